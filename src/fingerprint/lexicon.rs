@@ -81,8 +81,8 @@ impl<'t> Lexicon<'t> {
     fn has(&self, df: u64) -> bool {
         let all = fixed::ln(self.table.documents());
         let rarity = all.saturating_sub(fixed::ln(df.max(1)));
-        let is_there = self.least.is_reached(rarity + ROUNDED, all)
-            && rarity <= self.most.of(all) + ROUNDED;
+        let is_there =
+            self.least.is_reached(rarity + ROUNDED, all) && rarity <= self.most.of(all) + ROUNDED;
         df > 0 && is_there
     }
 }
@@ -138,7 +138,8 @@ mod tests {
                 let lexicon = (n > 1).then(|| Lexicon::new(&counted, rarity.clone()).unwrap());
                 let found = lexicon.is_none_or(|l| l.of_words(&[n]).unwrap() == [n]);
                 assert!(found, "{n} of {} by {rarity:?}", n * n);
-                let beside = lexicon.is_some_and(|l| l.of_words(&[n - 1, n + 1]).unwrap().len() == 2);
+                let beside =
+                    lexicon.is_some_and(|l| l.of_words(&[n - 1, n + 1]).unwrap().len() == 2);
                 assert!(!beside || rarity.start() != rarity.end(), "beside {n}");
             }
         }

@@ -190,6 +190,15 @@ pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     }
 }
 
+/// Whether an epoch that has this role may be asked for with that one.
+pub(super) fn check_role(name: &str, has: Role, asked: Role) -> Result<()> {
+    if has == asked {
+        return Ok(());
+    }
+    let what = format!("the epoch {name} began with the role {has}, and keeps it: not {asked}");
+    Err(Error::Misuse(what))
+}
+
 /// The epoch of a name.
 pub(super) fn of_name<'e>(epochs: &'e [EpochInfo], name: &str) -> Option<&'e EpochInfo> {
     epochs.iter().find(|info| info.name == name)

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::base::Base;
 use super::epochs::{
-    Epochs, check_name, has_table, live_number, may_end, next_epoch, of_name, reserved, table_name,
+    Epochs, check_name, check_role, has_table, live_number, may_end, next_epoch, of_name, reserved,
+    table_name,
 };
 use super::origin::Origin;
 use super::publisher::Publisher;
@@ -142,15 +143,9 @@ impl Registry {
 
 /// The epoch of this name, if there is one, which must have this role.
 fn of_role(epochs: &[EpochInfo], name: &str, role: Role) -> Result<Option<EpochInfo>> {
-    match of_name(epochs, name) {
-        Some(info) if info.role != role => {
-            let was = info.role;
-            let what =
-                format!("the epoch {name} began with the role {was}, and keeps it: not {role}");
-            Err(Error::Misuse(what))
-        }
-        known => Ok(known.cloned()),
-    }
+    let info = of_name(epochs, name);
+    info.map_or(Ok(()), |info| check_role(name, info.role, role))?;
+    Ok(info.cloned())
 }
 
 /// Checks that at most `left` pages have a version in force whose fingerprint in this epoch nothing

@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use clap::Args;
 use simkeep::load::LoadEpochs;
-use simkeep::{Epoch, EpochInfo, Error, Origin, Role, Snapshot, Store};
+use simkeep::{
+    Digest, Epoch, EpochInfo, Error, HistoryEntry, Origin, Role, Seen, Snapshot, Store, Visit,
+};
 
 use super::exit::Failure;
 use super::feed::{Entry, Fed, Found};
@@ -128,24 +130,41 @@ impl Admission {
 pub(super) enum Register<'s> {
     /// In a store, when they first come up.
     Store(&'s Store),
-    /// With a load, of a store with these epochs.
-    Load(&'s LoadEpochs, Vec<EpochInfo>),
+    /// With a load of a store with these epochs. A new one that has a role here begins with that.
+    Load { with: &'s LoadEpochs, known: Vec<EpochInfo>, roles: HashMap<String, Role> },
 }
 
-impl Register<'_> {
-    /// The epoch of this name; if it is new, it begins with this role.
+impl<'s> Register<'s> {
+    /// With a load of a store with these epochs, or of a new one.
+    pub(super) fn with(
+        with: &'s LoadEpochs,
+        known: Option<Vec<EpochInfo>>,
+    ) -> Result<Register<'s>, Failure> {
+        let first = (origin::options()?.epoch, Role::Both);
+        let roles = if known.is_none() { HashMap::from([first]) } else { HashMap::new() };
+        Ok(Register::Load { with, known: known.unwrap_or_default(), roles })
+    }
+
+    /// The epoch of this name. If it is new, it begins with this role; else it keeps its own, whatever
+    /// an input says of it.
     fn named(&self, name: &str, role: Role) -> simkeep::Result<Epoch> {
-        match self {
-            Register::Store(store) => {
-                let role = role_in(store.snapshot().epochs(), name).unwrap_or(role);
-                store.register_epoch(name, role)
+        match (self, self.known(name)) {
+            (_, Some(known)) => live_number(&known),
+            (Register::Store(store), None) => store.register_epoch(name, role),
+            (Register::Load { with, roles, .. }, None) => {
+                with.named(name, roles.get(name).copied().unwrap_or(role))
             }
-            Register::Load(epochs, known) => {
-                // The load would say so when all has been read.
-                match known.iter().find(|info| info.name == name && info.ended) {
-                    Some(ended) => Err(Error::EndedEpoch(ended.name.clone())),
-                    None => epochs.named(name, role),
-                }
+        }
+    }
+
+    /// The epoch of this origin.
+    fn origin(&self, origin: &Origin) -> simkeep::Result<Epoch> {
+        let name = origin.name();
+        match (self, self.known(&name)) {
+            (_, Some(known)) => live_number(&known),
+            (Register::Store(store), None) => store.begin_epoch(origin, Role::Both),
+            (Register::Load { with, roles, .. }, None) => {
+                with.origin(origin, roles.get(&name).copied().unwrap_or_default())
             }
         }
     }
@@ -154,24 +173,19 @@ impl Register<'_> {
     fn epochs(&self) -> Vec<EpochInfo> {
         match self {
             Register::Store(store) => store.snapshot().epochs().to_vec(),
-            Register::Load(_, known) => known.clone(),
+            Register::Load { known, .. } => known.clone(),
         }
     }
 
-    fn origin(&self, origin: &Origin) -> simkeep::Result<Epoch> {
-        match self {
-            Register::Store(store) => {
-                let role = role_in(store.snapshot().epochs(), &origin.name());
-                store.begin_epoch(origin, role.unwrap_or_default())
-            }
-            Register::Load(epochs, _) => epochs.origin(origin, Role::Both),
-        }
+    /// The epoch of this name, if there is one.
+    fn known(&self, name: &str) -> Option<EpochInfo> {
+        self.epochs().into_iter().find(|info| info.name == name)
     }
 }
 
-/// The role of the epoch of this name, if there is one.
-fn role_in(epochs: &[EpochInfo], name: &str) -> Option<Role> {
-    epochs.iter().find(|info| info.name == name).map(|info| info.role)
+/// The number of an epoch that something may be observed in.
+fn live_number(info: &EpochInfo) -> simkeep::Result<Epoch> {
+    if info.ended { Err(Error::EndedEpoch(info.name.clone())) } else { Ok(info.epoch) }
 }
 
 /// The epochs of what comes in, each registered when it first comes up.
@@ -208,6 +222,15 @@ impl<'s> Epochs<'s> {
         }
     }
 
+    /// Epochs of a store that is loaded: each begins with its role there, if it is new.
+    pub(super) fn come(&mut self, epochs: &[EpochInfo]) {
+        if let Register::Load { roles, .. } = &mut self.register {
+            for info in epochs {
+                roles.entry(info.name.clone()).or_insert(info.role);
+            }
+        }
+    }
+
     /// The one of this name; a new one begins with this role.
     pub(super) fn named(&mut self, name: &str, role: Role) -> simkeep::Result<Epoch> {
         if let Some(&epoch) = self.by_name.get(name) {
@@ -216,6 +239,66 @@ impl<'s> Epochs<'s> {
         let epoch = self.register.named(name, role)?;
         self.by_name.insert(name.to_owned(), epoch);
         Ok(epoch)
+    }
+}
+
+/// Those of the epochs that began with what came by which verdicts go now, or searches and pairs: each
+/// by its name and role.
+pub(super) fn in_use_now(begun: &[EpochInfo], now: &Snapshot) -> Vec<String> {
+    let in_use = [now.change_epoch(), now.near_epoch()];
+    let taken_over = begun.iter().filter(|info| in_use.contains(&info.epoch));
+    taken_over.map(|info| format!("{} ({})", info.name, info.role)).collect()
+}
+
+/// What a store knows of the content that was seen of a page at a time.
+pub(super) struct Told {
+    /// The visits that saw it; several have different statuses.
+    visits: Vec<Visit>,
+    /// The epochs in which it has a fingerprint, or is known to have none.
+    epochs: Vec<Epoch>,
+}
+
+impl Told {
+    /// Of the content with this digest. Where the time comes after all visits of the page, which is
+    /// nearly always so, that costs a look at its head; else its history is read.
+    pub(super) fn of(
+        store: &Snapshot,
+        url: &str,
+        time: i64,
+        digest: Option<Digest>,
+    ) -> simkeep::Result<Told> {
+        let history = match store.latest(url)?.is_some_and(|page| page.last.time >= time) {
+            true => store.history(url)?,
+            false => Vec::new(),
+        };
+        let of = |entry: &simkeep::Entry| (entry.time(), entry.digest()) == (time, digest);
+        let there: Vec<_> = history.iter().map(HistoryEntry::entry).filter(of).collect();
+        let contents = there.iter().filter_map(simkeep::Entry::content);
+        let seen = |visit: &&Visit| matches!(visit.seen, Seen::Content(_));
+        Ok(Told {
+            epochs: contents.map(|content| content.epoch).collect(),
+            visits: there.iter().filter_map(|e| e.visit()).filter(seen).copied().collect(),
+        })
+    }
+
+    /// The visit with this status, if it is named by a digest: in whatever epoch its content has a
+    /// fingerprint, it is told by it.
+    pub(super) fn visit(&self, status: Option<u16>) -> Option<&Visit> {
+        let is_it = |visit: &&Visit| visit.status == status && visit.seen.digest().is_some();
+        self.visits.iter().find(is_it)
+    }
+
+    /// Whether it was seen at all.
+    pub(super) fn is_known(&self) -> bool {
+        !self.epochs.is_empty()
+    }
+
+    /// Those of these fingerprints that are of epochs in which it has none.
+    pub(super) fn missing(
+        &self,
+        made: impl IntoIterator<Item = Made>,
+    ) -> impl Iterator<Item = Made> {
+        made.into_iter().filter(|(_, epoch)| !self.epochs.contains(epoch))
     }
 }
 

@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
-use simkeep::{Content, Entry, Error, Origin, Request, Restated, Role, Seen, Store, Visit};
+use simkeep::{
+    Content, Digest, Entry, Error, Origin, Request, Restated, Role, Seen, Snapshot, Store, Visit,
+};
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{self, Fed, Feed, Found, Text};
 use super::gauge::watched;
-use super::incoming::{Admission, Epochs, FromInput, Made, Register, existing};
+use super::incoming::{Admission, Epochs, FromInput, Made, Register, Told, existing, in_use_now};
 use super::ingest::{check, parse_epoch};
 use super::named::Named;
 use super::output::Output;
@@ -35,6 +37,9 @@ use simkeep_archive::{Broken, Source};
   simkeep load old.simkeep --store new.simkeep
   simkeep export --store old.simkeep | simkeep load - --store new.simkeep
   simkeep load pages-*.jsonl.zst --store corpus.simkeep
+
+What it does with epochs and with visits that are known, `ingest` says. \"restated\" counts fingerprints
+in another epoch than that of their visit.
 
 A broken record ends it, unless --skip-broken is given. So does a revisit in a web archive: what it
 repeats is looked up by `ingest` alone.")]
@@ -72,13 +77,15 @@ impl Load {
         };
         let admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch)?;
         let epochs = LoadEpochs::default();
-        let register = Register::Load(&epochs, known.unwrap_or_default());
+        let register = Register::with(&epochs, known)?;
         let taken = RefCell::new(Taken {
             coming: &epochs,
+            store: store.as_ref().map(Store::snapshot),
             admission,
             ready_made: &self.epoch,
             skip_broken: self.skip_broken,
             epochs: Epochs::new(register, origins.clone()),
+            more: None,
             restated: 0,
             too_short: 0,
             broken: Named::broken(),
@@ -111,10 +118,11 @@ impl Load {
         let (store, loaded) = loaded?;
         let rest = [taken.broken.rest(), taken.wrong.rest()];
         rest.into_iter().flatten().for_each(|message| say(&message));
+        let in_use = in_use_now(&loaded.begun, &store.snapshot());
         let Taken { broken, wrong, passed, restated, too_short, .. } = taken;
         let (broken, wrong_digests) = (broken.count(), wrong.count());
         let summary =
-            Summary { loaded, restated, too_short, broken, wrong_digests, passed, elapsed };
+            Summary { loaded, in_use, restated, too_short, broken, wrong_digests, passed, elapsed };
         store.close()?;
         if self.common.json {
             output.object(&summary.object())?;
@@ -156,16 +164,16 @@ struct Into<'t> {
     reading: Reading,
 }
 
-type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Told>> + 't>;
+type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Record>> + 't>;
 
 /// An entry that owns its URL.
-struct Told {
+struct Record {
     url: String,
     entry: Entry,
     also: Option<Made>,
 }
 
-impl Observed for Told {
+impl Observed for Record {
     fn request(&self) -> Request<'_> {
         match Request::of(&self.url, self.entry) {
             Request::Observe(mut observation) => {
@@ -191,18 +199,22 @@ impl Part<'_> {
                 }
                 let snapshot = super::read(path)?.snapshot();
                 taken.borrow_mut().admission.admit_store(&snapshot)?;
+                taken.borrow_mut().epochs.come(snapshot.epochs());
                 let numbers = taken.borrow().coming.of(&snapshot)?;
                 let observations = snapshot.observations().renumbered(numbers);
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, entry) = observation?;
                     taken.borrow_mut().restated += u64::from(entry.is_restated());
-                    Ok(Told { url: url.to_string(), entry, also: None })
+                    Ok(Record { url: url.to_string(), entry, also: None })
                 })))
             }
             Part::Sources(sources) => {
                 let mut feed = Feed::start(sources, into.reading, into.store, into.origins)?;
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
+                        if let Some(more) = taken.borrow_mut().more.take() {
+                            return Some(Ok(more));
+                        }
                         let fed = match feed.next(PATIENCE) {
                             Ok(Next::Result(fed)) => fed,
                             Ok(Next::Idle) => continue,
@@ -222,12 +234,16 @@ impl Part<'_> {
 /// What has come so far.
 struct Taken<'s> {
     coming: &'s LoadEpochs,
+    /// The store as it was before, if there is one.
+    store: Option<Snapshot>,
     admission: Admission,
     /// The epoch of ready-made fingerprints that name none.
     ready_made: &'s str,
     skip_broken: bool,
     epochs: Epochs<'s>,
-    /// Records that are no visits, but restated.
+    /// What else the last record tells.
+    more: Option<Record>,
+    /// Records that are no news of a visit, but restated.
     restated: u64,
     /// Texts that have no fingerprint: too short to tell from others.
     too_short: u64,
@@ -240,13 +256,13 @@ struct Taken<'s> {
 
 impl Taken<'_> {
     /// Ends the stream.
-    fn fail(&mut self, failure: Failure) -> simkeep::Result<Told> {
+    fn fail(&mut self, failure: Failure) -> simkeep::Result<Record> {
         self.failure = Some(failure);
         Err(Error::Cancelled)
     }
 
     /// The observation that an entry is; none if there is nothing to observe.
-    fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Told>> {
+    fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Record>> {
         match self.admission.admit(fed) {
             Fed::Entry(entry) => {
                 let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
@@ -274,7 +290,7 @@ impl Taken<'_> {
         }
     }
 
-    fn broken(&mut self, broken: Broken) -> Option<simkeep::Result<Told>> {
+    fn broken(&mut self, broken: Broken) -> Option<simkeep::Result<Record>> {
         let message = self.broken.add(&broken);
         if !self.skip_broken {
             let Broken { at, why } = broken;
@@ -286,7 +302,7 @@ impl Taken<'_> {
     }
 
     /// What an entry tells; none of a revisit.
-    fn told(&mut self, entry: feed::Entry) -> simkeep::Result<Option<Told>> {
+    fn told(&mut self, entry: feed::Entry) -> simkeep::Result<Option<Record>> {
         let feed::Entry { url, time, status, digest, found, .. } = entry;
         let visit = |seen| Entry::Visit(Visit { time, seen, status, modified: None });
         let content =
@@ -296,8 +312,17 @@ impl Taken<'_> {
             Found::Text(Text { fingerprints, .. }) => {
                 let ((fingerprint, epoch), other) = self.epochs.of_texts(&fingerprints)?;
                 self.too_short += u64::from(fingerprint.is_none());
-                also = other;
-                content(fingerprint, epoch)
+                let made = [Some((fingerprint, epoch)), other].into_iter().flatten();
+                match self.told_before(&url, (time, status, digest), made)? {
+                    Some((visit, missing)) => {
+                        also = missing;
+                        Entry::Visit(visit)
+                    }
+                    None => {
+                        also = other;
+                        content(fingerprint, epoch)
+                    }
+                }
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.to_owned());
@@ -313,14 +338,41 @@ impl Taken<'_> {
             Found::Failed => visit(Seen::Failed),
             Found::Revisit(..) => return Ok(None),
         };
-        Ok(Some(Told { url, entry, also }))
+        Ok(Some(Record { url, entry, also }))
+    }
+}
+
+impl Taken<'_> {
+    /// The visit as the store has it, if it is known in whatever epoch, and what is to be restated of
+    /// it.
+    fn told_before(
+        &mut self,
+        url: &str,
+        (time, status, digest): (i64, Option<u16>, Option<Digest>),
+        made: impl Iterator<Item = Made>,
+    ) -> simkeep::Result<Option<(Visit, Option<Made>)>> {
+        let Some(store) = &self.store else { return Ok(None) };
+        let told = Told::of(store, url, time, digest)?;
+        let Some(visit) = told.visit(status) else { return Ok(None) };
+        let mut missing = told.missing(made);
+        let first = missing.next();
+        self.restated += u64::from(first.is_some());
+        // A visit takes one fingerprint beside its own.
+        self.more = missing.next().map(|(fingerprint, epoch)| {
+            let restated = Restated { time, fingerprint, digest, epoch };
+            Record { url: url.to_owned(), entry: Entry::Restated(restated), also: None }
+        });
+        self.restated += u64::from(self.more.is_some());
+        Ok(Some((*visit, first)))
     }
 }
 
 /// What a load came to.
 struct Summary {
     loaded: Loaded,
-    /// Records that are no visits, but restated.
+    /// The epochs that began with it and are in use now.
+    in_use: Vec<String>,
+    /// Records that are no news of a visit, but restated.
     restated: u64,
     /// Texts that have no fingerprint: too short to tell from others.
     too_short: u64,
@@ -351,13 +403,14 @@ impl Summary {
             "records": self.loaded.observations,
             "visits": self.loaded.visits,
             "known": self.known(),
-            "restated": self.restated,
+            "restated": self.loaded.restated,
             "too_short": self.too_short,
             "pages": self.loaded.pages,
             "new": self.loaded.new_pages,
             "segments": self.loaded.segments,
             "segment_bytes": self.loaded.bytes,
             "epochs_begun": self.begun().collect::<Vec<_>>(),
+            "epochs_in_use": self.in_use,
             "passed_over": self.passed,
             "broken": self.broken,
             "wrong_digests": self.wrong_digests,
@@ -375,8 +428,12 @@ impl Summary {
         };
         line("records", self.loaded.observations, "");
         line("visits", self.loaded.visits, "that were not known");
-        if self.restated > 0 {
-            line("restated", self.restated, "of what was seen, in another epoch");
+        if self.loaded.restated > 0 {
+            line(
+                "restated",
+                self.loaded.restated,
+                "fingerprints of what was seen, in another epoch",
+            );
         }
         line("pages", self.loaded.pages, "");
         line("  new pages", self.loaded.new_pages, "");
@@ -388,6 +445,10 @@ impl Summary {
         }
         if let number @ 1.. = self.loaded.begun.len() {
             line("epochs begun", number as u64, &some_names(self.begun()));
+        }
+        if let number @ 1.. = self.in_use.len() {
+            let names = some_names(self.in_use.iter().map(String::as_str));
+            line("  in use now", number as u64, &names);
         }
         if !self.passed.is_empty() {
             let kinds: Vec<String> =

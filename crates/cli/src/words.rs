@@ -11,7 +11,10 @@ use simkeep_archive::escape;
 
 /// Why texts have no fingerprint, and what that means.
 pub(super) fn without_fingerprint() -> String {
-    format!("fewer than {} words, or none that count: no fingerprint, compared by digest", Document::WORDS_MIN)
+    format!(
+        "fewer than {} words, or none that count: no fingerprint, compared by digest",
+        Document::WORDS_MIN
+    )
 }
 
 /// That a text is too short to tell from others.

@@ -14,8 +14,8 @@ use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::page::{Entry, Epoch, EpochInfo, Role};
 use crate::store::epochs::{
-    check_name, has_table, live_number, may_end, next_epoch, of_name, open_table, reserved,
-    table_name,
+    check_name, check_role, has_table, live_number, may_end, next_epoch, of_name, open_table,
+    reserved, table_name,
 };
 use crate::store::origin::Origin;
 use crate::store::snapshot::Snapshot;
@@ -74,17 +74,27 @@ struct Named {
     name: String,
     /// In the load.
     number: Epoch,
-    /// Whether something is observed in it, so that it must not have ended.
-    must_live: bool,
-    role: Role,
+    /// The role that it was asked for, to observe in it. Then it must not have ended, nor have another.
+    asked: Option<Role>,
     /// What it is in another store that it comes from.
     like: Option<EpochInfo>,
     table: Option<Source>,
 }
 
 impl Named {
-    fn new(name: &str, number: Epoch, role: Role) -> Named {
-        Named { name: name.to_owned(), number, must_live: false, role, like: None, table: None }
+    fn new(name: &str, number: Epoch) -> Named {
+        Named { name: name.to_owned(), number, asked: None, like: None, table: None }
+    }
+
+    /// Asks for it in this role.
+    fn ask(&mut self, role: Role) -> Result<()> {
+        check_role(&self.name, *self.asked.get_or_insert(role), role)
+    }
+
+    /// Its role, if it begins with the load.
+    fn role(&self) -> Role {
+        let described = self.like.as_ref().map(|like| like.role);
+        self.asked.or(described).unwrap_or_default()
     }
 }
 
@@ -97,15 +107,15 @@ enum Source {
 
 impl LoadEpochs {
     /// The number of the epoch with this name in the load. If the store has none of the name, one
-    /// begins with this role; the first mention counts.
+    /// begins with this role.
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, [`Error::Limit`] for
-    /// more names than a store can have. If the epoch has ended in the store, the load returns an
-    /// error.
+    /// [`Error::Misuse`] for a name that is empty or has control characters, or was asked for with
+    /// another role before; [`Error::Limit`] for more names than a store can have. If the epoch has
+    /// ended in the store, or has another role there, the load returns an error.
     pub fn named(&self, name: &str, role: Role) -> Result<Epoch> {
-        self.name(name, reserved(name), role, |named| named.must_live = true)
+        self.name(name, reserved(name), |named| named.ask(role))
     }
 
     /// The number in the load of an epoch whose fingerprints simkeep makes. If the store has none of
@@ -118,27 +128,29 @@ impl LoadEpochs {
     /// none.
     pub fn origin(&self, origin: &Origin, role: Role) -> Result<Epoch> {
         origin.fingerprinter()?;
-        self.name(&origin.name(), origin.recipe().mask().leading_zeros(), role, |named| {
-            named.must_live = true;
+        self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
+            named.ask(role)?;
             named.table = Some(Source::Origin(origin.clone()));
+            Ok(())
         })
     }
 
     /// The numbers of another store's epochs in the load, for
     /// [`Observations::renumbered`](crate::iter::Observations::renumbered). The epochs keep their order
-    /// and bring their tables of document frequencies. An epoch that has ended there ends here,
-    /// unless pages here use it.
+    /// and bring their tables of document frequencies. One that is known here keeps its role. An epoch
+    /// that has ended there ends here, unless pages here use it.
     ///
     /// # Errors
     ///
     /// Those of [`named`](Self::named).
     pub fn of(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
         let of = |info: &EpochInfo| {
-            self.name(&info.name, info.epoch.mask().leading_zeros(), info.role, |named| {
+            self.name(&info.name, info.epoch.mask().leading_zeros(), |named| {
                 named.like.get_or_insert_with(|| info.clone());
                 if has_table(info) && named.table.is_none() {
                     named.table = Some(Source::Store(Arc::clone(&other.view.disk), info.clone()));
                 }
+                Ok(())
             })
         };
         other.epochs().iter().map(of).collect()
@@ -148,8 +160,7 @@ impl LoadEpochs {
         &self,
         name: &str,
         reserved: u32,
-        role: Role,
-        note: impl FnOnce(&mut Named),
+        note: impl FnOnce(&mut Named) -> Result<()>,
     ) -> Result<Epoch> {
         let Coming { epochs, places } = &mut *self.coming.lock();
         let named = match places.get(name).and_then(|place| epochs.get_mut(*place)) {
@@ -160,10 +171,10 @@ impl LoadEpochs {
                 let number = Epoch::new(FIRST + epochs.len(), reserved);
                 let number = number.or_bug("a load's numbers fit beside those of a store")?;
                 places.insert(name.to_owned(), epochs.len());
-                epochs.push_mut(Named::new(name, number, role))
+                epochs.push_mut(Named::new(name, number))
             }
         };
-        note(named);
+        note(named)?;
         Ok(named.number)
     }
 
@@ -220,7 +231,7 @@ impl Settled {
         for (named, epoch) in named.iter().zip(&settled.numbers) {
             // An epoch that was here and has no pages ends as well.
             let ends = named.like.as_ref().is_some_and(|like| like.ended)
-                && !named.must_live
+                && named.asked.is_none()
                 && now.fingerprints(*epoch) == 0
                 && settled
                     .all
@@ -243,7 +254,11 @@ impl Settled {
 
     fn settle(&mut self, now: &Snapshot, named: &Named) -> Result<()> {
         if let Some(info) = of_name(&self.all, &named.name) {
-            self.numbers.push(if named.must_live { live_number(info)? } else { info.epoch });
+            if let Some(role) = named.asked {
+                live_number(info)?;
+                check_role(&named.name, info.role, role)?;
+            }
+            self.numbers.push(info.epoch);
             return Ok(());
         }
         let reserved = named.number.mask().leading_zeros();
@@ -251,8 +266,8 @@ impl Settled {
         let visits = now.count()?.1;
         let like = named.like.as_ref();
         let begun = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
-        let ended = !named.must_live && like.is_some_and(|like| like.ended);
-        let info = EpochInfo { epoch, name: named.name.clone(), begun, role: named.role, ended };
+        let ended = named.asked.is_none() && like.is_some_and(|like| like.ended);
+        let info = EpochInfo { epoch, name: named.name.clone(), begun, role: named.role(), ended };
         self.begun.push(info.clone());
         self.all.push(info);
         self.numbers.push(epoch);

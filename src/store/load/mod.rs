@@ -248,6 +248,7 @@ impl Load<'_> {
             pages: written.pages,
             new_pages: written.new_pages,
             visits: written.visits,
+            restated: written.restated,
             segments: ids.len(),
             bytes: written.bytes,
             begun,

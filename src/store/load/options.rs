@@ -53,7 +53,10 @@ pub struct Loaded {
     pub observations: u64,
     /// Visits that the store did not have.
     pub visits: u64,
-    /// Pages with such visits.
+    /// What was [restated](crate::Restatement) that the store did not have: second fingerprints of
+    /// visits are among it.
+    pub restated: u64,
+    /// Pages with such visits, or something restated.
     pub pages: u64,
     /// How many of these pages the store did not know before.
     pub new_pages: u64,

@@ -243,7 +243,9 @@ pub(super) struct Written {
     /// Pages with visits that the store did not have, and those visits.
     pub(super) pages: u64,
     pub(super) visits: u64,
-    /// Those of them that it did not know.
+    /// What was restated beside.
+    pub(super) restated: u64,
+    /// The pages that it did not know.
     pub(super) new_pages: u64,
     /// Bytes of the segments.
     pub(super) bytes: u64,
@@ -284,6 +286,7 @@ impl Written {
             sequence,
             pages: 0,
             visits: 0,
+            restated: 0,
             new_pages: 0,
             bytes: 0,
         }
@@ -335,6 +338,7 @@ impl Writing<'_> {
         written.sequence = sequences.1;
         written.pages += pages;
         written.visits += visits;
+        written.restated += operations - visits;
         written.new_pages += new_pages;
         Ok(())
     }

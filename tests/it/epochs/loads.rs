@@ -145,3 +145,28 @@ fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
     assert!((2..1 << 15).all(|n| epochs.named(&format!("e{n}"), Role::Both).is_ok()));
     assert!(epochs.named("one more", Role::Both).is_err());
 }
+
+/// Whoever asks for an epoch with another role is refused; what another store has is no request.
+#[test]
+fn a_load_is_refused_an_epoch_in_another_role() {
+    let store = create(&SimDisk::new());
+    store.register_epoch("near", Role::Near).unwrap();
+    let nothing = || std::iter::empty::<simkeep::Result<Observation<'_>>>();
+    let epochs = LoadEpochs::default();
+    let number = epochs.named("near", Role::Both).unwrap();
+    assert!(matches!(epochs.named("near", Role::Near), Err(Error::Misuse(_))));
+    assert_eq!(epochs.named("near", Role::Both).unwrap(), number);
+    let refused = store.load(nothing(), LoadOptions::default().epochs(epochs)).unwrap_err();
+    let same = store.register_epoch("near", Role::Both).unwrap_err();
+    assert!(refused.to_string().contains("role near"), "{refused}");
+    assert_eq!(refused.to_string(), same.to_string());
+    let other = create(&SimDisk::new());
+    other.register_epoch("near", Role::Change).unwrap();
+    other.register_epoch("more", Role::Near).unwrap();
+    let epochs = LoadEpochs::default();
+    epochs.of(&other.snapshot()).unwrap();
+    epochs.named("near", Role::Near).unwrap();
+    store.load(nothing(), LoadOptions::default().epochs(epochs)).unwrap();
+    let roles: Vec<Role> = store.snapshot().epochs().iter().map(|info| info.role).collect();
+    assert_eq!(roles, [Role::Both, Role::Near, Role::Near]);
+}

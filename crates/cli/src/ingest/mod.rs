@@ -22,7 +22,7 @@ use simkeep::{Role, Store};
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
-use super::incoming::{Admission, FromInput, existing};
+use super::incoming::{Admission, FromInput, existing, in_use_now};
 use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::Reading;
@@ -63,8 +63,14 @@ kept, a wrong digest is named and counted. A revisit counts as the content that 
 page's history, in that of the page it refers to, or among the last contents of the same run.
 
 Texts get fingerprints of the newest epochs of simkeep's own that verdicts and near-duplicates go by. If
-that is one, and the one before has not ended, they get those of that too: see `simkeep epoch`. Those of fewer than 8 words are too short to tell from others: they
-get none, are near to nothing, and are compared by their digests. With --json, \"too_short\" counts them.
+that is one, and the one before has not ended, they get those of that too: see `simkeep epoch`. Those
+of fewer than 8 words are too short to tell from others: they get none, are near to nothing, and are
+compared by their digests. With --json, \"too_short\" counts them. A visit that is known by its time,
+status and digest is not stored again: fingerprints that it has not are restated.
+
+An epoch that is named first by a record begins, with the role both unless a line {\"epoch\", \"role\"}
+came before. Verdicts, searches and pairs go by it then: it is named as in use now, with --json as
+\"epochs_in_use\". One that is there keeps its role.
 
 Of changed pages it is counted how many changed by under 1 % of their words, about (minor), by 1 to 10 %
 (moderate), and by more (major), if that is known. Of texts of fewer than 100 words it is not.
@@ -141,8 +147,10 @@ impl Ingest {
         })?;
         let mut summary = observer.summary;
         summary.bytes = feed.bytes_read();
-        summary.begun =
-            store.snapshot().epochs().iter().skip(known).map(|info| info.name.clone()).collect();
+        let last = store.snapshot();
+        let begun = last.epochs().get(known..).unwrap_or_default();
+        summary.begun = begun.iter().map(|info| info.name.clone()).collect();
+        summary.in_use = in_use_now(begun, &last);
         // Nothing forgets a page meanwhile.
         summary.new_pages = store.stats()?.pages - pages;
         store.close()?;

@@ -2,9 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use simkeep::{
-    Answer, Content, Digest, Entry, Epoch, HistoryEntry, Origin, Restated, Role, Seen, Store, Visit,
-};
+use simkeep::{Answer, Content, Digest, Entry, Origin, Restated, Role, Seen, Store, Visit};
 
 use super::Failure;
 use super::histories::Histories;
@@ -13,7 +11,7 @@ use super::pending::Pending;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::feed::{self, Found, Text};
-use crate::incoming::{Epochs, Made, Register};
+use crate::incoming::{Epochs, Made, Register, Told};
 use simkeep_archive::Captured;
 
 /// Observes entries in their order.
@@ -71,12 +69,11 @@ impl<'a> Observer<'a> {
                 let seen = content(fingerprint, epoch);
                 let original = Original { content: seen, also };
                 self.originals.saw(&url, claim.as_deref(), original);
-                let is_told =
-                    self.restate || also.is_some() && self.is_known(&url, time, status, digest)?;
-                if is_told {
+                let told = Told::of(&self.store.snapshot(), &url, time, digest)?;
+                if self.restate || told.visit(status).is_some() {
                     // That it was seen is known, perhaps from before there was one of the epochs.
                     let made = [Some((fingerprint, epoch)), also].into_iter().flatten();
-                    return self.restate(&url, (time, digest), made);
+                    return self.restate(&url, (time, digest), &told, made);
                 }
                 visit(Seen::Content(seen))
             }
@@ -149,17 +146,13 @@ impl<'a> Observer<'a> {
         &mut self,
         url: &str,
         (time, digest): (i64, Option<Digest>),
+        told: &Told,
         made: impl Iterator<Item = Made>,
     ) -> Result<(), Failure> {
-        let history = self.store.history(url)?;
-        let of = |entry: &Entry| (entry.time(), entry.digest()) == (time, digest);
-        let there = history.iter().map(HistoryEntry::entry).filter(of);
-        let known: Vec<Epoch> =
-            there.filter_map(|entry| entry.content()).map(|content| content.epoch).collect();
-        let mut is_known = !known.is_empty();
         // What was never seen is missing once.
-        let most = if is_known { usize::MAX } else { 1 };
-        for (fingerprint, epoch) in made.filter(|(_, epoch)| !known.contains(epoch)).take(most) {
+        let most = if told.is_known() { usize::MAX } else { 1 };
+        let mut is_known = true;
+        for (fingerprint, epoch) in told.missing(made).take(most) {
             let restated = Restated { time, fingerprint, digest, epoch };
             let (url, entry) = (url.to_owned(), Entry::Restated(restated));
             self.add(Pending { url, entry, also: None, is_brief: false })?;
@@ -192,23 +185,6 @@ impl<'a> Observer<'a> {
         Ok(revisit.resolve(&mut known)?)
     }
 
-    /// Whether a visit at this time is known, with the content of this digest in whatever epoch.
-    fn is_known(
-        &self,
-        url: &str,
-        time: i64,
-        status: Option<u16>,
-        digest: Option<Digest>,
-    ) -> Result<bool, Failure> {
-        // Nearly always the visit is later than all others.
-        if digest.is_none() || self.store.latest(url)?.is_none_or(|page| page.last.time < time) {
-            return Ok(false);
-        }
-        let is_it = |visit: &Visit| (visit.time, visit.status) == (time, status);
-        let saw = |visit: &Visit| matches!(visit.seen, Seen::Content(c) if c.digest == digest);
-        Ok(visits(self.store, url)?.iter().any(|visit| is_it(visit) && saw(visit)))
-    }
-
     /// Registers an epoch of what comes.
     pub(super) fn epoch(&mut self, name: &str, role: Role) -> Result<(), Failure> {
         self.epochs.named(name, role)?;
@@ -227,9 +203,4 @@ impl<'a> Observer<'a> {
         self.pending.clear();
         Ok(())
     }
-}
-
-fn visits(store: &Store, url: &str) -> Result<Vec<Visit>, Failure> {
-    let history = store.history(url)?;
-    Ok(history.iter().filter_map(|entry| Some(entry.visit()?.0)).collect())
 }

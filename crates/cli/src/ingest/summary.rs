@@ -49,6 +49,8 @@ pub(super) struct Summary {
     pub(super) wrong_digests: u64,
     /// The names of the epochs that began.
     pub(super) begun: Vec<String>,
+    /// Those of them that are in use now.
+    pub(super) in_use: Vec<String>,
     /// Bytes read, as they stand in the files.
     pub(super) bytes: u64,
     pub(super) elapsed: Duration,
@@ -145,6 +147,7 @@ impl Summary {
             "broken": self.broken,
             "wrong_digests": self.wrong_digests,
             "epochs_begun": self.begun,
+            "epochs_in_use": self.in_use,
             "bytes": self.bytes,
             "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
             "observes_per_second": self.per_second().round(),
@@ -197,6 +200,10 @@ impl Summary {
         if let number @ 1.. = self.begun.len() {
             let names = some_names(self.begun.iter().map(String::as_str));
             line("epochs begun", number as u64, &names);
+        }
+        if let number @ 1.. = self.in_use.len() {
+            let names = some_names(self.in_use.iter().map(String::as_str));
+            line("  in use now", number as u64, &names);
         }
         if !self.passed.is_empty() {
             let kinds: Vec<String> =
