@@ -151,8 +151,9 @@ pub mod load {
 ///
 /// [`Rules`](due::Rules) say what is wanted for pages under prefixes: how long between visits at least
 /// and at most, how much the pages matter, and the [policy](crate::recrawl::Policy) that they go by.
+/// [`Hints`](due::Hints) are what sitemaps and feeds say of when pages changed.
 pub mod due {
-    pub use crate::store::{Rule, Rules, RulesError};
+    pub use crate::store::{Hints, Rule, Rules, RulesError};
 }
 
 /// Checking that a store is sound, and repairing one that is not.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::answer::{History, HistoryEntry, Page};
+use super::due::Hints;
 use super::epochs::Epochs;
 use super::lookup::Lookup;
 use super::view::{VersionAt, View};
@@ -109,6 +110,38 @@ impl Snapshot {
                 Visit { seen, ..visit }
             }))
         })
+    }
+
+    /// What is said elsewhere of when pages changed, in any order: URLs, and times in milliseconds since
+    /// 1970. The set is of use with snapshots of this store, and with this one; others know their pages
+    /// by other hashes. Reads nothing of the store.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// let day = |n: i64| n * 86_400_000;
+    /// let said = [(url, day(12)), (url, day(13)), (url, day(99))];
+    /// let hints = store.snapshot().hints(said)?.trust(0.5)?;
+    /// // Last visited on day 10, and now it is day 20.
+    /// assert_eq!(hints.changed_after(url, day(10), day(20)), Some(day(12)));
+    /// // Worth 3 by its rate; but it is likely to be stale, and was fresh for two days only.
+    /// assert_eq!(hints.worth(url, 1.0, day(10), day(20), 3.0)?, 0.5 * 2.0 + 0.5 * 3.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`] or [`Error::Time`] if no visit can have it; [`Error::Limit`] above a hundred
+    /// million of them.
+    pub fn hints<U: AsRef<str>>(
+        &self,
+        changes: impl IntoIterator<Item = (U, i64)>,
+    ) -> Result<Hints> {
+        Hints::new(self.view.seed, changes.into_iter())
     }
 
     /// The current state of a page; `None` for an unknown page. Costs reading one record in the

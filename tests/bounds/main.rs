@@ -9,6 +9,7 @@ mod df;
 mod forget;
 #[cfg(not(narrow_hash))]
 mod growth;
+mod hints;
 mod hostile;
 #[cfg(not(narrow_hash))]
 mod memory;

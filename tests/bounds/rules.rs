@@ -31,6 +31,7 @@ fn a_million_rules_take_little_time_for_a_page_and_bounded_memory() {
 
 #[test]
 fn rules_within_rules_take_no_longer_for_a_page() {
+    let _alone = alone();
     let deepest = 4000;
     let path = |depth: usize| format!("example.com{}", "/x".repeat(depth));
     let rule = |depth| Rule::under(Prefix::parse(&path(depth)).unwrap()).weight(depth as f64);

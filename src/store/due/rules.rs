@@ -1,6 +1,7 @@
 //! The rule of each page.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::rule::Rule;
 use crate::error::Error;
@@ -9,7 +10,7 @@ use crate::page::{Prefix, surt};
 /// Rules for pages under prefixes: the one with the longest prefix decides, all by itself. What it does
 /// not say is as if there were no rules; nothing is taken over from a rule with a shorter prefix.
 ///
-/// Takes some 250 bytes for each rule.
+/// Takes some 250 bytes for each rule. A clone shares them.
 ///
 /// ```
 /// use simkeep::Prefix;
@@ -29,9 +30,9 @@ use crate::page::{Prefix, surt};
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// First the one for all pages, then the others in the order of their prefixes.
-    rules: Vec<Rule>,
+    rules: Arc<Vec<Rule>>,
     /// Where another rule begins to hold, in SURT order.
-    edges: Vec<Edge>,
+    edges: Arc<Vec<Edge>>,
 }
 
 /// A key from which a rule holds: where the range of a prefix begins or ends.
@@ -102,7 +103,7 @@ impl From<RulesError> for Error {
 impl Default for Rules {
     /// No rules.
     fn default() -> Rules {
-        Rules { rules: vec![Rule::everywhere()], edges: Vec::new() }
+        Rules { rules: Arc::new(vec![Rule::everywhere()]), edges: Arc::default() }
     }
 }
 
@@ -136,7 +137,7 @@ impl Rules {
         let rules = numbered.into_iter().map(|(_, rule)| rule);
         let rules: Vec<Rule> = everywhere.into_iter().chain(rules).collect();
         let edges = edges(&rules);
-        Ok(Rules { rules, edges })
+        Ok(Rules { rules: Arc::new(rules), edges: Arc::new(edges) })
     }
 
     /// The rule of a page. If there is none for it, one that asks for nothing.

@@ -1,0 +1,196 @@
+//! When pages changed, as somebody says who does not need to be right.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::error::{Error, Result};
+use crate::page::{TIME_MAX, TIME_MIN, check_url};
+use crate::recrawl::hinted;
+use crate::segment::url_hash;
+
+/// The most changes that are kept.
+const CHANGES_MAX: usize = 100_000_000;
+/// How many bits of a mark are the time.
+const TIME_BITS: u32 = 40;
+
+/// What sitemaps or feeds say of when pages of a store changed. [`Snapshot::hints`] makes it.
+///
+/// A page that changed after its last visit is known to be stale, but only with a probability, the
+/// [`trust`](Hints::trust): not all who write a sitemap know when their pages changed. What a visit is
+/// then worth is [`hinted`](crate::recrawl::hinted).
+///
+/// Takes 16 bytes for each change, and up to three times that while it is made. A change that is named
+/// several times counts once. There are at most 100,000,000 changes. URLs are not kept: pages are told
+/// apart by 88 bits. A clone shares all of it.
+///
+/// [`Snapshot::hints`]: crate::Snapshot::hints
+#[derive(Clone, Debug)]
+pub struct Hints {
+    seed: u64,
+    trust: f64,
+    /// In order.
+    changes: Arc<Vec<Change>>,
+}
+
+/// That a page changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Change {
+    /// The hash of the URL, as its store has it.
+    hash: u64,
+    /// Above, bits that tell URLs of equal hash apart. Below, the seconds since the first time of all.
+    mark: u64,
+}
+
+impl Change {
+    /// That the page changed so many seconds after the first time of all.
+    fn new(url: &str, seed: u64, seconds: u64) -> Change {
+        let other = xxh3_64_with_seed(url.as_bytes(), !seed);
+        Change { hash: url_hash(url, seed), mark: other >> TIME_BITS << TIME_BITS | seconds }
+    }
+
+    fn seconds(self) -> u64 {
+        self.mark & ((1 << TIME_BITS) - 1)
+    }
+
+    fn is_of_page(self, other: Change) -> bool {
+        self.hash == other.hash && self.mark >> TIME_BITS == other.mark >> TIME_BITS
+    }
+}
+
+/// The whole seconds from the first time of all to a time in milliseconds since 1970.
+fn seconds(time: i64) -> u64 {
+    const { assert!((TIME_MAX.abs_diff(TIME_MIN) / 1000 + 1) >> TIME_BITS == 0) };
+    TIME_MIN.abs_diff(time.clamp(TIME_MIN, TIME_MAX)) / 1000
+}
+
+impl Hints {
+    /// The hints for pages of a store with this seed.
+    pub(in crate::store) fn new<U: AsRef<str>>(
+        seed: u64,
+        changes: impl Iterator<Item = (U, i64)>,
+    ) -> Result<Hints> {
+        let mut set = Set { changes: Vec::new(), most: CHANGES_MAX };
+        for (url, time) in changes {
+            let url = url.as_ref();
+            check_url(url)?;
+            if !(TIME_MIN..=TIME_MAX).contains(&time) {
+                return Err(Error::Time(time));
+            }
+            set.add(Change::new(url, seed, seconds(time)))?;
+        }
+        set.settle()?;
+        Ok(Hints { seed, trust: 0.8, changes: Arc::new(set.changes) })
+    }
+
+    /// Sets the probability that a hint is true: 0.8 unless it is set.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if it is not from 0 to 1.
+    pub fn trust(self, trust: f64) -> Result<Hints> {
+        if !(0.0..=1.0).contains(&trust) {
+            return Err(Error::Option { name: "trust", takes: "from 0 to 1" });
+        }
+        Ok(Hints { trust, ..self })
+    }
+
+    /// When the page first changed after its last visit, to the second, of the changes that are not
+    /// after `now`. All times are in milliseconds since 1970.
+    ///
+    /// A change not after the last visit says nothing, and none can be known that is still to come.
+    /// Takes time as the logarithm of the number of changes.
+    pub fn changed_after(&self, url: &str, last: i64, now: i64) -> Option<i64> {
+        let from = Change::new(url, self.seed, seconds(last) + 1);
+        let at = self.changes.partition_point(|change| *change < from);
+        let change = self.changes.get(at).filter(|change| change.is_of_page(from))?;
+        let known = change.seconds() <= seconds(now);
+        known.then(|| TIME_MIN + change.seconds().cast_signed() * 1000)
+    }
+
+    /// What a visit to a page is worth, in days, if without a hint it is worth `otherwise`:
+    /// [`hinted`](crate::recrawl::hinted) by the change that [`changed_after`](Hints::changed_after)
+    /// names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] if the weight is not positive and finite, or what the visit is worth otherwise
+    /// is negative or infinite.
+    pub fn worth(
+        &self,
+        url: &str,
+        weight: f64,
+        last: i64,
+        now: i64,
+        otherwise: f64,
+    ) -> Result<f64> {
+        let changed = self.changed_after(url, last, now);
+        let after = changed.map_or(0, |changed| changed.saturating_sub(last));
+        hinted(self.trust, weight, after as f64 / 86_400_000.0, otherwise)
+    }
+}
+
+/// Changes that are being gathered.
+struct Set {
+    changes: Vec<Change>,
+    /// How many different ones there may be.
+    most: usize,
+}
+
+impl Set {
+    /// Adds a change. Memory grows only with changes that are not in it yet.
+    fn add(&mut self, change: Change) -> Result<()> {
+        if self.changes.len() == self.changes.capacity() {
+            self.settle()?;
+            // So that it is sorted again only after as many more.
+            self.changes.reserve(self.changes.len().max(1024));
+        }
+        self.changes.push(change);
+        Ok(())
+    }
+
+    /// Puts them in order, each once.
+    fn settle(&mut self) -> Result<()> {
+        self.changes.sort_unstable();
+        self.changes.dedup();
+        if self.changes.len() > self.most {
+            let instead = "give those of fewer pages at once";
+            return Err(Error::Limit { what: "hints", max: self.most as u64, instead });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(n: u64) -> Change {
+        Change { hash: n, mark: 0 }
+    }
+
+    #[test]
+    fn there_may_be_so_many_changes_and_no_more() {
+        let mut set = Set { changes: Vec::new(), most: 5000 };
+        for n in (0..5000).chain(0..5000).rev() {
+            set.add(change(n)).unwrap();
+        }
+        set.settle().unwrap();
+        assert!(set.changes.iter().copied().eq((0..5000).map(change)));
+        set.add(change(5000)).unwrap();
+        let error = set.settle().unwrap_err();
+        assert_eq!(error.to_string(), "more than 5000 hints; give those of fewer pages at once");
+        let mut set = Set { changes: Vec::new(), most: 5000 };
+        let taken = (0..).take_while(|n| set.add(change(*n)).is_ok()).count();
+        assert!(taken <= 20_000, "{taken}");
+    }
+
+    #[test]
+    fn what_is_named_many_times_takes_memory_once() {
+        let mut set = Set { changes: Vec::new(), most: CHANGES_MAX };
+        for n in 0..1_000_000 {
+            set.add(change(n % 1000)).unwrap();
+        }
+        assert!(set.changes.capacity() < 5000, "{}", set.changes.capacity());
+    }
+}

@@ -1,0 +1,89 @@
+//! What hints say of a page, beside looking at all of them.
+
+use proptest::prelude::*;
+use simkeep::Error;
+use simkeep::disk::SimDisk;
+use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+use simkeep::recrawl::hinted;
+use simkeep_testing::{create, small};
+
+/// Times near each other, and the ends of time.
+fn times() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        8 => -3000i64..3000,
+        1 => prop::sample::select(vec![TIME_MIN, TIME_MIN + 999, TIME_MIN + 1000, TIME_MAX - 1000, TIME_MAX]),
+    ]
+}
+
+/// When the page first changed after its last visit, by whole seconds.
+fn changed_after(changes: &[(String, i64)], url: &str, last: i64, now: i64) -> Option<i64> {
+    let seconds = |time: i64| time.div_euclid(1000);
+    let of_page = changes.iter().filter(|(page, _)| page == url).map(|(_, time)| seconds(*time));
+    let known = of_page.filter(|time| *time > seconds(last) && *time <= seconds(now));
+    known.min().map(|time| time * 1000)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn a_page_is_stale_since_its_first_known_change_after_the_last_visit(
+        changes in prop::collection::vec(("https://[a-z]/", times()), 0..200),
+        asked in prop::collection::vec(("https://[a-z]/", times(), times()), 1..50),
+    ) {
+        let store = create(&SimDisk::new(), small());
+        let hints = store.snapshot().hints(changes.iter().map(|(url, time)| (url, *time))).unwrap();
+        for (url, last, now) in asked {
+            let expected = changed_after(&changes, &url, last, now);
+            prop_assert_eq!(hints.changed_after(&url, last, now), expected, "{} {} {}", url, last, now);
+            let days = expected.map_or(0, |changed| changed - last) as f64 / 86_400_000.0;
+            prop_assert_eq!(
+                hints.worth(&url, 2.0, last, now, 7.0).unwrap(),
+                hinted(0.8, 2.0, days, 7.0).unwrap()
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_after_now_or_not_after_the_last_visit_is_no_hint() {
+    let store = create(&SimDisk::new(), small());
+    let (url, day) = ("https://example.com/", 86_400_000);
+    let far = 32_503_593_600_000; // in 2999
+    let hints = store.snapshot().hints([(url, 5 * day), (url, far)]).unwrap();
+    let worth = |last, now| hints.worth(url, 1.0, last, now, 3.0).unwrap();
+    assert_eq!(worth(5 * day, 6 * day), 3.0);
+    assert_eq!(worth(4 * day, 5 * day), hinted(0.8, 1.0, 1.0, 3.0).unwrap());
+    assert_eq!(worth(4 * day, 5 * day - 1), 3.0);
+    // A clock that ran back, and times that no visit has.
+    assert_eq!(worth(6 * day, 4 * day), 3.0);
+    assert_eq!(worth(i64::MAX, i64::MIN), 3.0);
+    assert_eq!(worth(i64::MIN, i64::MAX), hinted(0.8, 1.0, 4e6, 3.0).unwrap());
+    assert_eq!(hints.changed_after(url, i64::MIN, i64::MAX), Some(5 * day));
+    assert_eq!(hints.changed_after("not a page", 0, far), None);
+}
+
+#[test]
+fn a_trust_that_is_no_probability_is_named() {
+    let store = create(&SimDisk::new(), small());
+    let hints = store.snapshot().hints([("https://example.com/", 0)]).unwrap();
+    for trust in [0.0, 0.5, 1.0] {
+        hints.clone().trust(trust).unwrap();
+    }
+    for trust in [-0.1, 1.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let error = hints.clone().trust(trust).unwrap_err();
+        assert_eq!(error.to_string(), "trust must be from 0 to 1");
+    }
+}
+
+#[test]
+fn a_hint_of_no_page_and_of_no_time_is_refused() {
+    let store = create(&SimDisk::new(), small());
+    let hint = |url: &str, time| store.snapshot().hints([("x:", 0), (url, time)]);
+    assert!(matches!(hint("", 0), Err(Error::Url(_))));
+    assert!(matches!(hint("x:\n", 0), Err(Error::Url(_))));
+    assert!(matches!(hint(&"x".repeat(URL_BYTES_MAX + 1), 0), Err(Error::Url(_))));
+    assert!(matches!(hint("x:", TIME_MIN - 1), Err(Error::Time(_))));
+    assert!(matches!(hint("x:", TIME_MAX + 1), Err(Error::Time(_))));
+    assert!(hint("x:", TIME_MAX).is_ok());
+}
