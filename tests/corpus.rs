@@ -34,6 +34,7 @@ targets! {
     catalog: 12,
     df: 60,
     directory: 12,
+    hints: 60,
     json: 40,
     operations: 20,
     prefix_and_url: 30,

@@ -1,6 +1,7 @@
 //! A file as it comes to a reader: packed or not, whole or in pieces; and what must hold of all that
 //! is read from it.
 
+use std::fmt::Debug;
 use std::io::{BufRead, BufReader, Cursor, Read, Result, Write};
 use std::sync::Arc;
 
@@ -89,6 +90,32 @@ impl Feed {
         });
     }
 
+    /// What is read from a file that comes in this way, which is also read all at once from its packed
+    /// bytes; `None` if it unpacks to very much.
+    ///
+    /// # Panics
+    ///
+    /// If what is read is not the same each time.
+    pub(super) fn both<T: PartialEq + Debug>(
+        &self,
+        file: &[u8],
+        read: impl Fn(Box<dyn Read + Send>) -> T,
+    ) -> Option<T> {
+        if self.packing == Packing::None && cost(file) > COST_MAX {
+            return None;
+        }
+        let packed = self.pack(file);
+        within(ALLOCATION_BYTES_MAX, || {
+            let whole = read(Box::new(Pieces::new(&packed, packed.len().max(1))));
+            // What comes out of a damaged part before the damage is known depends on the reads.
+            if self.packing != Packing::None || !is_packed(file) {
+                let pieces = Pieces::new(&packed, self.read_bytes);
+                assert_eq!(read(Box::new(pieces)), whole, "read by {} bytes", self.read_bytes);
+            }
+            Some(whole)
+        })
+    }
+
     /// Whether any first part of a file tells its kind, and the same kind as the whole.
     fn is_certain(&self, file: &[u8]) -> bool {
         let is_text = |b: &u8| !b.is_ascii_control() || b.is_ascii_whitespace();
@@ -119,7 +146,7 @@ impl Feed {
     }
 
     fn read(&self, file: &[u8], read_bytes: usize) -> impl Iterator<Item = Item> {
-        let pieces = Pieces { file: Cursor::new(file.to_vec()), read_bytes };
+        let pieces = Pieces::new(file, read_bytes);
         let (progress, window) = (Arc::default(), ZstdWindow::default());
         let part = part("file", self.expected, Box::new(pieces), progress, window, false);
         let (part, refused) = match part {
@@ -181,6 +208,12 @@ fn add_cost(unpacked: impl Read, cost: &mut usize) {
 struct Pieces {
     file: Cursor<Vec<u8>>,
     read_bytes: usize,
+}
+
+impl Pieces {
+    fn new(file: &[u8], read_bytes: usize) -> Pieces {
+        Pieces { file: Cursor::new(file.to_vec()), read_bytes }
+    }
 }
 
 impl Read for Pieces {

@@ -3,6 +3,7 @@
 pub mod catalog;
 pub mod df;
 pub mod directory;
+pub mod hints;
 pub mod json;
 pub mod operations;
 pub mod prefix_and_url;

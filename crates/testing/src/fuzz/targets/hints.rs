@@ -1,0 +1,122 @@
+//! Any bytes as a sitemap, a feed or JSON lines of hints, or as rules. However they are packed and
+//! whatever pieces they come in, what is read is the same; and the rule of a page is that of the longest
+//! prefix it is under, of the rules that are read line by line.
+//!
+//! The first byte modulo 3: 0 the rest is the file, packed or not; 1 it is packed with gzip, 2 with
+//! zstd. That byte over 3 is even for hints, odd for rules. The second byte has the sizes: of a packed
+//! part in the low four bits, of a read in the others.
+
+use std::io::{Cursor, Read};
+
+use serde_json::Value;
+use simkeep::due::{Rule, Rules};
+use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+use simkeep_archive::escape::is_unfit;
+use simkeep_archive::hints::{self, Hint};
+use simkeep_archive::{Broken, ZstdWindow, rules};
+
+use crate::fuzz::feed::{Feed, Packing};
+use crate::fuzz::input::Input;
+
+/// Hints that are looked at; a few bytes of an input can unpack to any number.
+const HINTS_MAX: usize = 20_000;
+/// Lines of rules that are read by themselves.
+const LINES_MAX: usize = 12;
+
+/// Runs one input.
+pub fn run(data: &[u8]) {
+    let mut input = Input(data);
+    let kind = input.u8();
+    let feed = Feed::new("", kind, input.u8());
+    if kind / 3 % 2 == 0 {
+        run_hints(&feed, input.0);
+    } else {
+        run_rules(&feed, input.0);
+    }
+}
+
+type Found = Result<Hint, Broken>;
+
+fn run_hints(feed: &Feed, file: &[u8]) {
+    let Some(found) = feed.both(file, read_hints) else { return };
+    found.iter().for_each(check);
+    // The first part tells what the file is.
+    if file.starts_with(b"<") || file.starts_with(b"{") {
+        let plain = Feed { packing: Packing::None, ..*feed }.both(file, read_hints).unwrap();
+        assert_eq!(placeless(plain), placeless(found), "packed");
+    }
+}
+
+fn read_hints(bytes: Box<dyn Read + Send>) -> Vec<Found> {
+    match hints::read("file", bytes, ZstdWindow::default()) {
+        Ok(hints) => hints.take(HINTS_MAX).collect(),
+        Err(broken) => vec![Err(broken)],
+    }
+}
+
+/// Without the places, which tell how the file was packed.
+fn placeless(found: Vec<Found>) -> Vec<Result<Hint, String>> {
+    found.into_iter().map(|hint| hint.map_err(|broken| broken.why)).collect()
+}
+
+fn check(found: &Found) {
+    match found {
+        Ok(Hint { url, modified }) => {
+            assert!(!url.is_empty() && url.len() <= URL_BYTES_MAX, "{url:?}");
+            assert!(!url.contains(char::is_control), "{url:?}");
+            assert!((TIME_MIN..=TIME_MAX).contains(modified), "{modified}");
+        }
+        Err(broken) => check_broken(broken),
+    }
+}
+
+fn check_broken(broken: &Broken) {
+    for said in [&broken.at, &broken.why] {
+        assert!(!said.is_empty() && said.len() <= 8 << 10, "{said:?}");
+        assert!(!said.contains(is_unfit), "{said:?}");
+    }
+}
+
+fn run_rules(feed: &Feed, file: &[u8]) {
+    let read = |bytes| read_rules(bytes).map(|rules| format!("{rules:?}"));
+    match feed.both(file, read) {
+        Some(Err(broken)) => return check_broken(&broken),
+        Some(Ok(_)) => {}
+        None => return,
+    }
+    // A file that is packed already is not looked into.
+    let Ok(rules) = read_rules(Box::new(Cursor::new(file.to_vec()))) else { return };
+    let lines = || file.split(|byte| *byte == b'\n');
+    if lines().count() > LINES_MAX {
+        return;
+    }
+    let read_line = |line: &[u8]| read_rules(Box::new(Cursor::new(line.to_vec())));
+    let Ok(each) = lines().map(read_line).collect::<Result<Vec<Rules>, Broken>>() else { return };
+    for under in lines().filter_map(under) {
+        for url in [format!("https://{under}"), format!("http://{under}/x"), under] {
+            assert_eq!(rules.of(&url), longest(&each, &url), "{url:?}");
+        }
+    }
+}
+
+fn read_rules(bytes: Box<dyn Read + Send>) -> Result<Rules, Broken> {
+    rules::read("file", bytes, ZstdWindow::default())
+}
+
+/// The prefix in a line, as it is written.
+fn under(line: &[u8]) -> Option<String> {
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    let object: Value = serde_json::from_slice(line).ok()?;
+    Some(object.get("under")?.as_str()?.to_owned())
+}
+
+/// The rule of a page, of rules that are each alone.
+fn longest<'a>(each: &'a [Rules], url: &str) -> &'a Rule {
+    let nothing = Rule::everywhere();
+    let found = each.iter().map(|rules| rules.of(url));
+    // Whatever says nothing is as good as any other that does.
+    let found = found.max_by_key(|rule| {
+        (rule.under.as_ref().map(|prefix| prefix.to_string().len()), **rule != nothing)
+    });
+    found.expect("a line has a prefix, so there is a rule")
+}
