@@ -1,8 +1,8 @@
-//! One entry of a page's history: a visit, or what was restated of one.
+//! One entry of a page's history: a visit, what was restated of one, or a weight.
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest, Epoch, Seen, Visit};
+use super::{Content, Digest, Epoch, Seen, Visit, Weighed, Weight};
 
 /// Restated content: what another epoch makes of the content that an earlier visit saw, a
 /// fingerprint or none. It is neither a visit nor a change of the page. It replaces the fingerprint
@@ -31,13 +31,16 @@ impl Restated {
 /// One entry of a page's history.
 ///
 /// Entries are ordered by time, then digest; what is restated comes after all visits of that time and
-/// digest, in order of epochs. Visits are ordered as [`Visit`] says.
+/// digest, in order of epochs, and weights come last of their time. Visits are ordered as [`Visit`]
+/// says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entry {
     /// A visit.
     Visit(Visit),
     /// What was restated of a visit.
     Restated(Restated),
+    /// A weight.
+    Weighed(Weighed),
 }
 
 impl Entry {
@@ -46,6 +49,7 @@ impl Entry {
         match self {
             Entry::Visit(visit) => visit.time,
             Entry::Restated(restated) => restated.time,
+            Entry::Weighed(weighed) => weighed.time,
         }
     }
 
@@ -53,8 +57,13 @@ impl Entry {
     pub fn visit(&self) -> Option<&Visit> {
         match self {
             Entry::Visit(visit) => Some(visit),
-            Entry::Restated(_) => None,
+            Entry::Restated(_) | Entry::Weighed(_) => None,
         }
+    }
+
+    /// Whether it is a visit.
+    pub fn is_visit(&self) -> bool {
+        matches!(self, Entry::Visit(_))
     }
 
     /// Whether it is restated content, not a visit.
@@ -62,11 +71,20 @@ impl Entry {
         matches!(self, Entry::Restated(_))
     }
 
+    /// The weight, if it is one.
+    pub fn weight(&self) -> Option<Weight> {
+        match self {
+            Entry::Weighed(weighed) => Some(weighed.weight),
+            Entry::Visit(_) | Entry::Restated(_) => None,
+        }
+    }
+
     /// The content that was seen, or restated.
     pub fn content(&self) -> Option<Content> {
         match self {
             Entry::Visit(visit) => visit.seen.content().copied(),
             Entry::Restated(restated) => Some(restated.content()),
+            Entry::Weighed(_) => None,
         }
     }
 
@@ -75,6 +93,7 @@ impl Entry {
         match self {
             Entry::Visit(visit) => visit.seen.digest(),
             Entry::Restated(restated) => restated.digest,
+            Entry::Weighed(_) => None,
         }
     }
 
@@ -82,7 +101,7 @@ impl Entry {
     pub(crate) fn epoch_mut(&mut self) -> Option<&mut Epoch> {
         match self {
             Entry::Visit(Visit { seen: Seen::Content(content), .. }) => Some(&mut content.epoch),
-            Entry::Visit(_) => None,
+            Entry::Visit(_) | Entry::Weighed(_) => None,
             Entry::Restated(restated) => Some(&mut restated.epoch),
         }
     }
@@ -103,6 +122,13 @@ impl Ord for Entry {
             }
             (Entry::Visit(visit), Entry::Restated(restated)) => place(visit, restated),
             (Entry::Restated(restated), Entry::Visit(visit)) => place(visit, restated).reverse(),
+            (Entry::Weighed(weighed), Entry::Weighed(other)) => weighed.cmp(other),
+            (Entry::Weighed(weighed), other) => {
+                weighed.time.cmp(&other.time()).then(Ordering::Greater)
+            }
+            (other, Entry::Weighed(weighed)) => {
+                other.time().cmp(&weighed.time).then(Ordering::Less)
+            }
         }
     }
 }
@@ -116,6 +142,12 @@ impl PartialOrd for Entry {
 impl From<Visit> for Entry {
     fn from(visit: Visit) -> Entry {
         Entry::Visit(visit)
+    }
+}
+
+impl From<Weighed> for Entry {
+    fn from(weighed: Weighed) -> Entry {
+        Entry::Weighed(weighed)
     }
 }
 

@@ -8,7 +8,9 @@ use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::epoch::tells_change;
-use super::{Content, Digest, Distance, Entry, EpochInfo, SameBy, Seen, Verdict, Visit};
+use super::{
+    Content, Digest, Distance, Entry, EpochInfo, SameBy, Seen, Verdict, Visit, Weighed, Weight,
+};
 
 /// How many of a page's last versions the store remembers, to recognise when the page returns to one
 /// of them. A version is one content, however many epochs it has fingerprints in; a fingerprint that is
@@ -87,6 +89,8 @@ pub(crate) struct Head {
     pub(crate) contents: SmallVec<[LastSeen; HISTORY_WINDOW + 1]>,
     /// The greatest that any visit heard.
     pub(crate) modified: Option<Modified>,
+    /// The greatest that was given.
+    pub(crate) weighed: Option<Weighed>,
 }
 
 impl Head {
@@ -94,7 +98,7 @@ impl Head {
     fn of(visit: Visit) -> Head {
         let (settled, contents) = (None, SmallVec::new());
         let (first, last, modified) = (visit.time, visit, None);
-        let mut head = Head { visits: 0, first, last, settled, contents, modified };
+        let mut head = Head { visits: 0, first, last, settled, contents, modified, weighed: None };
         head.absorb(visit);
         head
     }
@@ -113,8 +117,8 @@ impl Head {
         self.modified = self.modified.max(Modified::of(&visit));
     }
 
-    /// Adds an entry to a head, in any order. The first visit creates the head; content restated
-    /// before any visit is ignored.
+    /// Adds an entry to a head, in any order. The first visit creates the head; what is no visit and
+    /// comes before any is ignored.
     pub(crate) fn absorb_into(head: &mut Option<Head>, entry: Entry) {
         match (head.as_mut(), entry) {
             (Some(head), Entry::Visit(visit)) => head.absorb(visit),
@@ -123,7 +127,8 @@ impl Head {
                 let (content, time) = (restated.content(), restated.time);
                 head.see(LastSeen { content, time, restated: true });
             }
-            (None, Entry::Restated(_)) => {}
+            (Some(head), Entry::Weighed(weighed)) => head.weigh(weighed),
+            (None, Entry::Restated(_) | Entry::Weighed(_)) => {}
         }
     }
 
@@ -149,6 +154,16 @@ impl Head {
             self.contents.retain(|v| v.place() >= last.place() || v.is_with(&last));
         }
         debug_assert!(self.contents.is_sorted_by(|a, b| a.place() >= b.place()));
+    }
+
+    /// Adds a weight.
+    pub(crate) fn weigh(&mut self, weighed: Weighed) {
+        self.weighed = self.weighed.max(Some(weighed));
+    }
+
+    /// The weight in force.
+    pub(crate) fn weight(&self) -> Weight {
+        self.weighed.map_or(Weight::ONE, |weighed| weighed.weight)
     }
 
     /// Whether the page was gone when last heard of.

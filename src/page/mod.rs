@@ -16,6 +16,7 @@ mod time;
 mod url;
 mod verdict;
 mod visit;
+mod weight;
 
 pub use changes::{Changes, LastChange};
 pub use content::{Content, Digest};
@@ -25,11 +26,12 @@ pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
 pub use head::HISTORY_WINDOW;
 pub(crate) use head::{CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, judge};
-pub use observation::{Observation, Request, Restatement};
+pub use observation::{Observation, Request, Restatement, Weighing};
 pub use prefix::{Prefix, PrefixError};
 
 pub(crate) use time::Utc;
 pub(crate) use url::check as check_url;
 pub use url::{URL_BYTES_MAX, UrlError};
-pub use verdict::{Distance, RestateOutcome, SameBy, Verdict};
+pub use verdict::{Distance, RestateOutcome, SameBy, Verdict, WeighOutcome};
 pub use visit::{Seen, TIME_MAX, TIME_MIN, Visit};
+pub use weight::{Weighed, Weight};

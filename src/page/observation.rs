@@ -1,6 +1,8 @@
 //! What a crawler tells the store of one page.
 
-use super::{Content, Digest, Entry, Epoch, Restated, Seen, Visit};
+use arrayvec::ArrayVec;
+
+use super::{Content, Digest, Entry, Epoch, Restated, Seen, Visit, Weighed, Weight};
 
 /// One visit to one page, as a crawler reports it.
 ///
@@ -21,6 +23,8 @@ pub struct Observation<'a> {
     pub visit: Visit,
     /// What another epoch makes of the same content, a fingerprint or none, if the crawler tried.
     pub also: Option<(Option<u64>, Epoch)>,
+    /// How important the page is from now on, if that is new.
+    pub weight: Option<Weight>,
 }
 
 impl<'a> Observation<'a> {
@@ -30,7 +34,7 @@ impl<'a> Observation<'a> {
 
     /// A visit to a page.
     pub fn of(url: &'a str, visit: Visit) -> Self {
-        Observation { url, visit, also: None }
+        Observation { url, visit, also: None, weight: None }
     }
 
     /// The page held content with this fingerprint. `time` in milliseconds since 1970.
@@ -73,6 +77,22 @@ impl<'a> Observation<'a> {
     /// The visit failed.
     pub fn failed(url: &'a str, time: i64) -> Self {
         Self::new(url, time, Seen::Failed)
+    }
+
+    /// No visit: only how important the page is from a time on, in milliseconds since 1970, until
+    /// another weight is given. See [`weight`](Observation::weight). A page that was never visited has
+    /// none.
+    ///
+    /// [`Store::weigh`](crate::Store::weigh) stores one of these, [`Store::load`](crate::Store::load)
+    /// as many as there are pages. Each takes six to eleven bytes in a file.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Weight};
+    /// let weighing = Observation::weighed("https://example.com/", 1_700_000_000_000, 2.5);
+    /// assert_eq!(weighing.weighed.weight, Weight::from(2.5));
+    /// ```
+    pub fn weighed(url: &'a str, time: i64, weight: impl Into<Weight>) -> Weighing<'a> {
+        Weighing { url, weighed: Weighed { time, weight: weight.into() } }
     }
 
     /// Adds the fingerprint of the content in another epoch, or that it has none there, so that the
@@ -119,6 +139,18 @@ impl<'a> Observation<'a> {
     #[must_use]
     pub fn status(mut self, value: u16) -> Self {
         self.visit.status = Some(value);
+        self
+    }
+
+    /// Adds how important the page is from now on: finite and positive, 1 if none was ever given. It is
+    /// kept until another is given, with a later visit or [without one](Observation::weighed); of those
+    /// that are given for one time, the greatest counts. It is an entry of its own, and costs nothing
+    /// where it is left out.
+    ///
+    /// A weight is kept as an `f32`; [`Weight`] says how a number is rounded.
+    #[must_use]
+    pub fn weight(mut self, weight: impl Into<Weight>) -> Self {
+        self.weight = Some(weight.into());
         self
     }
 
@@ -190,13 +222,25 @@ impl<'a> Restatement<'a> {
     }
 }
 
-/// One request to store something: an [`Observation`] or a [`Restatement`].
+/// How important a page is, without a visit: what [`Observation::weighed`] makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Weighing<'a> {
+    /// The page: its identity is these bytes.
+    pub url: &'a str,
+    /// The weight, and from when on.
+    pub weighed: Weighed,
+}
+
+/// One request to store something: an [`Observation`], a [`Restatement`] or a [`Weighing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
     /// A visit to a page.
     Observe(Observation<'a>),
     /// What another epoch makes of what a visit saw.
     Restate(Restatement<'a>),
+    /// How important a page is.
+    Weigh(Weighing<'a>),
 }
 
 impl<'a> Request<'a> {
@@ -205,6 +249,7 @@ impl<'a> Request<'a> {
         match entry {
             Entry::Visit(visit) => Request::Observe(Observation::of(url, visit)),
             Entry::Restated(restated) => Request::Restate(Restatement { url, restated }),
+            Entry::Weighed(weighed) => Request::Weigh(Weighing { url, weighed }),
         }
     }
 
@@ -213,6 +258,7 @@ impl<'a> Request<'a> {
         match self {
             Request::Observe(observation) => observation.url,
             Request::Restate(restatement) => restatement.url,
+            Request::Weigh(weighing) => weighing.url,
         }
     }
 
@@ -221,6 +267,7 @@ impl<'a> Request<'a> {
         match self {
             Request::Observe(observation) => Entry::Visit(observation.visit),
             Request::Restate(restatement) => Entry::Restated(restatement.restated),
+            Request::Weigh(weighing) => Entry::Weighed(weighing.weighed),
         }
     }
 
@@ -228,15 +275,27 @@ impl<'a> Request<'a> {
     pub(crate) fn also(&self) -> Option<Restated> {
         match self {
             Request::Observe(observation) => observation.restated(),
-            Request::Restate(_) => None,
+            Request::Restate(_) | Request::Weigh(_) => None,
         }
+    }
+
+    /// The entries that come with the visit, and are none.
+    pub(crate) fn beside(&self) -> ArrayVec<Entry, 2> {
+        let restated = self.also().map(Entry::Restated);
+        let weighed = match self {
+            Request::Observe(Observation { visit, weight, .. }) => {
+                weight.map(|weight| Entry::Weighed(Weighed { time: visit.time, weight }))
+            }
+            Request::Restate(_) | Request::Weigh(_) => None,
+        };
+        restated.into_iter().chain(weighed).collect()
     }
 
     /// The content that was seen; `None` if there was none, or if it is restated.
     pub(crate) fn seen(&self) -> Option<&Content> {
         match self {
             Request::Observe(observation) => observation.visit.seen.content(),
-            Request::Restate(_) => None,
+            Request::Restate(_) | Request::Weigh(_) => None,
         }
     }
 }
@@ -244,6 +303,12 @@ impl<'a> Request<'a> {
 impl<'a> From<Observation<'a>> for Request<'a> {
     fn from(observation: Observation<'a>) -> Self {
         Request::Observe(observation)
+    }
+}
+
+impl<'a> From<Weighing<'a>> for Request<'a> {
+    fn from(weighing: Weighing<'a>) -> Self {
+        Request::Weigh(weighing)
     }
 }
 

@@ -113,3 +113,15 @@ pub enum RestateOutcome {
     /// The page had no content at that time, or none with that digest; nothing was stored.
     Missing,
 }
+
+/// The answer to a [weight](crate::Observation::weighed) that comes without a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WeighOutcome {
+    /// The weight was stored.
+    Stored,
+    /// It was known already; nothing changed.
+    Known,
+    /// The page is not known; nothing was stored.
+    Missing,
+}

@@ -4,9 +4,10 @@
 use smallvec::SmallVec;
 
 use super::entries::{Entries, count_visits, put_entries};
-use crate::layout::{Cursor, put_signed, put_varint};
+use crate::layout::{Cursor, Put, put_signed, put_varint};
 use crate::page::{
     CONTENTS_MAX, Content, Entry, HISTORY_WINDOW, Head, LastSeen, Modified, Restated, Seen, Visit,
+    Weighed, Weight,
 };
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
@@ -14,6 +15,8 @@ const LAST: u8 = 1;
 const SETTLED: u8 = 2;
 /// When the page was last modified, which none of these visits heard.
 const MODIFIED: u8 = 4;
+/// The weight in force, and when it was given.
+const WEIGHED: u8 = 8;
 /// A page has fewer visits than this, so that sums of them have room.
 const VISITS_MAX: u64 = 1 << 48;
 
@@ -45,8 +48,13 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.contents.contains(v));
     let contents: SmallVec<[&LastSeen; HISTORY_WINDOW]> =
         head.contents.iter().filter(|v| !is_told(v)).collect();
-    let parts =
-        [(last.is_some(), LAST), (settled.is_some(), SETTLED), (modified.is_some(), MODIFIED)];
+    let weighed = head.weighed.filter(|w| told.as_ref().and_then(|t| t.weighed) != Some(*w));
+    let parts = [
+        (last.is_some(), LAST),
+        (settled.is_some(), SETTLED),
+        (modified.is_some(), MODIFIED),
+        (weighed.is_some(), WEIGHED),
+    ];
     out.push(parts.into_iter().map(|(has, flag)| u8::from(has) * flag).sum());
     let others = head.visits.checked_sub(count_visits(own) as u64);
     put_varint(out, others.expect("a head counts the visits beside it"));
@@ -54,6 +62,10 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     if let Some(Modified { heard, time }) = modified {
         put_signed(out, heard.wrapping_sub(head.first));
         put_signed(out, heard.wrapping_sub(time));
+    }
+    if let Some(Weighed { time, weight }) = weighed {
+        put_signed(out, time.wrapping_sub(head.first));
+        out.put_u32(weight.to_bits());
     }
     put_varint(out, contents.len() as u64);
     // One run of entries, oldest first, so that each is packed against the one before.
@@ -85,11 +97,13 @@ pub(super) struct Carried {
     settled: Option<Visit>,
     contents: SmallVec<[LastSeen; HISTORY_WINDOW]>,
     modified: Option<Modified>,
+    weighed: Option<Weighed>,
 }
 
 impl Carried {
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
-        let flags = cursor.u8().filter(|flags| flags & !(LAST | SETTLED | MODIFIED) == 0)?;
+        let flags =
+            cursor.u8().filter(|flags| flags & !(LAST | SETTLED | MODIFIED | WEIGHED) == 0)?;
         let visits = cursor.varint().filter(|visits| *visits < VISITS_MAX)?;
         let first = cursor.signed()?;
         let modified = if flags & MODIFIED == 0 {
@@ -97,6 +111,12 @@ impl Carried {
         } else {
             let heard = first.checked_add(cursor.signed()?)?;
             Some(Modified { heard, time: heard.checked_sub(cursor.signed()?)? })
+        };
+        let weighed = if flags & WEIGHED == 0 {
+            None
+        } else {
+            let time = first.checked_add(cursor.signed()?)?;
+            Some(Weighed { time, weight: Weight::from_bits(cursor.u32()?)? })
         };
         let count = cursor.count().filter(|count| *count <= CONTENTS_MAX)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
@@ -111,7 +131,7 @@ impl Carried {
         let settled = if flags & SETTLED == 0 { None } else { Some(visit()?) };
         let last = if flags & LAST == 0 { None } else { Some(visit()?) };
         *cursor = run.rest();
-        Some(Carried { visits, first, last, settled, contents, modified })
+        Some(Carried { visits, first, last, settled, contents, modified, weighed })
     }
 
     /// The head of which `own` is the last entries and this the rest. `None` if an entry cannot be
@@ -124,6 +144,7 @@ impl Carried {
         head.visits = self.visits + count;
         head.first = head.first.min(self.first);
         head.modified = head.modified.max(self.modified);
+        head.weighed = head.weighed.max(self.weighed);
         self.contents.into_iter().for_each(|version| head.see(version));
         let settled = head.settled.map(|visit| visit.time);
         let possible = head.contents.iter().all(|version| Some(version.time) <= settled);
@@ -132,11 +153,12 @@ impl Carried {
 }
 
 /// What some of a page's entries tell of its head. What is restated may be what a visit saw that is
-/// not among them.
+/// not among them, and a weight may be older than they are.
 #[derive(Default)]
 pub(super) struct Told {
     head: Option<Head>,
     restated: Vec<LastSeen>,
+    weighed: Option<Weighed>,
 }
 
 impl Told {
@@ -155,6 +177,7 @@ impl Told {
                 let (content, time) = (restated.content(), restated.time);
                 self.restated.push(LastSeen { content, time, restated: true });
             }
+            (None, Entry::Weighed(weighed)) => self.weighed = self.weighed.max(Some(weighed)),
             _ => Head::absorb_into(&mut self.head, entry),
         }
     }
@@ -163,6 +186,7 @@ impl Told {
     pub(super) fn head(self) -> Option<Head> {
         let mut head = self.head?;
         self.restated.into_iter().for_each(|version| head.see(version));
+        self.weighed.into_iter().for_each(|weighed| head.weigh(weighed));
         Some(head)
     }
 }

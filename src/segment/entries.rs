@@ -2,7 +2,7 @@
 //! takes two to five bytes and a small change names the bits that moved.
 
 use crate::layout::{Cursor, Put, put_signed, put_varint};
-use crate::page::{Content, Digest, Entry, Epoch, Restated, Seen, Visit};
+use crate::page::{Content, Digest, Entry, Epoch, Restated, Seen, Visit, Weighed, Weight};
 
 /// Low two bits of a tag: what was seen.
 const FAILED: u8 = 0;
@@ -26,6 +26,9 @@ const SECONDS: u8 = 1 << 6;
 const RESTATED: u8 = 1 << 7;
 const HAS_FINGERPRINT: u8 = SAME_STATUS;
 const SAME_DIGEST: u8 = SAME_CONTENT;
+
+/// The entry is a weight, and has nothing else.
+const WEIGHED: u8 = RESTATED | FAILED;
 
 /// A tag of its own before that of a visit. The visit is followed by when the page was modified, in
 /// seconds or milliseconds before it, unless that is what it was when last heard of.
@@ -68,9 +71,9 @@ impl Before {
     }
 }
 
-/// How many of these are visits, and not restated.
+/// How many of these are visits.
 pub(crate) fn count_visits(entries: &[Entry]) -> usize {
-    entries.iter().filter(|entry| !entry.is_restated()).count()
+    entries.iter().filter(|entry| entry.is_visit()).count()
 }
 
 /// Packs entries that are in order.
@@ -133,6 +136,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
             (CONTENT | RESTATED | HAS_FINGERPRINT, None)
         }
         Entry::Restated(_) => (CONTENT | RESTATED, None),
+        Entry::Weighed(_) => (WEIGHED, None),
         Entry::Visit(visit) => {
             let seen = match visit.seen {
                 Seen::Failed => FAILED,
@@ -177,6 +181,9 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     if let Some(status) = status {
         put_varint(out, status.map_or(0, |s| u64::from(s) + 1));
     }
+    if let Some(weight) = entry.weight() {
+        out.put_u32(weight.to_bits());
+    }
     if same {
         return;
     }
@@ -220,7 +227,8 @@ impl<'a> Entries<'a> {
         if date.is_some() {
             tag = self.cursor.u8().filter(|tag| tag & RESTATED == 0)?;
         }
-        let restated = tag & RESTATED != 0;
+        let weighed = tag & !SECONDS == WEIGHED;
+        let restated = tag & RESTATED != 0 && !weighed;
         if restated && tag & SEEN_MASK != CONTENT {
             return None;
         }
@@ -231,7 +239,9 @@ impl<'a> Entries<'a> {
         };
         let since = if tag & SECONDS == 0 { since } else { since.checked_mul(1000)? };
         let time = self.before.time.checked_add(since)?;
-        let entry = if restated {
+        let entry = if weighed {
+            Entry::Weighed(Weighed { time, weight: Weight::from_bits(self.cursor.u32()?)? })
+        } else if restated {
             let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
                 0 => (None, self.epoch()?),
                 MOVED_BITS => return None,
@@ -391,6 +401,29 @@ mod tests {
             let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&with), 3).collect();
             assert_eq!(read.as_deref(), Some(&entries[..]));
         }
+    }
+
+    #[test]
+    fn a_weight_passes_on_neither_status_nor_content() {
+        let content = Content { fingerprint: Some(7), digest: None, epoch: Epoch(0) };
+        let visit = |time| {
+            let seen = Seen::Content(content);
+            Entry::Visit(Visit { time, seen, status: Some(200), modified: Some(-500) })
+        };
+        let weighed =
+            |time, weight: f64| Entry::Weighed(Weighed { time, weight: Weight::from(weight) });
+        let entries = [weighed(-5, 1e-45), visit(0), weighed(0, 0.3), visit(1), weighed(7, 1e38)];
+        let mut bytes = Vec::new();
+        put_entries(&mut bytes, &entries);
+        let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 5).collect::<Option<Vec<_>>>();
+        assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
+        // A tag, a time and the number; and no number that is no weight.
+        assert_eq!(bytes[..6], [WEIGHED, 9, 1, 0, 0, 0]);
+        bytes[2] = 0;
+        assert_eq!(read(&bytes), None);
+        bytes[2] = 1;
+        bytes[0] |= SAME_STATUS;
+        assert_eq!(read(&bytes), None);
     }
 
     #[test]

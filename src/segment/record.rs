@@ -20,8 +20,8 @@ const RESET: u8 = 1;
 const EARLIER: u8 = 2;
 /// Something of the head is carried.
 const CARRIED: u8 = 4;
-/// Some of the entries are restated.
-const RESTATED: u8 = 8;
+/// Some of the entries are no visits.
+const OTHERS: u8 = 8;
 
 /// What a segment is to know of a page.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// How many visits it has, what is restated left out.
+    /// How many of its entries are visits.
     pub(crate) fn visit_count(&self) -> usize {
         count_visits(self.entries)
     }
@@ -47,21 +47,18 @@ impl Record<'_> {
         let many = self.entries.len() > CHUNK_ENTRIES;
         let mut flags = 0;
         let carried = many || !self.before.is_empty();
-        let restated = self.entries.len() - self.visit_count();
-        for (bit, set) in [
-            (RESET, self.reset),
-            (EARLIER, self.earlier),
-            (CARRIED, carried),
-            (RESTATED, restated > 0),
-        ] {
+        let others = self.entries.len() - self.visit_count();
+        for (bit, set) in
+            [(RESET, self.reset), (EARLIER, self.earlier), (CARRIED, carried), (OTHERS, others > 0)]
+        {
             if set {
                 flags |= bit;
             }
         }
         out.push(flags);
         put_varint(out, self.entries.len() as u64);
-        if restated > 0 {
-            put_varint(out, restated as u64);
+        if others > 0 {
+            put_varint(out, others as u64);
         }
         if many {
             self.put_chunks(out);
@@ -104,26 +101,22 @@ pub(crate) struct RecordRef<'a> {
     flags: u8,
     /// Of entries.
     count: usize,
-    restated: usize,
+    /// Of those, the ones that are no visits.
+    others: usize,
     body: Cursor<'a>,
 }
 
 impl<'a> RecordRef<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
-        let known = RESET | EARLIER | CARRIED | RESTATED;
+        let known = RESET | EARLIER | CARRIED | OTHERS;
         let flags = cursor.u8().filter(|flags| flags & !known == 0)?;
         // An entry takes at least two bytes, so this cannot promise more than there is.
         let count = cursor.count()?;
-        let restated = if flags & RESTATED == 0 { 0 } else { cursor.count()? };
-        // What is restated is so of a visit that is here, or that the page had before.
-        let possible = restated < count || flags & CARRIED != 0 || count == 0;
-        (restated <= count && possible).then_some(RecordRef {
-            flags,
-            count,
-            restated,
-            body: cursor,
-        })
+        let others = if flags & OTHERS == 0 { 0 } else { cursor.count()? };
+        // There is a visit here, or the page had one before.
+        let possible = others < count || flags & CARRIED != 0 || count == 0;
+        (others <= count && possible).then_some(RecordRef { flags, count, others, body: cursor })
     }
 
     /// Asks for its memory lines.
@@ -151,7 +144,7 @@ impl<'a> RecordRef<'a> {
 
     /// How many visits stand in this record.
     pub(crate) fn visit_count(&self) -> usize {
-        self.count - self.restated
+        self.count - self.others
     }
 
     /// What is carried, and the chunks of entries: first time (where there are several), count and
@@ -225,17 +218,17 @@ impl<'a> RecordRef<'a> {
         Some(entries)
     }
 
-    /// Appends all entries, in order. As many of them are restated as the record says.
+    /// Appends all entries, in order. As many of them are no visits as the record says.
     pub(super) fn append_entries(&self, entries: &mut Vec<Entry>) -> Option<()> {
-        let mut restated = 0;
+        let mut others = 0;
         for chunk in self.open()?.1.iter() {
             for entry in chunk.entries() {
                 let entry = entry?;
-                restated += usize::from(entry.is_restated());
+                others += usize::from(!entry.is_visit());
                 entries.push(entry);
             }
         }
-        (restated == self.restated).then_some(())
+        (others == self.others).then_some(())
     }
 
     /// The entries at or before `time`, as far back as one that says what was in force then, in

@@ -6,7 +6,10 @@ use super::epochs::Epochs;
 use super::query::Near;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
-use crate::page::{Content, Entry, EpochInfo, Head, RestateOutcome, Restated, Utc, Verdict, Visit};
+use crate::page::{
+    Content, Entry, EpochInfo, Head, RestateOutcome, Restated, Utc, Verdict, Visit, WeighOutcome,
+    Weighed, Weight,
+};
 
 /// Another page with the same digest: an exact copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -65,23 +68,33 @@ pub enum Answer {
     Observed(Outcome),
     /// To a restatement.
     Restated(RestateOutcome),
+    /// To a weight that came without a visit.
+    Weighed(WeighOutcome),
 }
 
 impl Answer {
     pub(super) fn observed(self) -> Result<Outcome, Bug> {
         let outcome = match self {
             Answer::Observed(outcome) => Some(outcome),
-            Answer::Restated(_) => None,
+            Answer::Restated(_) | Answer::Weighed(_) => None,
         };
         outcome.or_bug("an observation is answered as one")
     }
 
     pub(super) fn restated(self) -> Result<RestateOutcome, Bug> {
         let outcome = match self {
-            Answer::Observed(_) => None,
             Answer::Restated(outcome) => Some(outcome),
+            Answer::Observed(_) | Answer::Weighed(_) => None,
         };
         outcome.or_bug("a restatement is answered as one")
+    }
+
+    pub(super) fn weighed(self) -> Result<WeighOutcome, Bug> {
+        let outcome = match self {
+            Answer::Weighed(outcome) => Some(outcome),
+            Answer::Observed(_) | Answer::Restated(_) => None,
+        };
+        outcome.or_bug("a weight is answered as one")
     }
 }
 
@@ -137,6 +150,8 @@ pub enum HistoryEntry {
     },
     /// Restated content of the visit before it.
     Restated(Restated),
+    /// A weight that was given.
+    Weighed(Weighed),
 }
 
 impl HistoryEntry {
@@ -145,14 +160,15 @@ impl HistoryEntry {
         match *self {
             HistoryEntry::Visit { visit, .. } => Entry::Visit(visit),
             HistoryEntry::Restated(restated) => Entry::Restated(restated),
+            HistoryEntry::Weighed(weighed) => Entry::Weighed(weighed),
         }
     }
 
-    /// The visit, with what it meant after all earlier visits; `None` for restated content.
+    /// The visit, with what it meant after all earlier visits; `None` for restated content and weights.
     pub fn visit(&self) -> Option<(Visit, Verdict)> {
         match *self {
             HistoryEntry::Visit { visit, verdict, .. } => Some((visit, verdict)),
-            HistoryEntry::Restated(_) => None,
+            HistoryEntry::Restated(_) | HistoryEntry::Weighed(_) => None,
         }
     }
 }
@@ -163,12 +179,13 @@ impl fmt::Display for HistoryEntry {
         match *self {
             HistoryEntry::Visit { verdict, meaning, .. } => write_verdict(f, verdict, meaning),
             HistoryEntry::Restated(_) => f.write_str("restated in another epoch"),
+            HistoryEntry::Weighed(Weighed { weight, .. }) => write!(f, "weight {weight}"),
         }
     }
 }
 
 /// A page's visits in order of time, then digest, then fingerprint. Restated content follows its
-/// visit.
+/// visit, and a weight all else of its time.
 pub type History = Vec<HistoryEntry>;
 
 /// The current state of a page.
@@ -197,6 +214,8 @@ pub struct Page {
     pub modified: Option<i64>,
     /// Whether the page is gone.
     pub gone: bool,
+    /// How important it is: the weight that was [given](crate::Observation::weight) last, or 1.
+    pub weight: Weight,
 }
 
 impl Page {
@@ -212,6 +231,7 @@ impl Page {
             content_seen: head.in_force_seen(),
             modified: head.content_modified(),
             gone: head.gone(),
+            weight: head.weight(),
             contents: contents.into_vec(),
         }
     }

@@ -50,6 +50,7 @@ pub(super) fn apply(
     };
     let answer = match judged.judgement {
         Judgement::Restated(outcome) => Answer::Restated(outcome),
+        Judgement::Weighed(outcome) => Answer::Weighed(outcome),
         Judgement::Visit(verdict) => {
             let (also, copies, near) = (judged.also(), Vec::new(), Vec::new());
             let meaning = verdict.distance().map(|distance| view.epochs.meaning(distance));

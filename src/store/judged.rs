@@ -10,8 +10,8 @@ use super::memtable::Effect;
 use super::view::View;
 use crate::error::Result;
 use crate::page::{
-    Content, Digest, Entry, HISTORY_WINDOW, Head, Request, RestateOutcome, Restated, Seen, Verdict,
-    restated_digest,
+    Content, Digest, Entry, HISTORY_WINDOW, Head, Observation, Request, RestateOutcome, Restated,
+    Seen, Verdict, WeighOutcome, restated_digest,
 };
 
 /// What a request means for its page.
@@ -19,17 +19,18 @@ use crate::page::{
 pub(super) enum Judgement {
     Visit(Verdict),
     Restated(RestateOutcome),
+    Weighed(WeighOutcome),
 }
 
 /// The result of judging a request: operations, each with its effect on the page.
 pub(super) struct Judged {
     pub(super) judgement: Judgement,
-    pub(super) operations: ArrayVec<(Entry, Effect), 2>,
+    pub(super) operations: ArrayVec<(Entry, Effect), 3>,
 }
 
-/// Whether a request is a visit with one fingerprint at most.
+/// Whether a request is a visit, and no other entry.
 pub(super) fn is_alone(request: &Request<'_>) -> bool {
-    matches!(request, Request::Observe(observation) if observation.also.is_none())
+    matches!(request, Request::Observe(Observation { also: None, weight: None, .. }))
 }
 
 /// The other fingerprint of what was seen.
@@ -59,13 +60,28 @@ pub(super) fn judge_all(
     request: &Request<'_>,
 ) -> Result<Judged> {
     let visit = request.entry();
-    if let Entry::Restated(restated) = visit {
-        return judge_restated(view, lookup, head, restated);
+    match visit {
+        Entry::Restated(restated) => return judge_restated(view, lookup, head, restated),
+        Entry::Weighed(_) if head.is_none() => {
+            return Ok(Judged::nothing(Judgement::Weighed(WeighOutcome::Missing)));
+        }
+        Entry::Weighed(_) if is_stated(view, lookup, head.as_ref(), &visit)? => {
+            return Ok(Judged::nothing(Judgement::Weighed(WeighOutcome::Known)));
+        }
+        Entry::Weighed(_) => {
+            let judgement = Judgement::Weighed(WeighOutcome::Stored);
+            return Ok(Judged::one(judgement, view, head, visit));
+        }
+        Entry::Visit(_) => {}
     }
     let also = also_of(request);
     // Before anything is applied: this may fail.
-    let news = request.also().map(|also| is_stated(view, lookup, head.as_ref(), &also));
-    let news = news.transpose()?.map(|known| !known);
+    let mut news = ArrayVec::<Entry, 2>::new();
+    for beside in request.beside() {
+        if !is_stated(view, lookup, head.as_ref(), &beside)? {
+            news.push(beside);
+        }
+    }
     let before = head.clone();
     let effect = Effect::of(&mut head, &visit, also.as_slice(), &view.epochs);
     let verdict = match effect.verdict {
@@ -76,8 +92,7 @@ pub(super) fn judge_all(
     if judged.operations.is_empty() {
         head = before;
     }
-    if let Some(restated) = request.also().filter(|_| news == Some(true)) {
-        let entry = Entry::Restated(restated);
+    for entry in news {
         judged.operations.push((entry, Effect::of(&mut head, &entry, &[], &view.epochs)));
     }
     Ok(judged)
@@ -87,26 +102,30 @@ pub(super) fn judge_all(
 fn judge_restated(
     view: &View,
     lookup: &Lookup<'_>,
-    mut head: Option<Head>,
+    head: Option<Head>,
     mut restated: Restated,
 ) -> Result<Judged> {
     let digest = restated_of(view, lookup, head.as_ref(), restated.time, restated.digest)?;
     let Some(digest) = digest else {
-        return Ok(Judged::nothing(RestateOutcome::Missing));
+        return Ok(Judged::nothing(Judgement::Restated(RestateOutcome::Missing)));
     };
     restated.digest = digest;
-    if is_stated(view, lookup, head.as_ref(), &restated)? {
-        return Ok(Judged::nothing(RestateOutcome::Known));
-    }
     let entry = Entry::Restated(restated);
-    let operation = (entry, Effect::of(&mut head, &entry, &[], &view.epochs));
-    let judgement = Judgement::Restated(RestateOutcome::Stored);
-    Ok(Judged { judgement, operations: [operation].into_iter().collect() })
+    if is_stated(view, lookup, head.as_ref(), &entry)? {
+        return Ok(Judged::nothing(Judgement::Restated(RestateOutcome::Known)));
+    }
+    Ok(Judged::one(Judgement::Restated(RestateOutcome::Stored), view, head, entry))
 }
 
 impl Judged {
-    fn nothing(outcome: RestateOutcome) -> Judged {
-        Judged { judgement: Judgement::Restated(outcome), operations: ArrayVec::new() }
+    fn nothing(judgement: Judgement) -> Judged {
+        Judged { judgement, operations: ArrayVec::new() }
+    }
+
+    /// An entry that is no visit, and news to a page with this head.
+    fn one(judgement: Judgement, view: &View, mut head: Option<Head>, entry: Entry) -> Judged {
+        let operation = (entry, Effect::of(&mut head, &entry, &[], &view.epochs));
+        Judged { judgement, operations: [operation].into_iter().collect() }
     }
 }
 
@@ -138,20 +157,18 @@ fn restated_of(
     Ok(restated_digest(digest, seen.map(|visit| visit.seen.digest())))
 }
 
-/// Whether this is restated already. A visit that saw the same content does not count: whether there is
-/// one depends on what came first, and what is in a history must not.
-fn is_stated(
-    view: &View,
-    lookup: &Lookup<'_>,
-    head: Option<&Head>,
-    restated: &Restated,
-) -> Result<bool> {
-    let Some(last) = head.and_then(|head| head.contents.first()) else { return Ok(false) };
-    if last.time < restated.time {
+/// Whether this, which is no visit, is known already. For what is restated, a visit that saw the same
+/// content does not count: whether there is one depends on what came first, and what is in a history
+/// must not.
+fn is_stated(view: &View, lookup: &Lookup<'_>, head: Option<&Head>, entry: &Entry) -> Result<bool> {
+    let last = match entry {
+        Entry::Weighed(_) => head.and_then(|head| head.weighed).map(|weighed| weighed.time),
+        _ => head.and_then(|head| head.contents.first()).map(|seen| seen.time),
+    };
+    if last < Some(entry.time()) {
         return Ok(false);
     }
-    let entries = view.entries_at(lookup, restated.time)?;
-    Ok(entries.contains(&Entry::Restated(*restated)))
+    Ok(view.entries_at(lookup, entry.time())?.contains(entry))
 }
 
 /// What a visit means that does not come after all others of its page.

@@ -17,7 +17,7 @@ use crate::bug::OrBug;
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::Meaning;
-use crate::page::{Content, Distance, Epoch, EpochInfo, Prefix, Role, in_use, known};
+use crate::page::{Content, Distance, Entry, Epoch, EpochInfo, Prefix, Role, in_use, known};
 use crate::progress::Progress;
 
 impl Snapshot {
@@ -253,7 +253,7 @@ impl Snapshot {
         for memtable in &self.view.memtables {
             let inner = memtable.read();
             let visits = |page: PageOf<'_>| {
-                page.entries_at(self.sequence).filter(|entry| !entry.is_restated()).count() as u64
+                page.entries_at(self.sequence).filter(Entry::is_visit).count() as u64
             };
             let unsealed = inner.pages().map(visits);
             stats.unsealed_visits += unsealed.sum::<u64>();

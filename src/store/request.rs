@@ -1,7 +1,7 @@
 //! Whether a request can be stored.
 
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Request, TIME_MAX, TIME_MIN, check_url};
+use crate::page::{Epoch, Request, TIME_MAX, TIME_MIN, Weight, check_url};
 
 /// The epochs of the fingerprints of a request.
 pub(super) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + use<> {
@@ -18,6 +18,10 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
         if !(TIME_MIN..=TIME_MAX).contains(&time) {
             return Err(Error::Time(time));
         }
+    }
+    let mut weights = [entry].into_iter().chain(request.beside()).filter_map(|e| e.weight());
+    if !weights.all(Weight::is_sound) {
+        return Err(Error::Option { name: "weight", takes: "finite and greater than 0" });
     }
     match (request.seen(), request.also()) {
         (Some(own), Some(also)) if own.epoch == also.epoch => {

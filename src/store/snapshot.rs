@@ -210,6 +210,7 @@ fn fold(entries: &[Entry], epochs: &Epochs) -> History {
                 HistoryEntry::Visit { visit, verdict, meaning }
             }
             Entry::Restated(restated) => HistoryEntry::Restated(restated),
+            Entry::Weighed(weighed) => HistoryEntry::Weighed(weighed),
         });
         Head::absorb_into(&mut head, entry);
     }

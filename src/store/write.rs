@@ -9,7 +9,9 @@ use super::origin::Origin;
 use super::snapshot::Snapshot;
 use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Observation, Request, RestateOutcome, Restatement, Role};
+use crate::page::{
+    Epoch, Observation, Request, RestateOutcome, Restatement, Role, WeighOutcome, Weighing,
+};
 use crate::progress::Progress;
 
 impl Store {
@@ -23,8 +25,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or
-    /// [`Error::Corrupt`] if a page needed for the answer is damaged: nothing was stored.
+    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
+    /// [`Error::Option`] for a weight that is not finite or not positive, or [`Error::Corrupt`] if a
+    /// page needed for the answer is damaged: nothing was stored.
     /// [`Error::Io`] if the commit failed: the observation may or may not be stored, and the store
     /// accepts nothing more ([`Error::Poisoned`]) until it is opened again.
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
@@ -330,5 +333,33 @@ impl Store {
     pub fn restate_batch(&self, restatements: &[Restatement<'_>]) -> Result<Vec<RestateOutcome>> {
         let requests: Vec<_> = restatements.iter().copied().map(Request::Restate).collect();
         self.answered(&requests, |answers| answers.into_iter().map(Answer::restated).collect())
+    }
+    /// Says how important a page is from a time on, without a visit. That is no change of the page, and
+    /// [`Page::weight`](super::Page::weight) tells the weight in force. As durable and as fast as
+    /// [`observe`](Store::observe); [`request_batch`](Store::request_batch) takes many at a time, and
+    /// [`load`](Store::load) weighs all pages anew.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, WeighOutcome, Weight};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, 1_000, 0x1234, epoch))?;
+    /// let outcome = store.weigh(Observation::weighed(url, 2_000, 2.5))?;
+    /// assert_eq!(outcome, WeighOutcome::Stored);
+    /// let page = store.latest(url)?.unwrap();
+    /// assert_eq!((page.visits, page.weight), (1, Weight::from(2.5)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe).
+    pub fn weigh(&self, weighing: Weighing<'_>) -> Result<WeighOutcome> {
+        self.answered(&[Request::Weigh(weighing)], |mut answers| {
+            answers.pop().or_bug("each weight has an outcome")?.weighed()
+        })
     }
 }

@@ -52,6 +52,7 @@ fn told(entry: &HistoryEntry) -> String {
         }
         HistoryEntry::Visit { verdict, meaning: None, .. } => verdict.to_string(),
         HistoryEntry::Restated(_) => "restated in another epoch".to_owned(),
+        HistoryEntry::Weighed(weighed) => format!("weight {}", weighed.weight),
     }
 }
 

@@ -1,7 +1,7 @@
 //! An entry of a history as it is shown.
 
 use serde_json::{Map, Value};
-use simkeep::{Digest, Entry, Epoch, EpochInfo, Error, Seen};
+use simkeep::{Digest, Entry, Epoch, EpochInfo, Error, Seen, Weight};
 
 use super::time;
 
@@ -38,14 +38,28 @@ pub(super) fn object(
     if let Some(status) = entry.visit().and_then(|visit| visit.status) {
         put("status", status.into());
     }
+    if let Some(modified) = entry.visit().and_then(|visit| visit.modified) {
+        put("modified", time::format(modified).into());
+    }
+    if let Some(weight) = entry.weight() {
+        put("weight", self::weight(weight));
+    }
     let seen = match entry {
         Entry::Visit(visit) => seen(&visit.seen),
         Entry::Restated(_) => Some("restated"),
+        Entry::Weighed(_) => Some("weighed"),
     };
     if let Some(seen) = seen {
         put("seen", seen.into());
     }
     Ok(object)
+}
+
+/// A weight as a number that is read as the same weight.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53")]
+pub(super) fn weight(weight: Weight) -> Value {
+    let number = weight.to_f64();
+    if number.fract() == 0.0 && number < 9e15 { (number as u64).into() } else { number.into() }
 }
 
 /// An entry in columns: time, status, fingerprint, digest.

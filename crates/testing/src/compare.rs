@@ -75,6 +75,9 @@ pub fn check_answer(found: &Answer, expected: &expected::Answer, limit: usize) {
         (Answer::Restated(found), expected::Answer::Restated(expected)) => {
             assert_eq!(found, expected);
         }
+        (Answer::Weighed(found), expected::Answer::Weighed(expected)) => {
+            assert_eq!(found, expected);
+        }
         _ => panic!("{found:?} is no answer of the kind of {expected:?}"),
     }
 }

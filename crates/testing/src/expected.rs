@@ -1,6 +1,6 @@
 //! What the model expects a store to answer.
 
-use simkeep::{Content, RestateOutcome, Verdict, Visit};
+use simkeep::{Content, RestateOutcome, Verdict, Visit, WeighOutcome, Weight};
 
 /// Another page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,7 @@ pub struct Outcome {
 pub enum Answer {
     Observed(Outcome),
     Restated(RestateOutcome),
+    Weighed(WeighOutcome),
 }
 
 /// A page as it stands.
@@ -57,6 +58,7 @@ pub struct Page {
     pub content_seen: Option<i64>,
     pub modified: Option<i64>,
     pub gone: bool,
+    pub weight: Weight,
 }
 
 impl From<simkeep::Page> for Page {
@@ -70,6 +72,7 @@ impl From<simkeep::Page> for Page {
             content_seen: page.content_seen,
             modified: page.modified,
             gone: page.gone,
+            weight: page.weight,
             url: page.url,
         }
     }

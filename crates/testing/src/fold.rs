@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use simkeep::{Content, Distance, Entry, Epoch, HistoryEntry, Role, SameBy, Seen, Verdict, Visit};
+use simkeep::{
+    Content, Distance, Entry, Epoch, HistoryEntry, Role, SameBy, Seen, Verdict, Visit, Weight,
+};
 
 /// How many of the last versions of a page can be returned to, as long as there are no more contents
 /// of one epoch, and of all.
@@ -134,6 +136,12 @@ pub(super) fn content_modified(entries: &[Entry]) -> Option<i64> {
     said.filter_map(|v| Some((v.time, v.modified?))).max().map(|(_, modified)| modified)
 }
 
+/// The weight given last, and of those of one time the greatest.
+pub(super) fn weight(entries: &[Entry]) -> Weight {
+    let given = entries.iter().filter_map(|entry| Some((entry.time(), entry.weight()?)));
+    given.max().map_or(Weight::ONE, |(_, weight)| weight)
+}
+
 /// What a visit means after these, if all epochs are for both.
 pub fn judge(before: &[Entry], visit: &Visit) -> Verdict {
     judge_by(before, visit, &[], &Roles::default())
@@ -212,7 +220,7 @@ pub fn history(entries: &[Entry]) -> History {
 
 pub(super) fn history_by(entries: &[Entry], roles: &Roles) -> History {
     let entry = |i: usize| match entries[i] {
-        Entry::Restated(_) => (entries[i], None),
+        Entry::Restated(_) | Entry::Weighed(_) => (entries[i], None),
         Entry::Visit(visit) => {
             let of = (visit.time, visit.seen.digest());
             let behind = entries[i + 1..].iter().take_while(|entry| entry.is_restated());

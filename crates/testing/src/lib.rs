@@ -25,7 +25,7 @@ use simkeep::disk::{Disk, SimDisk};
 use simkeep::integrity::{Verified, VerifyOptions};
 use simkeep::{
     Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restatement, Result, Role,
-    Seen, Store, Visit,
+    Seen, Store, Visit, Weight,
 };
 
 /// The epoch that test stores begin with, and one that is registered next.
@@ -149,6 +149,7 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
     let (first, second) = (fingerprint(), fingerprint());
     // More than a second before the visit, and less; after it; often at the time of another.
     let modified = (choice(3) == 0).then(|| time + 3 - choice(12).cast_signed() * 250);
+    let weight = (choice(6) == 0).then(|| [0.3, 1.0, 2.0][usize::try_from(choice(3)).unwrap()]);
     let (mut restated, mut also) = (None, None);
     let seen = match what {
         0 => Seen::Gone,
@@ -172,6 +173,9 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
     };
     let late = if choice(4) == 0 { choice(10).cast_signed() } else { 0 };
     let (url, time) = (pages::URLS[usize::try_from(choice(pages)).unwrap()], time - late);
+    if let Some(weight) = weight.filter(|_| choice(2) == 0) {
+        return Observation::weighed(url, time, weight).into();
+    }
     match restated {
         Some(Content { fingerprint, digest, epoch }) => {
             let restatement = Restatement::new(url, time, fingerprint, epoch);
@@ -182,7 +186,8 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
         }
         None => {
             let visit = Visit { time, seen, status: None, modified };
-            let observation = Observation::of(url, visit);
+            let mut observation = Observation::of(url, visit);
+            observation.weight = weight.map(Weight::from);
             Request::Observe(match also {
                 Some((fingerprint, epoch)) => observation.also(fingerprint, epoch),
                 None => observation,

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use simkeep::maintenance::Forgotten;
 use simkeep::{
     Content, Digest, Entry, Epoch, Observation, Query, Request, RestateOutcome, Restated,
-    Restatement, Role, Seen, Verdict, Versions, Visit,
+    Restatement, Role, Seen, Verdict, Versions, Visit, WeighOutcome, Weighed, Weighing,
 };
 
 use super::changes::{Compared, comparisons};
 use super::expected::{Answer, ExactCopy, Near, Outcome, Page};
 use super::fold::{
     History, Roles, content_modified, contents, gone, history_by, in_force, judge_by, same_digest,
-    version_at,
+    version_at, weight,
 };
 
 use super::pages::{PREFIXES, Place};
@@ -45,6 +45,20 @@ impl Model {
                 Answer::Observed(self.observe(observation, near_distance))
             }
             Request::Restate(restatement) => Answer::Restated(self.restate(restatement)),
+            Request::Weigh(weighing) => Answer::Weighed(self.weigh(weighing)),
+        }
+    }
+
+    /// Takes in a weight and says what the store should.
+    pub fn weigh(&mut self, weighing: &Weighing<'_>) -> WeighOutcome {
+        let Weighing { url, weighed, .. } = *weighing;
+        match &self.entries_of(url)[..] {
+            [] => WeighOutcome::Missing,
+            known if known.contains(&Entry::Weighed(weighed)) => WeighOutcome::Known,
+            _ => {
+                self.insert(url, weighed.into());
+                WeighOutcome::Stored
+            }
         }
     }
 
@@ -69,7 +83,7 @@ impl Model {
 
     /// Takes in an observation and says what the store should: with every copy and near page.
     pub fn observe(&mut self, observation: &Observation<'_>, near_distance: u32) -> Outcome {
-        let Observation { url, visit, also, .. } = *observation;
+        let Observation { url, visit, also, weight, .. } = *observation;
         let before = self.entries_of(url);
         let restated = also.zip(visit.seen.content()).map(|((fingerprint, epoch), content)| {
             Restated { time: visit.time, fingerprint, digest: content.digest, epoch }
@@ -82,6 +96,9 @@ impl Model {
             _ => judge_by(&before, &visit, also.as_slice(), &self.roles),
         };
         self.insert(url, visit.into());
+        if let Some(weight) = weight {
+            self.insert(url, Weighed { time: visit.time, weight }.into());
+        }
         let (mut copies, mut near) = (Vec::new(), Vec::new());
         // Where nothing is compared, no copies are found either.
         let finds = |c: &&Content| c.fingerprint.is_some() && self.roles.of(c.epoch).finds_near();
@@ -111,9 +128,9 @@ impl Model {
         news
     }
 
-    /// Takes in requests in no order: of what is restated, the visit may come after.
+    /// Takes in requests in no order: of what is restated or weighed, the visit may come after.
     pub fn load(&mut self, requests: &[Request<'_>]) {
-        for request in requests.iter().filter(|request| !request.entry().is_restated()) {
+        for request in requests.iter().filter(|request| request.entry().is_visit()) {
             self.insert(request.url(), request.entry());
         }
         for request in requests {
@@ -125,12 +142,18 @@ impl Model {
     /// digest of any content of its time.
     pub fn insert_any(&mut self, request: &Request<'_>) {
         match *request {
-            Request::Observe(Observation { url, visit, also, .. }) => {
+            Request::Observe(Observation { url, visit, also, weight, .. }) => {
                 self.insert(url, visit.into());
+                if let Some(weight) = weight {
+                    self.insert(url, Weighed { time: visit.time, weight }.into());
+                }
                 if let Some((content, (fingerprint, epoch))) = visit.seen.content().zip(also) {
                     let (time, digest) = (visit.time, content.digest);
                     self.insert(url, Restated { time, fingerprint, digest, epoch }.into());
                 }
+            }
+            Request::Weigh(weighing) => {
+                self.weigh(&weighing);
             }
             Request::Restate(Restatement { url, restated, .. }) => {
                 let there = self.entries_of(url);
@@ -268,6 +291,7 @@ impl Model {
             content_seen,
             modified: content_modified(&entries),
             gone: gone(&entries),
+            weight: weight(&entries),
         })
     }
 
@@ -304,7 +328,7 @@ impl Model {
     }
 
     pub fn visit_count(&self) -> u64 {
-        self.pages.values().flatten().filter(|entry| !entry.is_restated()).count() as u64
+        self.pages.values().flatten().filter(|entry| entry.is_visit()).count() as u64
     }
 
     /// Every page with its entries.

@@ -1,7 +1,7 @@
 //! Records read back, whatever stands in them.
 
 use super::*;
-use crate::page::{Content, Digest, Epoch, Restated, Seen, Visit};
+use crate::page::{Content, Digest, Epoch, Restated, Seen, Visit, Weighed, Weight};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -51,26 +51,34 @@ fn picks() -> impl Strategy<Value = Picks> {
     prop::collection::vec((any::<usize>(), prop::option::of(0u64..4), 0u32..4), 0..12)
 }
 
-/// What some of these visits saw, restated.
-fn restated(of: &[Entry], picks: &Picks) -> Vec<Entry> {
+/// What some of these visits saw, restated; and weights at any time.
+fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
+    if !of.iter().any(Entry::is_visit) {
+        return Vec::new();
+    }
     let contents: Vec<(i64, Content)> = of
         .iter()
         .filter(|entry| !entry.is_restated())
         .filter_map(|entry| Some((entry.time(), entry.content()?)))
         .collect();
-    let restate = |&(pick, fingerprint, epoch): &(usize, Option<u64>, u32)| {
+    let beside = |&(pick, fingerprint, epoch): &(usize, Option<u64>, u32)| {
+        if epoch == 3 {
+            let weight = Weight::from([0.1, 1.0, 2.0, 7e30][pick % 4]);
+            let time = (i64::try_from(pick % 4200).unwrap() - 2100) * 250;
+            return Some(Entry::Weighed(Weighed { time, weight }));
+        }
         let (time, content) = *contents.get(pick.checked_rem(contents.len())?)?;
         let (digest, epoch) = (content.digest, Epoch(epoch));
         Some(Entry::Restated(Restated { time, fingerprint, digest, epoch }))
     };
-    picks.iter().filter_map(restate).collect()
+    picks.iter().filter_map(beside).collect()
 }
 
-/// Entries that are not among the older ones, and what is restated of any.
-fn with_restated(own: BTreeSet<Entry>, older: &[Entry], picks: &Picks) -> Vec<Entry> {
+/// Entries that are not among the older ones, with such as are no visits.
+fn with_others(own: BTreeSet<Entry>, older: &[Entry], picks: &Picks) -> Vec<Entry> {
     let mut all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
     all.sort_unstable();
-    all.extend(restated(&all, picks));
+    all.extend(beside(&all, picks));
     let all: BTreeSet<Entry> = all.into_iter().filter(|e| !older.contains(e)).collect();
     all.into_iter().collect()
 }
@@ -83,8 +91,8 @@ proptest! {
         (early, late) in (picks(), picks()),
         (reset, known) in any::<(bool, bool)>(),
     ) {
-        let older = with_restated(older, &[], &early);
-        let own = with_restated(own, &older, &late);
+        let older = with_others(older, &[], &early);
+        let own = with_others(own, &older, &late);
         prop_assume!(!own.is_empty());
         let all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
         let before = packed_head_of(&older);
@@ -117,11 +125,11 @@ proptest! {
         newer in prop::collection::btree_set(entries(), 1..80),
         (early, late, last) in (picks(), picks(), picks()),
     ) {
-        let older = with_restated(older, &[], &early);
-        let mut own = with_restated(own, &older, &late);
+        let older = with_others(older, &[], &early);
+        let mut own = with_others(own, &older, &late);
         prop_assume!(!own.is_empty());
         let known: Vec<Entry> = older.iter().chain(&own).copied().collect();
-        let newer = with_restated(newer, &known, &last);
+        let newer = with_others(newer, &known, &last);
         let mut first = Vec::new();
         let before = packed_head_of(&older);
         Record { reset: false, earlier: true, before: &before, entries: &own }.put(&mut first);
@@ -141,7 +149,7 @@ proptest! {
         all in prop::collection::btree_set(entries(), 1..60),
         picks in picks(),
     ) {
-        let all = with_restated(all, &[], &picks);
+        let all = with_others(all, &[], &picks);
         let bytes = packed_head_of(&all);
         let mut cursor = Cursor::new(&bytes);
         prop_assert_eq!(take_head(&mut cursor), head_of(&all));

@@ -87,8 +87,8 @@ impl Gathered {
 
     fn push(&mut self, request: &Request<'_>) {
         self.push_entry(request.url(), &request.entry());
-        if let Some(restated) = request.also() {
-            self.push_entry(request.url(), &Entry::Restated(restated));
+        for entry in request.beside() {
+            self.push_entry(request.url(), &entry);
         }
     }
 

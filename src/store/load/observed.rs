@@ -1,12 +1,12 @@
 //! What a load takes.
 
-use crate::page::{Entry, Observation, Request, Restatement};
+use crate::page::{Entry, Observation, Request, Restatement, Weighing};
 
 /// A borrowed or owned request, as [`Store::load`](crate::Store::load) takes it.
 ///
-/// An [`Observation`] and a [`Restatement`] borrow their URL. If there is nothing to borrow from,
-/// because pages are read one after another, use a pair of a URL and an [`Entry`], or anything that
-/// converts into one.
+/// An [`Observation`], a [`Restatement`] and a [`Weighing`] borrow their URL. If there is nothing to
+/// borrow from, because pages are read one after another, use a pair of a URL and an [`Entry`], or
+/// anything that converts into one.
 pub trait Observed {
     /// The request.
     fn request(&self) -> Request<'_>;
@@ -27,6 +27,12 @@ impl Observed for Observation<'_> {
 impl Observed for Restatement<'_> {
     fn request(&self) -> Request<'_> {
         Request::Restate(*self)
+    }
+}
+
+impl Observed for Weighing<'_> {
+    fn request(&self) -> Request<'_> {
+        Request::Weigh(*self)
     }
 }
 

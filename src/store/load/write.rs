@@ -79,7 +79,7 @@ impl Batch {
 
     /// Finds out what the segments of a view know of these pages, and leaves out what they have.
     fn compare(&mut self, view: &View) -> Result<()> {
-        if view.segments.is_empty() && !self.joined.entries.iter().any(Entry::is_restated) {
+        if view.segments.is_empty() && self.joined.entries.iter().all(Entry::is_visit) {
             return Ok(());
         }
         let mut known: Vec<Known> = Vec::new();
@@ -96,11 +96,12 @@ impl Batch {
             for (at, ((page, lookup), known)) in each {
                 let entries = self.entries(page)?;
                 let is_new = |entry: &Entry| match (&known.head, entry) {
-                    (_, Entry::Restated(_)) => false,
-                    (None, _) => true,
+                    (_, Entry::Restated(_)) | (None, Entry::Weighed(_)) => false,
+                    (None, Entry::Visit(_)) => true,
                     (Some(head), Entry::Visit(visit)) => {
                         *visit > head.last || visit.time < head.first
                     }
+                    (Some(head), Entry::Weighed(weighed)) => Some(*weighed) > head.weighed,
                 };
                 if !entries.iter().all(is_new) {
                     let old = view.entries(lookup, u64::MAX)?;
@@ -143,10 +144,17 @@ fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
     std::str::from_utf8(url).ok().or_bug("a URL is UTF-8")
 }
 
-/// A visit is returned as it is. Restated content gets the digest of its visit, which is among
-/// these entries; `None` if there is no such visit.
+/// A visit is returned as it is, and a weight if its page has any visit. Restated content gets the
+/// digest of its visit, which is among these entries; `None` if there is no such visit.
 fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
-    let Entry::Restated(restated) = *entry else { return Some(*entry) };
+    let restated = match *entry {
+        Entry::Visit(_) => return Some(*entry),
+        Entry::Weighed(_) => {
+            let is_known = entries.iter().chain(old).any(Entry::is_visit);
+            return Some(*entry).filter(|_| is_known);
+        }
+        Entry::Restated(restated) => restated,
+    };
     let of_time = |entries: &'_ [Entry]| {
         let start = entries.partition_point(|other| other.time() < restated.time);
         let end = entries.partition_point(|other| other.time() <= restated.time);

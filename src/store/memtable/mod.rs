@@ -289,7 +289,7 @@ impl Inner {
         };
         let content = entry.content();
         self.page_delta += i64::from(effect.first);
-        self.visit_delta += i64::from(!entry.is_restated());
+        self.visit_delta += i64::from(entry.is_visit());
         // What came; and what is in force now, which may be an older version.
         if let Some(content) = content.filter(|content| !indexed(content)) {
             self.index(content, number);
@@ -352,7 +352,7 @@ impl Inner {
         let (mut pages, mut visits) = (self.page_delta, self.visit_delta);
         for (entry, first) in self.pages.entries_after(sequence) {
             pages -= i64::from(first);
-            visits -= i64::from(!entry.is_restated());
+            visits -= i64::from(entry.is_visit());
         }
         for (_, p, v) in self.forgotten.iter().rev().take_while(|f| f.0 > sequence) {
             pages += p.cast_signed();

@@ -174,7 +174,7 @@ fn what_was_forgotten_before_does_not_hide_what_is_loaded_after() {
     let all = some(4, 100, 0);
     for (round, prefix) in [0, 2, 7].into_iter().enumerate() {
         load(&store, &all).unwrap();
-        all.iter().for_each(|r| drop(model.request(r, 3)));
+        model.load(&all);
         check_store(&store, &model);
         let forgotten = store.forget(Scope::Prefix(PREFIXES[prefix].prefix())).unwrap();
         assert_eq!(forgotten, model.forget(|u| PREFIXES[prefix].covers(u)));
@@ -184,7 +184,7 @@ fn what_was_forgotten_before_does_not_hide_what_is_loaded_after() {
         }
     }
     load(&store, &all).unwrap();
-    all.iter().for_each(|r| drop(model.request(r, 3)));
+    model.load(&all);
     check_store(&store, &model);
     store.purge(Scope::Prefix(PREFIXES[1].prefix()), &Progress::default()).unwrap();
     model.forget(|u| PREFIXES[1].covers(u));

@@ -14,9 +14,9 @@ use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::{create, on, small, sound};
 
-/// Leaves visits alone: what is restated depends on the order.
+/// Leaves visits alone: what else is stored depends on the order.
 fn alone(requests: &mut Vec<Request<'static>>) {
-    requests.retain(|request| !request.entry().is_restated());
+    requests.retain(|request| request.entry().is_visit());
     for request in requests {
         *request = Request::of(request.url(), request.entry());
     }

@@ -68,7 +68,7 @@ fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> Repaired {
     for (place, visits) in was.pages() {
         for visit in visits.iter().filter(|visit| !found.has(place, visit)) {
             assert!(explains(&repaired, place), "{visit:?} of {}: {repaired:#?}", place.url);
-            missing += u64::from(!visit.is_restated());
+            missing += u64::from(visit.is_visit());
         }
     }
     if repaired.lost.iter().all(|loss| loss.pages.is_some()) && repaired.withheld_pages == 0 {

@@ -53,6 +53,12 @@ fn the_golden_store_shows_every_feature() {
     let modified = || visits().filter_map(|v| Some((v.time, v.modified?)));
     assert!(modified().any(|(_, m)| m % 1000 == 0) && modified().any(|(_, m)| m % 1000 != 0));
     assert!(modified().any(|(time, m)| m > time));
+    // A weight beside a visit, one alone in a record, and one before all visits.
+    let weighed = |page: &segment::Page| page.entries.iter().filter(|e| e.weight.is_some()).count();
+    let pages = || segments.iter().flat_map(|s| &s.pages);
+    assert!(pages().any(|p| weighed(p) > 0 && weighed(p) < p.entries.len()));
+    assert!(pages().any(|p| weighed(p) == 1 && p.entries.len() == 1 && p.earlier));
+    assert!(pages().any(|p| p.entries.first().is_some_and(|e| e.weight.is_some()) && !p.earlier));
     // Restated beside their visits, and in a newer component; with a digest, and without one.
     for (digest, beside) in [(true, true), (true, false), (false, true), (false, false)] {
         let restated = segments.iter().flat_map(|s| &s.pages).flat_map(|page| {
@@ -88,6 +94,6 @@ fn the_golden_store_shows_every_feature() {
     let (_, census) = store.components();
     assert!(census.frames > 1 && census.forgotten_urls > 1 && census.forgotten_prefixes > 0);
     assert!(census.visits > 1 && census.restated > 1 && census.known_pages > 0);
-    assert!(census.modified > 0);
+    assert!(census.modified > 0 && census.weights > 1 && census.head_weights > 0);
     assert!(census.settled > 0 && census.heads > 1 && census.new_pages > census.heads);
 }

@@ -67,7 +67,7 @@ fn read_entry(value: &Value) -> Entry {
         "content" | "restated" => Seen::Content,
         "gone" => Seen::Gone,
         "not modified" => Seen::NotModified,
-        "failed" => Seen::Failed,
+        "failed" | "weighed" => Seen::Failed,
         other => panic!("{other}"),
     };
     let digest = at(3).as_str().map(|d| u128::from_str_radix(d, 16).unwrap().to_be_bytes());
@@ -81,6 +81,7 @@ fn read_entry(value: &Value) -> Entry {
         fingerprint: (!at(4).is_null()).then(|| word(at(4))),
         epoch,
         modified: at(6).as_i64(),
+        weight: at(7).as_f64().map(|weight| (weight as f32).to_bits()),
     }
 }
 
@@ -90,6 +91,7 @@ fn write_entry(entry: &Entry) -> String {
         Seen::Content => "content",
         Seen::Gone => "gone",
         Seen::NotModified => "not modified",
+        Seen::Failed if entry.weight.is_some() => "weighed",
         Seen::Failed => "failed",
     };
     let or_null = |text: Option<String>| text.unwrap_or_else(|| "null".to_owned());
@@ -101,6 +103,7 @@ fn write_entry(entry: &Entry) -> String {
         or_null(entry.fingerprint.map(|f| format!("\"{f:016x}\""))),
         or_null(entry.epoch.map(|e| e.to_string())),
         or_null(entry.modified.map(|m| m.to_string())),
+        or_null(entry.weight.map(|w| f32::from_bits(w).to_string())),
     ];
     while fields.last().is_some_and(|f| f == "null") {
         fields.pop();

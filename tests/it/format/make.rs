@@ -11,7 +11,7 @@ use simkeep::df::Table;
 use simkeep::disk::SimDisk;
 use simkeep::{
     Answer, Digest, Epoch, Observation, Options, Origin, Prefix, Progress, Request, RestateOutcome,
-    Restated, Restatement, Role, Scope, Store,
+    Restated, Restatement, Role, Scope, Store, WeighOutcome,
 };
 
 use super::golden::{self, Expected};
@@ -36,8 +36,8 @@ const DAY: i64 = 86_400_000;
 
 fn visit(time: i64, seen: Seen, status: impl Into<Option<u16>>) -> Entry {
     let (digest, fingerprint, epoch) = (None, None, None);
-    let (restated, status, modified) = (None, status.into(), None);
-    Entry { time, digest, restated, fingerprint, seen, epoch, status, modified }
+    let (restated, weight, status, modified) = (None, None, status.into(), None);
+    Entry { time, weight, digest, restated, fingerprint, seen, epoch, status, modified }
 }
 
 fn content(time: i64, fingerprint: impl Into<Option<u64>>, epoch: u32) -> Entry {
@@ -47,6 +47,10 @@ fn content(time: i64, fingerprint: impl Into<Option<u64>>, epoch: u32) -> Entry 
 
 fn with_digest(visit: Entry, seed: u64) -> Entry {
     Entry { digest: Some(digest(seed)), ..visit }
+}
+
+fn weighed(time: i64, weight: f32) -> Entry {
+    Entry::weighed(time, weight.to_bits())
 }
 
 fn modified(visit: Entry, time: i64) -> Entry {
@@ -80,8 +84,9 @@ impl Maker {
         let requests: Vec<_> = batch.iter().map(request).collect();
         let answers = self.store.request_batch(&requests).unwrap();
         for ((url, entry, also), answer) in batch.iter().zip(answers) {
-            let stored = answer == Answer::Restated(RestateOutcome::Stored);
-            assert_eq!(stored, entry.restated.is_some());
+            let stored =
+                [Answer::Restated(RestateOutcome::Stored), Answer::Weighed(WeighOutcome::Stored)];
+            assert_eq!(stored.contains(&answer), !entry.is_visit());
             let also = also.map(|(fingerprint, epoch)| restated(*entry, fingerprint, epoch));
             let entries = self.pages.entry((*url).to_owned()).or_default();
             entries.extend([*entry].into_iter().chain(also));
@@ -105,6 +110,10 @@ impl Maker {
 }
 
 fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
+    if let Some(bits) = entry.weight {
+        let weight = f64::from(f32::from_bits(bits));
+        return Request::Weigh(Observation::weighed(url, entry.time, weight));
+    }
     let fingerprint = entry.fingerprint;
     let observation = match (entry.seen, entry.epoch) {
         (Seen::Content, Some(epoch)) if entry.is_visit() => {
@@ -293,6 +302,13 @@ fn oldest_segment(maker: &mut Maker) {
         maker.observe(&[(&url, content(START, random(30), 0)), (&url, content(START + DAY, 9, 0))]);
     }
     maker.observe(&long_history(0, 90, 0));
+    // Before its first visit, at one, and between two; the greatest that there is.
+    maker.observe(&[
+        (home, weighed(START - DAY, 0.5)),
+        (home, weighed(START + 7 * DAY, 2.0)),
+        (LONG, weighed(START + 40 * DAY, 0.1)),
+        (far, weighed(simkeep::limits::TIME_MAX, f32::MAX)),
+    ]);
     maker.store.seal().unwrap();
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
     many_versions(maker, 10);
@@ -338,6 +354,8 @@ fn middle_segment(maker: &mut Maker) {
         (far, restated(content(simkeep::limits::TIME_MIN, 0, 0), random(53), epoch)),
         // In the epoch that it was seen in.
         (far, restated(content(simkeep::limits::TIME_MAX, 1, 0), 0, 0)),
+        // Alone.
+        ("https://site1.example/page/0", weighed(START + 31 * DAY, 3.0)),
     ]);
     let reserved =
         maker.store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap().number();
@@ -374,6 +392,7 @@ fn newest_segment(maker: &mut Maker) {
         ),
         ("https://example.com/new", with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16)),
         ("https://example.com/new", with_digest(content(START + 60 * DAY + 1_500, SHARED, 1), 18)),
+        ("https://example.com/new", weighed(START + 60 * DAY, 0.3)),
     ]);
     let two = with_digest(content(START + 61 * DAY, RESERVING, RESERVED), 19);
     maker.observe_in_two(&[("https://example.com/two", two, Some((SHARED ^ 0x20, 1)))]);
@@ -408,6 +427,9 @@ fn journal(maker: &mut Maker) {
         // Its last visit failed, so its head carries the one before as well.
         ("https://site0.example/page/0", visit(START + 92 * DAY, Seen::NotModified, 304)),
         ("https://far.example/", restated(content(simkeep::limits::TIME_MAX, 1, 0), None, WEIGHED)),
+        // Of a page that has a weight, a late one; and the first of one that has none.
+        ("https://example.com/", weighed(START, 1.0)),
+        ("https://example.net/", weighed(START + 90 * DAY, 1.5)),
     ]);
 }
 

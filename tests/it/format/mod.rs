@@ -47,8 +47,11 @@ fn answered(entry: &simkeep::Entry) -> Entry {
             Some(simkeep::Seen::Failed) => Seen::Failed,
             Some(simkeep::Seen::NotModified { .. }) => Seen::NotModified,
             Some(simkeep::Seen::Gone) => Seen::Gone,
-            Some(simkeep::Seen::Content(_)) | None => Seen::Content,
+            Some(simkeep::Seen::Content(_)) => Seen::Content,
+            None if entry.is_restated() => Seen::Content,
+            None => Seen::Failed,
         },
+        weight: entry.weight().map(|weight| weight.get().to_bits()),
         epoch: content.map(|c| c.epoch.number()),
         status: entry.visit().and_then(|visit| visit.status),
         modified: entry.visit().and_then(|visit| visit.modified),
@@ -128,6 +131,8 @@ fn the_golden_store_answers_as_when_it_was_made() {
         let contents = contents.map(|c| (c.digest.map(|d| d.0), c.fingerprint, c.epoch.number()));
         assert_eq!(contents.collect::<Vec<_>>(), head.in_force(), "{url}");
         assert_eq!(page.modified, head.content_modified(), "{url}");
+        let weight = head.weighed.map_or(1_f32.to_bits(), |(_, bits)| bits);
+        assert_eq!(page.weight.get().to_bits(), weight, "{url}");
     }
     assert!(scan.next().is_none());
 

@@ -30,8 +30,8 @@ fn page(url: &str, record: &[u8]) -> Page {
     assert!(flags < 16, "an unknown flag of a record");
     let has = |bit: u8| flags >> bit & 1 == 1;
     let count = bytes.len();
-    let restated = has(3).then(|| bytes.varint());
-    assert!(restated != Some(0), "none is restated, and yet counted");
+    let others = has(3).then(|| bytes.varint());
+    assert!(others != Some(0), "all are visits, and yet others are counted");
     let carried = has(2).then(|| Carried::read(&mut bytes));
     let mut all = Vec::new();
     let mut last = Vec::new();
@@ -56,7 +56,7 @@ fn page(url: &str, record: &[u8]) -> Page {
     }
     bytes.end();
     assert!(all.is_sorted_by(|a, b| a < b), "entries out of order in {url}");
-    assert_eq!(restated.unwrap_or(0), count as u64 - visits(&all), "restated entries of {url}");
+    assert_eq!(others.unwrap_or(0), count as u64 - visits(&all), "other entries of {url}");
     let head = match carried {
         Some(carried) => Some(carried.join(&last)),
         None => Head::of(&last),

@@ -107,8 +107,10 @@ pub(crate) struct Census {
     pub(crate) heads: usize,
     /// Heads that carry a settled visit beside the last one.
     pub(crate) settled: usize,
-    /// Heads that carry when the page was modified.
+    /// Heads that carry when the page was modified, and its weight.
     pub(crate) modified: usize,
+    pub(crate) head_weights: usize,
+    pub(crate) weights: usize,
     pub(crate) forgotten_urls: usize,
     pub(crate) forgotten_prefixes: usize,
 }
@@ -328,6 +330,7 @@ fn operation(
         census.heads += usize::from(head.is_some());
         census.settled += usize::from(head.as_ref().is_some_and(Carried::has_settled));
         census.modified += usize::from(head.as_ref().is_some_and(Carried::has_modified));
+        census.head_weights += usize::from(head.as_ref().is_some_and(Carried::has_weighed));
         let head = head.map(|head| head.join(&[]));
         let record = Record { reset: false, earlier: has(3), head, entries: BTreeSet::new() };
         assert!(out.pages.insert(url.clone(), record).is_none(), "{url} is new twice");
@@ -347,8 +350,9 @@ fn operation(
             out.page_delta += i64::from(record.head.is_none());
             out.visit_delta += 1;
         } else {
-            census.restated += 1;
-            assert!(record.head.is_some(), "what nobody saw is restated");
+            census.restated += usize::from(entry.restated.is_some());
+            census.weights += usize::from(entry.weight.is_some());
+            assert!(record.head.is_some(), "what nobody saw is restated or weighed");
         }
         let with = record.head.take().map_or(Head::of(&[entry]), |head| Some(absorb(head, entry)));
         record.head = with;
@@ -377,6 +381,7 @@ fn absorb(mut head: Head, entry: Entry) -> Head {
         head.settled = head.settled.max(one.settled);
         head.modified = head.modified.max(one.modified);
     }
+    head.weighed = head.weighed.max(entry.weight.map(|weight| (entry.time, weight)));
     head.versions = versions(head.versions.into_iter().chain(entry.known()));
     head
 }
@@ -400,8 +405,9 @@ pub(crate) fn history(components: &[Component], url: &str) -> Vec<Entry> {
     }
     let of = |entry: &Entry| (entry.time, entry.digest);
     let saw = |e: &Entry| e.is_visit() && e.seen == Seen::Content;
-    for restated in entries.iter().filter(|entry| !entry.is_visit()) {
+    for restated in entries.iter().filter(|entry| entry.restated.is_some()) {
         assert!(entries.iter().any(|e| saw(e) && of(e) == of(restated)), "nothing is restated");
     }
+    assert!(entries.is_empty() || entries.iter().any(Entry::is_visit), "no page is weighed");
     entries.into_iter().collect()
 }

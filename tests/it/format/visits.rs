@@ -13,10 +13,12 @@ pub(crate) enum Seen {
     Content,
 }
 
-/// A visit, or what is restated of one. The order of the fields is the order of entries.
+/// A visit, what is restated of one, or a weight. The order of the fields is the order of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: i64,
+    /// The bits of a weight, which is failed and nothing else.
+    pub(crate) weight: Option<u32>,
     pub(crate) digest: Option<[u8; 16]>,
     /// Of a content that is restated, the count of its epoch.
     pub(crate) restated: Option<u32>,
@@ -43,6 +45,12 @@ pub(crate) fn mask(epoch: u32) -> u64 {
 }
 
 impl Entry {
+    pub(crate) fn weighed(time: i64, bits: u32) -> Entry {
+        let (digest, restated, fingerprint, epoch) = (None, None, None, None);
+        let (weight, seen, status, modified) = (Some(bits), Seen::Failed, None, None);
+        Entry { time, weight, digest, restated, fingerprint, seen, epoch, status, modified }
+    }
+
     pub(crate) fn content(&self) -> Option<Version> {
         let content = (self.digest, self.fingerprint, self.epoch?);
         (self.seen == Seen::Content).then_some(content)
@@ -53,7 +61,7 @@ impl Entry {
     }
 
     pub(crate) fn is_visit(&self) -> bool {
-        self.restated.is_none()
+        self.restated.is_none() && self.weight.is_none()
     }
 
     /// When it heard when the page was modified, and that.
@@ -83,7 +91,8 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
         let has = |bit: u8| tag >> bit & 1 == 1;
         let seen =
             [Seen::Failed, Seen::NotModified, Seen::Gone, Seen::Content][usize::from(tag & 3)];
-        let restated = has(7);
+        let weighed = tag & 0xbf == 0x80;
+        let restated = has(7) && !weighed;
         assert!(!restated || seen == Seen::Content, "what is restated is a content");
         assert!(!restated || has(2) || !has(4), "no fingerprint, and yet bits of it");
         let before = out.last();
@@ -93,6 +102,12 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
         };
         let unit = if has(6) { 1000 } else { 1 };
         let time = before.map_or(0, |v| v.time) + since * unit;
+        if weighed {
+            let bits = bytes.u32();
+            assert!(f32::from_bits(bits).is_finite() && f32::from_bits(bits) > 0.0);
+            out.push(Entry::weighed(time, bits));
+            continue;
+        }
         let status = match (restated, has(2)) {
             (true, _) => None,
             (false, true) => status_before,
@@ -102,17 +117,9 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
             status_before = status;
         }
         let (fingerprint, epoch, digest) = (None, None, None);
-        let (restated_by, modified) = (None, None);
-        let mut entry = Entry {
-            time,
-            digest,
-            restated: restated_by,
-            fingerprint,
-            seen,
-            epoch,
-            status,
-            modified,
-        };
+        let weight = None;
+        let mut entry =
+            Entry { weight, digest, fingerprint, seen, epoch, status, ..Entry::weighed(time, 0) };
         if seen != Seen::Content {
             assert!(!has(3) && !has(4), "a tag of content on an entry without");
             assert!(!has(5) || seen == Seen::NotModified, "a digest of nothing");
@@ -178,6 +185,8 @@ pub(crate) struct Head {
     pub(crate) versions: Vec<Known>,
     /// When it was last heard when the page was modified, and that.
     pub(crate) modified: Option<(i64, i64)>,
+    /// The weight in force, behind the time when it was given.
+    pub(crate) weighed: Option<(i64, u32)>,
 }
 
 /// A version, with when it was last seen, and whether it was restated for that time.
@@ -222,6 +231,7 @@ impl Head {
             settled: visits().filter(|v| v.seen != Seen::Failed).max().copied(),
             versions: versions(entries.iter().filter_map(Entry::known)),
             modified: visits().filter_map(Entry::heard).max(),
+            weighed: entries.iter().filter_map(|e| Some((e.time, e.weight?))).max(),
         })
     }
 
@@ -257,18 +267,20 @@ pub(crate) struct Carried {
     last: Option<Entry>,
     settled: Option<Entry>,
     modified: Option<(i64, i64)>,
+    weighed: Option<(i64, u32)>,
     versions: Vec<Known>,
 }
 
 impl Carried {
     pub(crate) fn read(bytes: &mut Bytes<'_>) -> Carried {
         let flags = bytes.u8();
-        assert!(flags < 8, "an unknown flag of a carried head");
+        assert!(flags < 16, "an unknown flag of a carried head");
         let (count, first) = (bytes.varint(), bytes.signed());
-        let modified = (flags >> 2 == 1).then(|| {
+        let modified = (flags >> 2 & 1 == 1).then(|| {
             let heard = first + bytes.signed();
             (heard, heard - bytes.signed())
         });
+        let weighed = (flags >> 3 == 1).then(|| (first + bytes.signed(), bytes.u32()));
         let versions = bytes.len();
         assert!(versions <= 64);
         let (last, settled) = (flags & 1, flags >> 1 & 1);
@@ -281,7 +293,7 @@ impl Carried {
             entry.known().unwrap()
         };
         let versions = run.into_iter().map(version).collect();
-        Carried { visits: count, first, last, settled, modified, versions }
+        Carried { visits: count, first, last, settled, modified, weighed, versions }
     }
 
     pub(crate) fn has_settled(&self) -> bool {
@@ -292,6 +304,10 @@ impl Carried {
         self.modified.is_some()
     }
 
+    pub(crate) fn has_weighed(&self) -> bool {
+        self.weighed.is_some()
+    }
+
     /// The head, with the entries that stand beside it.
     pub(crate) fn join(self, own: &[Entry]) -> Head {
         let told: Vec<Entry> = own.iter().copied().chain(self.last).chain(self.settled).collect();
@@ -300,6 +316,7 @@ impl Carried {
             visits: self.visits + visits(own),
             first: self.first.min(told.first),
             modified: self.modified.max(told.modified),
+            weighed: self.weighed.max(told.weighed),
             versions: versions(self.versions.into_iter().chain(told.versions)),
             ..told
         }

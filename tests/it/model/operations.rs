@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use simkeep::limits::{TIME_MAX, TIME_MIN};
-use simkeep::{Content, Epoch, Query, Seen, Versions};
+use simkeep::{Content, Epoch, Query, Seen, Versions, Weight};
 
 use simkeep_testing::digest;
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -20,20 +20,27 @@ pub(crate) enum When {
     At(i64),
 }
 
+/// An observation, or what is taken for one.
+#[derive(Clone, Debug)]
+pub(crate) struct New {
+    pub(crate) page: usize,
+    pub(crate) when: When,
+    pub(crate) seen: Seen,
+    pub(crate) status: Option<u16>,
+    /// So long before it the page was modified.
+    pub(crate) modified: Option<i64>,
+    /// The fingerprint of its content in the other epoch, or that it has none there.
+    pub(crate) also: Option<Option<u64>>,
+    /// Whether its content is restated, and not seen.
+    pub(crate) restated: bool,
+    pub(crate) weight: Option<Weight>,
+    /// Whether its weight is all there is.
+    pub(crate) weighed: bool,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    New {
-        page: usize,
-        when: When,
-        seen: Seen,
-        status: Option<u16>,
-        /// So long before it the page was modified.
-        modified: Option<i64>,
-        /// The fingerprint of its content in the other epoch, or that it has none there.
-        also: Option<Option<u64>>,
-        /// Whether its content is restated, and not seen.
-        restated: bool,
-    },
+    New(New),
     /// An observation of this run once more.
     Again(Index),
 }
@@ -124,8 +131,11 @@ fn what() -> impl Strategy<Value = What> {
     let also = prop::option::weighted(0.1, prop::option::weighted(0.8, fingerprint()));
     let restated = prop::bool::weighted(0.2);
     let modified = prop_oneof![3 => Just(None), 1 => (-3..20_i64).prop_map(Some)];
-    let new = (page(), when, seen(), status, modified, also, restated).prop_map(
-        |(page, when, seen, status, modified, also, restated)| What::New {
+    let weights = prop_oneof![Just(0.3), Just(1.0), Just(2.0), Just(1e-45), Just(f64::MAX)];
+    let weight = prop::option::weighted(0.2, weights.prop_map(Weight::from));
+    let told = (seen(), status, modified, also, restated);
+    let new = (page(), when, told, weight, any::<bool>()).prop_map(
+        |(page, when, (seen, status, modified, also, restated), weight, weighed)| New {
             page,
             when,
             seen,
@@ -133,9 +143,11 @@ fn what() -> impl Strategy<Value = What> {
             modified,
             also,
             restated,
+            weight,
+            weighed,
         },
     );
-    prop_oneof![12 => new, 1 => any::<Index>().prop_map(What::Again)]
+    prop_oneof![12 => new.prop_map(What::New), 1 => any::<Index>().prop_map(What::Again)]
 }
 
 fn query() -> impl Strategy<Value = Query> {

@@ -10,7 +10,7 @@ use simkeep::{
 };
 use tempfile::TempDir;
 
-use super::operations::{Ending, Op, What, When};
+use super::operations::{Ending, New, Op, What, When};
 use simkeep_testing::compare::{
     check_answer, check_counts, check_page, check_reader, check_scan, check_search, check_store,
     check_view, dump,
@@ -148,13 +148,12 @@ impl Run {
 
     /// What is asked for next; nothing if that is to repeat what was never asked for.
     fn request(&mut self, what: &What) -> Option<Request<'static>> {
-        let (page, when, seen, status, modified, also, restated) = match *what {
+        let new = match what {
             What::Again(_) if self.requested.is_empty() => return None,
             What::Again(at) => return Some(*at.get(&self.requested)),
-            What::New { page, when, seen, status, modified, also, restated } => {
-                (page, when, seen, status, modified, also, restated)
-            }
+            What::New(new) => new,
         };
+        let New { page, when, seen, status, modified, also, restated, weight, weighed } = *new;
         let time = match when {
             When::Now => self.clock,
             When::After(ms) => {
@@ -165,6 +164,9 @@ impl Run {
             When::At(time) => time,
         };
         let url = URLS[page];
+        if let Some(weight) = weight.filter(|_| weighed) {
+            return Some(Request::Weigh(Observation::weighed(url, time, weight)));
+        }
         if let Seen::Content(Content { fingerprint, digest, epoch }) = seen
             && restated
         {
@@ -172,7 +174,8 @@ impl Run {
             return Some(Request::Restate(Restatement::of(url, restated)));
         }
         let modified = modified.map(|earlier| (time - earlier).clamp(TIME_MIN, TIME_MAX));
-        let observation = Observation::of(url, Visit { time, seen, status, modified });
+        let mut observation = Observation::of(url, Visit { time, seen, status, modified });
+        observation.weight = weight;
         let other = seen.content().map_or(0, |content| 1 - content.epoch.number());
         Some(Request::Observe(match also {
             Some(also) => observation.also(also, Epoch::from_number(other)),
@@ -192,6 +195,9 @@ impl Run {
             }
             [Request::Restate(restatement)] if single => {
                 vec![Answer::Restated(self.store().restate(restatement).unwrap())]
+            }
+            [Request::Weigh(weighing)] if single => {
+                vec![Answer::Weighed(self.store().weigh(weighing).unwrap())]
             }
             _ => self.store().request_batch(&requests).unwrap(),
         };

@@ -198,6 +198,7 @@ impl<'a> Observer<'a> {
             match answer {
                 Answer::Observed(outcome) => self.summary.outcome(&outcome, pending.is_brief),
                 Answer::Restated(outcome) => self.summary.restated(outcome),
+                Answer::Weighed(outcome) => self.summary.weighed(outcome),
             }
         }
         self.pending.clear();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use simkeep::fingerprint::Band;
-use simkeep::{Outcome, RestateOutcome, Verdict};
+use simkeep::{Outcome, RestateOutcome, Verdict, WeighOutcome};
 
 use crate::words::{bytes, count, some_names, without_fingerprint};
 
@@ -33,6 +33,10 @@ pub(super) struct Summary {
     restated: u64,
     /// What was to be restated and was never seen.
     missing: u64,
+    /// Weights that came without a visit.
+    weighed: u64,
+    /// Such weights of pages that are not known.
+    unweighed: u64,
     /// What a later store may say, and this tool has no word for.
     other: u64,
     /// Observations with other pages near their content.
@@ -103,10 +107,20 @@ impl Summary {
         *count += 1;
     }
 
+    pub(super) fn weighed(&mut self, outcome: WeighOutcome) {
+        let count = match outcome {
+            WeighOutcome::Stored => &mut self.weighed,
+            WeighOutcome::Known => &mut self.known,
+            WeighOutcome::Missing => &mut self.unweighed,
+            _ => &mut self.other,
+        };
+        *count += 1;
+    }
+
     /// Records that are in the store, whether they were before or not.
     pub(super) fn observed(&self) -> u64 {
         let kept = self.same + self.unseen + self.known + self.out_of_order;
-        self.versions() + kept + self.gone + self.failed + self.restated + self.other
+        self.versions() + kept + self.gone + self.failed + self.restated + self.weighed + self.other
     }
 
     fn versions(&self) -> u64 {
@@ -138,6 +152,8 @@ impl Summary {
             "out_of_order": self.out_of_order,
             "restated": self.restated,
             "missing": self.missing,
+            "weighed": self.weighed,
+            "unweighed": self.unweighed,
             "other": self.other,
             "near_duplicates": self.near,
             "exact_copies": self.copies,
@@ -185,6 +201,8 @@ impl Summary {
             ("out of order", self.out_of_order, "not after the last visit of their page"),
             ("restated", self.restated, "of what was seen before, in another epoch"),
             ("not seen before", self.missing, "so not restated"),
+            ("weighed", self.weighed, "without a visit"),
+            ("not visited before", self.unweighed, "so not weighed"),
             ("something else", self.other, ""),
             ("revisits alone", self.revisits_alone, "their original was not found"),
         ] {

@@ -11,7 +11,7 @@ use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
     Content, Epoch, Observation, Options, Progress, Query, Request, Restatement, Scope, Seen,
-    Snapshot, Store, Versions, Visit,
+    Snapshot, Store, Versions, Visit, Weight,
 };
 
 use crate::compare::{
@@ -139,8 +139,12 @@ impl Run {
         let last = input.u8();
         let earlier = i64::from(last >> 3 & 15) * 125 - 125;
         let modified = (last >> 7 == 1).then(|| (time - earlier).clamp(TIME_MIN, TIME_MAX));
-        let observation = Observation::of(url, Visit { time, seen, status, modified });
+        let mut observation = Observation::of(url, Visit { time, seen, status, modified });
+        // Of the bits of a status, where there is none.
+        let weight = Weight::from(f64::from(1 + (what >> 4)) / 10.0);
+        observation.weight = (last % 8 == 2).then_some(weight);
         match (last % 8, seen.content()) {
+            (3, _) => Observation::weighed(url, time, weight).into(),
             (0, Some(content)) => {
                 let other = (what & 0x30 != 0x30).then(|| fingerprint(input));
                 observation.also(other, Epoch::from_number(1 - content.epoch.number())).into()

@@ -1,0 +1,132 @@
+//! How much a page is worth, beside others.
+
+use std::fmt;
+
+/// How important a page is: a visit to a page of weight 2 is worth two to one of weight 1.
+///
+/// It is kept as an `f32`. A number is rounded to the nearest one; a finite positive number beyond the
+/// least or the greatest of them is that one. A store [refuses](crate::Error::Option) what is not finite
+/// or not positive.
+///
+/// ```
+/// use simkeep::Weight;
+/// assert_eq!(Weight::from(0.1).get(), 0.1_f32);
+/// assert_eq!(Weight::from(1e300).get(), f32::MAX);
+/// assert_eq!(Weight::from(1e-300).get(), f32::from_bits(1));
+/// assert_eq!(Weight::from(0.1).to_string(), "0.1");
+/// assert!(Weight::from(1.0) < Weight::from(2.0));
+/// ```
+// The bits of an `f32`: those of positive numbers have the order of the numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Weight(u32);
+
+impl Weight {
+    /// That of a page of which none was ever given.
+    pub const ONE: Weight = Weight(1_f32.to_bits());
+
+    /// The number.
+    pub fn get(self) -> f32 {
+        f32::from_bits(self.0)
+    }
+
+    /// A number of few digits that [is read](Weight::from) as this weight: 0.1, where
+    /// [`get`](Weight::get) is 0.100000001490116.
+    pub fn to_f64(self) -> f64 {
+        let number = self.get();
+        // The fewest digits that are read as an `f32` may be too few by way of an `f64`.
+        let short = number.to_string().parse().ok().filter(|short| Weight::from(*short) == self);
+        short.unwrap_or(f64::from(number))
+    }
+
+    /// The bits of the number, as they are stored.
+    pub(crate) fn to_bits(self) -> u32 {
+        self.0
+    }
+
+    /// A weight that was stored; `None` if none can be.
+    pub(crate) fn from_bits(bits: u32) -> Option<Weight> {
+        Some(Weight(bits)).filter(|weight| weight.is_sound())
+    }
+
+    /// Whether it is finite and positive.
+    pub fn is_sound(self) -> bool {
+        self.get().is_finite() && self.get() > 0.0
+    }
+}
+
+impl Default for Weight {
+    fn default() -> Weight {
+        Weight::ONE
+    }
+}
+
+impl From<f64> for Weight {
+    /// The nearest weight. Of a number that is not finite or not positive, one that is not
+    /// [sound](Weight::is_sound).
+    fn from(weight: f64) -> Weight {
+        /// The least positive number of this type.
+        const LEAST: f32 = f32::from_bits(1);
+        #[expect(clippy::cast_possible_truncation, reason = "rounded to the nearest")]
+        let nearest = weight as f32;
+        let is_sound = weight.is_finite() && weight > 0.0;
+        Weight(if is_sound { nearest.clamp(LEAST, f32::MAX) } else { nearest }.to_bits())
+    }
+}
+
+/// Few digits that are read as this weight.
+impl fmt::Display for Weight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.to_f64())
+    }
+}
+
+impl fmt::Debug for Weight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Weight({self})")
+    }
+}
+
+/// That a page has this weight from a time on, until another is given. It is neither a visit nor a
+/// change of the page.
+///
+/// Weights of one page are ordered by time, and those of one time by weight: the greatest is in force,
+/// whichever came first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Weighed {
+    /// When it was given, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// The weight.
+    pub weight: Weight,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finite_or_not_positive_is_not_sound() {
+        for weight in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -1.0, -1e-300] {
+            assert!(!Weight::from(weight).is_sound(), "{weight}");
+            assert_eq!(Weight::from_bits(Weight::from(weight).to_bits()), None);
+        }
+        for weight in [f64::MIN_POSITIVE, 5e-324, 1.0, 1e38, f64::MAX] {
+            assert!(Weight::from(weight).is_sound(), "{weight}");
+        }
+    }
+
+    #[test]
+    fn weights_are_ordered_as_numbers_and_read_as_they_are_shown() {
+        let mut before = None;
+        for exponent in -460..390 {
+            let weight = Weight::from(10_f64.powf(f64::from(exponent) / 10.0));
+            assert!(before < Some(weight));
+            before = Some(weight);
+            let shown: f64 = weight.to_string().parse().unwrap();
+            assert_eq!(Weight::from(shown), weight);
+        }
+        // Of this one the fewest digits are read as the next, by way of an `f64`.
+        let weight = Weight(0x15ae_43fd);
+        assert_ne!(Weight::from(7.038531e-26), weight);
+        assert_eq!(Weight::from(weight.to_string().parse::<f64>().unwrap()), weight);
+    }
+}
