@@ -147,13 +147,15 @@ pub mod load {
     pub use crate::store::{LoadEpochs, LoadOptions, Loaded, Observed};
 }
 
-/// What decides which pages are visited next, beside what their histories say.
+/// Which pages to visit next.
 ///
+/// [`Due`](due::Due) is a question for [`Snapshot::due`], which returns the pages of which a visit is
+/// worth most. What decides are their histories and a [policy](crate::recrawl::Policy).
 /// [`Rules`](due::Rules) say what is wanted for pages under prefixes: how long between visits at least
 /// and at most, how much the pages matter, and the [policy](crate::recrawl::Policy) that they go by.
 /// [`Hints`](due::Hints) are what sitemaps and feeds say of when pages changed.
 pub mod due {
-    pub use crate::store::{Hints, Rule, Rules, RulesError};
+    pub use crate::store::{Due, DuePage, Hints, Rule, Rules, RulesError};
 }
 
 /// Checking that a store is sound, and repairing one that is not.
@@ -191,12 +193,12 @@ pub mod join {
     pub use crate::search::{Join, Pair, Source};
 }
 
-/// Iterators over the pages, observations and stale pages of a [`Snapshot`].
+/// Iterators over the pages, observations, stale pages and pages that are due of a [`Snapshot`].
 ///
-/// They come from [`Snapshot::scan`], [`Snapshot::observations`] and [`Snapshot::stale`], read
-/// lazily, and end after an error.
+/// They come from [`Snapshot::scan`], [`Snapshot::observations`], [`Snapshot::stale`] and
+/// [`Snapshot::due`], read lazily, and end after an error.
 pub mod iter {
-    pub use crate::store::{Observations, Scan, Stale, StalePage};
+    pub use crate::store::{DuePages, Observations, Scan, Stale, StalePage};
 }
 
 /// Limits of URLs, times, distances and versions, as constants.

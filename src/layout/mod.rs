@@ -14,8 +14,8 @@ pub(crate) use cursor::{Cursor, put_signed, put_varint};
 pub(crate) use head::{Flaw, HEAD_BYTES, Stamp, VERSION, encode_head, parse_head};
 pub(crate) use integers::{Put, le_u32, le_u64};
 pub(crate) use sizes::{
-    FILTER_BLOCK_BYTES, FilterBlock, GROUP_LEN, GROUP_PAGES, bytes_for, directory_bits,
-    filter_blocks, in_memory,
+    FILTER_BLOCK_BYTES, FilterBlock, GROUP_LEN, GROUP_PAGES, PackedRow, ROW_BYTES, bytes_for,
+    directory_bits, filter_blocks, in_memory,
 };
 pub(crate) use tag::{Kind, Tag};
 pub(crate) use trailer::{

@@ -24,15 +24,20 @@ pub(crate) fn directory_bits(pages: u64) -> u32 {
     (pages / 4).checked_ilog2().unwrap_or(0).min(28)
 }
 
+/// What decides when a page is visited again, packed.
+pub(crate) type PackedRow = [u8; 16];
+pub(crate) const ROW_BYTES: u64 = size_of::<PackedRow>() as u64;
+
 /// The sections whose length follows from the number of pages, below
 /// [`PAGES_MAX`](super::PAGES_MAX), and the bytes of each.
-pub(crate) fn bytes_for(pages: u64) -> [(Kind, u64); 5] {
+pub(crate) fn bytes_for(pages: u64) -> [(Kind, u64); 6] {
     [
         (Kind::PageIndex, (pages.div_ceil(GROUP_PAGES) + 1) * 8),
         (Kind::Hashes, pages * 8),
         (Kind::HashPages, pages * 4),
         (Kind::HashDirectory, ((1 << directory_bits(pages)) + 1) * 4),
         (Kind::Filter, filter_blocks(pages) * FILTER_BLOCK_BYTES),
+        (Kind::Schedule, pages * ROW_BYTES),
     ]
 }
 

@@ -19,40 +19,43 @@ pub(crate) enum Kind {
     HashDirectory = 5,
     /// A blocked Bloom filter over the hashes.
     Filter = 6,
+    /// What decides when each page is visited again, in the order of the hashes.
+    Schedule = 7,
     /// Prefixes that were forgotten.
-    Tombstones = 7,
+    Tombstones = 8,
     /// Distinct fingerprints by popcount, then value.
-    Fingerprints = 8,
+    Fingerprints = 9,
     /// Where each popcount starts.
-    Shards = 9,
+    Shards = 10,
     /// Which tables find them.
-    Shape = 10,
+    Shape = 11,
     /// The page, or the list of pages, of each fingerprint.
-    Postings = 11,
+    Postings = 12,
     /// The lists.
-    Lists = 12,
+    Lists = 13,
     /// Lines of entries, for each bucket of a rotation.
-    Buckets = 13,
+    Buckets = 14,
     /// Entries for which buckets have no room.
-    Rest = 14,
+    Rest = 15,
     /// Lines of entries, one for each cell.
-    Cells = 15,
+    Cells = 16,
     /// Lines in which full cells go on.
-    Further = 16,
+    Further = 17,
     /// The fingerprint that each entry of a rotation or of cells belongs to.
-    Ordinals = 17,
+    Ordinals = 18,
     /// Checksums of all blocks of the sections before.
-    Sums = 18,
+    Sums = 19,
 }
 
 impl Kind {
-    const ALL: [Kind; 18] = [
+    const ALL: [Kind; 19] = [
         Kind::Pages,
         Kind::PageIndex,
         Kind::Hashes,
         Kind::HashPages,
         Kind::HashDirectory,
         Kind::Filter,
+        Kind::Schedule,
         Kind::Tombstones,
         Kind::Fingerprints,
         Kind::Shards,

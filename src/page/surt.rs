@@ -81,6 +81,19 @@ pub(crate) fn key(url: &str, out: &mut Vec<u8>) {
     push_lower(scheme, out);
 }
 
+/// Appends the host of a URL as its key begins: what stands there before the first 01. Of a URL without
+/// a host that is its scheme.
+pub(crate) fn host(url: &str, out: &mut Vec<u8>) {
+    let (scheme, rest) = split_scheme(url).unwrap_or(("", url));
+    match split_authority(scheme, rest) {
+        Some((authority, _)) => push_host(split_host(authority).1, out),
+        None => {
+            out.push(HOSTLESS);
+            push_lower(scheme, out);
+        }
+    }
+}
+
 /// The key of a URL, by itself.
 pub(crate) fn key_of(url: &str) -> Vec<u8> {
     let mut out = Vec::new();
@@ -234,6 +247,16 @@ mod tests {
             }
         }
         shown
+    }
+
+    proptest! {
+        #[test]
+        fn a_host_is_what_its_key_begins_with(url in "([a-z]{1,4}:)?(//)?([a-z@:0-9]{0,4}[.]?){0,3}(/.{0,5})?") {
+            let mut found = Vec::new();
+            host(&url, &mut found);
+            let key = key_of(&url);
+            prop_assert_eq!(Some(found.as_slice()), key.split(|byte| *byte == END).next());
+        }
     }
 
     #[test]

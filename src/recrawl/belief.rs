@@ -98,6 +98,11 @@ impl Belief {
         Ok(reached(threshold / weight, |days| self.worth_of_one(index, days)))
     }
 
+    /// The probability of each rate.
+    pub(super) fn probabilities(&self) -> &Grid {
+        &self.probability
+    }
+
     /// What a visit to a page of weight 1 is worth, by days that are checked already.
     fn worth_of_one(&self, index: Index, days: f64) -> f64 {
         self.expected(|rate| index.at(rate, days))

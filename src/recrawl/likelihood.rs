@@ -52,7 +52,7 @@ impl Likelihood {
         Ok(())
     }
 
-    fn multiply(&mut self, comparison: Comparison, times: f64) {
+    pub(super) fn multiply(&mut self, comparison: Comparison, times: f64) {
         let rates = rates();
         let by_rate: Grid = match comparison.change() {
             Change::None => rates.map(|rate| -rate * comparison.days()),

@@ -36,6 +36,7 @@
 
 mod belief;
 mod check;
+mod code;
 mod comparison;
 mod fit;
 mod grid;
@@ -51,9 +52,12 @@ mod real;
 mod recent;
 pub mod simulate;
 mod solve;
+mod steps;
 mod value;
+mod worths;
 
 pub use belief::{Belief, Rate};
+pub(crate) use code::{Code, Summary};
 pub use comparison::{Change, Comparison};
 pub use fit::{Evidence, Fit, Priors};
 pub use hosts::Hosts;
@@ -65,4 +69,6 @@ pub use policy::{Policy, Standing};
 pub use prior::Prior;
 pub use rate::{Halves, irregular, last_modified, naive, regular};
 pub use recent::Recent;
+pub(crate) use steps::{of_step, step_of};
 pub use value::{Index, harmonic, hinted, interval, value};
+pub(crate) use worths::Worths;

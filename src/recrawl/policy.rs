@@ -105,11 +105,16 @@ impl Policy {
     }
 
     /// The index that it goes by, if it goes by one.
-    pub(super) fn index(&self) -> Option<Index> {
+    pub(crate) fn index(&self) -> Option<Index> {
         match self.0 {
             Kind::Index(index) => Some(index),
             _ => None,
         }
+    }
+
+    /// Whether it goes by the order of the last comparisons.
+    pub(crate) fn is_by_order(&self) -> bool {
+        matches!(self.0, Kind::Thesis { .. } | Kind::Nutch { .. } | Kind::StormCrawler)
     }
 
     /// The interval that a page has; none by `value`, `harmonic` and `uniform`, which have no intervals

@@ -164,22 +164,30 @@ impl Segment {
     }
 
     /// Places in the hash column of the hashes equal to `hash`.
-    fn places(&self, hash: u64) -> Result<Range<u64>> {
-        let Range { start, end } = self.bucket(hash)?;
+    pub(super) fn places(&self, hash: u64) -> Result<Range<u64>> {
+        let bucket = self.bucket(hash)?;
+        Ok(self.bound(bucket.clone(), |h| h < hash)?..self.bound(bucket, |h| h <= hash)?)
+    }
+
+    /// Of some places the first whose hash is not before something.
+    fn bound(&self, places: Range<u64>, before: impl Fn(u64) -> bool) -> Result<u64> {
         let hashes = self.plain(Kind::Hashes);
-        let bound = |before: &dyn Fn(u64) -> bool| -> Result<u64> {
-            let (mut low, mut high) = (start, end);
-            while low < high {
-                let middle = u64::midpoint(low, high);
-                if before(hashes.u64_at(middle)?) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
+        let (mut low, mut high) = (places.start, places.end);
+        while low < high {
+            let middle = u64::midpoint(low, high);
+            if before(hashes.u64_at(middle)?) {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
-            Ok(low)
-        };
-        Ok(bound(&|h| h < hash)?..bound(&|h| h <= hash)?)
+        }
+        Ok(low)
+    }
+
+    /// The place of the first hash that is not less than this one.
+    pub(super) fn place_from(&self, hash: u64) -> Result<u64> {
+        let Range { start, end } = self.bucket(hash)?;
+        self.bound(start..end, |other| other < hash)
     }
 
     /// The ordinals of the pages with this hash.

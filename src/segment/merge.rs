@@ -19,6 +19,7 @@ use super::page_writer::PagesWriter;
 use super::pages::{PageCursor, UNREADABLE, UnreadRecord};
 use super::postings::{Posting, tag_of};
 use super::record::{Record, RecordRef};
+use super::schedule;
 use super::seal::HashWriter;
 use super::table_writer::TablesWriter;
 use super::tables::{EpochTables, Layout};
@@ -26,7 +27,7 @@ use super::tombstones::{self, Tombstones};
 use crate::bug::{self, OrBug};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, Stamp, Tag, le_u32};
+use crate::layout::{Kind, Numbers, PackedRow, Stamp, Tag, le_u32};
 use crate::search::canonical_key;
 
 /// What is merged.
@@ -66,8 +67,13 @@ impl Moved {
 
     fn posting(self, posting: Posting) -> Option<Posting> {
         let page = self.0 & !Moved::OLD;
-        let in_force = posting.in_force && self.0 & Moved::OLD == 0;
+        let in_force = posting.in_force && !self.is_old();
         (self.0 != Moved::GONE.0).then_some(Posting { page, in_force })
+    }
+
+    /// Whether a newer input has the page too.
+    fn is_old(self) -> bool {
+        self.0 & Moved::OLD != 0
     }
 
     fn page(self) -> Option<u32> {
@@ -280,17 +286,17 @@ fn merge_hashes(
         Err(oldest.damaged(Tag::of(Kind::Hashes), 0, &what))
     };
     let mut writer = HashWriter::new(builder, pages)?;
-    let mut equal: Vec<u32> = Vec::new();
-    while let Some(hash) = streams.iter().filter_map(|s| s.current).map(|(hash, _)| hash).min() {
+    let mut equal: Vec<HashMoved> = Vec::new();
+    while let Some(hash) = streams.iter().filter_map(|s| s.current).map(|c| c.0).min() {
         equal.clear();
         let mut i = 0;
         while let Some(stream) = streams.get_mut(i) {
             let mut more = true;
-            while let Some((found, page)) = stream.current
+            while let Some((found, moved)) = stream.current
                 && found == hash
                 && more
             {
-                equal.push(page);
+                equal.push(moved);
                 more = stream.advance()?;
             }
             if more {
@@ -299,19 +305,35 @@ fn merge_hashes(
                 streams.swap_remove(i);
             }
         }
+        // Of one page the newest input sorts first: keep its row.
         equal.sort_unstable();
-        equal.dedup();
+        equal.dedup_by(|older, newest| {
+            let same = older.page == newest.page;
+            if same {
+                schedule::join(&mut newest.row, &older.row);
+            }
+            same
+        });
         if writer.count() + equal.len() as u64 > pages {
             return unlike(pages + 1);
         }
-        for &page in &equal {
-            writer.push(builder, hash, page)?;
+        for HashMoved { page, row, .. } in &equal {
+            writer.push(builder, hash, *page, row)?;
         }
     }
     if writer.count() != pages {
         return unlike(writer.count());
     }
     writer.finish(builder)
+}
+
+/// Where the page of a hash goes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct HashMoved {
+    page: u32,
+    /// Whether a newer input has the page too.
+    old: bool,
+    row: PackedRow,
 }
 
 /// The hashes of one input that are left, with the pages they go to.
@@ -321,7 +343,7 @@ struct HashStream<'a> {
     place: u64,
     /// The hash that was read last.
     last: Option<u64>,
-    current: Option<(u64, u32)>,
+    current: Option<(u64, HashMoved)>,
 }
 
 impl HashStream<'_> {
@@ -339,9 +361,11 @@ impl HashStream<'_> {
                 let what = format!("it names page {page} of {pages}");
                 return Err(self.segment.damaged(of_pages, self.place * 4, &what));
             }
+            let row = self.segment.packed_row(self.place)?;
             self.place += 1;
-            if let Some(page) = self.moves.of(page).page() {
-                self.current = Some((hash, page));
+            let moved = self.moves.of(page);
+            if let Some(page) = moved.page() {
+                self.current = Some((hash, HashMoved { page, old: moved.is_old(), row }));
                 return Ok(true);
             }
         }

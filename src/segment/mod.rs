@@ -1,9 +1,9 @@
 //! Segments: the immutable files that hold pages, histories and fingerprint tables.
 //!
 //! A segment is written once, front to end: pages in SURT order with their records, the index that
-//! finds them by hash, forgotten prefixes, and for each epoch the distinct fingerprints in
-//! canonical order with their pages and tables. Then it is mapped and never written again. Each
-//! block is compared with its checksum when it is first touched.
+//! finds them by hash, what decides when to visit them again, forgotten prefixes, and for each epoch
+//! the distinct fingerprints in canonical order with their pages and tables. Then it is mapped and
+//! never written again. Each block is compared with its checksum when it is first touched.
 
 mod build;
 mod carried;
@@ -21,7 +21,9 @@ mod pages;
 mod plain;
 mod postings;
 mod record;
+mod row_cursor;
 mod salvage;
+mod schedule;
 mod seal;
 mod table_writer;
 mod tables;
@@ -40,7 +42,9 @@ pub(crate) use pages::{PageCursor, PageRef, RecordPlace};
 pub(crate) use plain::PlainSegment;
 pub(crate) use postings::{Posting, tag_of};
 pub(crate) use record::{Record, RecordRef};
+pub(crate) use row_cursor::{RowCursor, RowOf};
 pub(crate) use salvage::PageSalvage;
+pub(crate) use schedule::{Row, host_slot, seconds};
 pub(crate) use seal::{SealPage, Sealer, Span};
 pub(crate) use tables::{EpochTables, Layout, TableSteps};
 pub(crate) use tombstones::{Tombstone, Tombstones};

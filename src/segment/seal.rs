@@ -8,14 +8,17 @@ use super::hashes::HashIndexWriter;
 use super::page_writer::PagesWriter;
 use super::postings::{Posting, tag_of};
 use super::record::Record;
+use super::schedule::Row;
 use super::table_writer::TablesWriter;
 use super::tables::Layout;
 use super::tombstones::Tombstones;
 use crate::bug;
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, Numbers, PAGES_MAX, Put, Stamp, Tag, bytes_for, le_u64};
-use crate::page::{Content, Entry, InForce};
+use crate::layout::{
+    Cursor, Kind, Numbers, PAGES_MAX, PackedRow, Put, Stamp, Tag, bytes_for, le_u64,
+};
+use crate::page::{Content, Entry, Head, in_force_on};
 use crate::search::canonical_key;
 use crate::sort::{Packed, Sorted, Sorter};
 use crate::threads::beside;
@@ -25,8 +28,10 @@ pub(crate) struct SealPage<'a> {
     pub(crate) url: &'a str,
     pub(crate) hash: u64,
     pub(crate) record: Record<'a>,
-    /// What is in force: that of the head that the record tells.
-    pub(crate) in_force: InForce,
+    /// The head that the record tells.
+    pub(crate) head: Option<&'a Head>,
+    /// The slot of its host.
+    pub(crate) host: u16,
 }
 
 /// What a segment is in its store.
@@ -42,7 +47,7 @@ pub(crate) struct Span {
 /// A segment that is written from pages in SURT order: one file, two syncs and one for every 64 MiB.
 ///
 /// Hashes and fingerprints are sorted on the way: in memory while they fit, then with two scratch
-/// files that take 12 bytes for each page and 21 for each fingerprint of a page. Of very many, these
+/// files that take 28 bytes for each page and 21 for each fingerprint of a page. Of very many, these
 /// are sorted by a thread of their own while those are written.
 pub(crate) struct Sealer {
     builder: Builder,
@@ -58,28 +63,30 @@ impl Sealer {
     pub(crate) fn new(disk: &Arc<dyn Disk>, stamp: Stamp, memory_bytes: usize) -> Result<Sealer> {
         let mut builder = Builder::new(disk, stamp)?;
         // As they are in size.
-        let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 5 * 2);
-        let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 5 * 3);
+        let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 4);
+        let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 3);
         let pages = PagesWriter::new(&mut builder)?;
         Ok(Sealer { builder, numbers: Numbers::default(), pages, hashes, held })
     }
 
     /// Adds the next page.
-    pub(crate) fn push(&mut self, mut page: SealPage<'_>) -> Result<()> {
+    pub(crate) fn push(&mut self, page: SealPage<'_>) -> Result<()> {
         let record = &page.record;
         let ordinal = self.pages.push(&mut self.builder, page.url, |out| record.put(out))?;
-        self.hashes.push(HashOf { hash: page.hash, page: ordinal })?;
+        let row = Row::new(page.head, record.visit_count(), page.host).pack();
+        self.hashes.push(HashOf { hash: page.hash, page: ordinal, row })?;
         self.numbers.visits += record.visit_count() as u64;
         self.numbers.resets += u64::from(record.reset);
         // The fingerprints of its entries, and those in force.
         let mark = |content: &Content| (content.compared(), content.epoch);
+        let mut in_force = in_force_on(page.head);
         for content in record.entries.iter().filter_map(Entry::content) {
             // Its digest may have been another one then.
-            let same = page.in_force.iter().position(|other| mark(other) == mark(&content));
-            let same = same.map(|at| page.in_force.swap_remove(at));
+            let same = in_force.iter().position(|other| mark(other) == mark(&content));
+            let same = same.map(|at| in_force.swap_remove(at));
             self.hold(same.unwrap_or(content), ordinal, same.is_some())?;
         }
-        page.in_force.into_iter().try_for_each(|content| self.hold(content, ordinal, true))
+        in_force.into_iter().try_for_each(|content| self.hold(content, ordinal, true))
     }
 
     /// Keeps the fingerprint of a content for the tables, if it has one.
@@ -126,8 +133,8 @@ const SORTED_BESIDE: u64 = 1 << 20;
 /// Writes what finds pages by hash.
 fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -> Result<()> {
     let mut writer = HashWriter::new(builder, pages)?;
-    while let Some(HashOf { hash, page }) = hashes.next()? {
-        writer.push(builder, hash, page)?;
+    while let Some(HashOf { hash, page, row }) = hashes.next()? {
+        writer.push(builder, hash, page, &row)?;
     }
     writer.finish(builder)
 }
@@ -164,24 +171,27 @@ fn write_tables(builder: &mut Builder, mut held: Sorted<Held>, layout: &Layout) 
     Ok(fingerprints)
 }
 
-/// The hash of a page's URL.
+/// The hash of a page's URL, and its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct HashOf {
     hash: u64,
     page: u32,
+    row: PackedRow,
 }
 
 impl Packed for HashOf {
-    const BYTES: usize = 12;
+    const BYTES: usize = 28;
 
     fn put(&self, out: &mut Vec<u8>) {
         out.put_u64(self.hash);
         out.put_u32(self.page);
+        out.extend_from_slice(&self.row);
     }
 
     fn take(bytes: &[u8]) -> Option<HashOf> {
         let mut cursor = Cursor::new(bytes);
-        Some(HashOf { hash: cursor.u64()?, page: cursor.u32()? })
+        let (hash, page) = (cursor.u64()?, cursor.u32()?);
+        Some(HashOf { hash, page, row: *cursor.rest().first_chunk()? })
     }
 
     fn sort(items: &mut Vec<HashOf>) {
@@ -281,29 +291,31 @@ impl Held {
     }
 }
 
-/// The four sections that find a page by its hash.
+/// The sections in the order of the hashes: those that find a page by its hash, and the schedule.
 pub(super) struct HashWriter {
     hashes: SectionWriter,
     pages: SectionWriter,
     directory: SectionWriter,
     filter: SectionWriter,
+    schedule: SectionWriter,
     index: HashIndexWriter,
     count: u64,
     last: Option<(u64, u32)>,
     /// What was not handed on yet, of each section.
-    parts: [Vec<u8>; 4],
+    parts: [Vec<u8>; 5],
 }
 
 impl HashWriter {
     pub(super) fn new(builder: &mut Builder, pages: u64) -> Result<HashWriter> {
         let [_, places @ ..] = bytes_for(pages);
-        let [hashes, of_pages, directory, filter] =
+        let [hashes, of_pages, directory, filter, schedule] =
             places.map(|(kind, bytes)| builder.place(Tag::of(kind), bytes));
         Ok(HashWriter {
             hashes: hashes?,
             pages: of_pages?,
             directory: directory?,
             filter: filter?,
+            schedule: schedule?,
             index: HashIndexWriter::new(pages),
             count: 0,
             last: None,
@@ -312,23 +324,31 @@ impl HashWriter {
     }
 
     /// Adds a hash; they come in ascending order, equal ones in order of pages.
-    pub(super) fn push(&mut self, builder: &mut Builder, hash: u64, page: u32) -> Result<()> {
+    pub(super) fn push(
+        &mut self,
+        builder: &mut Builder,
+        hash: u64,
+        page: u32,
+        row: &PackedRow,
+    ) -> Result<()> {
         /// Hashes that are handed on together.
         const TOGETHER: u64 = 512;
         let last = self.last.replace((hash, page));
         bug::ensure(last < self.last, "hashes ascend, and equal ones by their pages")?;
-        let [hashes, pages, directory, filter] = &mut self.parts;
+        let [hashes, pages, directory, filter, schedule] = &mut self.parts;
         hashes.put_u64(hash);
         pages.put_u32(page);
+        schedule.extend_from_slice(row);
         self.index.push(hash, directory, filter);
         self.count += 1;
         if self.count.is_multiple_of(TOGETHER) { self.drain(builder) } else { Ok(()) }
     }
 
     fn drain(&mut self, builder: &mut Builder) -> Result<()> {
-        let HashWriter { hashes, pages, directory, filter, parts, .. } = self;
+        let HashWriter { hashes, pages, directory, filter, schedule, parts, .. } = self;
         // As many sections as parts.
-        for (section, part) in [hashes, pages, directory, filter].into_iter().zip(parts) {
+        let sections = [hashes, pages, directory, filter, schedule];
+        for (section, part) in sections.into_iter().zip(parts) {
             builder.write(section, part)?;
             part.clear();
         }
@@ -342,10 +362,10 @@ impl HashWriter {
 
     pub(super) fn finish(mut self, builder: &mut Builder) -> Result<()> {
         let index = std::mem::replace(&mut self.index, HashIndexWriter::new(0));
-        let [_, _, directory, filter] = &mut self.parts;
+        let [_, _, directory, filter, _] = &mut self.parts;
         index.finish(directory, filter)?;
         self.drain(builder)?;
-        for section in [self.hashes, self.pages, self.directory, self.filter] {
+        for section in [self.hashes, self.pages, self.directory, self.filter, self.schedule] {
             builder.end(section)?;
         }
         Ok(())

@@ -10,7 +10,7 @@ use super::memtable::Memtable;
 use super::snapshot::Snapshot;
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
-use crate::page::{Entry, Prefix, surt};
+use crate::page::{Entry, Head, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 
 /// An iterator over pages in SURT order, from [`Snapshot::scan`](super::Snapshot::scan).
@@ -231,6 +231,15 @@ impl Scan {
             self.pages = PageMerge::new(Vec::new());
         }
         self.snapshot.heed(|| found).transpose()
+    }
+
+    /// The next page with its head.
+    pub(super) fn next_head(&mut self) -> Option<Result<(String, Head)>> {
+        self.next_with(|scan| {
+            let mut known = Known::default();
+            known.take_in(|| scan.pages.key(), scan.parts())?;
+            known.head.map(|head| Ok((scan.pages.url()?.to_owned(), head))).transpose()
+        })
     }
 
     /// The next page with its entries, in order.

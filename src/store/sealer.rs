@@ -17,7 +17,7 @@ use super::publisher::Publisher;
 use super::view::View;
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
-use crate::segment::{self, SealPage, Span};
+use crate::segment::{self, SealPage, Span, host_slot};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 /// How long the sealing thread waits when merges keep it from its work.
@@ -107,7 +107,8 @@ impl Sealer {
 
     /// Writes a memtable with these operations as a segment, and returns its number.
     fn write(&self, memtable: &Memtable, sequences: (u64, u64)) -> Result<u64> {
-        let Base { disk, options, stamps, .. } = &*self.base;
+        let Base { disk, options, stamps, live, .. } = &*self.base;
+        let seed = live.view().seed;
         let stamp = stamps.stamp(&**disk);
         // In memory, unless a memtable holds very many.
         let memory_bytes = options.background_memory_bytes / 8;
@@ -119,8 +120,9 @@ impl Sealer {
         for page in inner.in_order() {
             let record = page.record(&mut entries);
             if record.reset || !record.entries.is_empty() {
-                let (url, hash, in_force) = (page.url(), page.hash(), page.in_force());
-                file.push(SealPage { url, hash, record, in_force })?;
+                let (url, hash, head) = (page.url(), page.hash(), page.head());
+                let host = host_slot(url, seed);
+                file.push(SealPage { url, hash, record, head: head.as_ref(), host })?;
             }
         }
         let deltas = (inner.page_delta, inner.visit_delta);

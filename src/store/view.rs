@@ -86,7 +86,7 @@ impl View {
 
     /// The components that are newer than one, the oldest of them first.
     #[inline]
-    fn newer_than(&self, id: ComponentId) -> impl Iterator<Item = Component<'_>> {
+    pub(crate) fn newer_than(&self, id: ComponentId) -> impl Iterator<Item = Component<'_>> {
         let from = match id {
             ComponentId::Segment(number) => number as usize + 1,
             ComponentId::Sealing | ComponentId::Active => self.segments.len(),

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use simkeep::maintenance::Stats;
 use simkeep::{Answer, Entry, Matches, Outcome, Query, Reader, Result, Snapshot, Store, Versions};
 
+use super::due::{check_due, some_time};
 use super::expected::{self, Near, Page};
 use super::fold::told;
 use super::model::Model;
@@ -121,6 +122,8 @@ pub fn check_view(view: &Snapshot, model: &Model) {
         check_scan(view, model, Some(prefix));
     }
     check_stale(view, model);
+    let lot = usize::try_from(view.sequence()).unwrap();
+    check_due(view, model, some_time(lot), lot);
     for epoch in view.epochs().iter().map(|info| info.epoch) {
         let known = model.fingerprints(epoch);
         let step = (known.len() / 4).max(1);

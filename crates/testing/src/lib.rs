@@ -8,6 +8,7 @@ pub mod changes;
 pub mod compare;
 pub mod depth;
 pub mod disks;
+pub mod due;
 pub mod expected;
 pub mod files;
 pub mod fold;

@@ -55,6 +55,11 @@ fn parts(url: &str) -> Option<(&str, &str, &str, &str)> {
 }
 
 impl Place {
+    /// The host, or the scheme of a URL without one.
+    pub fn host(&self) -> (bool, &[String]) {
+        (self.hostless, &self.labels)
+    }
+
     pub fn of(url: &str) -> Place {
         match parts(url) {
             Some((scheme, host, port, path)) => Place {

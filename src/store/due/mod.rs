@@ -1,9 +1,25 @@
-//! What decides which pages are visited next, beside what their histories say.
+//! Which pages are due: what a visit to each is worth, and the best within a budget.
+//!
+//! Nothing is kept for this but a row of 16 bytes for each page of a segment, in the order of its
+//! hashes ([`Row`](crate::segment::Row)). The rows of all components go side by side, so those of one
+//! page meet, and the newest counts ([`rows`]). What a visit is worth is worked out from the row alone
+//! ([`score`]), and only the best are read as pages ([`pages`]).
 
+mod asked;
+mod by_rows;
+mod by_scan;
+mod candidates;
 mod hints;
+mod options;
+mod pages;
+mod rows;
 mod rule;
 mod rules;
+mod score;
+mod sources;
 
 pub use hints::Hints;
+pub use options::Due;
+pub use pages::{DuePage, DuePages};
 pub use rule::Rule;
 pub use rules::{Rules, RulesError};

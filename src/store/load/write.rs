@@ -10,10 +10,10 @@ use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::{Disk, Name};
 use crate::error::Result;
-use crate::page::{Entry, Head, InForce, Restated, in_force_on, restated_digest};
+use crate::page::{Entry, Head, Restated, restated_digest};
 use crate::segment::{
-    Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, put_carried, unpack_head,
-    url_hash,
+    Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, host_slot, put_carried,
+    unpack_head, url_hash,
 };
 use crate::store::component::Known;
 use crate::store::lookup::Lookup;
@@ -44,6 +44,8 @@ struct Batch {
 struct Ready {
     url: Range<usize>,
     hash: u64,
+    /// The slot of its host.
+    host: u16,
     /// Its entries that the store does not have.
     entries: Range<usize>,
     /// The head that the store has of it, packed.
@@ -219,11 +221,12 @@ impl Merger {
                     if renumbered {
                         sort_tail(&mut batch.joined.entries, entries);
                     }
-                    let hash = url_hash(text(batch.joined.urls.get(url..))?, view.seed);
+                    let of = text(batch.joined.urls.get(url..))?;
+                    let (hash, host) = (url_hash(of, view.seed), host_slot(of, view.seed));
                     let url = url..batch.joined.urls.len();
                     let entries = entries..batch.joined.entries.len();
                     let (head, earlier, new) = (0..0, false, true);
-                    batch.pages.push(Ready { url, hash, entries, head, earlier, new });
+                    batch.pages.push(Ready { url, hash, host, entries, head, earlier, new });
                 }
             }
             batch.compare(view)?;
@@ -358,22 +361,14 @@ impl Open {
         let before = batch.heads.get(page.head.clone());
         let before = before.or_bug("a head lies among those of its batch")?;
         let record = Record { reset: false, earlier: page.earlier, before, entries };
-        let in_force = in_force_after(before, entries);
-        self.sealer.push(SealPage { url: batch.url(page)?, hash: page.hash, record, in_force })?;
+        let mut head = unpack_head(before);
+        entries.iter().for_each(|entry| Head::absorb_into(&mut head, *entry));
+        let (url, head, hash, host) = (batch.url(page)?, head.as_ref(), page.hash, page.host);
+        self.sealer.push(SealPage { url, hash, record, head, host })?;
         self.pages += 1;
         self.new_pages += u64::from(page.new);
         self.operations += entries.len() as u64;
         self.visits += count_visits(entries) as u64;
         Ok(())
     }
-}
-
-/// What is in force after these entries, of a page that had this head.
-fn in_force_after(before: &[u8], entries: &[Entry]) -> InForce {
-    if let ([], [only]) = (before, entries) {
-        return only.visit().and_then(|visit| visit.seen.content().copied()).into_iter().collect();
-    }
-    let mut head = unpack_head(before);
-    entries.iter().for_each(|entry| Head::absorb_into(&mut head, *entry));
-    in_force_on(head.as_ref())
 }

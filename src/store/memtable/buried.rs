@@ -57,6 +57,13 @@ impl Buried {
         last.is_some_and(|(_, range)| key < range.end.as_slice() && range.since <= sequence)
     }
 
+    /// The ranges of keys that are hidden as of `sequence`: the first key of each, and the first past
+    /// it.
+    pub(crate) fn ranges_at(&self, sequence: u64) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let known = self.ranges.iter().filter(move |(_, range)| range.since <= sequence);
+        known.map(|(start, range)| (start.as_slice(), range.end.as_slice()))
+    }
+
     /// Whether all pages under a prefix are known to be hidden as of `sequence`.
     pub(crate) fn hides_all(&self, prefix: &Prefix, sequence: u64) -> bool {
         self.is_as_of(sequence) && self.tombstones.covers_all(prefix)

@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::fingerprints::PAGES_MAX;
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
-use crate::page::{Entry, Head, InForce, in_force_on};
+use crate::page::{Entry, Head};
 use crate::segment::{Record, put_carried, unpack_head};
 
 /// A page with operations since the last seal.
@@ -26,8 +26,6 @@ struct MemPage {
     checkpoint: Option<u32>,
     arrivals_since: u32,
     earlier: bool,
-    /// Whether what its last arrival saw is in force, by that fingerprint alone.
-    current: bool,
     /// Whether it was ever forgotten here.
     reset: bool,
     /// Whether it was forgotten with a prefix and did not come again.
@@ -221,17 +219,6 @@ impl<'a> PageOf<'a> {
         let before = if reset { &[] } else { self.pages.packed(head, head_len) };
         Record { reset: reset && earlier, earlier: earlier && !reset, before, entries }
     }
-
-    /// What is in force. Costs as much as the head, unless the last arrival brought it.
-    #[expect(clippy::indexing_slicing, reason = "a page's arrivals are among all")]
-    pub(crate) fn in_force(&self) -> InForce {
-        match self.page.arrivals.filter(|_| self.page.current) {
-            Some((_, last)) => {
-                self.pages.arrivals[last as usize].entry.content().into_iter().collect()
-            }
-            None => in_force_on(self.head().as_ref()),
-        }
-    }
 }
 
 impl Pages {
@@ -312,7 +299,6 @@ impl Pages {
             checkpoint: None,
             arrivals_since: 0,
             earlier,
-            current: false,
             reset: false,
             taken_out: false,
         });
@@ -344,8 +330,6 @@ impl Pages {
             }
         };
         let taken_out = std::mem::take(&mut page.taken_out);
-        let content = entry.content();
-        page.current = content.is_some_and(|content| effect.after.as_slice() == [content]);
         page.arrivals_since += 1;
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
         self.arrivals.push(Arrival { sequence, entry, first: effect.first, next: None });
@@ -365,7 +349,6 @@ impl Pages {
         self.resets.insert((number, sequence));
         let page = self.pages.get_mut(number as usize).or_bug("what is forgotten is here")?;
         page.reset = true;
-        page.current = false;
         page.taken_out |= with_prefix;
         Ok(())
     }
@@ -451,8 +434,6 @@ mod tests {
                     Head::absorb_into(&mut head, visit);
                 }
                 let page = inner.page(number);
-                let in_force = in_force_on(head.as_ref());
-                prop_assert_eq!(page.in_force(), in_force);
                 let (mut entries, mut record) = (Vec::new(), Vec::new());
                 page.record(&mut entries).put(&mut record);
                 prop_assert_eq!(RecordRef::parse(&record).unwrap().head(), Some(head.clone()));

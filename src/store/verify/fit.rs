@@ -1,10 +1,11 @@
 //! Whether what stands in a segment fits together. Its blocks have been checked before.
 
+use crate::bug::OrBug;
 use crate::error::Result;
 use crate::layout::{Kind, Tag};
 use crate::page::{Content, EpochInfo, in_force_on, known};
 use crate::search::canonical_key;
-use crate::segment::{PageCursor, count_visits, tag_of};
+use crate::segment::{PageCursor, Row, count_visits, host_slot, tag_of};
 use crate::store::live_segment::LiveSegment;
 use crate::store::lookup::Lookup;
 
@@ -51,6 +52,8 @@ pub(super) fn pages(
         }
         before = place;
         let lookup = Lookup::new(url, seed);
+        let host = host_slot(url, seed);
+        let row = Row::new(head.as_ref(), record.visit_count(), host);
         let found = segment.find(lookup.hash, url)?;
         if found.map(|p| u64::from(p.ordinal)) != Some(cursor.ordinal()) {
             return Err(segment.damaged(
@@ -58,6 +61,12 @@ pub(super) fn pages(
                 0,
                 "the hash of a page does not lead to it",
             ));
+        }
+        let ordinal =
+            u32::try_from(cursor.ordinal()).ok().or_bug("a segment has fewer than 2^32 pages")?;
+        if segment.row_of(lookup.hash, ordinal)? != Some(row) {
+            let what = format!("the row of {url} is not that of its record");
+            return Err(segment.damaged(Tag::of(Kind::Schedule), 0, &what));
         }
     }
     if (visits, resets) != (segment.numbers().visits, segment.numbers().resets) {

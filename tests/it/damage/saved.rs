@@ -152,7 +152,7 @@ fn damage_of_what_finds_pages_loses_nothing() {
         // The index of pages, hashes, and all of the fingerprint tables, zeroed.
         let mut content = sound.file(name).to_vec();
         for (kind, range) in sections(&content) {
-            if kind != 1 && kind != 7 && kind != 18 {
+            if kind != 1 && kind != 8 && kind != 19 {
                 content[range].fill(0);
             }
         }
@@ -264,7 +264,7 @@ fn what_was_forgotten_does_not_come_back_and_what_is_in_doubt_is_refused() {
     let sound = Sound::killed();
     let name = sound.segments()[1];
     let mut content = sound.file(name).to_vec();
-    let tombstones = sections(&content).into_iter().find(|(kind, _)| *kind == 7);
+    let tombstones = sections(&content).into_iter().find(|(kind, _)| *kind == 8);
     content[tombstones.unwrap().1.start] ^= 1;
     let disk = sound.with(name, content);
     let to = SimDisk::new();

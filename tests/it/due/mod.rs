@@ -1,4 +1,5 @@
-//! What decides which pages are visited next, beside looking for it in every rule.
+//! Which pages are visited next, found by looking at all of them and in every rule.
 
 mod hints;
+mod order;
 mod rules;

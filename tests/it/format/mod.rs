@@ -265,11 +265,11 @@ struct Built(Mutex<HashMap<(u16, u16), Vec<u8>>>);
 
 fn kind_and_part(part: Part) -> (u16, u16) {
     let (kind, table) = match part {
-        Part::Buckets(table) => (13, table),
-        Part::Rest(table) => (14, table),
-        Part::Cells(table) => (15, table),
-        Part::Further(table) => (16, table),
-        Part::Ordinals(table) => (17, table),
+        Part::Buckets(table) => (14, table),
+        Part::Rest(table) => (15, table),
+        Part::Cells(table) => (16, table),
+        Part::Further(table) => (17, table),
+        Part::Ordinals(table) => (18, table),
     };
     (kind, table as u16)
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::bytes::{Bytes, crc32};
 use super::surt;
 use super::tables::{self, Shape, Tables};
-use super::visits::{Carried, Entry, Head, Version, entries, mask, visits};
+use super::visits::{Carried, Entry, Head, Seen, Version, entries, mask, visits};
 
 /// A page of a segment.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ fn check_blocks(nonce: u64, tag: Tag, content: &[u8], sums: &mut impl Iterator<I
 }
 
 /// Reads and checks all of a segment. `hash` is the URL hash of the store.
-pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment {
+pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&[u8]) -> u64) -> Segment {
     let (store, nonce) = head_of_file(file, id);
     let (table_at, section_count, root_count) = trailer(file, id, nonce);
     let mut table = Bytes(&file[table_at..file.len() - 64]);
@@ -182,7 +182,7 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
     table.end();
 
     let ((last, sums), covered) = sections.split_last().unwrap();
-    assert_eq!(*last, (18, 0, 0), "the last section is that of the checksums");
+    assert_eq!(*last, (19, 0, 0), "the last section is that of the checksums");
     let mut roots = roots.into_iter();
     check_blocks(nonce, *last, sums, &mut roots);
     assert_eq!(roots.next(), None);
@@ -202,9 +202,10 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
     let page_count = usize::try_from(numbers[2]).unwrap();
     let pages = pages(section((1, 0, 0)), section((2, 0, 0)), page_count);
     let hashes = [(3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0)].map(&mut section);
-    let (buckets, filter_blocks) = check_hashes(hashes, &pages, hash);
+    let (buckets, filter_blocks) = check_hashes(hashes, &pages, &hash);
+    check_schedule(section((7, 0, 0)), &pages, &hash);
     let mut tombstones = Vec::new();
-    let mut bytes = Bytes(section((7, 0, 0)));
+    let mut bytes = Bytes(section((8, 0, 0)));
     while !bytes.0.is_empty() {
         let sequence = bytes.u64();
         let len = bytes.len();
@@ -213,15 +214,15 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&str) -> u64) -> Segment 
     assert!(tombstones.is_sorted_by(|a, b| a.0 < b.0));
 
     let of_epochs: BTreeSet<u32> =
-        covered.iter().filter(|(tag, _)| tag.0 == 8).map(|(tag, _)| tag.2).collect();
+        covered.iter().filter(|(tag, _)| tag.0 == 9).map(|(tag, _)| tag.2).collect();
     let mut epochs = BTreeMap::new();
     let (mut fingerprints, mut lists, mut tags) = (0, 0, 0);
     for epoch in of_epochs {
-        let column = long_words(section((8, 0, epoch)));
+        let column = long_words(section((9, 0, epoch)));
         fingerprints += column.len() as u64;
-        check_shards(&column, section((9, 0, epoch)));
-        let shape = Shape::read(section((10, 0, epoch)));
-        let (postings, list_words) = (section((11, 0, epoch)), section((12, 0, epoch)));
+        check_shards(&column, section((10, 0, epoch)));
+        let shape = Shape::read(section((11, 0, epoch)));
+        let (postings, list_words) = (section((12, 0, epoch)), section((13, 0, epoch)));
         let found = check_postings(epoch, &column, postings, list_words, &pages);
         (lists, tags) = (lists + found.0, tags + found.1);
         let tables = Tables::read(column, shape, |kind, part| section((kind, part, epoch)));
@@ -290,11 +291,11 @@ fn pages(section: &[u8], index: &[u8], count: usize) -> Vec<Page> {
 fn check_hashes(
     sections: [&[u8]; 4],
     pages: &[Page],
-    hash: impl Fn(&str) -> u64,
+    hash: impl Fn(&[u8]) -> u64,
 ) -> (usize, usize) {
     let [hashes, of_pages, directory, filter] = sections;
     let mut expected: Vec<(u64, u32)> =
-        (0u32..).zip(pages).map(|(i, page)| (hash(&page.url), i)).collect();
+        (0u32..).zip(pages).map(|(i, page)| (hash(page.url.as_bytes()), i)).collect();
     expected.sort_unstable();
     let found = long_words(hashes).into_iter().zip(words(of_pages));
     assert_eq!(found.collect::<Vec<_>>(), expected, "hashes");
@@ -321,6 +322,55 @@ fn check_hashes(
     }
     assert!(filter == made, "filter");
     (1 << bits, blocks)
+}
+
+/// Whether each row is what its page's head says.
+fn check_schedule(section: &[u8], pages: &[Page], hash: impl Fn(&[u8]) -> u64) {
+    let mut order: Vec<(u64, usize)> =
+        pages.iter().enumerate().map(|(at, page)| (hash(page.url.as_bytes()), at)).collect();
+    order.sort_unstable();
+    let mut rows = Bytes(section);
+    for (_, at) in order {
+        let (page, row) = (&pages[at], rows.take(16));
+        let Some(head) = &page.head else {
+            assert_eq!(row, [0; 16], "a row of {} that is not known", page.url);
+            continue;
+        };
+        let mut row = Bytes(row);
+        // Five bytes, and the flags.
+        let first_eight = row.u64();
+        let (last, flags) = (first_eight & 0xff_ffff_ffff, first_eight >> 40 & 0xff);
+        let whole = |time: i64| u64::try_from((time + 62_135_596_800_000) / 1000).unwrap();
+        assert_eq!(last, whole(head.last.time), "the last visit of {}", page.url);
+        let key = surt::key(&page.url);
+        let host = key.split(|byte| *byte == 1).next().unwrap();
+        assert_eq!(first_eight >> 48, hash(host) >> 48, "the host of {}", page.url);
+        assert_eq!(row.u32(), 0, "evidence of {}", page.url);
+        let weight = head.weighed.map_or(1_f32.to_bits(), |(_, bits)| bits);
+        let rounded = ((weight + (1 << 14)) >> 15).clamp(1, 0xfeff);
+        assert_eq!(u32::from(row.u16()), rounded, "the weight of {}", page.url);
+        let failing = head.last.seen == Seen::Failed;
+        let gone = head.settled.is_some_and(|visit| visit.seen == Seen::Gone);
+        let first = head.visits == visits(&page.entries);
+        let expected = [first, true, failing, gone].into_iter().enumerate();
+        let expected: u64 = expected.map(|(bit, set)| u64::from(set) << bit).sum();
+        assert_eq!(flags, expected, "the flags of {}", page.url);
+        let (steps, since) = (row.u16(), head.settled.map_or(head.first, |visit| visit.time));
+        let seconds = if failing { (head.last.time - since) as u64 / 1000 } else { 0 };
+        let off = of_steps(steps).abs_diff(seconds);
+        let next = [steps.saturating_sub(1), steps + 1].map(|s| of_steps(s).abs_diff(seconds));
+        assert!(next.iter().all(|other| off <= *other), "how long {} fails", page.url);
+        assert!(failing || steps == 0);
+    }
+    rows.end();
+}
+
+/// The number that a number of steps stands for.
+fn of_steps(steps: u16) -> u64 {
+    match u64::from(steps) {
+        exact @ 0..2048 => exact,
+        steps => (1024 + steps % 1024) << (steps / 1024 - 1),
+    }
 }
 
 fn check_shards(column: &[u64], shards: &[u8]) {

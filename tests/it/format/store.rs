@@ -162,8 +162,8 @@ impl Store {
         Store { path, settings, epochs, epoch_rows, segment_rows, journals }
     }
 
-    pub(crate) fn hash(&self, url: &str) -> u64 {
-        xxhash_rust::xxh3::xxh3_64_with_seed(url.as_bytes(), self.settings["url_seed"])
+    pub(crate) fn hash(&self, bytes: &[u8]) -> u64 {
+        xxhash_rust::xxh3::xxh3_64_with_seed(bytes, self.settings["url_seed"])
     }
 
     /// The live segments, oldest first.
@@ -171,7 +171,7 @@ impl Store {
         let mut segments = Vec::new();
         for (&id, row) in &self.segment_rows {
             let file = std::fs::read(self.path.join(format!("segments/{id:010}.seg"))).unwrap();
-            let segment = segment::read(&file, id, |url| self.hash(url));
+            let segment = segment::read(&file, id, |bytes| self.hash(bytes));
             let mut row = Bytes(row);
             let body = &row.0[..36];
             assert_eq!(row.u64(), id);

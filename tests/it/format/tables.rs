@@ -153,14 +153,14 @@ impl Tables {
         match shape {
             Shape::Column => {}
             Shape::Rotations { .. } => rotations.extend((0..4).map(|part| Rotation {
-                buckets: short_words(section(13, part)),
-                rest: short_words(section(14, part)),
-                ordinals: words(section(17, part)),
+                buckets: short_words(section(14, part)),
+                rest: short_words(section(15, part)),
+                ordinals: words(section(18, part)),
             })),
             Shape::Cells { .. } => cells.extend((0..2).map(|part| Cells {
-                cells: cell_lines(section(15, part)),
-                further: cell_lines(section(16, part)),
-                ordinals: words(section(17, part)),
+                cells: cell_lines(section(16, part)),
+                further: cell_lines(section(17, part)),
+                ordinals: words(section(18, part)),
             })),
         }
         let mut read = Tables { column, shape, rotations, cells, census: Census::default() };

@@ -11,15 +11,15 @@ const HEAD_BYTES: usize = 64;
 const TRAILER_BYTES: usize = 64;
 const NUMBERS: usize = 10;
 const BLOCK_BYTES: usize = 4096;
-const FINGERPRINTS: u16 = 8;
-const SHARDS: u16 = 9;
-const SHAPE: u16 = 10;
-const POSTINGS: u16 = 11;
-const LISTS: u16 = 12;
-const CELLS: u16 = 15;
-const FURTHER: u16 = 16;
-const ORDINALS: u16 = 17;
-const SUMS: u16 = 18;
+const FINGERPRINTS: u16 = 9;
+const SHARDS: u16 = 10;
+const SHAPE: u16 = 11;
+const POSTINGS: u16 = 12;
+const LISTS: u16 = 13;
+const CELLS: u16 = 16;
+const FURTHER: u16 = 17;
+const ORDINALS: u16 = 18;
+const SUMS: u16 = 19;
 
 /// A section: the first eight bytes of its entry, and what it holds.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::sync::LazyLock;
 
 use simkeep::disk::{Lock, Name, SimDisk};
+use simkeep::due::Due;
 use simkeep::integrity::{Verified, VerifyOptions, verify};
 use simkeep::maintenance::Stats;
 use simkeep::{
@@ -58,6 +59,14 @@ pub fn questions(
         let prefix = Prefix::parse(text).unwrap();
         let scan: Result<Vec<_>> = view.scan(Some(&prefix)).collect();
         say(&mut answers, format!("scan {text}"), scan);
+    }
+    for policy in ["value", "harmonic", "fixed:7d", "thesis"] {
+        let like = Due::new(TIME, 20).policy(policy.parse().unwrap());
+        let under = like.clone().under(Prefix::parse("com").unwrap()).per_host(1);
+        for due in [like.clone().memory_bytes(0), like, under] {
+            let pages: Result<Vec<_>> = view.due(&due).collect();
+            say(&mut answers, format!("{due:?}"), pages);
+        }
     }
     for url in urls {
         say(&mut answers, format!("history {url}"), view.history(url));

@@ -1,0 +1,166 @@
+//! Which pages are due, found in the slowest way: all of them are scored and sorted.
+
+use std::collections::BTreeMap;
+
+use simkeep::due::{Due, DuePage};
+use simkeep::limits::TIME_MIN;
+use simkeep::recrawl::{Belief, Index, Likelihood, Policy, Prior};
+use simkeep::{Entry, Result, Seen, Snapshot};
+
+use super::model::Model;
+use super::pages::{PREFIXES, Place};
+
+const DAY: i64 = 86_400_000;
+
+/// The largest interval, in seconds: 365 days.
+const LARGEST: u64 = 365 * 86_400;
+
+/// The policies, and which of them go by what a visit is worth.
+const POLICIES: [(&str, Option<Index>); 4] = [
+    ("value", Some(Index::Value)),
+    ("harmonic", Some(Index::Harmonic)),
+    ("uniform", None),
+    ("fixed:7d", None),
+];
+
+/// What a page is scored by.
+#[derive(Debug)]
+struct Standing {
+    /// None while it fails and is left alone.
+    seconds: Option<u64>,
+    gone: bool,
+    weight: f64,
+}
+
+/// A weight in 16 bits.
+fn rounded(weight: f32) -> f64 {
+    let bits = (weight.to_bits() + (1 << 14)) >> 15;
+    f32::from_bits(bits.clamp(1, f32::MAX.to_bits() >> 15) << 15).into()
+}
+
+/// Seconds in steps of 1/1024 octave.
+fn in_steps(seconds: u64) -> u64 {
+    let Some(shift) = seconds.checked_ilog2().and_then(|top| top.checked_sub(10)) else {
+        return seconds;
+    };
+    let step = 1u64 << shift;
+    (seconds + step / 2) / step * step
+}
+
+impl Standing {
+    fn of<'e>(entries: impl Iterator<Item = &'e Entry>, now: i64) -> Option<Standing> {
+        let entries: Vec<&Entry> = entries.collect();
+        let weighed = entries.iter().filter_map(|entry| match entry {
+            Entry::Weighed(weighed) => Some(weighed),
+            _ => None,
+        });
+        let weight = weighed.max().map_or(1.0, |weighed| rounded(weighed.weight.get()));
+        let mut visits: Vec<_> = entries.iter().filter_map(|entry| entry.visit()).collect();
+        visits.sort();
+        let (first, last) = (visits.first()?, visits.last()?);
+        let settled = visits.iter().rev().find(|visit| visit.seen != Seen::Failed);
+        let whole = |time: i64| u64::try_from(time - TIME_MIN).unwrap_or(0) / 1000;
+        let since = whole(now).saturating_sub(whole(last.time));
+        let seconds = if last.seen == Seen::Failed {
+            let before = settled.map_or(first.time, |settled| settled.time);
+            let failing = in_steps(last.time.abs_diff(before) / 1000);
+            (since >= (failing / 2).clamp(3600, LARGEST)).then_some(since + failing)
+        } else {
+            Some(since)
+        };
+        let gone = settled.is_some_and(|visit| visit.seen == Seen::Gone);
+        Some(Standing { seconds, gone, weight })
+    }
+
+    /// What the policy makes of it, if that is known to the last bit.
+    fn check_value(&self, page: &DuePage, policy: &str, index: Option<Index>) {
+        let days = self.seconds.unwrap_or(0) as f64 / 86_400.0;
+        let weight = self.weight * if self.gone { 0.125 } else { 1.0 };
+        assert_eq!(page.weight, self.weight);
+        match index {
+            Some(index) => {
+                let belief = Belief::new(&Prior::default(), &Likelihood::flat());
+                let exact = belief.worth(index, weight, days).unwrap();
+                assert!((page.value - exact).abs() <= exact / 100.0, "{page:?}: {exact}");
+            }
+            None => assert_eq!(page.value, if policy == "uniform" { days } else { days / 7.0 }),
+        }
+    }
+}
+
+/// Checks the pages that are due by a few policies, prefixes and budgets, some of them drawn by `lot`.
+pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
+    let places: BTreeMap<&str, (&Place, Standing)> = model
+        .pages()
+        .filter_map(|(place, entries)| {
+            Some((place.url.as_str(), (place, Standing::of(entries.iter(), now)?)))
+        })
+        .collect();
+    for (policy, index) in POLICIES {
+        let like = Due::new(now, usize::MAX).policy(policy.parse::<Policy>().unwrap());
+        let all: Result<Vec<DuePage>> = view.due(&like).collect();
+        let all = all.unwrap();
+        let mut expected: Vec<_> = places.iter().map(|(url, of)| (*url, of)).collect();
+        let values: BTreeMap<&str, f64> =
+            all.iter().map(|page| (page.page.url.as_str(), page.value)).collect();
+        expected.sort_by(|(a, (place_a, of_a)), (b, (place_b, of_b))| {
+            let overdue = |of: &Standing| of.seconds.filter(|seconds| *seconds >= LARGEST);
+            let value = |url: &str| values.get(url).copied().unwrap_or(-1.0);
+            let by_value = match overdue(of_a).or(overdue(of_b)) {
+                None => value(b).total_cmp(&value(a)),
+                Some(_) => std::cmp::Ordering::Equal,
+            };
+            overdue(of_b).cmp(&overdue(of_a)).then(by_value).then(place_a.cmp(place_b))
+        });
+        let expected: Vec<&str> = expected.into_iter().map(|(url, _)| url).collect();
+        assert_eq!(urls(&all), expected, "due by {policy} at {now}");
+        for page in &all {
+            let (_, of) = &places[page.page.url.as_str()];
+            of.check_value(page, policy, index);
+            assert_eq!(view.latest(&page.page.url).unwrap().as_ref(), Some(&page.page));
+        }
+        for _ in 0..3 {
+            lot = lot.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            check_some(view, &like, &expected, &places, lot >> 33);
+        }
+    }
+}
+
+fn urls(pages: &[DuePage]) -> Vec<&str> {
+    pages.iter().map(|page| page.page.url.as_str()).collect()
+}
+
+/// Of all pages in their order, those that a question with limits is answered with.
+fn check_some(
+    view: &Snapshot,
+    like: &Due,
+    all: &[&str],
+    places: &BTreeMap<&str, (&Place, Standing)>,
+    lot: usize,
+) {
+    let budget = [0, 1, 2, 5, usize::MAX][lot % 5];
+    let per_host = [1, 2, usize::MAX][lot / 5 % 3];
+    let memory = [0, 1 << 10, 1 << 20][lot / 15 % 3];
+    let under = (lot / 45).is_multiple_of(2).then(|| &PREFIXES[lot / 90 % PREFIXES.len()]);
+    let mut due = like.clone().budget(budget).per_host(per_host).memory_bytes(memory);
+    if let Some(under) = under {
+        due = due.under(under.prefix());
+    }
+    let mut hosts: BTreeMap<_, usize> = BTreeMap::new();
+    let mut expected: Vec<&str> = Vec::new();
+    for url in all.iter().filter(|url| under.is_none_or(|under| under.covers(url))) {
+        let of_host = hosts.entry(places[url].0.host()).or_default();
+        if expected.len() < budget && *of_host < per_host {
+            *of_host += 1;
+            expected.push(url);
+        }
+    }
+    let found: Result<Vec<DuePage>> = view.due(&due).collect();
+    assert_eq!(urls(&found.unwrap()), expected, "{due:?}");
+}
+
+/// Days after the last of times that are not at an end of all time.
+pub fn some_time(lot: usize) -> i64 {
+    [-DAY, 0, DAY / 24, 3 * DAY, 40 * DAY, 365 * DAY, 1000 * DAY, simkeep::limits::TIME_MAX]
+        [lot % 8]
+}

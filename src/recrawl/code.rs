@@ -1,0 +1,224 @@
+//! What the comparisons of a page come to, in four bytes.
+
+use super::check::DAYS_MAX;
+use super::comparison::{Change, Comparison};
+use super::likelihood::Likelihood;
+use super::steps::{of_step, step_of};
+
+/// Steps of an octave, as a power of two: eight.
+const STEPS: u32 = 3;
+
+/// The largest share: fifteenths.
+const SHARES: u64 = 15;
+
+/// How much of a change it is that a page returned to an earlier version.
+const RETURN: f64 = 0.5;
+
+/// Milliseconds of a second.
+const SECOND: u64 = 1000;
+
+/// What the comparisons of a page come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    /// How many found a change.
+    pub(crate) changes: u64,
+    /// How many of these know when it changed last.
+    pub(crate) dated: u64,
+    /// How many of the others found it back at an earlier version.
+    pub(crate) returned: u64,
+    /// The time that was compared where a change has no date, those that returned included; in
+    /// milliseconds.
+    pub(crate) changed_ms: u64,
+    /// The time in which nothing changed: between equal versions, and since a change that has a date;
+    /// in milliseconds.
+    pub(crate) quiet_ms: u64,
+}
+
+/// The evidence of a page's comparisons, in 32 bits: what its rate is believed by.
+///
+/// From the lowest bit: six of how many changes there are, four of the share of those that have a date
+/// and four of those that returned, in fifteenths, nine of the mean time between visits that found a
+/// change without a date, and nine of the time in which nothing changed. All but the shares are in steps
+/// of an eighth of an octave, of one and of seconds. That is far finer than what so few comparisons can
+/// tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Code(u32);
+
+impl Code {
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits are put together")]
+    pub(crate) fn of(of: &Summary) -> Code {
+        let changes = of.changes.min(255);
+        let dated = of.dated.min(changes);
+        let returned = of.returned.min(changes - dated);
+        let share = |part: u64| (part * SHARES * 2 + changes).checked_div(changes * 2).unwrap_or(0);
+        let undated = of.changes.saturating_sub(of.dated);
+        // No comparison is of no time.
+        let mean = of.changed_ms.checked_div(undated).map_or(0, |mean| seconds(mean).max(1));
+        let code = step_of(changes, STEPS)
+            | share(dated) << 6
+            | share(returned) << 10
+            | step_of(mean, STEPS) << 14
+            | step_of(seconds(of.quiet_ms), STEPS) << 23;
+        Code(code as u32)
+    }
+
+    /// The code that a row has, if it is one.
+    pub(crate) fn from_bits(bits: u32) -> Option<Code> {
+        let code = Code(bits);
+        let Summary { changes, dated, .. } = code.summary();
+        let (shares, mean) = (code.part(6, 8), code.part(14, 9));
+        let possible =
+            if changes == 0 { shares == 0 && mean == 0 } else { mean > 0 || dated == changes };
+        possible.then_some(code)
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
+    fn part(self, from: u32, bits: u32) -> u64 {
+        u64::from(self.0) >> from & ((1 << bits) - 1)
+    }
+
+    /// What it says, within its steps.
+    pub(crate) fn summary(self) -> Summary {
+        let changes = of_step(self.part(0, 6), STEPS);
+        let of_share = |share: u64| (share * changes * 2 + SHARES) / (SHARES * 2);
+        let (dated, returned) = (of_share(self.part(6, 4)), of_share(self.part(10, 4)));
+        let ms = |step| of_step(step, STEPS).saturating_mul(SECOND);
+        let changed_ms = ms(self.part(14, 9)).saturating_mul(changes.saturating_sub(dated));
+        let quiet_ms = ms(self.part(23, 9));
+        Summary {
+            changes,
+            dated,
+            returned: returned.min(changes.saturating_sub(dated)),
+            changed_ms,
+            quiet_ms,
+        }
+    }
+
+    /// How likely each rate makes what it says.
+    pub(crate) fn likelihood(self) -> Likelihood {
+        let Summary { changes, dated, returned, changed_ms, quiet_ms } = self.summary();
+        let mut all = Likelihood::flat();
+        let mut add = |ms: u64, change, times| {
+            // No time at all is no comparison.
+            let days = (ms as f64 / 86_400_000.0).min(DAYS_MAX);
+            if let Ok(comparison) = Comparison::new(days, change) {
+                all.multiply(comparison, times);
+            }
+        };
+        add(quiet_ms, Change::None, 1.0);
+        add(SECOND, Change::DaysAgo(0.0), dated as f64);
+        let undated = changes - dated;
+        if let Some(mean) = changed_ms.checked_div(undated) {
+            add(mean, Change::Undated, (undated - returned) as f64 + RETURN * returned as f64);
+        }
+        all
+    }
+}
+
+/// Seconds, rounded.
+fn seconds(ms: u64) -> u64 {
+    ms.saturating_add(SECOND / 2) / SECOND
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whether a number is off by at most half a step, and half a second.
+    fn near(a: u64, b: u64) -> bool {
+        a.abs_diff(b) <= b / 16 + SECOND / 2
+    }
+
+    fn summaries() -> impl Strategy<Value = Summary> {
+        // No longer than from the first time of a visit to the last.
+        let time = || (0u64..315_537_897_600_000, 0u32..48).prop_map(|(ms, shift)| ms >> shift);
+        (0u64..=128, any::<u64>(), any::<u64>(), time(), time()).prop_map(
+            |(changes, dated, returned, mean_ms, quiet_ms)| {
+                let dated = dated % (changes + 1);
+                let returned = returned % (changes - dated + 1);
+                let changed_ms = (mean_ms / 128).max(1) * (changes - dated);
+                Summary { changes, dated, returned, changed_ms, quiet_ms }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_code_says_the_evidence_within_its_steps(of in summaries()) {
+            let code = Code::of(&of);
+            prop_assert_eq!(Code::from_bits(code.bits()), Some(code));
+            let said = code.summary();
+            prop_assert!(said.changes.abs_diff(of.changes) <= of.changes / 16);
+            let share = |part: u64, of: &Summary| part as f64 / of.changes.max(1) as f64;
+            let off = if of.changes < 15 { 0.0 } else { 1.0 / 30.0 + 1.0 / of.changes as f64 };
+            prop_assert!((share(said.dated, &said) - share(of.dated, &of)).abs() <= off);
+            prop_assert!((share(said.returned, &said) - share(of.returned, &of)).abs() <= off);
+            prop_assert!(near(said.quiet_ms, of.quiet_ms));
+            if let (Some(said), Some(mean)) = (
+                said.changed_ms.checked_div(said.changes - said.dated),
+                of.changed_ms.checked_div(of.changes - of.dated),
+            ) {
+                prop_assert!(near(said, mean.max(SECOND)));
+            }
+        }
+
+        #[test]
+        fn to_say_again_what_a_code_says_keeps_its_changes(of in summaries()) {
+            let code = Code::of(&of).summary();
+            prop_assert!(Code::of(&code).summary().changes == code.changes);
+        }
+
+        #[test]
+        fn any_bits_are_a_code_or_none(bits: u32) {
+            if let Some(code) = Code::from_bits(bits) {
+                prop_assert_eq!(code.bits(), bits);
+                let _ = code.likelihood();
+            }
+        }
+    }
+
+    #[test]
+    fn no_comparison_is_no_evidence() {
+        let none = Code::of(&Summary::default());
+        assert_eq!(none, Code::default());
+        assert_eq!(none.likelihood(), Likelihood::flat());
+    }
+
+    #[test]
+    fn what_is_beyond_all_numbers_saturates() {
+        let most = u64::MAX;
+        let code = Code::of(&Summary {
+            changes: most,
+            dated: 0,
+            returned: most,
+            changed_ms: most,
+            quiet_ms: most,
+        });
+        assert_eq!(Code::from_bits(code.bits()), Some(code));
+        let Summary { changes, returned, quiet_ms, .. } = code.summary();
+        assert_eq!((changes, returned), (256, 256));
+        assert!(quiet_ms > most / 2);
+        let _ = code.likelihood();
+    }
+
+    #[test]
+    fn a_return_is_half_a_change() {
+        const DAY: u64 = 86_400_000;
+        let of = |changes, returned| {
+            Code::of(&Summary {
+                changes,
+                dated: 0,
+                returned,
+                changed_ms: changes * 8 * DAY,
+                quiet_ms: 0,
+            })
+        };
+        assert_eq!(of(2, 2).likelihood(), of(1, 0).likelihood());
+        assert_ne!(of(2, 1).likelihood(), of(2, 0).likelihood());
+    }
+}

@@ -1,0 +1,280 @@
+//! What decides when a page is visited again: a row of 16 bytes for each page, in the order of the
+//! hashes.
+//!
+//! A row is that of the page as of the segment's end. So of the rows that segments have of a page the
+//! newest counts, and a merge copies that.
+
+use std::ops::Range;
+
+use super::file::Segment;
+use crate::error::Result;
+use crate::layout::{Cursor, Kind, PackedRow, Put, ROW_BYTES, Tag};
+use crate::page::{Head, Seen, TIME_MIN, Weight, surt};
+use crate::recrawl::{Code, Summary, of_step, step_of};
+
+const SCHEDULE: Tag = Tag::of(Kind::Schedule);
+
+/// All visits of the page stand in this record.
+const FIRST: u8 = 1;
+/// The page has visits.
+const KNOWN: u8 = 2;
+/// The last visit failed.
+const FAILING: u8 = 4;
+/// The page was gone when last heard of.
+const GONE: u8 = 8;
+
+/// Steps of an octave in which it is told for how long a page fails, as a power of two.
+const FAILING_STEPS: u32 = 10;
+
+/// The byte of the flags.
+const FLAGS: usize = 5;
+
+/// Joins the rows of one page: the newest one counts, of a record that has the entries of both.
+pub(super) fn join(newest: &mut PackedRow, older: &PackedRow) {
+    newest[FLAGS] |= older[FLAGS] & FIRST;
+}
+
+/// What decides when a page is visited again. Default: nothing is known of the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Whether the page is known: it has visits.
+    pub(crate) known: bool,
+    /// Whether all of these stand in this record, so that older ones say nothing of the page.
+    pub(crate) first: bool,
+    /// Whether the page was gone when last heard of.
+    pub(crate) gone: bool,
+    /// If the last visit failed, the seconds from the last one that did not, or from the first of all,
+    /// in steps.
+    failing: Option<u16>,
+    /// The seconds from [`TIME_MIN`] to the last visit.
+    last: u64,
+    pub(crate) code: Code,
+    /// The weight, as the upper half of the number's bits without its sign.
+    weight: u16,
+    /// The slot of the host.
+    pub(crate) host: u16,
+}
+
+/// Whole seconds from [`TIME_MIN`] to a time in milliseconds; none if it is before.
+pub(crate) fn seconds(time: i64) -> u64 {
+    u64::try_from(time.saturating_sub(TIME_MIN)).unwrap_or(0) / 1000
+}
+
+/// The slot of the host of a URL: 16 bits of its hash.
+pub(crate) fn host_slot(url: &str, seed: u64) -> u16 {
+    let mut host = Vec::with_capacity(64);
+    surt::host(url, &mut host);
+    (xxhash_rust::xxh3::xxh3_64_with_seed(&host, seed) >> 48) as u16
+}
+
+/// The upper half of the bits of a weight without its sign, rounded: positive and finite.
+fn packed_weight(weight: Weight) -> u16 {
+    /// The greatest number that is finite.
+    const MOST: u32 = f32::MAX.to_bits() >> 15;
+    let rounded = (weight.to_bits() + (1 << 14)) >> 15;
+    u16::try_from(rounded.clamp(1, MOST)).unwrap_or(u16::MAX)
+}
+
+impl Row {
+    /// The row of a page with this head, of which so many visits stand in the record; `host` is the
+    /// slot of its host.
+    pub(crate) fn new(head: Option<&Head>, own_visits: usize, host: u16) -> Row {
+        let Some(head) = head else { return Row::default() };
+        let failing = (head.last.seen == Seen::Failed).then(|| {
+            let since = head.settled.map_or(head.first, |settled| settled.time);
+            let seconds = head.last.time.saturating_sub(since) / 1000;
+            // No longer than from the first time to the last.
+            u16::try_from(step_of(seconds.unsigned_abs(), FAILING_STEPS)).unwrap_or(u16::MAX)
+        });
+        Row {
+            known: true,
+            first: head.visits == own_visits as u64,
+            gone: head.gone(),
+            failing,
+            last: seconds(head.last.time),
+            code: Code::of(&Summary::default()),
+            weight: packed_weight(head.weight()),
+            host,
+        }
+    }
+
+    /// The seconds since the last visit, as of so many [`seconds`]; none if it is in the future.
+    pub(crate) fn seconds_since(&self, now: u64) -> u64 {
+        now.saturating_sub(self.last)
+    }
+
+    /// If the last visit failed, the seconds from the last one that did not, or from the first of all,
+    /// to it.
+    pub(crate) fn failing_seconds(&self) -> Option<u64> {
+        self.failing.map(|step| of_step(step.into(), FAILING_STEPS))
+    }
+
+    /// How much the page matters.
+    pub(crate) fn weight(&self) -> f64 {
+        f32::from_bits(u32::from(self.weight) << 15).into()
+    }
+
+    pub(crate) fn pack(&self) -> PackedRow {
+        let mut flags = 0;
+        for (bit, set) in [
+            (FIRST, self.first),
+            (KNOWN, self.known),
+            (FAILING, self.failing.is_some()),
+            (GONE, self.gone),
+        ] {
+            flags |= if set { bit } else { 0 };
+        }
+        let mut out = Vec::with_capacity(16);
+        out.put_u64(self.last | u64::from(flags) << 40 | u64::from(self.host) << 48);
+        out.put_u32(self.code.bits());
+        out.put_u32(u32::from(self.weight) | u32::from(self.failing.unwrap_or(0)) << 16);
+        let mut packed = [0; 16];
+        packed.copy_from_slice(&out);
+        packed
+    }
+
+    /// The row that is packed; `None` where the bytes cannot be.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "parts of numbers, each as wide as it is")]
+    pub(crate) fn unpack(packed: &PackedRow) -> Option<Row> {
+        let mut cursor = Cursor::new(packed);
+        let (first, code, third) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
+        let flags = (first >> 40) as u8;
+        if flags & KNOWN == 0 {
+            return (first | u64::from(code) | u64::from(third) == 0).then_some(Row::default());
+        }
+        let [weight, failing] = [third as u16, (third >> 16) as u16];
+        let row = Row {
+            known: true,
+            first: flags & FIRST != 0,
+            gone: flags & GONE != 0,
+            failing: (flags & FAILING != 0).then_some(failing),
+            last: first & ((1 << 40) - 1),
+            code: Code::from_bits(code)?,
+            weight,
+            host: (first >> 48) as u16,
+        };
+        let weighs = row.weight() > 0.0 && row.weight().is_finite();
+        let fails = row.failing.is_some() || failing == 0;
+        (flags < 16 && weighs && fails).then_some(row)
+    }
+}
+
+impl Segment {
+    /// The packed row in a place of the order of hashes.
+    pub(super) fn packed_row(&self, place: u64) -> Result<PackedRow> {
+        self.section(SCHEDULE).array(place.saturating_mul(ROW_BYTES))
+    }
+
+    /// The packed rows in some places, one behind the other.
+    pub(super) fn packed_rows(&self, places: Range<u64>) -> Result<&[PackedRow]> {
+        let bytes = places.start.saturating_mul(ROW_BYTES)..places.end.saturating_mul(ROW_BYTES);
+        Ok(self.section(SCHEDULE).get(bytes)?.as_chunks().0)
+    }
+
+    /// The row of the page with this hash and ordinal; none if its hash does not lead to it.
+    pub(crate) fn row_of(&self, hash: u64, ordinal: u32) -> Result<Option<Row>> {
+        for place in self.places(hash)? {
+            if self.section(Tag::of(Kind::HashPages)).u32_at(place)? == ordinal {
+                return self.row(place, &self.packed_row(place)?).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The row in a place, unpacked.
+    #[inline]
+    pub(super) fn row(&self, place: u64, packed: &PackedRow) -> Result<Row> {
+        Row::unpack(packed).ok_or_else(|| {
+            let what = format!("row {place} says what none can");
+            self.damaged(SCHEDULE, place.saturating_mul(ROW_BYTES), &what)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::page::{Entry, TIME_MAX, Visit, Weighed};
+
+    fn head_of(visits: &[Visit]) -> Option<Head> {
+        let mut head = None;
+        visits.iter().for_each(|visit| Head::absorb_into(&mut head, Entry::Visit(*visit)));
+        head
+    }
+
+    fn visits() -> impl Strategy<Value = Vec<Visit>> {
+        let seen = prop_oneof![
+            Just(Seen::Gone),
+            Just(Seen::Failed),
+            Just(Seen::NotModified { digest: None }),
+        ];
+        let time = prop_oneof![8 => TIME_MIN..=TIME_MAX, 1 => Just(TIME_MIN), 1 => Just(TIME_MAX)];
+        let visit = (time, seen).prop_map(|(time, seen)| Visit {
+            time,
+            seen,
+            status: None,
+            modified: None,
+        });
+        prop::collection::vec(visit, 0..5)
+    }
+
+    #[test]
+    fn a_weight_at_an_end_of_all_is_still_one() {
+        let ends = [1e-300, 1.0, 1e300].map(|end| packed_weight(Weight::from(end)));
+        assert_eq!(ends, [1, 0x7f00, 0xfeff]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_reads_back_and_says_what_its_head_does(
+            visits in visits(),
+            own in 0usize..5,
+            host: u16,
+            now in TIME_MIN..=TIME_MAX,
+        ) {
+            let head = head_of(&visits);
+            let row = Row::new(head.as_ref(), own, host);
+            prop_assert_eq!(Row::unpack(&row.pack()), Some(row));
+            let Some(head) = head else {
+                prop_assert_eq!(row.pack(), [0; 16]);
+                return Ok(());
+            };
+            prop_assert_eq!((row.known, row.host, row.weight()), (true, host, 1.0));
+            prop_assert_eq!(row.first, own == visits.len());
+            prop_assert_eq!(row.gone, head.gone());
+            let since = now.div_euclid(1000) - head.last.time.div_euclid(1000);
+            prop_assert_eq!(row.seconds_since(seconds(now)), u64::try_from(since).unwrap_or(0));
+            let before = head.settled.map_or(head.first, |settled| settled.time);
+            let failing = head.last.time.abs_diff(before) / 1000;
+            match row.failing_seconds() {
+                Some(found) => prop_assert!(found.abs_diff(failing) <= failing / 2048),
+                None => prop_assert!(head.last.seen != Seen::Failed),
+            }
+        }
+
+        #[test]
+        fn a_weight_is_off_by_a_five_hundredth_at_most(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
+            let mut head = head_of(&[Visit { time: 0, seen: Seen::Gone, status: None, modified: None }]);
+            let weighed = Weighed { time: 0, weight: Weight::from(weight) };
+            Head::absorb_into(&mut head, Entry::Weighed(weighed));
+            let found = Row::new(head.as_ref(), 1, 0).weight();
+            prop_assert!((found - weight).abs() <= weight / 500.0, "{} is {}", weight, found);
+        }
+
+        #[test]
+        fn any_bytes_are_a_row_or_none(packed: [u8; 16], flags in 0u8..20, plain: bool) {
+            let mut packed = packed;
+            if plain {
+                packed[FLAGS] = flags;
+                packed[8..12].fill(0);
+            }
+            if let Some(row) = Row::unpack(&packed) {
+                prop_assert_eq!(row.pack(), packed);
+                prop_assert!(row.weight().is_finite() && (row.weight() > 0.0 || !row.known));
+            }
+        }
+    }
+}

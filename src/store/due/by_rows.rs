@@ -1,0 +1,146 @@
+//! The best pages by their rows.
+
+use std::cmp::Reverse;
+
+use super::asked::Asked;
+use super::candidates::{Candidate, Candidates};
+use super::rows::{Found, each_page, source_of};
+use super::score::{Score, Worked};
+use super::sources::{Source, sources};
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::page::{Head, surt};
+use crate::recrawl::Recent;
+use crate::threads;
+
+/// Pages from which on a thread is worth its start.
+const PAGES_EACH: u64 = 1 << 16;
+
+/// Pages in their order, the best first: as many as memory holds, and then more.
+pub(super) struct ByRows {
+    sources: Vec<Source>,
+    /// Of each component, the best one last.
+    best: Vec<Vec<Candidate>>,
+    /// Keys and URLs of the best one of each component, once they were needed.
+    places: Vec<Option<(Vec<u8>, String)>>,
+    /// How many of them are the best of all.
+    valid: usize,
+    /// Whether there may be more pages.
+    more: bool,
+    /// The last page that was returned.
+    last: Option<(usize, Candidate)>,
+}
+
+/// The pages that were returned: others come after them.
+struct After {
+    score: Score,
+    /// Of each component, the first page that comes after.
+    starts: Vec<u32>,
+}
+
+impl After {
+    fn is_before(&self, component: usize, score: Score, page: u32) -> bool {
+        let start = self.starts.get(component);
+        score < self.score || score == self.score && start.is_some_and(|start| *start <= page)
+    }
+}
+
+impl ByRows {
+    pub(super) fn new(asked: &Asked) -> Result<ByRows> {
+        let sources = sources(&asked.snapshot, asked.due.under.as_ref())?;
+        let places = sources.iter().map(|_| None).collect();
+        Ok(ByRows { sources, best: Vec::new(), places, valid: 0, more: true, last: None })
+    }
+
+    /// The next page; `wanted` is how many will be asked for, this one included.
+    pub(super) fn next(&mut self, asked: &Asked, wanted: usize) -> Result<Option<(String, Head)>> {
+        if self.valid == 0 {
+            if !self.more {
+                return Ok(None);
+            }
+            self.fill(asked, wanted)?;
+        }
+        let Some((component, candidate)) = self.best()? else { return Ok(None) };
+        self.valid -= 1;
+        self.last = Some((component, candidate));
+        self.best.get_mut(component).or_bug("a candidate is of a component")?.pop();
+        *self.places.get_mut(component).or_bug("each component has a place")? = None;
+        let page = candidate.page.0;
+        source_of(&self.sources, component)?.page(page, asked.snapshot.sequence).map(Some)
+    }
+
+    /// Reads all rows, and keeps the best of those that come after the last page.
+    fn fill(&mut self, asked: &Asked, wanted: usize) -> Result<()> {
+        let after = self.last.map(|last| self.after(last)).transpose()?;
+        let sources = &self.sources;
+        let pages: u64 = sources.iter().map(Source::pages).sum();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let parts = usize::try_from(pages / PAGES_EACH).unwrap_or(usize::MAX).clamp(1, threads);
+        // What each part found is put together in the end.
+        let each = size_of::<Candidate>() * sources.len().max(1) * (parts + 1);
+        let most = (asked.due.memory_bytes / each).clamp(1, wanted.max(1));
+        let run = |(): &mut (), part: usize| -> Result<Candidates> {
+            let mut candidates = Candidates::new(sources.len(), most);
+            let (mut worked, recent) = (Worked::default(), Recent::default());
+            let (first, last) = part_of(part, parts);
+            each_page(sources, first, last, |Found { component, page, row }| {
+                let score = asked.scorer.score(&row, &recent, &mut worked)?;
+                if after.as_ref().is_none_or(|after| after.is_before(component, score, page)) {
+                    candidates.push(component, Candidate { score, page: Reverse(page) });
+                }
+                Ok(())
+            })?;
+            Ok(candidates)
+        };
+        let mut all = Candidates::new(sources.len(), most);
+        for part in threads::share(0..parts, threads, || (), run) {
+            all.merge(part?);
+        }
+        (self.best, self.more) = all.finish();
+        self.places.iter_mut().for_each(|place| *place = None);
+        self.valid = if self.more { most } else { usize::MAX };
+        Ok(())
+    }
+
+    /// What comes after a page.
+    fn after(&self, (component, candidate): (usize, Candidate)) -> Result<After> {
+        let url = source_of(&self.sources, component)?.url(candidate.page.0)?;
+        let key = surt::key_of(&url);
+        let starts = self.sources.iter().map(|source| source.after(&key, &url));
+        Ok(After { score: candidate.score, starts: starts.collect::<Result<_>>()? })
+    }
+
+    /// The best page, with its component.
+    fn best(&mut self) -> Result<Option<(usize, Candidate)>> {
+        let firsts = self.best.iter().enumerate();
+        let firsts = firsts.filter_map(|(of, best)| Some((of, *best.last()?)));
+        let Some(score) = firsts.clone().map(|(_, first)| first.score).max() else {
+            return Ok(None);
+        };
+        let tied: Vec<_> = firsts.filter(|(_, first)| first.score == score).collect();
+        if let [only] = tied[..] {
+            return Ok(Some(only));
+        }
+        for (component, candidate) in &tied {
+            self.read_place(*component, *candidate)?;
+        }
+        Ok(tied.into_iter().min_by_key(|(component, _)| self.places.get(*component)))
+    }
+
+    fn read_place(&mut self, component: usize, candidate: Candidate) -> Result<()> {
+        let source = source_of(&self.sources, component)?;
+        let place = self.places.get_mut(component).or_bug("each component has a place")?;
+        if place.is_none() {
+            let url = source.url(candidate.page.0)?;
+            *place = Some((surt::key_of(&url), url));
+        }
+        Ok(())
+    }
+}
+
+/// The first and the last hash of one of so many parts.
+#[expect(clippy::cast_possible_truncation, reason = "a part of all hashes is one of 64 bits")]
+fn part_of(part: usize, parts: usize) -> (u64, u64) {
+    let from = |part: usize| ((part as u128) << 64) / parts as u128;
+    (from(part) as u64, (from(part + 1) - 1) as u64)
+}

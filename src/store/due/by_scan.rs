@@ -1,0 +1,76 @@
+//! The best pages by their heads, for policies that go by the order of the last comparisons.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::asked::Asked;
+use super::score::{Score, Worked};
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::page::Head;
+use crate::segment::{Row, host_slot};
+use crate::store::lookup::Lookup;
+
+/// What a page takes beside its URL, about.
+const PAGE_BYTES: usize = 64;
+
+/// A page that was met: the better one is greater. Pages are numbered in SURT order.
+type Met = (Score, Reverse<u64>, String);
+
+/// Pages in their order, the best first: as many as memory holds, and then more.
+#[derive(Default)]
+pub(super) struct ByScan {
+    /// The best one last.
+    best: Vec<Met>,
+    /// Whether no more pages come after these.
+    ended: bool,
+    last: Option<(Score, Reverse<u64>)>,
+}
+
+impl ByScan {
+    /// The next page; `wanted` is how many will be asked for, this one included.
+    pub(super) fn next(&mut self, asked: &Asked, wanted: usize) -> Result<Option<(String, Head)>> {
+        if self.best.is_empty() && !self.ended {
+            self.fill(asked, wanted)?;
+        }
+        let Some((score, number, url)) = self.best.pop() else { return Ok(None) };
+        self.last = Some((score, number));
+        let snapshot = &asked.snapshot;
+        let known = {
+            let lookup = Lookup::new(&url, snapshot.view.seed);
+            snapshot.view.known(&lookup, snapshot.sequence)?
+        };
+        let head = known.head.or_bug("a page that was scanned is known")?;
+        Ok(Some((url, head)))
+    }
+
+    fn fill(&mut self, asked: &Asked, wanted: usize) -> Result<()> {
+        let mut best: BinaryHeap<Reverse<Met>> = BinaryHeap::new();
+        let (mut bytes, mut worked, mut number) = (0, Worked::default(), 0);
+        self.ended = true;
+        let mut scan = asked.snapshot.scan(asked.due.under.as_ref());
+        while let Some(page) = scan.next_head() {
+            let (url, head) = page?;
+            number += 1;
+            let row = Row::new(Some(&head), 0, host_slot(&url, asked.snapshot.view.seed));
+            let score = asked.scorer.score(&row, &head.recent(), &mut worked)?;
+            if self.last.is_some_and(|last| (score, Reverse(number)) >= last) {
+                continue;
+            }
+            let full = best.len() >= wanted || bytes > asked.due.memory_bytes && best.len() > 1;
+            if full && best.peek().is_some_and(|worst| score <= worst.0.0) {
+                self.ended = false;
+                continue;
+            }
+            bytes += url.len() + PAGE_BYTES;
+            best.push(Reverse((score, Reverse(number), url)));
+            while best.len() > wanted || bytes > asked.due.memory_bytes && best.len() > 1 {
+                self.ended = false;
+                bytes -= best.pop().map_or(0, |worst| worst.0.2.len() + PAGE_BYTES);
+            }
+        }
+        self.best = best.into_iter().map(|Reverse(met)| met).collect();
+        self.best.sort_unstable();
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! What is asked of the pages that are due.
+
+use crate::page::Prefix;
+use crate::recrawl::{Interval, Policy};
+
+/// Which pages to visit next: a question for [`Snapshot::due`](crate::Snapshot::due).
+///
+/// ```
+/// use simkeep::Prefix;
+/// use simkeep::due::Due;
+/// # fn main() -> simkeep::Result<()> {
+/// let news = Due::new(1_793_000_000_000, 5_000)
+///     .policy("harmonic".parse()?)
+///     .under(Prefix::parse("example.com/news")?)
+///     .per_host(100);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Due {
+    pub(super) now: i64,
+    pub(super) budget: usize,
+    pub(super) policy: Policy,
+    pub(super) under: Option<Prefix>,
+    pub(super) per_host: usize,
+    pub(super) largest_interval: Option<Interval>,
+    pub(super) memory_bytes: usize,
+}
+
+impl Due {
+    /// The best `budget` pages at a time (milliseconds since 1970), by the crawl value.
+    pub fn new(now: i64, budget: usize) -> Due {
+        Due {
+            now,
+            budget,
+            policy: Policy::default(),
+            under: None,
+            per_host: usize::MAX,
+            largest_interval: None,
+            memory_bytes: 64 << 20,
+        }
+    }
+
+    /// At most so many pages.
+    #[must_use]
+    pub fn budget(self, pages: usize) -> Due {
+        Due { budget: pages, ..self }
+    }
+
+    /// What puts pages in order. Default: by the crawl value.
+    #[must_use]
+    pub fn policy(self, policy: Policy) -> Due {
+        Due { policy, ..self }
+    }
+
+    /// Only pages under a prefix.
+    #[must_use]
+    pub fn under(self, prefix: Prefix) -> Due {
+        Due { under: Some(prefix), ..self }
+    }
+
+    /// Of each host at most so many. Takes memory for each host that pages are returned of.
+    #[must_use]
+    pub fn per_host(self, pages: usize) -> Due {
+        Due { per_host: pages, ..self }
+    }
+
+    /// A page that was not visited for this long comes first, whatever a visit is worth; of these the
+    /// most overdue. Default: 365 days.
+    ///
+    /// By the crawl value, pages that surely change faster than visits can follow, and pages that never
+    /// change, would otherwise not be visited again.
+    #[must_use]
+    pub fn largest_interval(self, interval: Interval) -> Due {
+        Due { largest_interval: Some(interval), ..self }
+    }
+
+    /// Memory for the pages that are chosen. Default: 64 MiB, which holds some hundred thousand. If the
+    /// budget takes more, all rows are read once more for each time that it fills.
+    #[must_use]
+    pub fn memory_bytes(self, bytes: usize) -> Due {
+        Due { memory_bytes: bytes, ..self }
+    }
+
+    /// The largest interval, in seconds.
+    pub(super) fn largest_seconds(&self) -> u64 {
+        self.largest_interval.map_or(365 * 86_400, Interval::seconds)
+    }
+}

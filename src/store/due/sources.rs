@@ -1,0 +1,217 @@
+//! The components of a snapshot, and which of their pages are looked at.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::layout::{Kind, Tag};
+use crate::page::{Entry, Head, Prefix, surt};
+use crate::segment::{Row, RowOf, host_slot};
+use crate::store::component::{Component, ComponentId};
+use crate::store::live_segment::LiveSegment;
+use crate::store::lookup::Lookup;
+use crate::store::memtable::{Memtable, PageOf};
+use crate::store::snapshot::Snapshot;
+
+/// Pages of a memtable that are read in one go, while nobody writes.
+const TOGETHER: usize = 1024;
+
+/// A component.
+#[derive(Debug)]
+pub(super) enum Of {
+    Segment(Arc<LiveSegment>),
+    Memtable {
+        memtable: Arc<Memtable>,
+        /// The numbers of its pages in SURT order.
+        numbers: Vec<u32>,
+        /// Their rows by hash; a page is its place in that order.
+        rows: Vec<RowOf>,
+    },
+}
+
+/// A component, and which of its pages are looked at.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) of: Of,
+    /// Those under the prefix.
+    under: Range<u32>,
+    /// Those that newer components forgot with a prefix; in order.
+    hidden: Vec<Range<u32>>,
+}
+
+impl Source {
+    /// Whether a page is looked at.
+    #[inline]
+    pub(super) fn sees(&self, page: u32) -> bool {
+        let hides = |hidden: &[Range<u32>]| {
+            let at = hidden.partition_point(|range| range.start <= page);
+            at.checked_sub(1).and_then(|at| hidden.get(at)).is_some_and(|last| page < last.end)
+        };
+        self.under.contains(&page) && (self.hidden.is_empty() || !hides(&self.hidden))
+    }
+
+    /// How many pages may be looked at.
+    pub(super) fn pages(&self) -> u64 {
+        u64::from(self.under.end - self.under.start)
+    }
+
+    /// The URL of a page.
+    pub(super) fn url(&self, page: u32) -> Result<String> {
+        match &self.of {
+            Of::Segment(live) => {
+                let mut url = Vec::new();
+                live.segment.page(page, &mut url)?;
+                live.segment.owned_text(url)
+            }
+            Of::Memtable { .. } => self.in_memtable(page, |page| page.url().to_owned()),
+        }
+    }
+
+    /// The URL and the head of a page as of an operation, whose row says that it is known.
+    pub(super) fn page(&self, page: u32, sequence: u64) -> Result<(String, Head)> {
+        match &self.of {
+            Of::Segment(live) => {
+                let mut url = Vec::new();
+                let head = live.segment.page(page, &mut url)?.read()?.head();
+                let url = live.segment.owned_text(url)?;
+                let head = head.ok_or_else(|| live.unreadable())?.ok_or_else(|| {
+                    let what = format!("the row of {url} says that it is known");
+                    live.segment.damaged(Tag::of(Kind::Schedule), 0, &what)
+                })?;
+                Ok((url, head))
+            }
+            Of::Memtable { .. } => {
+                let of =
+                    self.in_memtable(page, |of| (of.url().to_owned(), of.head_at(sequence)))?;
+                Ok((of.0, of.1.or_bug("a page that is known has a head")?))
+            }
+        }
+    }
+
+    fn in_memtable<T>(&self, page: u32, read: impl FnOnce(PageOf<'_>) -> T) -> Result<T> {
+        let (memtable, number) = match &self.of {
+            Of::Memtable { memtable, numbers, .. } => (Some(memtable), numbers.get(page as usize)),
+            Of::Segment(_) => (None, None),
+        };
+        let memtable = memtable.or_bug("a page of a memtable is asked of it")?;
+        let number = number.or_bug("a candidate is a page of its component")?;
+        Ok(read(memtable.read().page(*number)))
+    }
+
+    /// The first page that comes after one, which is under the prefix.
+    pub(super) fn after(&self, key: &[u8], url: &str) -> Result<u32> {
+        let (mut low, mut high) = (self.under.start, self.under.end);
+        if let Of::Segment(live) = &self.of {
+            low = low.max(bound(live, key)?);
+            high = high.min(bound(live, &[key, &[0]].concat())?).max(low);
+        }
+        while low < high {
+            let middle = u32::midpoint(low, high);
+            let of = self.url(middle)?;
+            if (surt::key_of(&of).as_slice(), of.as_str()) <= (key, url) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+}
+
+/// The components, the oldest first.
+pub(super) fn sources(snapshot: &Snapshot, prefix: Option<&Prefix>) -> Result<Vec<Source>> {
+    let components = snapshot.view.components().rev();
+    let touched = components.filter(|component| !component.is_untouched());
+    let source = |component| match component {
+        Component::Segment(_, live) => segment(snapshot, component, live, prefix),
+        Component::Memtable(id, memtable) => in_memory(snapshot, id, memtable, prefix),
+    };
+    touched.map(source).collect()
+}
+
+fn segment(
+    snapshot: &Snapshot,
+    component: Component<'_>,
+    live: &Arc<LiveSegment>,
+    prefix: Option<&Prefix>,
+) -> Result<Source> {
+    let mut hidden = Vec::new();
+    let mut hide = |(start, end): (&[u8], &[u8])| -> Result<()> {
+        let range = bound(live, start)?..bound(live, end)?;
+        hidden.extend(Some(range).filter(|range| !range.is_empty()));
+        Ok(())
+    };
+    for newer in snapshot.view.newer_than(component.id()) {
+        match newer {
+            Component::Segment(_, newer) => {
+                newer.tombstones.iter().try_for_each(|t| hide(t.prefix.range()))?;
+            }
+            Component::Memtable(_, newer) => {
+                newer.read().buried.ranges_at(snapshot.sequence).try_for_each(&mut hide)?;
+            }
+        }
+    }
+    hidden.sort_unstable_by_key(|range| range.start);
+    let under = match prefix.map(Prefix::range) {
+        Some((start, end)) => bound(live, start)?..bound(live, end)?,
+        None => 0..bound_of(live.segment.numbers().pages)?,
+    };
+    // One that lies in another says nothing more.
+    let mut disjoint: Vec<Range<u32>> = Vec::with_capacity(hidden.len());
+    for range in hidden {
+        match disjoint.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => disjoint.push(range),
+        }
+    }
+    Ok(Source { of: Of::Segment(Arc::clone(live)), under, hidden: disjoint })
+}
+
+/// The first page of a segment whose key is not before this one.
+fn bound(live: &LiveSegment, key: &[u8]) -> Result<u32> {
+    bound_of(live.segment.lower_bound(key)?)
+}
+
+fn bound_of(pages: u64) -> Result<u32> {
+    Ok(u32::try_from(pages).ok().or_bug("a segment has fewer than 2^32 pages")?)
+}
+
+fn in_memory(
+    snapshot: &Snapshot,
+    id: ComponentId,
+    memtable: &Arc<Memtable>,
+    prefix: Option<&Prefix>,
+) -> Result<Source> {
+    let Snapshot { view, sequence } = snapshot;
+    let all = {
+        let inner = memtable.read();
+        prefix.map_or_else(|| inner.order(None), |prefix| inner.under(prefix, *sequence))
+    };
+    let (mut numbers, mut rows) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
+    for some in all.chunks(TOGETHER) {
+        let inner = memtable.read();
+        let here = some.iter().map(|number| (*number, inner.page(*number)));
+        for (number, page) in here.filter(|(_, page)| page.is_here(*sequence)) {
+            let lookup = Lookup::of(page.url(), page.hash());
+            if view.newer_than(id).any(|newer| newer.buries(&lookup, *sequence)) {
+                continue;
+            }
+            let at = u32::try_from(numbers.len()).ok();
+            let at = at.or_bug("a memtable has fewer than 2^31 pages")?;
+            numbers.push(number);
+            rows.push(RowOf { hash: page.hash(), page: at, row: row(page, *sequence, view.seed) });
+        }
+    }
+    rows.sort_unstable_by_key(|row| (row.hash, row.page));
+    let under =
+        0..u32::try_from(numbers.len()).ok().or_bug("a memtable has fewer than 2^31 pages")?;
+    let memtable = Arc::clone(memtable);
+    Ok(Source { of: Of::Memtable { memtable, numbers, rows }, under, hidden: Vec::new() })
+}
+
+/// The row that a sealed segment would have of a page.
+fn row(page: PageOf<'_>, sequence: u64, seed: u64) -> Row {
+    let own = page.entries_at(sequence).filter(Entry::is_visit).count();
+    Row::new(page.head_at(sequence).as_ref(), own, host_slot(page.url(), seed))
+}

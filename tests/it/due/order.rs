@@ -1,0 +1,164 @@
+//! What is due is what scoring all pages and sorting them gives, in any store.
+
+#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+
+use simkeep::disk::SimDisk;
+use simkeep::due::Due;
+use simkeep::load::LoadOptions;
+use simkeep::recrawl::Policy;
+use simkeep::{Epoch, Observation, Progress, Reader, Request, Scope, Snapshot};
+use simkeep_testing::due::check_due;
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{choice, create, on, small};
+
+const DAY: i64 = 86_400_000;
+
+/// A visit to some page within 400 days.
+fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
+    let url = URLS[choose(URLS.len() as u64) as usize];
+    // Now and then two at a time, or by the second.
+    let time = choose(400) as i64 * DAY + [0, 0, 1, 999, 1000, 3_600_000][choose(6) as usize];
+    match choose(8) {
+        0 => Observation::gone(url, time),
+        1 | 2 => Observation::failed(url, time),
+        3 => Observation::not_modified(url, time),
+        _ => Observation::content(url, time, choose(3), Epoch::from_number(0)),
+    }
+}
+
+/// Looks at a view at times around that of its last visits.
+fn check(view: &Snapshot, model: &Model, choose: &mut impl FnMut(u64) -> u64) {
+    let now = choose(900) as i64 * DAY - 30 * DAY + choose(DAY as u64) as i64;
+    check_due(view, model, now, choose(u64::from(u32::MAX)) as usize);
+}
+
+#[test]
+fn what_is_due_is_what_scoring_all_pages_and_sorting_gives() {
+    let seeds: u64 = std::env::var("SIMKEEP_STORES").map_or(150, |text| text.parse().unwrap());
+    for seed in 0..seeds {
+        let mut choose = choice(seed);
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        let (mut model, mut kept) = (Model::default(), Vec::new());
+        for _ in 0..60 {
+            match choose(24) {
+                0 | 1 => store.seal().unwrap(),
+                2 => drop(store.merge(&Progress::default()).unwrap()),
+                3 => {
+                    let url = URLS[choose(URLS.len() as u64) as usize];
+                    store.forget(Scope::Url(url)).unwrap();
+                    model.forget(|other| other == url);
+                }
+                4 => {
+                    let under = &PREFIXES[choose(PREFIXES.len() as u64) as usize];
+                    store.forget(Scope::Prefix(under.prefix())).unwrap();
+                    model.forget(|url| under.covers(url));
+                }
+                5 => {
+                    let under = &PREFIXES[choose(PREFIXES.len() as u64) as usize];
+                    store.purge(Scope::Prefix(under.prefix()), &Progress::default()).unwrap();
+                    model.forget(|url| under.covers(url));
+                }
+                6 => {
+                    let some: Vec<_> = (0..choose(30)).map(|_| visit(&mut choose)).collect();
+                    let requests: Vec<_> = some.iter().copied().map(Request::Observe).collect();
+                    model.load(&requests);
+                    store.load(some.into_iter().map(Ok), LoadOptions::default()).unwrap();
+                }
+                7 => check(&store.snapshot(), &model, &mut choose),
+                8 => kept.push((store.snapshot(), model.clone())),
+                _ => {
+                    let observation = visit(&mut choose);
+                    model.observe(&observation, 3);
+                    store.observe(observation).unwrap();
+                }
+            }
+        }
+        check(&store.snapshot(), &model, &mut choose);
+        for (view, model) in &kept {
+            check(view, model, &mut choose);
+        }
+        store.seal().unwrap();
+        let reader = Reader::open(on(&disk)).unwrap();
+        check(&reader.snapshot(), &model, &mut choose);
+        store.close().unwrap();
+        let reader = Reader::open(on(&disk)).unwrap();
+        check(&reader.snapshot(), &model, &mut choose);
+    }
+}
+
+/// Pages of several segments that tie are told apart by URL, however many there are.
+#[test]
+fn ties_come_in_surt_order_whatever_memory_there_is() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let url = |n: u64| format!("https://{}.example/{n:03}", n % 7);
+    let mut expected: Vec<String> = Vec::new();
+    for n in 0..300 {
+        store.observe(Observation::gone(&url(n * 77 % 300), 0)).unwrap();
+        if n % 60 == 59 {
+            store.seal().unwrap();
+        }
+    }
+    expected.extend(store.snapshot().scan(None).map(|page| page.unwrap().url));
+    assert_eq!(expected.len(), 300);
+    for memory in [0, 1000, 1 << 20] {
+        for budget in [1, 10, 299, 300, 1000, usize::MAX] {
+            let due = Due::new(30 * DAY, budget).memory_bytes(memory);
+            let found: Vec<_> =
+                store.snapshot().due(&due).map(|page| page.unwrap().page.url).collect();
+            assert_eq!(found, expected[..budget.min(300)], "{budget} in {memory}");
+        }
+    }
+}
+
+#[test]
+fn a_page_that_fails_is_left_alone_for_half_the_time_that_it_fails() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let (url, epoch) = (URLS[0], store.change_epoch());
+    store.observe(Observation::content(url, 0, 1, epoch)).unwrap();
+    store.observe(Observation::failed(url, 10 * DAY)).unwrap();
+    let value = |store: &simkeep::Store, now| {
+        store
+            .snapshot()
+            .due(&Due::new(now, 1).policy(Policy::UNIFORM))
+            .next()
+            .unwrap()
+            .unwrap()
+            .value
+    };
+    // In steps of a thousandth.
+    assert_eq!(value(&store, 14 * DAY), 0.0);
+    assert!((value(&store, 16 * DAY) - 16.0).abs() < 0.01);
+    store.observe(Observation::failed(url, 40 * DAY)).unwrap();
+    assert_eq!(value(&store, 59 * DAY), 0.0);
+    assert!((value(&store, 61 * DAY) - 61.0).abs() < 0.05);
+    // At most the largest interval, and at least an hour.
+    store.observe(Observation::failed(url, 4000 * DAY)).unwrap();
+    assert_eq!(value(&store, 4364 * DAY), 0.0);
+    assert!(value(&store, 4365 * DAY) > 4000.0);
+    let soon = URLS[1];
+    store.forget(Scope::Url(url)).unwrap();
+    store.observe(Observation::failed(soon, 0)).unwrap();
+    assert_eq!(value(&store, 3_599_000), 0.0);
+    assert_eq!(value(&store, 3_600_000), 1.0 / 24.0);
+}
+
+#[test]
+fn a_clock_that_goes_back_is_no_error_and_an_interval_may_be_short() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    assert!(store.snapshot().due(&Due::new(0, 10)).next().is_none());
+    store.observe(Observation::gone(URLS[0], 10 * DAY)).unwrap();
+    let page = store.snapshot().due(&Due::new(0, 10)).next().unwrap().unwrap();
+    assert_eq!(page.value, 0.0);
+    assert!(store.snapshot().due(&Due::new(i64::MIN, 10)).all(|page| page.unwrap().value == 0.0));
+    assert!(store.snapshot().due(&Due::new(i64::MAX, 10)).all(|page| page.unwrap().value > 1.0));
+    let due = Due::new(10 * DAY + 5000, 10).largest_interval("5s".parse().unwrap());
+    assert_eq!(store.snapshot().due(&due).count(), 1);
+    // A page that fails is left alone for no longer than that.
+    store.observe(Observation::failed(URLS[0], 10 * DAY + 1)).unwrap();
+    assert!(store.snapshot().due(&due).next().unwrap().unwrap().value > 0.0);
+}
