@@ -106,7 +106,7 @@ fn rule(line: &[u8]) -> Result<Rule, String> {
             "weight" if value.is_null() => {}
             "weight" => {
                 let weight = value.as_f64();
-                rule.weight = weight.ok_or("\"weight\" must be a positive number")?;
+                rule.weight = weight.ok_or("\"weight\" must be a number")?;
             }
             "per_host" if value.is_null() => {}
             "per_host" => {
@@ -215,11 +215,11 @@ mod tests {
             (r#"{"max":"0s"}"#, "is no interval"),
             (r#"{"max":"NaN"}"#, "is no interval"),
             (r#"{"min":"1w","max":"6d"}"#, "min must be at most max"),
-            (r#"{"weight":0}"#, "weight must be a positive number"),
-            (r#"{"weight":-1}"#, "weight must be a positive number"),
+            (r#"{"weight":0}"#, "weight must be from 1e-100 to 1e100"),
+            (r#"{"weight":-1}"#, "weight must be from 1e-100 to 1e100"),
             (r#"{"weight":NaN}"#, "column"),
             (r#"{"weight":1e999}"#, "number out of range"),
-            (r#"{"weight":"2"}"#, "\"weight\" must be a positive number"),
+            (r#"{"weight":"2"}"#, "\"weight\" must be a number"),
             (r#"{"per_host":0}"#, "per_host must be at least 1"),
             (r#"{"per_host":1.5}"#, "\"per_host\" must be a whole number"),
             (r#"{"per_host":-1}"#, "\"per_host\" must be a whole number"),

@@ -4,8 +4,10 @@ use std::cmp::Reverse;
 
 use super::asked::Asked;
 use super::candidates::{Candidate, Candidates};
+use super::held::Held;
 use super::rows::{Found, each_page, source_of};
-use super::score::{Score, Worked};
+use super::rules::RuleNumber;
+use super::score::{Facts, Score, Worked};
 use super::sources::{Source, sources};
 use crate::bug::OrBug;
 use crate::error::Result;
@@ -19,6 +21,8 @@ const PAGES_EACH: u64 = 1 << 16;
 /// Pages in their order, the best first: as many as memory holds, and then more.
 pub(super) struct ByRows {
     sources: Vec<Source>,
+    /// The rules of each component's pages.
+    held: Vec<Held>,
     /// Of each component, the best one last.
     best: Vec<Vec<Candidate>>,
     /// Keys and URLs of the best one of each component, once they were needed.
@@ -48,8 +52,10 @@ impl After {
 impl ByRows {
     pub(super) fn new(asked: &Asked) -> Result<ByRows> {
         let sources = sources(&asked.snapshot, asked.due.under.as_ref())?;
+        let held = sources.iter().map(|source| source.held(&asked.due.rules));
+        let held = held.collect::<Result<_>>()?;
         let places = sources.iter().map(|_| None).collect();
-        Ok(ByRows { sources, best: Vec::new(), places, valid: 0, more: true, last: None })
+        Ok(ByRows { sources, held, best: Vec::new(), places, valid: 0, more: true, last: None })
     }
 
     /// The next page; `wanted` is how many will be asked for, this one included.
@@ -72,7 +78,7 @@ impl ByRows {
     /// Reads all rows, and keeps the best of those that come after the last page.
     fn fill(&mut self, asked: &Asked, wanted: usize) -> Result<()> {
         let after = self.last.map(|last| self.after(last)).transpose()?;
-        let sources = &self.sources;
+        let (sources, held) = (&self.sources, &self.held);
         let pages: u64 = sources.iter().map(Source::pages).sum();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let parts = usize::try_from(pages / PAGES_EACH).unwrap_or(usize::MAX).clamp(1, threads);
@@ -84,8 +90,11 @@ impl ByRows {
             let (mut worked, recent) = (Worked::default(), Recent::default());
             let (first, last) = part_of(part, parts);
             each_page(sources, first, last, |Found { component, page, row }| {
-                let score = asked.scorer.score(&row, &recent, &mut worked)?;
-                if after.as_ref().is_none_or(|after| after.is_before(component, score, page)) {
+                let rule = asked.due.rules.get(rule_of(held, component, page)?);
+                let facts = Facts { row: &row, recent: &recent, rule };
+                if let Some(score) = asked.scorer.score(facts, &mut worked)?
+                    && after.as_ref().is_none_or(|after| after.is_before(component, score, page))
+                {
                     candidates.push(component, Candidate { score, page: Reverse(page) });
                 }
                 Ok(())
@@ -143,4 +152,9 @@ impl ByRows {
 fn part_of(part: usize, parts: usize) -> (u64, u64) {
     let from = |part: usize| ((part as u128) << 64) / parts as u128;
     (from(part) as u64, (from(part + 1) - 1) as u64)
+}
+
+/// The rule of a page.
+fn rule_of(held: &[Held], component: usize, page: u32) -> Result<RuleNumber> {
+    Ok(held.get(component).or_bug("what is found is of one of the components")?.at(page))
 }

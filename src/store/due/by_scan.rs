@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::asked::Asked;
-use super::score::{Score, Worked};
+use super::score::{Facts, Score, Worked};
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::Head;
@@ -53,7 +53,9 @@ impl ByScan {
             let (url, head) = page?;
             number += 1;
             let row = Row::new(Some(&head), 0, host_slot(&url, asked.snapshot.view.seed));
-            let score = asked.scorer.score(&row, &head.recent(), &mut worked)?;
+            let (recent, rule) = (head.recent(), asked.due.rules.of(&url));
+            let facts = Facts { row: &row, recent: &recent, rule };
+            let Some(score) = asked.scorer.score(facts, &mut worked)? else { continue };
             if self.last.is_some_and(|last| (score, Reverse(number)) >= last) {
                 continue;
             }

@@ -1,5 +1,6 @@
 //! What is asked of the pages that are due.
 
+use super::rules::Rules;
 use crate::page::Prefix;
 use crate::recrawl::{Interval, Policy};
 
@@ -24,6 +25,7 @@ pub struct Due {
     pub(super) under: Option<Prefix>,
     pub(super) per_host: usize,
     pub(super) largest_interval: Option<Interval>,
+    pub(super) rules: Rules,
     pub(super) memory_bytes: usize,
 }
 
@@ -37,6 +39,7 @@ impl Due {
             under: None,
             per_host: usize::MAX,
             largest_interval: None,
+            rules: Rules::default(),
             memory_bytes: 64 << 20,
         }
     }
@@ -73,6 +76,22 @@ impl Due {
     #[must_use]
     pub fn largest_interval(self, interval: Interval) -> Due {
         Due { largest_interval: Some(interval), ..self }
+    }
+
+    /// Rules for the pages under prefixes. A page that its rule has no word for goes by what is asked
+    /// here.
+    ///
+    /// A page is not returned before the `min` of its rule. Past its `max`, it is as one that was not
+    /// visited for the [largest interval](Due::largest_interval), which ends no later; and so it is past
+    /// its date, if its rule has a policy with an interval. Its weight is multiplied with that of the
+    /// rule. Scores of several policies are compared as they are. If a rule has a `per_host`, its pages
+    /// are counted by themselves.
+    ///
+    /// Takes time for each rule in each segment, and up to 16 bytes, unless no page is near its prefix.
+    /// If one rule goes by the order of comparisons, all heads are read.
+    #[must_use]
+    pub fn rules(self, rules: &Rules) -> Due {
+        Due { rules: rules.clone(), ..self }
     }
 
     /// Memory for the pages that are chosen. Default: 64 MiB, which holds some hundred thousand. If the

@@ -1,15 +1,16 @@
 //! Pages that are due, the best first.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use super::asked::Asked;
 use super::by_rows::ByRows;
 use super::by_scan::ByScan;
+use super::hosts::Hosts;
 use super::options::Due;
-use super::score::{Scorer, Worked};
+use super::rules::RuleNumber;
+use super::score::{Facts, Scorer, Worked, weight};
 use crate::error::Result;
-use crate::page::{Head, surt};
+use crate::page::Head;
 use crate::recrawl::{Prior, Rate};
 use crate::segment::{Row, host_slot};
 use crate::store::answer::Page;
@@ -26,7 +27,7 @@ pub struct DuePage {
     pub value: f64,
     /// How often it is believed to change.
     pub rate: Rate,
-    /// How much it matters.
+    /// How much it matters: its weight, with the factor of its rule.
     pub weight: f64,
 }
 
@@ -51,8 +52,9 @@ struct Reading {
     worked: Worked,
     /// How many may still be returned.
     left: usize,
-    /// How many of each host were.
-    hosts: HashMap<Vec<u8>, usize>,
+    /// Whether some hosts have a bound.
+    bounded: bool,
+    hosts: Hosts,
 }
 
 /// All pages, the best first.
@@ -100,54 +102,61 @@ impl Iterator for DuePages {
 impl Reading {
     fn new(snapshot: &Snapshot, due: Due) -> Result<Reading> {
         let scorer = Scorer::new(&due, Prior::default());
-        let (left, by_order) = (due.budget, due.policy.is_by_order());
+        let rules = due.rules.all();
+        let policies = rules.iter().filter_map(|rule| rule.policy).chain([due.policy]);
+        let by_order = policies.into_iter().any(|policy| policy.is_by_order());
+        let bounded =
+            due.per_host != usize::MAX || rules.iter().any(|rule| rule.per_host.is_some());
+        let left = due.budget;
         let asked = Asked { snapshot: snapshot.clone(), due, scorer };
         let pages = if by_order {
             InOrder::ByScan(ByScan::default())
         } else {
             InOrder::ByRows(ByRows::new(&asked)?)
         };
-        Ok(Reading { asked, pages, worked: Worked::default(), left, hosts: HashMap::new() })
+        Ok(Reading {
+            asked,
+            pages,
+            worked: Worked::default(),
+            left,
+            bounded,
+            hosts: Hosts::default(),
+        })
     }
 
     fn next(&mut self) -> Result<Option<DuePage>> {
-        let Reading { asked, pages, left, .. } = self;
+        let Reading { asked, pages, left, bounded, .. } = self;
         while *left > 0 {
             // Of a host that is full others are passed over.
-            let wanted = if asked.due.per_host == usize::MAX { *left } else { usize::MAX };
+            let wanted = if *bounded { usize::MAX } else { *left };
             let next = match pages {
                 InOrder::ByRows(pages) => pages.next(asked, wanted)?,
                 InOrder::ByScan(pages) => pages.next(asked, wanted)?,
             };
             let Some((url, head)) = next else { return Ok(None) };
-            if has_room(&mut self.hosts, &url, asked.due.per_host) {
+            let rule = asked.due.rules.number_of(&url);
+            if self.hosts.have_room(&url, rule, &asked.due) {
                 *left -= 1;
-                return page(asked, &url, &head, &mut self.worked).map(Some);
+                return page(asked, &url, &head, rule, &mut self.worked).map(Some);
             }
         }
         Ok(None)
     }
 }
 
-/// Whether a page is among so many of its host, of which it is counted.
-fn has_room(hosts: &mut HashMap<Vec<u8>, usize>, url: &str, per_host: usize) -> bool {
-    if per_host == usize::MAX {
-        return true;
-    }
-    let mut host = Vec::new();
-    surt::host(url, &mut host);
-    let of_host = hosts.entry(host).or_default();
-    let room = *of_host < per_host;
-    *of_host += usize::from(room);
-    room
-}
-
 /// A page as it is returned.
-fn page(asked: &Asked, url: &str, head: &Head, worked: &mut Worked) -> Result<DuePage> {
-    let Asked { snapshot, scorer, .. } = asked;
+fn page(
+    asked: &Asked,
+    url: &str,
+    head: &Head,
+    rule: RuleNumber,
+    worked: &mut Worked,
+) -> Result<DuePage> {
+    let Asked { snapshot, scorer, due } = asked;
     let row = Row::new(Some(head), 0, host_slot(url, snapshot.view.seed));
-    let value = scorer.value(&row, &head.recent(), worked)?;
+    let facts = Facts { row: &row, recent: &head.recent(), rule: due.rules.get(rule) };
+    let value = scorer.value(facts, worked)?;
     let rate = scorer.belief(row.code, worked).rate();
     let page = Page::new(url, head, &snapshot.view.epochs);
-    Ok(DuePage { page, value, rate, weight: row.weight() })
+    Ok(DuePage { page, value, rate, weight: weight(facts) })
 }

@@ -62,7 +62,7 @@ impl Rule {
         Rule { max: Some(max), ..self }
     }
 
-    /// Sets [`weight`](field@Rule::weight); positive and finite.
+    /// Sets [`weight`](field@Rule::weight); from 1e-100 to 1e100.
     #[must_use]
     pub fn weight(self, weight: f64) -> Rule {
         Rule { weight, ..self }
@@ -83,8 +83,9 @@ impl Rule {
     /// That its numbers can be meant.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |name, takes| Err(Error::Option { name, takes });
-        if !(self.weight > 0.0 && self.weight.is_finite()) {
-            return wrong("weight", "a positive number");
+        // Multiplied with that of a page, it is still positive and finite.
+        if !(1e-100..=1e100).contains(&self.weight) {
+            return wrong("weight", "from 1e-100 to 1e100");
         }
         if self.per_host == Some(0) {
             return wrong("per_host", "at least 1");

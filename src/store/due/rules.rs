@@ -35,15 +35,30 @@ pub struct Rules {
     edges: Arc<Vec<Edge>>,
 }
 
+/// One of some rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct RuleNumber(u32);
+
+impl RuleNumber {
+    /// That of the rule for all pages that have no other.
+    pub(super) const EVERYWHERE: RuleNumber = RuleNumber(0);
+}
+
 /// A key from which a rule holds: where the range of a prefix begins or ends.
 #[derive(Clone, Copy, Debug)]
-struct Edge {
+pub(super) struct Edge {
     /// The rule with this prefix.
-    of: u32,
+    of: RuleNumber,
     /// Whether its range ends here.
     ends: bool,
+    holds: RuleNumber,
+}
+
+impl Edge {
     /// The rule that holds from here.
-    holds: u32,
+    pub(super) fn holds(&self) -> RuleNumber {
+        self.holds
+    }
 }
 
 /// Why rules cannot be used.
@@ -112,7 +127,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// If a rule has a weight that is not positive and finite, a `per_host` of 0, or a `min` above its
+    /// If a rule has a weight that is not from 1e-100 to 1e100, a `per_host` of 0, or a `min` above its
     /// `max`; or if two rules have the same prefix. The error says which rules, by their order.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Result<Rules, RulesError> {
         let mut numbered = Vec::new();
@@ -144,27 +159,37 @@ impl Rules {
     ///
     /// Takes time as the logarithm of the number of rules.
     pub fn of(&self, url: &str) -> &Rule {
-        self.of_key(&surt::key_of(url))
+        self.get(self.number_of(url))
     }
 
-    /// The rule of the page with this SURT key.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "there is a rule for all pages, and each edge names one"
-    )]
-    fn of_key(&self, key: &[u8]) -> &Rule {
-        let passed = self.edges.partition_point(|edge| edge.key(&self.rules) <= key);
-        let holds = passed.checked_sub(1).map_or(0, |last| self.edges[last].holds);
-        &self.rules[holds as usize]
+    /// The number of the rule of a page.
+    pub(super) fn number_of(&self, url: &str) -> RuleNumber {
+        let key = surt::key_of(url);
+        let passed = self.edges.partition_point(|edge| self.key(edge) <= key.as_slice());
+        let last = passed.checked_sub(1).and_then(|last| self.edges.get(last));
+        last.map_or(RuleNumber::EVERYWHERE, |edge| edge.holds)
     }
-}
 
-impl Edge {
-    #[expect(clippy::indexing_slicing, reason = "an edge is one of a rule")]
+    #[expect(clippy::indexing_slicing, reason = "a number is that of a rule")]
+    pub(super) fn get(&self, number: RuleNumber) -> &Rule {
+        &self.rules[number.0 as usize]
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Where another rule begins to hold, in SURT order.
+    pub(super) fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The key of an edge.
     #[expect(clippy::expect_used, reason = "only ranges have edges")]
-    fn key(self, rules: &[Rule]) -> &[u8] {
-        let (start, end) = range(&rules[self.of as usize]).expect("the rule has a prefix");
-        if self.ends { end } else { start }
+    pub(super) fn key(&self, edge: &Edge) -> &[u8] {
+        let (start, end) = range(self.get(edge.of)).expect("the rule has a prefix");
+        if edge.ends { end } else { start }
     }
 }
 
@@ -183,9 +208,11 @@ fn start(rule: &Rule) -> Option<&[u8]> {
 fn edges(rules: &[Rule]) -> Vec<Edge> {
     let mut edges = Vec::with_capacity(2 * rules.len());
     // Those whose ranges have begun and not ended, the innermost last.
-    let mut open: Vec<(u32, &[u8])> = Vec::new();
-    let outer = |open: &[(u32, &[u8])]| open.last().map_or(0, |(rule, _)| *rule);
-    for (of, rule) in (0..).zip(rules) {
+    let mut open: Vec<(RuleNumber, &[u8])> = Vec::new();
+    let outer = |open: &[(RuleNumber, &[u8])]| {
+        open.last().map_or(RuleNumber::EVERYWHERE, |(rule, _)| *rule)
+    };
+    for (of, rule) in (0..).map(RuleNumber).zip(rules) {
         let Some((start, end)) = range(rule) else { continue };
         while let Some((ended, _)) = open.pop_if(|(_, end)| *end <= start) {
             edges.push(Edge { of: ended, ends: true, holds: outer(&open) });

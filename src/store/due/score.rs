@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::options::Due;
+use super::rule::Rule;
 use crate::error::Result;
 use crate::recrawl::{Belief, Code, Policy, Prior, Recent, Standing, Worths};
 use crate::segment::{Row, seconds};
@@ -53,6 +54,15 @@ pub(super) struct Worked {
     beliefs: HashMap<Code, Belief>,
 }
 
+/// What a page is scored by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts<'a> {
+    pub(super) row: &'a Row,
+    /// Looked at by the policies that go by order.
+    pub(super) recent: &'a Recent,
+    pub(super) rule: &'a Rule,
+}
+
 /// The time that a page is scored by.
 enum Since {
     /// It fails, and is left alone.
@@ -78,37 +88,52 @@ impl Scorer {
         Since::Seconds(since.saturating_add(failing))
     }
 
-    /// The score of a page that is known; `recent` is looked at by the policies that go by order.
-    pub(super) fn score(&self, row: &Row, recent: &Recent, worked: &mut Worked) -> Result<Score> {
-        let Since::Seconds(since) = self.since(row) else { return Ok(Score::by(0.0)) };
-        if since >= self.largest {
-            return Ok(Score::overdue(since as f64 / self.largest as f64));
+    /// The score of a page that is known; none if its rule has it not visited yet.
+    pub(super) fn score(&self, of: Facts<'_>, worked: &mut Worked) -> Result<Option<Score>> {
+        let since = of.row.seconds_since(self.now);
+        if of.rule.min.is_some_and(|min| since < min.seconds()) {
+            return Ok(None);
         }
-        self.value_since(row, recent, since, worked).map(Score::by)
+        let Since::Seconds(since) = self.since(of.row) else { return Ok(Some(Score::by(0.0))) };
+        if let Some(intervals) = self.overdue(of, since) {
+            return Ok(Some(Score::overdue(intervals)));
+        }
+        self.value_since(of, since, worked).map(|value| Some(Score::by(value)))
+    }
+
+    /// How often the longest time that it may not be visited has passed; none if not once. That is the
+    /// largest interval, or what its rule has, by a maximum or by a policy with an interval.
+    fn overdue(&self, of: Facts<'_>, since: u64) -> Option<f64> {
+        let largest = of.rule.max.map_or(self.largest, |max| max.seconds().min(self.largest));
+        let by_largest = (since >= largest).then(|| since as f64 / largest as f64);
+        let schedule = of.rule.policy.and_then(|policy| policy.schedule(of.recent));
+        let by_schedule = schedule.map(|schedule| since as f64 / DAY_SECONDS / schedule.next_days);
+        match (by_largest, by_schedule.filter(|intervals| *intervals >= 1.0)) {
+            (Some(one), Some(other)) => Some(one.max(other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// What the policy makes of a page.
-    pub(super) fn value(&self, row: &Row, recent: &Recent, worked: &mut Worked) -> Result<f64> {
-        match self.since(row) {
+    pub(super) fn value(&self, of: Facts<'_>, worked: &mut Worked) -> Result<f64> {
+        match self.since(of.row) {
             Since::LeftAlone => Ok(0.0),
-            Since::Seconds(since) => self.value_since(row, recent, since, worked),
+            Since::Seconds(since) => self.value_since(of, since, worked),
         }
     }
 
-    fn value_since(
-        &self,
-        row: &Row,
-        recent: &Recent,
-        since: u64,
-        worked: &mut Worked,
-    ) -> Result<f64> {
-        let weight = row.weight() * if row.gone { GONE_WEIGHT } else { 1.0 };
-        let belief = self.belief(row.code, worked);
-        match self.worths {
+    fn value_since(&self, of: Facts<'_>, since: u64, worked: &mut Worked) -> Result<f64> {
+        let weight = weight(of) * if of.row.gone { GONE_WEIGHT } else { 1.0 };
+        let belief = self.belief(of.row.code, worked);
+        let (policy, worths) = match of.rule.policy {
+            Some(policy) => (policy, policy.index().map(Worths::of)),
+            None => (self.policy, self.worths),
+        };
+        match worths {
             Some(worths) => Ok(weight * worths.at(belief, since)),
             None => {
                 let days = since as f64 / DAY_SECONDS;
-                self.policy.score(&Standing { belief, recent, weight, days })
+                policy.score(&Standing { belief, recent: of.recent, weight, days })
             }
         }
     }
@@ -121,4 +146,9 @@ impl Scorer {
         }
         beliefs.entry(code).or_insert_with(|| Belief::new(&self.prior, &code.likelihood()))
     }
+}
+
+/// How much a page matters, with what its rule makes of it.
+pub(super) fn weight(of: Facts<'_>) -> f64 {
+    of.row.weight() * of.rule.weight
 }

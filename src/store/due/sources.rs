@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::held::Held;
+use super::rules::Rules;
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::layout::{Kind, Tag};
@@ -97,6 +99,12 @@ impl Source {
         let memtable = memtable.or_bug("a page of a memtable is asked of it")?;
         let number = number.or_bug("a candidate is a page of its component")?;
         Ok(read(memtable.read().page(*number)))
+    }
+
+    /// The rules of its pages.
+    pub(super) fn held(&self, rules: &Rules) -> Result<Held> {
+        // Before all URLs of that key.
+        Held::new(rules, self.under.clone(), |key| self.after(key, ""))
     }
 
     /// The first page that comes after one, which is under the prefix.

@@ -2,4 +2,5 @@
 
 mod hints;
 mod order;
+mod ruled;
 mod rules;

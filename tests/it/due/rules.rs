@@ -94,13 +94,14 @@ fn what_no_rule_can_mean_is_refused_by_its_number() {
     let good = Rule::under(prefix("example.org"))
         .min(interval("1h"))
         .max(interval("1h"))
-        .weight(f64::MIN_POSITIVE)
+        .weight(1e-100)
         .per_host(1);
     for (wrong, said) in [
-        (rule().weight(0.0), "rule 2: weight must be a positive number"),
-        (rule().weight(-1.0), "rule 2: weight must be a positive number"),
-        (rule().weight(f64::NAN), "rule 2: weight must be a positive number"),
-        (rule().weight(f64::INFINITY), "rule 2: weight must be a positive number"),
+        (rule().weight(0.0), "rule 2: weight must be from 1e-100 to 1e100"),
+        (rule().weight(-1.0), "rule 2: weight must be from 1e-100 to 1e100"),
+        (rule().weight(f64::MIN_POSITIVE), "rule 2: weight must be from 1e-100 to 1e100"),
+        (rule().weight(f64::NAN), "rule 2: weight must be from 1e-100 to 1e100"),
+        (rule().weight(f64::INFINITY), "rule 2: weight must be from 1e-100 to 1e100"),
         (rule().per_host(0), "rule 2: per_host must be at least 1"),
         (rule().min(interval("2d")).max(interval("1d")), "rule 2: min must be at most max"),
     ] {
