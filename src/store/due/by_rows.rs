@@ -89,9 +89,21 @@ impl ByRows {
             let mut candidates = Candidates::new(sources.len(), most);
             let (mut worked, recent) = (Worked::default(), Recent::default());
             let (first, last) = part_of(part, parts);
-            each_page(sources, first, last, |Found { component, page, row }| {
+            let mut hints = asked.due.hints.as_ref().map(|hints| hints.from(first));
+            each_page(sources, first, last, |Found { hash, component, page, row }| {
                 let rule = asked.due.rules.get(rule_of(held, component, page)?);
-                let facts = Facts { row: &row, recent: &recent, rule };
+                let between = asked.scorer.hinted_between(&row, rule);
+                let may_be_hinted = hints
+                    .as_mut()
+                    .zip(between)
+                    .is_some_and(|(hints, (last, now))| hints.may_have(hash, last, now));
+                let changed = if may_be_hinted {
+                    let url = source_of(sources, component)?.url(page)?;
+                    asked.scorer.changed(&row, rule, &url)
+                } else {
+                    None
+                };
+                let facts = Facts { row: &row, recent: &recent, rule, changed };
                 if let Some(score) = asked.scorer.score(facts, &mut worked)?
                     && after.as_ref().is_none_or(|after| after.is_before(component, score, page))
                 {

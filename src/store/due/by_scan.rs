@@ -54,7 +54,8 @@ impl ByScan {
             number += 1;
             let row = Row::new(Some(&head), 0, host_slot(&url, asked.snapshot.view.seed));
             let (recent, rule) = (head.recent(), asked.due.rules.of(&url));
-            let facts = Facts { row: &row, recent: &recent, rule };
+            let changed = asked.scorer.changed(&row, rule, &url);
+            let facts = Facts { row: &row, recent: &recent, rule, changed };
             let Some(score) = asked.scorer.score(facts, &mut worked)? else { continue };
             if self.last.is_some_and(|last| (score, Reverse(number)) >= last) {
                 continue;

@@ -101,16 +101,13 @@ impl Hints {
     /// A change not after the last visit says nothing, and none can be known that is still to come.
     /// Takes time as the logarithm of the number of changes.
     pub fn changed_after(&self, url: &str, last: i64, now: i64) -> Option<i64> {
-        let from = Change::new(url, self.seed, seconds(last) + 1);
-        let at = self.changes.partition_point(|change| *change < from);
-        let change = self.changes.get(at).filter(|change| change.is_of_page(from))?;
-        let known = change.seconds() <= seconds(now);
-        known.then(|| TIME_MIN + change.seconds().cast_signed() * 1000)
+        let changed = self.first_change(url, seconds(last), seconds(now))?;
+        Some(TIME_MIN + changed.cast_signed() * 1000)
     }
 
     /// What a visit to a page is worth, in days, if without a hint it is worth `otherwise`:
     /// [`hinted`](crate::recrawl::hinted) by the change that [`changed_after`](Hints::changed_after)
-    /// names.
+    /// names, all in whole seconds.
     ///
     /// # Errors
     ///
@@ -124,9 +121,75 @@ impl Hints {
         now: i64,
         otherwise: f64,
     ) -> Result<f64> {
-        let changed = self.changed_after(url, last, now);
-        let after = changed.map_or(0, |changed| changed.saturating_sub(last));
-        hinted(self.trust, weight, after as f64 / 86_400_000.0, otherwise)
+        let last = seconds(last);
+        let changed = self.first_change(url, last, seconds(now));
+        let after = changed.map_or(0, |changed| changed - last);
+        self.worth_after(weight, after, otherwise)
+    }
+
+    /// What a visit is worth to a page that changed so many seconds after its last visit.
+    pub(super) fn worth_after(&self, weight: f64, after: u64, otherwise: f64) -> Result<f64> {
+        hinted(self.trust, weight, after as f64 / 86_400.0, otherwise)
+    }
+
+    /// The first change of a page after a time and not after another, in seconds.
+    pub(super) fn first_change(&self, url: &str, last: u64, now: u64) -> Option<u64> {
+        let from = Change::new(url, self.seed, last + 1);
+        let change = first_of_page(&self.changes, from)?;
+        (change.seconds() <= now).then_some(change.seconds())
+    }
+
+    /// Whether they are for pages of a store with this seed.
+    pub(super) fn are_for(&self, seed: u64) -> bool {
+        self.seed == seed
+    }
+
+    /// Goes through them in order of hash, from a hash on.
+    pub(super) fn from(&self, hash: u64) -> HintCursor<'_> {
+        let before = self.changes.partition_point(|change| change.hash < hash);
+        HintCursor { left: self.changes.get(before..).unwrap_or_default() }
+    }
+}
+
+/// The first change of the page of this one that does not come before it.
+fn first_of_page(changes: &[Change], from: Change) -> Option<Change> {
+    let before = changes.partition_point(|change| *change < from);
+    changes.get(before).copied().filter(|change| change.is_of_page(from))
+}
+
+/// Changes in order of hash.
+pub(super) struct HintCursor<'h> {
+    left: &'h [Change],
+}
+
+impl HintCursor<'_> {
+    /// Whether a page of this hash changed after a time and not after another, in seconds. Hashes are
+    /// asked for in ascending order.
+    pub(super) fn may_have(&mut self, hash: u64, last: u64, now: u64) -> bool {
+        self.skip_to(hash);
+        let mut left = self.left;
+        // One page after the other; seldom is there more than one.
+        while let Some(next) = left.first().filter(|change| change.hash == hash) {
+            let mark = next.mark >> TIME_BITS << TIME_BITS;
+            let from = Change { hash, mark: mark | (last + 1) };
+            if first_of_page(left, from).is_some_and(|change| change.seconds() <= now) {
+                return true;
+            }
+            let of_page = left.partition_point(|change| change.is_of_page(*next));
+            left = left.get(of_page..).unwrap_or_default();
+        }
+        false
+    }
+
+    /// Passes over lesser hashes, in ever larger steps.
+    fn skip_to(&mut self, hash: u64) {
+        let mut upto = 1;
+        while self.left.get(upto - 1).is_some_and(|change| change.hash < hash) {
+            upto *= 2;
+        }
+        let near = self.left.get(..upto).unwrap_or(self.left);
+        let before = near.partition_point(|change| change.hash < hash);
+        self.left = self.left.get(before..).unwrap_or_default();
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is asked of the pages that are due.
 
+use super::hints::Hints;
 use super::rules::Rules;
 use crate::page::Prefix;
 use crate::recrawl::{Interval, Policy};
@@ -26,6 +27,7 @@ pub struct Due {
     pub(super) per_host: usize,
     pub(super) largest_interval: Option<Interval>,
     pub(super) rules: Rules,
+    pub(super) hints: Option<Hints>,
     pub(super) memory_bytes: usize,
 }
 
@@ -40,6 +42,7 @@ impl Due {
             per_host: usize::MAX,
             largest_interval: None,
             rules: Rules::default(),
+            hints: None,
             memory_bytes: 64 << 20,
         }
     }
@@ -92,6 +95,16 @@ impl Due {
     #[must_use]
     pub fn rules(self, rules: &Rules) -> Due {
         Due { rules: rules.clone(), ..self }
+    }
+
+    /// What is said of when pages changed. It counts by the policies that go by what a visit is worth,
+    /// `value` and `harmonic`: a page that changed is worth what [`Hints::worth`] says. While a page
+    /// fails, its last visit is the last one that did not.
+    ///
+    /// Of the pages that it says something of, the URLs are read.
+    #[must_use]
+    pub fn hints(self, hints: &Hints) -> Due {
+        Due { hints: Some(hints.clone()), ..self }
     }
 
     /// Memory for the pages that are chosen. Default: 64 MiB, which holds some hundred thousand. If the

@@ -9,7 +9,7 @@ use super::hosts::Hosts;
 use super::options::Due;
 use super::rules::RuleNumber;
 use super::score::{Facts, Scorer, Worked, weight};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::Head;
 use crate::recrawl::{Prior, Rate};
 use crate::segment::{Row, host_slot};
@@ -101,6 +101,11 @@ impl Iterator for DuePages {
 
 impl Reading {
     fn new(snapshot: &Snapshot, due: Due) -> Result<Reading> {
+        if due.hints.as_ref().is_some_and(|hints| !hints.are_for(snapshot.view.seed)) {
+            return Err(Error::misuse(
+                "the hints are for pages of another store; make them with this one",
+            ));
+        }
         let scorer = Scorer::new(&due, Prior::default());
         let rules = due.rules.all();
         let policies = rules.iter().filter_map(|rule| rule.policy).chain([due.policy]);
@@ -154,7 +159,9 @@ fn page(
 ) -> Result<DuePage> {
     let Asked { snapshot, scorer, due } = asked;
     let row = Row::new(Some(head), 0, host_slot(url, snapshot.view.seed));
-    let facts = Facts { row: &row, recent: &head.recent(), rule: due.rules.get(rule) };
+    let (recent, rule) = (head.recent(), due.rules.get(rule));
+    let changed = scorer.changed(&row, rule, url);
+    let facts = Facts { row: &row, recent: &recent, rule, changed };
     let value = scorer.value(facts, worked)?;
     let rate = scorer.belief(row.code, worked).rate();
     let page = Page::new(url, head, &snapshot.view.epochs);

@@ -9,6 +9,7 @@ use crate::sort::Tournament;
 /// A page, and the component with its newest row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
+    pub(super) hash: u64,
     pub(super) component: usize,
     /// Its place in SURT order there.
     pub(super) page: u32,
@@ -79,7 +80,7 @@ pub(super) fn each_page(
         while let Some(stream) = streams.get_mut(number)
             && let Some(RowOf { page, row, .. }) = stream.next.filter(|next| next.hash == hash)
         {
-            equal.push(Found { component: number, page, row });
+            equal.push(Found { hash, component: number, page, row });
             stream.advance()?;
             tournament.replay(|a, b| precedes(&streams, a, b));
             number = tournament.winner();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::hints::Hints;
 use super::options::Due;
 use super::rule::Rule;
 use crate::error::Result;
@@ -44,6 +45,7 @@ pub(super) struct Scorer {
     policy: Policy,
     worths: Option<&'static Worths>,
     prior: Prior,
+    hints: Option<Hints>,
     now: u64,
     largest: u64,
 }
@@ -61,6 +63,8 @@ pub(super) struct Facts<'a> {
     /// Looked at by the policies that go by order.
     pub(super) recent: &'a Recent,
     pub(super) rule: &'a Rule,
+    /// When the page changed after its last visit, as a hint has it; in seconds.
+    pub(super) changed: Option<u64>,
 }
 
 /// The time that a page is scored by.
@@ -74,7 +78,8 @@ impl Scorer {
     pub(super) fn new(due: &Due, prior: Prior) -> Scorer {
         let worths = due.policy.index().map(Worths::of);
         let (now, largest) = (seconds(due.now), due.largest_seconds());
-        Scorer { policy: due.policy, worths, prior, now, largest }
+        let hints = due.hints.clone();
+        Scorer { policy: due.policy, worths, prior, hints, now, largest }
     }
 
     /// The time since the last visit, or since the last one that did not fail.
@@ -101,6 +106,31 @@ impl Scorer {
         self.value_since(of, since, worked).map(|value| Some(Score::by(value)))
     }
 
+    /// The policy of a page; and what a visit is worth by it, if it goes by that.
+    fn policy(&self, rule: &Rule) -> (Policy, Option<&'static Worths>) {
+        match rule.policy {
+            Some(policy) => (policy, policy.index().map(Worths::of)),
+            None => (self.policy, self.worths),
+        }
+    }
+
+    /// The times between which a change is a hint: that of the last visit, or of the last one that did
+    /// not fail, and now; in seconds. None if no hint counts.
+    pub(super) fn hinted_between(&self, row: &Row, rule: &Rule) -> Option<(u64, u64)> {
+        self.hints.as_ref()?;
+        self.policy(rule).1?;
+        match self.since(row) {
+            Since::LeftAlone => None,
+            Since::Seconds(since) => Some((self.now.saturating_sub(since), self.now)),
+        }
+    }
+
+    /// When a page changed, as a hint has it, in seconds.
+    pub(super) fn changed(&self, row: &Row, rule: &Rule, url: &str) -> Option<u64> {
+        let (last, now) = self.hinted_between(row, rule)?;
+        self.hints.as_ref()?.first_change(url, last, now)
+    }
+
     /// How often the longest time that it may not be visited has passed; none if not once. That is the
     /// largest interval, or what its rule has, by a maximum or by a policy with an interval.
     fn overdue(&self, of: Facts<'_>, since: u64) -> Option<f64> {
@@ -125,12 +155,18 @@ impl Scorer {
     fn value_since(&self, of: Facts<'_>, since: u64, worked: &mut Worked) -> Result<f64> {
         let weight = weight(of) * if of.row.gone { GONE_WEIGHT } else { 1.0 };
         let belief = self.belief(of.row.code, worked);
-        let (policy, worths) = match of.rule.policy {
-            Some(policy) => (policy, policy.index().map(Worths::of)),
-            None => (self.policy, self.worths),
-        };
+        let (policy, worths) = self.policy(of.rule);
         match worths {
-            Some(worths) => Ok(weight * worths.at(belief, since)),
+            Some(worths) => {
+                let otherwise = weight * worths.at(belief, since);
+                match (&self.hints, of.changed) {
+                    (Some(hints), Some(changed)) => {
+                        let after = changed.saturating_sub(self.now.saturating_sub(since));
+                        hints.worth_after(weight, after, otherwise)
+                    }
+                    _ => Ok(otherwise),
+                }
+            }
             None => {
                 let days = since as f64 / DAY_SECONDS;
                 policy.score(&Standing { belief, recent: of.recent, weight, days })

@@ -36,7 +36,8 @@ proptest! {
         for (url, last, now) in asked {
             let expected = changed_after(&changes, &url, last, now);
             prop_assert_eq!(hints.changed_after(&url, last, now), expected, "{} {} {}", url, last, now);
-            let days = expected.map_or(0, |changed| changed - last) as f64 / 86_400_000.0;
+            let after = |changed: i64| changed / 1000 - last.div_euclid(1000);
+            let days = expected.map_or(0, after) as f64 / 86_400.0;
             prop_assert_eq!(
                 hints.worth(&url, 2.0, last, now, 7.0).unwrap(),
                 hinted(0.8, 2.0, days, 7.0).unwrap()
@@ -58,7 +59,8 @@ fn what_is_after_now_or_not_after_the_last_visit_is_no_hint() {
     // A clock that ran back, and times that no visit has.
     assert_eq!(worth(6 * day, 4 * day), 3.0);
     assert_eq!(worth(i64::MAX, i64::MIN), 3.0);
-    assert_eq!(worth(i64::MIN, i64::MAX), hinted(0.8, 1.0, 4e6, 3.0).unwrap());
+    let first_days = (5 * day - TIME_MIN) as f64 / day as f64;
+    assert_eq!(worth(i64::MIN, i64::MAX), hinted(0.8, 1.0, first_days, 3.0).unwrap());
     assert_eq!(hints.changed_after(url, i64::MIN, i64::MAX), Some(5 * day));
     assert_eq!(hints.changed_after("not a page", 0, far), None);
 }

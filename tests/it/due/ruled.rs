@@ -1,4 +1,4 @@
-//! What is due by rules, beside what they make of each page by itself.
+//! What is due by rules and hints, beside what they make of each page by itself.
 
 #![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
 
@@ -6,9 +6,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use simkeep::disk::SimDisk;
-use simkeep::due::{Due, DuePage, Rule, Rules};
-use simkeep::recrawl::{Interval, Policy};
-use simkeep::{Epoch, Observation, Page, Progress, Snapshot};
+use simkeep::due::{Due, DuePage, Hints, Rule, Rules};
+use simkeep::recrawl::{Interval, Policy, hinted};
+use simkeep::{Epoch, Observation, Page, Progress, Snapshot, Store};
 use simkeep_testing::pages::{PREFIXES, Place, URLS, Under};
 use simkeep_testing::{choice, create, small};
 
@@ -58,6 +58,21 @@ impl<'s> Plain<'s> {
     }
 }
 
+/// How far the hints are trusted.
+const TRUST: f64 = 0.7;
+
+/// What a hint makes of a page that is worth so much otherwise.
+fn with_hint(plain: &Plain<'_>, hints: &Hints, page: &Page, weight: f64, otherwise: f64) -> f64 {
+    let now = plain.now.div_euclid(1000);
+    // While it fails, this is about the last visit that did not.
+    let last = now - plain.since(page).cast_signed();
+    let Some(changed) = hints.changed_after(&page.url, last * 1000, plain.now) else {
+        return otherwise;
+    };
+    let weight = if page.gone { weight / 8.0 } else { weight };
+    hinted(TRUST, weight, (changed / 1000 - last) as f64 / 86_400.0, otherwise).unwrap()
+}
+
 /// A rule, what it is for, and the name of its policy.
 struct Known {
     under: Option<&'static Under>,
@@ -105,6 +120,7 @@ fn longest<'a>(rules: &'a [Known], url: &str) -> Option<&'a Known> {
 
 /// What is asked beside rules.
 struct Question {
+    hints: Option<Hints>,
     policy: &'static str,
     under: Option<&'static Under>,
     budget: usize,
@@ -124,7 +140,10 @@ fn expected(plain: &Plain<'_>, rules: &[Known], question: &Question) -> Vec<(Str
         }
         let policy = known.policy.unwrap_or(question.policy);
         let by_worth = matches!(policy, "value" | "harmonic");
-        let value = plain.value(policy, &page.url) * if by_worth { weight } else { 1.0 };
+        let mut value = plain.value(policy, &page.url) * if by_worth { weight } else { 1.0 };
+        if let Some(hints) = question.hints.as_ref().filter(|_| by_worth) {
+            value = with_hint(plain, hints, page, weight, value);
+        }
         let largest = max.map_or(LARGEST, |max| max.seconds().min(LARGEST));
         let mut overdue = plain.since(page) as f64 / largest as f64;
         if known.policy.is_some_and(|policy| !["value", "harmonic", "uniform"].contains(&policy)) {
@@ -154,7 +173,14 @@ fn expected(plain: &Plain<'_>, rules: &[Known], question: &Question) -> Vec<(Str
 fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
     let by_order = choose(4) == 0;
     let rules = some_rules(choose, by_order);
+    let hint = |choose: &mut dyn FnMut(u64) -> u64| {
+        let time = choose(900) as i64 * DAY - 30 * DAY + choose(5000) as i64;
+        (URLS[choose(URLS.len() as u64) as usize], time)
+    };
+    let hints: Vec<_> = (0..choose(80)).map(|_| hint(choose)).collect();
+    let hints = plain.view.hints(hints).unwrap().trust(TRUST).unwrap();
     let question = Question {
+        hints: (choose(3) != 0).then_some(hints),
         policy: POLICIES[choose(if by_order { 6 } else { 4 }) as usize],
         under: (choose(3) == 0).then(|| &PREFIXES[choose(PREFIXES.len() as u64) as usize]),
         budget: [0, 1, 3, usize::MAX][choose(4) as usize],
@@ -166,6 +192,9 @@ fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
         .per_host(question.per_host)
         .memory_bytes([0, 1 << 10, 1 << 20][choose(3) as usize])
         .rules(&given);
+    if let Some(hints) = &question.hints {
+        due = due.hints(hints);
+    }
     if let Some(under) = question.under {
         due = due.under(under.prefix());
     }
@@ -176,7 +205,7 @@ fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
 }
 
 #[test]
-fn what_is_due_by_rules_is_what_they_make_of_each_page() {
+fn what_is_due_by_rules_and_hints_is_what_they_make_of_each_page() {
     for seed in 0..100 {
         let mut choose = choice(seed);
         let store = create(&SimDisk::new(), small());
@@ -227,4 +256,20 @@ fn a_page_is_not_due_before_its_minimum_and_comes_first_past_its_maximum() {
     assert_eq!(due(5), [c, a]);
     assert_eq!(due(9), [c, a]);
     assert_eq!(due(20), [c, b, a]);
+}
+
+#[test]
+fn hints_of_another_store_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, other] =
+        ["a", "b"].map(|name| Store::create(folder.path().join(name), small()).unwrap());
+    store.observe(Observation::gone(URLS[0], 0)).unwrap();
+    let due = |hints| Due::new(DAY, 10).hints(&hints);
+    let own = store.snapshot().hints([(URLS[0], 1)]).unwrap();
+    assert_eq!(store.snapshot().due(&due(own)).count(), 1);
+    let others = other.snapshot().hints([(URLS[0], 1)]).unwrap();
+    let mut pages = store.snapshot().due(&due(others));
+    let said = pages.next().unwrap().unwrap_err().to_string();
+    assert!(said.contains("of another store"), "{said}");
+    assert!(pages.next().is_none());
 }
