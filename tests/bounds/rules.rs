@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use simkeep::Prefix;
-use simkeep::due::{Rule, Rules};
+use simkeep::disk::SimDisk;
+use simkeep::due::{Due, Rule, Rules};
+use simkeep::load::LoadOptions;
+use simkeep::{Observation, Prefix};
 use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::{create, small};
 
 #[test]
 fn a_million_rules_take_little_time_for_a_page_and_bounded_memory() {
@@ -27,6 +30,41 @@ fn a_million_rules_take_little_time_for_a_page_and_bounded_memory() {
     eprintln!("{each:?} for a page");
     let patience = if cfg!(debug_assertions) { 40 } else { 4 };
     assert!(each < Duration::from_micros(10) * patience, "{each:?}");
+}
+
+#[test]
+fn a_million_rules_are_found_in_a_store_in_little_time() {
+    const RULES: u64 = 1_000_000;
+    let _alone = alone();
+    let text = |nth: u64| format!("host{nth}.example/section");
+    let weight = |nth: u64| [0.5, 2.0, 1024.0][(nth % 3) as usize];
+    let rule = |nth| Rule::under(Prefix::parse(&text(nth)).unwrap()).weight(weight(nth));
+    let rules = Rules::new((0..RULES).map(rule)).unwrap();
+    let store = create(&SimDisk::new(), small());
+    let urls =
+        (0..100).map(|nth| nth * 10_001 % RULES).map(|nth| format!("https://{}/x", text(nth)));
+    let urls: Vec<String> = urls.collect();
+    let visits = urls.iter().map(|url| Ok(Observation::gone(url, 0)));
+    store.load(visits, LoadOptions::default()).unwrap();
+    store.observe(Observation::gone("https://host0.example/other", 0)).unwrap();
+
+    let since = Instant::now();
+    let due = Due::new(86_400_000, usize::MAX).rules(&rules);
+    let (found, bytes) =
+        most_taken(|| store.snapshot().due(&due).map(|page| page.unwrap()).collect::<Vec<_>>());
+    let time = since.elapsed();
+    eprintln!("{time:?} and {} KiB for {} pages", bytes >> 10, found.len());
+    assert_eq!(found.len(), 101);
+    for page in found {
+        let of_rule = |nth: &str| nth.parse().map_or(1.0, weight);
+        let host = page.page.url.strip_prefix("https://host").unwrap().split_once(".example/");
+        let expected =
+            host.filter(|(_, path)| *path == "section/x").map_or(1.0, |of| of_rule(of.0));
+        assert_eq!(page.weight, expected, "{}", page.page.url);
+    }
+    let patience = if cfg!(debug_assertions) { 40 } else { 4 };
+    assert!(time < Duration::from_millis(100) * patience, "{time:?}");
+    assert!(bytes < 4 << 20, "{bytes}");
 }
 
 #[test]
