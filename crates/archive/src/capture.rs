@@ -11,7 +11,7 @@ use super::{
 
 impl Captured {
     /// A record without content of its own, such as a revisit.
-    fn item(self, payload: Payload, status: Option<u16>) -> Item {
+    fn item(self, payload: Payload, head: Option<&Head>) -> Item {
         let declared = match payload {
             Payload::Revisit { .. } => self.declared,
             // The digest of an answer without content would name the empty content.
@@ -20,17 +20,21 @@ impl Captured {
         let digest = declared.as_ref().and_then(Declared::kept);
         let claim = declared.map(|declared| Box::new(Claim { declared, wrong: None }));
         let Captured { url, time, .. } = self;
-        Item::Record(Record { url, time, payload, digest, claim, status, epoch: None })
+        // An answer that is neither says nothing of the content.
+        let is_dated = matches!(payload, Payload::Revisit { .. } | Payload::NotModified);
+        let modified = head.and_then(|head| head.modified).filter(|_| is_dated);
+        let (status, weight, epoch) = (head.map(|head| head.status), None, None);
+        Item::Record(Record { url, time, payload, digest, claim, status, modified, weight, epoch })
     }
 
     /// What a status says without a look at the content; `Err` gives the capture back if the
     /// content counts.
-    fn by_status(self, status: u16) -> Result<Item, Captured> {
-        Ok(match http::meaning(status) {
+    fn by_status(self, head: &Head) -> Result<Item, Captured> {
+        Ok(match http::meaning(head.status) {
             Meaning::Content => return Err(self),
-            Meaning::NotModified => self.item(Payload::NotModified, Some(status)),
-            Meaning::Gone => self.item(Payload::Gone, Some(status)),
-            Meaning::Failed => self.item(Payload::Failed, Some(status)),
+            Meaning::NotModified => self.item(Payload::NotModified, Some(head)),
+            Meaning::Gone => self.item(Payload::Gone, Some(head)),
+            Meaning::Failed => self.item(Payload::Failed, Some(head)),
             Meaning::Redirect => Item::Passed("redirect"),
             Meaning::Interim => Item::Passed("interim response"),
         })
@@ -46,7 +50,7 @@ impl Captured {
             };
         }
         let head = head(content)?;
-        let capture = match self.by_status(head.status) {
+        let capture = match self.by_status(&head) {
             Ok(item) => return Ok(item),
             Err(capture) => capture,
         };
@@ -70,14 +74,14 @@ impl Captured {
     pub(super) fn revisit(self, content: &Content, payload: Payload) -> Item {
         let Ok(head) = head(content) else { return self.item(payload, None) };
         // A repeated error page or redirect is still no content, and an image no text.
-        let capture = match self.by_status(head.status) {
+        let capture = match self.by_status(&head) {
             Ok(item) => return item,
             Err(capture) => capture,
         };
         if content::kind(&head.content_type).0 == Kind::Binary {
             return Item::Binary(capture);
         }
-        capture.item(payload, Some(head.status))
+        capture.item(payload, Some(&head))
     }
 
     fn text(
@@ -121,8 +125,9 @@ impl Captured {
             Box::new(Claim { declared, wrong })
         });
         let payload = Payload::Text(Box::new(document));
-        let epoch = None;
-        Ok(Item::Record(Record { url, time, payload, digest, claim, status, epoch }))
+        let (modified, weight, epoch) = (head.modified, None, None);
+        let record = Record { url, time, payload, digest, claim, status, modified, weight, epoch };
+        Ok(Item::Record(record))
     }
 
     /// Whether the declared digest is that of some bytes. Tools digest what they get with chunks and

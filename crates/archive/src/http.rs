@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use httparse::Status;
 
 use super::content;
-use super::{RECORD_BYTES_MAX, escape};
+use super::{RECORD_BYTES_MAX, escape, time};
 
 /// How large the header of a response may be.
 pub(super) const HEAD_BYTES_MAX: usize = 1 << 20;
@@ -25,6 +25,8 @@ pub(super) struct Head {
     chunked: bool,
     /// How long the body is.
     length: Option<u64>,
+    /// When the content was last modified, in milliseconds since 1970.
+    pub(super) modified: Option<i64>,
     /// Where the body begins.
     pub(super) body: usize,
 }
@@ -150,6 +152,7 @@ enum Field {
     ContentType,
     ContentEncoding,
     ContentLength,
+    LastModified,
     TransferEncoding,
 }
 
@@ -160,6 +163,7 @@ impl Field {
             ("content-type", Field::ContentType),
             ("content-encoding", Field::ContentEncoding),
             ("content-length", Field::ContentLength),
+            ("last-modified", Field::LastModified),
             ("transfer-encoding", Field::TransferEncoding),
         ]
         .into_iter()
@@ -168,7 +172,7 @@ impl Field {
 }
 
 impl Head {
-    /// Takes in what a field says. Of a type and of a length the first counts.
+    /// Takes in what a field says. Of a type, a length and a date the first counts that is one.
     fn take(&mut self, field: Field, value: &[u8]) {
         let value = String::from_utf8_lossy(value);
         let value = value.trim();
@@ -179,6 +183,7 @@ impl Head {
             Field::ContentType => {}
             Field::ContentEncoding => self.encode(list),
             Field::ContentLength => self.length = self.length.or(value.parse().ok()),
+            Field::LastModified => self.modified = self.modified.or_else(|| time::http(value)),
             Field::TransferEncoding => {
                 let (chunked, others): (Vec<_>, Vec<_>) = list.partition(|v| v == "chunked");
                 self.chunked |= !chunked.is_empty();

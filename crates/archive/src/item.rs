@@ -3,7 +3,7 @@
 use std::io;
 
 use simkeep::fingerprint::Document;
-use simkeep::{Digest, Role};
+use simkeep::{Digest, Role, Weight};
 
 use super::digest::Declared;
 use super::escape;
@@ -25,6 +25,8 @@ pub enum Payload {
         /// The fingerprint, if it has one.
         fingerprint: Option<u64>,
     },
+    /// No visit: how important the page is from this time on.
+    Weighed(Weight),
     /// The server said that nothing changed.
     NotModified,
     /// The page is gone.
@@ -41,7 +43,7 @@ pub enum Payload {
     },
 }
 
-/// One visit to one page. A store accepts its URL and its time.
+/// One visit to one page. A store accepts its URL, its times and its weight.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Record {
@@ -60,6 +62,11 @@ pub struct Record {
     pub claim: Option<Box<Claim>>,
     /// The HTTP status, if known.
     pub status: Option<u16>,
+    /// When the server said that the page was last modified, in milliseconds since 1970: its
+    /// `Last-Modified`, of an answer with content or without news. A date that is none is passed over.
+    pub modified: Option<i64>,
+    /// How important the page is from now on, in JSON lines.
+    pub weight: Option<Weight>,
     /// The name of the fingerprint's epoch, in JSON lines.
     pub epoch: Option<Box<str>>,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use simkeep::fingerprint::Document;
-use simkeep::{Digest, Role};
+use simkeep::{Digest, Role, Weight};
 
 use super::http::{self, Meaning};
 use super::lines::Lines;
@@ -19,7 +19,8 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339). It
 /// also has `text`; or `fingerprint` (16 hexadecimal digits; `null` with an `epoch` for content
 /// that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
-/// `"failed"`); or only a `status` that means one of these. `epoch` names the epoch of a
+/// `"failed"`); or only a `status` that means one of these; or only a `weight`, which is no visit then.
+/// A visit may have a `weight`, too, and `modified`, a time as in `t`. `epoch` names the epoch of a
 /// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
 /// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
 /// `"both"`), names an epoch of later lines. If a key occurs twice, the first counts. Other keys are
@@ -69,15 +70,11 @@ fn record(object: Object<'_>) -> Result<Record, String> {
     };
     let named = |why: String| format!("{}: {why}", escape(&page));
     url::check(&page).map_err(named)?;
-    let time = match &object.t {
-        Some(Value::Whole(seconds)) => seconds.checked_mul(1000).and_then(time::checked),
-        Some(Value::Decimal(seconds)) => time::seconds(*seconds),
-        Some(Value::Text(text)) => time::parse(text),
-        _ => None,
-    };
-    let time = time.ok_or_else(|| {
-        named("\"t\" must be seconds since 1970 or RFC 3339, in the years 1 to 9999".into())
-    })?;
+    let time = time_in("t", object.t).map_err(named)?;
+    let modified = object.modified.filter(|value| *value != Value::Null);
+    let modified = modified.map(|value| time_in("modified", Some(value)));
+    let modified = modified.transpose().map_err(named)?;
+    let weight = weight(object.weight).map_err(named)?;
     let status = match object.status {
         None | Some(Value::Null) => None,
         Some(Value::Whole(status)) => Some(u16::try_from(status).ok()),
@@ -143,10 +140,46 @@ fn record(object: Object<'_>) -> Result<Record, String> {
             (_, Some(Meaning::NotModified)) => (Payload::NotModified, known()?),
             (_, Some(Meaning::Gone)) => (Payload::Gone, None),
             (_, Some(Meaning::Failed)) => (Payload::Failed, None),
+            (None, None) => match weight {
+                Some(weight) => (Payload::Weighed(weight), None),
+                None => return Err(named("neither \"text\" nor \"fingerprint\"".into())),
+            },
             _ => return Err(named("neither \"text\" nor \"fingerprint\"".into())),
         },
     };
-    Ok(Record { url: page.into_owned(), time, payload, digest, claim: None, status, epoch })
+    let weight = match payload {
+        Payload::Restated { .. } if weight.is_some() => {
+            return Err(named("what is restated has no \"weight\"".into()));
+        }
+        Payload::Weighed(_) => None,
+        _ => weight,
+    };
+    let (url, claim) = (page.into_owned(), None);
+    Ok(Record { url, time, payload, digest, claim, status, modified, weight, epoch })
+}
+
+/// The time in the value of a key.
+fn time_in(key: &str, value: Option<Value<'_>>) -> Result<i64, String> {
+    let time = match value {
+        Some(Value::Whole(seconds)) => seconds.checked_mul(1000).and_then(time::checked),
+        Some(Value::Decimal(seconds)) => time::seconds(seconds),
+        Some(Value::Text(text)) => time::parse(&text),
+        _ => None,
+    };
+    let forms = "must be seconds since 1970 or RFC 3339, in the years 1 to 9999";
+    time.ok_or_else(|| format!("\"{key}\" {forms}"))
+}
+
+/// The weight in a value.
+fn weight(value: Option<Value<'_>>) -> Result<Option<Weight>, String> {
+    let weight = match value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Whole(weight)) => weight as f64,
+        Some(Value::Decimal(weight)) => weight,
+        Some(_) => f64::NAN,
+    };
+    let weight = Some(Weight::from(weight)).filter(|weight| weight.is_sound());
+    weight.map(Some).ok_or_else(|| "\"weight\" must be a finite number above 0".into())
 }
 
 /// The values of the keys that matter.
@@ -161,6 +194,8 @@ struct Object<'a> {
     seen: Option<Value<'a>>,
     epoch: Option<Value<'a>>,
     role: Option<Value<'a>>,
+    modified: Option<Value<'a>>,
+    weight: Option<Value<'a>>,
 }
 
 /// A value; those of no use here are read over and not kept, however large.
@@ -196,6 +231,8 @@ impl<'de> Deserialize<'de> for Object<'de> {
                         "seen" => &mut object.seen,
                         "epoch" => &mut object.epoch,
                         "role" => &mut object.role,
+                        "modified" => &mut object.modified,
+                        "weight" => &mut object.weight,
                         _ => {
                             map.next_value::<IgnoredAny>()?;
                             continue;
@@ -233,7 +270,7 @@ impl<'de> Deserialize<'de> for Value<'de> {
                 Ok(Value::Whole(number))
             }
             fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-                Ok(i64::try_from(number).map_or(Value::Other, Value::Whole))
+                Ok(i64::try_from(number).map_or(Value::Decimal(number as f64), Value::Whole))
             }
             fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
                 Ok(Value::Decimal(number))
@@ -287,6 +324,8 @@ mod tests {
             digest: Some(digest::of("aé\n".as_bytes())),
             claim: None,
             status: None,
+            modified: None,
+            weight: None,
             epoch: None,
         };
         assert_eq!(record, Ok(expected));
@@ -305,6 +344,8 @@ mod tests {
             digest: Some(Digest([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])),
             claim: None,
             status: Some(404),
+            modified: None,
+            weight: None,
             epoch: Some("mine".into()),
         };
         assert_eq!(record, Ok(expected));
@@ -319,6 +360,44 @@ mod tests {
         assert_eq!(restated.payload, Payload::Restated { fingerprint: None });
         assert!(with(r#","seen":"restated""#).unwrap_err().contains("what is restated needs"));
         assert!(with("").unwrap_err().contains("neither"));
+    }
+
+    #[test]
+    fn a_line_says_when_the_page_was_modified_and_how_much_it_weighs() {
+        let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1,{rest}}}"#));
+        for (told, expected) in
+            [("7", Some(7000)), ("1.5", Some(1500)), ("\"1970-01-01\"", Some(0)), ("null", None)]
+        {
+            let record = with(&format!(r#""text":"a","modified":{told}"#)).unwrap();
+            assert_eq!((record.modified, record.weight), (expected, None), "{told}");
+        }
+        for (told, expected) in [
+            ("2", Some(2.0)),
+            ("0.3", Some(0.3)),
+            ("1e-300", Some(1e-45)),
+            ("12345678901234567890", Some(12_345_678_901_234_567_890.0)),
+            ("null", None),
+        ] {
+            let record = with(&format!(r#""seen":"gone","weight":{told}"#)).unwrap();
+            assert_eq!(record.payload, Payload::Gone);
+            assert_eq!(record.weight, expected.map(Weight::from), "{told}");
+        }
+        // Alone, a weight is no visit.
+        let alone = with(r#""weight":2.5"#).unwrap();
+        assert_eq!((alone.payload, alone.weight), (Payload::Weighed(Weight::from(2.5)), None));
+        let with_status = with(r#""weight":2.5,"status":404"#).unwrap();
+        assert_eq!(with_status.payload, Payload::Gone);
+        assert!(with(r#""weight":2.5,"status":200"#).unwrap_err().contains("neither"));
+        for told in ["0", "-0.0", "-1", "\"2\"", "[]", "true"] {
+            let why = with(&format!(r#""text":"a","weight":{told}"#)).unwrap_err();
+            assert!(why.starts_with("x:: \"weight\" must be"), "{told}: {why}");
+        }
+        for told in ["\"yesterday\"", "1e300", "[]", "-99999999999999"] {
+            let why = with(&format!(r#""text":"a","modified":{told}"#)).unwrap_err();
+            assert!(why.starts_with("x:: \"modified\" must be"), "{told}: {why}");
+        }
+        let restated = r#""seen":"restated","fingerprint":null,"epoch":"e","weight":1"#;
+        assert!(with(restated).unwrap_err().contains("has no \"weight\""));
     }
 
     #[test]

@@ -172,7 +172,7 @@ pub type Part = Box<dyn Iterator<Item = Chunk> + Send>;
 ///
 /// # Errors
 ///
-/// An [`Item::Broken`], if the stream cannot be read, or is neither an archive nor JSON lines.
+/// If the stream cannot be read, or is neither an archive nor JSON lines.
 pub fn part(
     name: &str,
     expected: &str,
@@ -180,7 +180,7 @@ pub fn part(
     progress: Arc<AtomicU64>,
     zstd_window: ZstdWindow,
     live: bool,
-) -> Result<Part, Item> {
+) -> Result<Part, Broken> {
     let stream = Stream::unpacked(name, bytes, progress, zstd_window);
     let mut stream = stream.map_err(|e| broken(Path::new(name), &e))?.live(live);
     let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
@@ -188,7 +188,7 @@ pub fn part(
     // A page has no URL here.
     if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(start)) {
         let why = "neither JSON lines nor a web archive; name a file to read it as a page";
-        return Err(Item::Broken(Broken { at: stream.name().to_string(), why: why.into() }));
+        return Err(Broken { at: stream.name().to_string(), why: why.into() });
     }
     Ok(archive(kind, stream))
 }
@@ -264,7 +264,7 @@ impl Input {
     }
 
     /// Opens a source, or begins to walk a folder.
-    fn open(&mut self, source: Source) -> Result<Option<Opened>, Item> {
+    fn open(&mut self, source: Source) -> Result<Option<Opened>, Broken> {
         let live = source.is_live();
         match source {
             Source::Stdin => {
@@ -296,7 +296,7 @@ impl Input {
     }
 
     /// Opens a file in a folder.
-    fn open_within(&self, path: PathBuf) -> Result<Opened, Item> {
+    fn open_within(&self, path: PathBuf) -> Result<Opened, Broken> {
         if let Some(promised) = path.file_name().and_then(sniff::by_name) {
             let file = File::open(&path).map_err(|e| broken(&path, &e))?;
             let name = path.to_string_lossy();
@@ -325,12 +325,12 @@ impl Iterator for Input {
         }
         while !self.pages.is_full() {
             let opened = match self.walk.as_mut().and_then(Iterator::next) {
-                Some(Ok(path)) => self.open_within(path).map(Some),
-                Some(Err(item)) => Err(item),
+                Some(Ok(path)) => self.open_within(path).map(Some).map_err(Item::Broken),
+                Some(Err(skipped)) => Err(Item::from(skipped)),
                 None => {
                     self.walk = None;
                     match self.sources.pop_front() {
-                        Some(source) => self.open(source),
+                        Some(source) => self.open(source).map_err(Item::Broken),
                         None if self.pages.is_empty() => return None,
                         None => break,
                     }

@@ -66,7 +66,7 @@ pub(super) fn read(Page { path, content, .. }: Page) -> Item {
                     let name = path.to_string_lossy();
                     (metadata, Stream::plain(&name, Box::new(file), progress))
                 }
-                Err(error) => return broken(&path, &error),
+                Err(error) => return Item::Broken(broken(&path, &error)),
             }
         }
     };
@@ -97,7 +97,9 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
     };
     let digest = Some(digest::of(&bytes));
     let payload = Payload::Text(Box::new(document));
-    Ok(Item::Record(Record { url, time, payload, digest, claim: None, status: None, epoch: None }))
+    let (claim, status, modified, weight, epoch) = (None, None, None, None, None);
+    let record = Record { url, time, payload, digest, claim, status, modified, weight, epoch };
+    Ok(Item::Record(record))
 }
 
 /// What the ending of a name says of a document.

@@ -46,6 +46,50 @@ pub(super) fn compact(text: &str) -> Option<i64> {
     milliseconds(PrimitiveDateTime::new(date, time).assume_utc())
 }
 
+/// A time as HTTP writes it, in any of its three forms (RFC 9110, 5.6.7): day, month, year and time of
+/// day are told by their shape, in whatever order, as browsers do it for cookies (RFC 6265, 5.1.1).
+/// Years of two digits are those from 1970 to 2069. `None` of a text that has anything else but the name
+/// of a day and the zone of HTTP.
+pub(super) fn http(text: &str) -> Option<i64> {
+    /// Longer than any of the three.
+    const BYTES_MAX: usize = 64;
+    const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
+    const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+    if text.len() > BYTES_MAX {
+        return None;
+    }
+    let (mut day, mut month, mut year, mut of_day) = (None, None, None, None);
+    for word in text.split([' ', ',', '-']).filter(|word| !word.is_empty()) {
+        let lower = word.to_ascii_lowercase();
+        let start = lower.get(..3).unwrap_or_default();
+        let is_number = word.bytes().all(|b| b.is_ascii_digit());
+        let is_name = word.bytes().all(|b| b.is_ascii_alphabetic());
+        match MONTHS.find(start).filter(|at| start.len() == 3 && at.is_multiple_of(3)) {
+            Some(at) if is_name && month.is_none() => {
+                month = Month::try_from(u8::try_from(at / 3 + 1).ok()?).ok();
+            }
+            _ if is_name && (DAYS.contains(&start) || ["gmt", "utc"].contains(&&*lower)) => {}
+            _ if is_number && word.len() <= 2 && day.is_none() => day = word.parse::<u8>().ok(),
+            _ if is_number && year.is_none() && [2, 4].contains(&word.len()) => {
+                let number = word.parse::<i32>().ok()?;
+                let century = if number < 70 { 2000 } else { 1900 };
+                year = Some(if word.len() == 2 { century + number } else { number });
+            }
+            _ if of_day.is_none() => of_day = Some(time_of_day(word)?),
+            _ => return None,
+        }
+    }
+    let date = Date::from_calendar_date(year?, month?, day?).ok()?;
+    milliseconds(PrimitiveDateTime::new(date, of_day?).assume_utc())
+}
+
+/// Hours, minutes and seconds, two digits each.
+fn time_of_day(text: &str) -> Option<Time> {
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let part = |from: usize| text.get(from..from + 2)?.parse::<u8>().ok();
+    if shape == "00:00:00" { Time::from_hms(part(0)?, part(3)?, part(6)?).ok() } else { None }
+}
+
 /// Seconds since 1970 with a fraction; rounded to milliseconds.
 pub(super) fn seconds(seconds: f64) -> Option<i64> {
     let ms = (seconds * 1000.0).round();
@@ -86,6 +130,49 @@ mod tests {
     }
 
     #[test]
+    fn times_of_http_are_read_in_all_three_forms_and_near_them() {
+        let expected = parse("1994-11-06T08:49:37Z");
+        for text in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "sun, 6 nov 1994 08:49:37 utc",
+            "06 Nov 1994 08:49:37",
+        ] {
+            assert_eq!(http(text), expected, "{text}");
+        }
+        assert_eq!(http("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        assert_eq!(http("Monday, 01-Jan-69 00:00:00 GMT"), parse("2069-01-01"));
+        assert_eq!(http("Fri, 31 Dec 9999 23:59:59 GMT"), Some(TIME_MAX - 999));
+    }
+
+    #[test]
+    fn what_is_no_time_of_http_is_none() {
+        for text in [
+            "",
+            "0",
+            "-1",
+            "now",
+            "Sun, 06 Nov 1994",
+            "Sun, 06 Nov 1994 08:49 GMT",
+            "Sun, 06 Nov 1994 8:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 GMT; 08:49:38",
+            // Other zones, and times that there are not.
+            "Sun, 06 Nov 1994 08:49:37 EST",
+            "Sun, 06 Nov 1994 08:49:37 +0100",
+            "Sun, 31 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 24:00:00 GMT",
+            "Sun, 06 Nov 0000 08:49:37 GMT",
+            "Sun, 06 Foo 1994 08:49:37 GMT",
+            "1994-11-06T08:49:37Z",
+            "784111777",
+        ] {
+            assert_eq!(http(text), None, "{text}");
+        }
+        assert_eq!(http(&"Sun ".repeat(100_000)), None);
+    }
+
+    #[test]
     fn what_is_no_time_is_none() {
         for text in
             ["", "yesterday", "0000-01-01T00:00:00Z", "2017-13", "2017-02-30", "201404010000000000"]
@@ -103,6 +190,14 @@ mod tests {
         fn no_text_panics(text in "[0-9TZ:+.-]{0,30}|\\PC{0,20}") {
             parse(&text);
             compact(&text);
+            http(&text);
+        }
+
+        #[test]
+        fn no_words_of_a_date_panic(
+            words in prop::collection::vec("[0-9]{0,5}|[a-z]{0,5}|Jan|Mon|08:49:37|é", 0..9),
+        ) {
+            http(&words.join(" "));
         }
     }
 }

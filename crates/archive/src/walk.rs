@@ -42,7 +42,7 @@ impl Except {
 
 impl Walk {
     /// Walks `folder`, which itself may be a symbolic link.
-    pub(super) fn new(folder: &Path) -> Result<Walk, Item> {
+    pub(super) fn new(folder: &Path) -> Result<Walk, Broken> {
         Ok(Walk { ahead: entries(folder)?, except: None })
     }
 
@@ -51,7 +51,7 @@ impl Walk {
         Walk { except, ..self }
     }
 
-    fn visit(&mut self, path: PathBuf) -> Result<Option<PathBuf>, Item> {
+    fn visit(&mut self, path: PathBuf) -> Result<Option<PathBuf>, Skipped> {
         let kind = path.symlink_metadata().map_err(|e| broken(&path, &e))?.file_type();
         if kind.is_dir() {
             if self.except.as_mut().is_some_and(|except| except.is(&path)) {
@@ -62,17 +62,17 @@ impl Walk {
         } else if kind.is_file() {
             Ok(Some(path))
         } else if kind.is_symlink() {
-            Err(Item::Passed("symbolic link"))
+            Err(Skipped::Passed("symbolic link"))
         } else {
-            Err(Item::Passed("special file"))
+            Err(Skipped::Passed("special file"))
         }
     }
 }
 
 impl Iterator for Walk {
-    type Item = Result<PathBuf, Item>;
+    type Item = Result<PathBuf, Skipped>;
 
-    fn next(&mut self) -> Option<Result<PathBuf, Item>> {
+    fn next(&mut self) -> Option<Result<PathBuf, Skipped>> {
         loop {
             let path = self.ahead.pop()?;
             if let Some(found) = self.visit(path).transpose() {
@@ -83,7 +83,7 @@ impl Iterator for Walk {
 }
 
 /// What stands in a folder, the first one last.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, Item> {
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Broken> {
     let mut entries = fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>())
         .map_err(|e| broken(folder, &e))?;
@@ -92,8 +92,30 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Item> {
 }
 
 /// A file or folder that cannot be read.
-pub(super) fn broken(path: &Path, error: &std::io::Error) -> Item {
-    Item::Broken(Broken::source(&path.to_string_lossy(), error))
+pub(super) fn broken(path: &Path, error: &std::io::Error) -> Broken {
+    Broken::source(&path.to_string_lossy(), error)
+}
+
+/// What stands in a folder and is no file to read.
+pub(super) enum Skipped {
+    Broken(Broken),
+    /// It is of another kind.
+    Passed(&'static str),
+}
+
+impl From<Broken> for Skipped {
+    fn from(broken: Broken) -> Skipped {
+        Skipped::Broken(broken)
+    }
+}
+
+impl From<Skipped> for Item {
+    fn from(skipped: Skipped) -> Item {
+        match skipped {
+            Skipped::Broken(broken) => Item::Broken(broken),
+            Skipped::Passed(kind) => Item::Passed(kind),
+        }
+    }
 }
 
 #[cfg(test)]

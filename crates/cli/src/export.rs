@@ -26,6 +26,9 @@ Keys, in this order, absent where there is nothing to say:
   digest       32 hexadecimal digits: of what came (see `simkeep ingest --help`), or as it was given
   epoch        the name of what made the fingerprint
   status       the HTTP status
+  modified     when the page was last modified, as the server said (Last-Modified)
+  weight       how important the page is from this time on, 1 if that was never said; a line with
+               this alone is no visit
   seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was; \"restated\": the content
                of this time and digest has this fingerprint, or none, in another epoch
 
@@ -55,6 +58,11 @@ impl Export {
             let entries = history.iter().map(|entry| names.renumber(entry.entry()));
             let mut entries: Vec<Entry> = entries.collect::<simkeep::Result<_>>()?;
             entries.sort_unstable();
+            // A page that was not visited yet is not weighed, so what weighs it comes behind a visit.
+            let first = entries.iter().position(Entry::is_visit);
+            if let Some(front) = first.and_then(|first| entries.get_mut(..=first)) {
+                front.rotate_right(1);
+            }
             for entry in entries {
                 output.object(&visit::object(&url, &entry, &names.sorted)?.into())?;
             }

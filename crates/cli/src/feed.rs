@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::{Fingerprinter, Meaning};
-use simkeep::{Digest, Origin, Role};
+use simkeep::{Digest, Origin, Role, Weight};
 
 use super::exit::Failure;
 use super::pipeline::{self, Crew, Next, Pipeline, Results};
@@ -21,6 +21,10 @@ pub(super) struct Entry {
     /// Milliseconds since 1970.
     pub(super) time: i64,
     pub(super) status: Option<u16>,
+    /// When the page was last modified, as its server said.
+    pub(super) modified: Option<i64>,
+    /// How important the page is from now on.
+    pub(super) weight: Option<Weight>,
     pub(super) digest: Option<Digest>,
     /// What an archive declares it to be.
     pub(super) claim: Option<Box<Claim>>,
@@ -34,7 +38,8 @@ impl Entry {
             Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
             Found::Restated(_, name) => name.len(),
             Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
-            Found::Text(_) | Found::NotModified | Found::Gone | Found::Failed => 0,
+            Found::Text(_) | Found::Weighed(_) => 0,
+            Found::NotModified | Found::Gone | Found::Failed => 0,
         };
         let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
         self.url.len() + found + claim + self.wrong().map_or(0, Broken::bytes)
@@ -54,6 +59,8 @@ pub(super) enum Found {
     Ready(Option<u64>, Option<String>),
     /// What another epoch, of this name, makes of content that was seen before.
     Restated(Option<u64>, String),
+    /// No visit, but how important the page is from now on.
+    Weighed(Weight),
     NotModified,
     Gone,
     Failed,
@@ -157,14 +164,15 @@ fn read(chunk: Chunk, fingerprinters: &mut [Fingerprinter<'_>], into: &mut Resul
 }
 
 fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
-    let Record { url, time, payload, digest, claim, status, epoch, .. } = match item {
-        Item::Record(record) => record,
-        Item::Broken(broken) => return Fed::Broken(broken),
-        Item::Passed(kind) => return Fed::Passed(kind),
-        Item::Binary(captured) => return Fed::Binary(captured),
-        Item::Epoch(name, role) => return Fed::Epoch(name, role),
-        _ => return Fed::Passed("unknown"),
-    };
+    let Record { url, time, payload, digest, claim, status, modified, weight, epoch, .. } =
+        match item {
+            Item::Record(record) => record,
+            Item::Broken(broken) => return Fed::Broken(broken),
+            Item::Passed(kind) => return Fed::Passed(kind),
+            Item::Binary(captured) => return Fed::Binary(captured),
+            Item::Epoch(name, role) => return Fed::Epoch(name, role),
+            _ => return Fed::Passed("unknown"),
+        };
     let found = match payload {
         Payload::Text(document) => {
             match fingerprinters.iter_mut().map(|f| f.of_page(&document)).collect() {
@@ -182,13 +190,14 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Payload::Restated { fingerprint } => {
             Found::Restated(fingerprint, epoch.map(String::from).unwrap_or_default())
         }
+        Payload::Weighed(weight) => Found::Weighed(weight),
         Payload::NotModified => Found::NotModified,
         Payload::Gone => Found::Gone,
         Payload::Failed => Found::Failed,
         Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
         _ => return Fed::Passed("unknown"),
     };
-    Fed::Entry(Entry { url, time, status, digest, claim, found })
+    Fed::Entry(Entry { url, time, status, modified, weight, digest, claim, found })
 }
 
 #[cfg(test)]
@@ -199,8 +208,10 @@ mod tests {
     #[test]
     fn whatever_may_be_long_is_counted() {
         let long = || "x".repeat(1000);
-        let entry =
-            |found, claim| Entry { url: long(), time: 0, status: None, digest: None, claim, found };
+        let entry = |found, claim| {
+            let (status, modified, weight, digest) = (None, None, None, None);
+            Entry { url: long(), time: 0, status, modified, weight, digest, claim, found }
+        };
         let wrong = Some(Broken { at: long(), why: long() });
         let declared = Declared::parse("md5:d41d8cd98f00b204e9800998ecf8427e").unwrap();
         let claim = Some(Box::new(Claim { declared, wrong }));

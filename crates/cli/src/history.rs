@@ -15,7 +15,8 @@ use simkeep_archive::escape;
 /// too short to tell from others), digest, and the verdict: new, same (and how that is known), changed
 /// by a number of bits and about how much that is, reverted to an earlier version, gone, failed, or not
 /// modified though no content was ever seen. Fingerprints restated in another epoch follow their visit.
-/// If the store has several epochs, a line ends with that of its fingerprint.
+/// If the store has several epochs, a line ends with that of its fingerprint. A visit with which the
+/// server said when the page was modified tells it, and weights have lines of their own.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep history https://example.com/terms
@@ -85,7 +86,11 @@ impl History {
                 let of = entry.entry().content().filter(|_| epochs.len() > 1);
                 let of = of.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
                 let of = of.map(|name| format!("  [{}]", escape::whole(name))).unwrap_or_default();
-                output.line(&format!("{}  {}{of}", visit::row(&entry.entry()), told(entry)))?;
+                let modified = entry.visit().and_then(|(visit, _)| visit.modified);
+                let modified = modified.map(|ms| format!("; modified {}", time::format(ms)));
+                let modified = modified.unwrap_or_default();
+                let row = visit::row(&entry.entry());
+                output.line(&format!("{row}  {}{modified}{of}", told(entry)))?;
             }
         }
         Ok(Exit::Done)

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 use simkeep::{
     Content, Digest, Entry, Error, Origin, Request, Restated, Role, Seen, Snapshot, Store, Visit,
+    Weighed, Weight,
 };
 
 use super::exit::{Exit, Failure, say};
@@ -87,6 +88,7 @@ impl Load {
             epochs: Epochs::new(register, origins.clone()),
             more: None,
             restated: 0,
+            weighed: 0,
             too_short: 0,
             broken: Named::broken(),
             wrong: Named::wrong(),
@@ -119,10 +121,19 @@ impl Load {
         let rest = [taken.broken.rest(), taken.wrong.rest()];
         rest.into_iter().flatten().for_each(|message| say(&message));
         let in_use = in_use_now(&loaded.begun, &store.snapshot());
-        let Taken { broken, wrong, passed, restated, too_short, .. } = taken;
+        let Taken { broken, wrong, passed, restated, weighed, too_short, .. } = taken;
         let (broken, wrong_digests) = (broken.count(), wrong.count());
-        let summary =
-            Summary { loaded, in_use, restated, too_short, broken, wrong_digests, passed, elapsed };
+        let summary = Summary {
+            loaded,
+            in_use,
+            restated,
+            weighed,
+            too_short,
+            broken,
+            wrong_digests,
+            passed,
+            elapsed,
+        };
         store.close()?;
         if self.common.json {
             output.object(&summary.object())?;
@@ -171,6 +182,7 @@ struct Record {
     url: String,
     entry: Entry,
     also: Option<Made>,
+    weight: Option<Weight>,
 }
 
 impl Observed for Record {
@@ -178,9 +190,10 @@ impl Observed for Record {
         match Request::of(&self.url, self.entry) {
             Request::Observe(mut observation) => {
                 observation.also = self.also;
+                observation.weight = self.weight;
                 Request::Observe(observation)
             }
-            restate => restate,
+            other => other,
         }
     }
 }
@@ -205,7 +218,8 @@ impl Part<'_> {
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, entry) = observation?;
                     taken.borrow_mut().restated += u64::from(entry.is_restated());
-                    Ok(Record { url: url.to_string(), entry, also: None })
+                    taken.borrow_mut().weighed += u64::from(entry.weight().is_some());
+                    Ok(Record { url: url.to_string(), entry, also: None, weight: None })
                 })))
             }
             Part::Sources(sources) => {
@@ -245,6 +259,8 @@ struct Taken<'s> {
     more: Option<Record>,
     /// Records that are no news of a visit, but restated.
     restated: u64,
+    /// Records that are no visits, but weights.
+    weighed: u64,
     /// Texts that have no fingerprint: too short to tell from others.
     too_short: u64,
     broken: Named,
@@ -303,8 +319,8 @@ impl Taken<'_> {
 
     /// What an entry tells; none of a revisit.
     fn told(&mut self, entry: feed::Entry) -> simkeep::Result<Option<Record>> {
-        let feed::Entry { url, time, status, digest, found, .. } = entry;
-        let visit = |seen| Entry::Visit(Visit { time, seen, status, modified: None });
+        let feed::Entry { url, time, status, modified, weight, digest, found, .. } = entry;
+        let visit = |seen| Entry::Visit(Visit { time, seen, status, modified });
         let content =
             |fingerprint, epoch| visit(Seen::Content(Content { fingerprint, digest, epoch }));
         let mut also = None;
@@ -333,12 +349,16 @@ impl Taken<'_> {
                 let epoch = self.epochs.named(&name, Role::Both)?;
                 Entry::Restated(Restated { time, fingerprint, digest, epoch })
             }
+            Found::Weighed(weight) => {
+                self.weighed += 1;
+                Entry::Weighed(Weighed { time, weight })
+            }
             Found::NotModified => visit(Seen::NotModified { digest }),
             Found::Gone => visit(Seen::Gone),
             Found::Failed => visit(Seen::Failed),
             Found::Revisit(..) => return Ok(None),
         };
-        Ok(Some(Record { url, entry, also }))
+        Ok(Some(Record { url, entry, also, weight }))
     }
 }
 
@@ -360,7 +380,8 @@ impl Taken<'_> {
         // A visit takes one fingerprint beside its own.
         self.more = missing.next().map(|(fingerprint, epoch)| {
             let restated = Restated { time, fingerprint, digest, epoch };
-            Record { url: url.to_owned(), entry: Entry::Restated(restated), also: None }
+            let (url, entry) = (url.to_owned(), Entry::Restated(restated));
+            Record { url, entry, also: None, weight: None }
         });
         self.restated += u64::from(self.more.is_some());
         Ok(Some((*visit, first)))
@@ -374,6 +395,8 @@ struct Summary {
     in_use: Vec<String>,
     /// Records that are no news of a visit, but restated.
     restated: u64,
+    /// Records that are no visits, but weights.
+    weighed: u64,
     /// Texts that have no fingerprint: too short to tell from others.
     too_short: u64,
     broken: u64,
@@ -384,7 +407,8 @@ struct Summary {
 
 impl Summary {
     fn known(&self) -> u64 {
-        self.loaded.observations.saturating_sub(self.restated + self.loaded.visits)
+        let others = self.restated + self.weighed;
+        self.loaded.observations.saturating_sub(others + self.loaded.visits)
     }
 
     /// The names of the epochs that began.
@@ -404,6 +428,7 @@ impl Summary {
             "visits": self.loaded.visits,
             "known": self.known(),
             "restated": self.loaded.restated,
+            "weighed": self.loaded.weighed,
             "too_short": self.too_short,
             "pages": self.loaded.pages,
             "new": self.loaded.new_pages,
@@ -434,6 +459,9 @@ impl Summary {
                 self.loaded.restated,
                 "fingerprints of what was seen, in another epoch",
             );
+        }
+        if self.loaded.weighed > 0 {
+            line("weighed", self.loaded.weighed, "weights that were not known");
         }
         line("pages", self.loaded.pages, "");
         line("  new pages", self.loaded.new_pages, "");

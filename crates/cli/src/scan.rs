@@ -77,6 +77,7 @@ fn object(page: &Page, epochs: &[EpochInfo]) -> simkeep::Result<Value> {
         "last": time::format(page.last.time),
         "last_seen": visit::seen(&page.last.seen).unwrap_or("content"),
         "gone": page.gone,
+        "weight": visit::weight(page.weight),
     });
     if let (Some(content), Some(keys)) = (page.content, object.as_object_mut()) {
         let mut put = |key: &str, value: Value| keys.insert(key.to_owned(), value);
@@ -87,6 +88,9 @@ fn object(page: &Page, epochs: &[EpochInfo]) -> simkeep::Result<Value> {
         put("epoch", visit::epoch(epochs, content.epoch)?.into());
         if let Some(seen) = page.content_seen {
             put("content_seen", time::format(seen).into());
+        }
+        if let Some(modified) = page.modified {
+            put("modified", time::format(modified).into());
         }
     }
     Ok(object)

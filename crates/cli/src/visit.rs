@@ -47,7 +47,7 @@ pub(super) fn object(
     let seen = match entry {
         Entry::Visit(visit) => seen(&visit.seen),
         Entry::Restated(_) => Some("restated"),
-        Entry::Weighed(_) => Some("weighed"),
+        Entry::Weighed(_) => None,
     };
     if let Some(seen) = seen {
         put("seen", seen.into());

@@ -249,6 +249,7 @@ impl Load<'_> {
             new_pages: written.new_pages,
             visits: written.visits,
             restated: written.restated,
+            weighed: written.weighed,
             segments: ids.len(),
             bytes: written.bytes,
             begun,

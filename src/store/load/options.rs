@@ -56,7 +56,9 @@ pub struct Loaded {
     /// What was [restated](crate::Restatement) that the store did not have: second fingerprints of
     /// visits are among it.
     pub restated: u64,
-    /// Pages with such visits, or something restated.
+    /// [Weights](crate::Observation::weight) that the store did not have, with a visit or without.
+    pub weighed: u64,
+    /// Pages with such visits or weights, or something restated.
     pub pages: u64,
     /// How many of these pages the store did not know before.
     pub new_pages: u64,

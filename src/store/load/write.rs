@@ -254,8 +254,9 @@ pub(super) struct Written {
     /// Pages with visits that the store did not have, and those visits.
     pub(super) pages: u64,
     pub(super) visits: u64,
-    /// What was restated beside.
+    /// What was restated beside, and weighed.
     pub(super) restated: u64,
+    pub(super) weighed: u64,
     /// The pages that it did not know.
     pub(super) new_pages: u64,
     /// Bytes of the segments.
@@ -273,7 +274,7 @@ pub(super) struct Writing<'d> {
     pub(super) memory_bytes: usize,
     /// How the tables are made, in memory that is free again by then.
     pub(super) layout: Layout,
-    /// The tier of a segment with this many visits.
+    /// The tier of a segment with this many entries.
     pub(super) tier: &'d (dyn Fn(u64) -> u64 + Sync),
 }
 
@@ -283,9 +284,10 @@ struct Open {
     sealer: Sealer,
     pages: u64,
     new_pages: u64,
-    /// Visits and what was restated, and visits alone.
+    /// All entries, and of them visits and weights.
     operations: u64,
     visits: u64,
+    weighed: u64,
 }
 
 impl Written {
@@ -298,6 +300,7 @@ impl Written {
             pages: 0,
             visits: 0,
             restated: 0,
+            weighed: 0,
             new_pages: 0,
             bytes: 0,
         }
@@ -334,22 +337,24 @@ impl Writing<'_> {
     fn begin(&self) -> Result<Open> {
         let stamp = self.stamps.stamp(&**self.disk);
         let sealer = Sealer::new(self.disk, stamp, self.memory_bytes / 16 * 15)?;
-        Ok(Open { id: stamp.id, sealer, pages: 0, new_pages: 0, operations: 0, visits: 0 })
+        let (pages, new_pages, operations, visits, weighed) = (0, 0, 0, 0, 0);
+        Ok(Open { id: stamp.id, sealer, pages, new_pages, operations, visits, weighed })
     }
 
     fn finish(&self, open: Open, written: &mut Written) -> Result<()> {
-        let Open { id, sealer, pages, new_pages, operations, visits } = open;
+        let Open { id, sealer, pages, new_pages, operations, visits, weighed } = open;
         ensure(new_pages <= pages && pages <= operations, "a page of a load has a visit")?;
         let sequences = (written.sequence + 1, written.sequence + operations);
         let deltas = (new_pages.cast_signed(), visits.cast_signed());
-        let span = Span { sequences, deltas, tier: (self.tier)(visits) };
+        let span = Span { sequences, deltas, tier: (self.tier)(operations) };
         written.bytes += sealer.finish(span, &Tombstones::default(), &self.layout)?;
         written.segments.push(id);
         written.files.push(Name::Segment(id));
         written.sequence = sequences.1;
         written.pages += pages;
         written.visits += visits;
-        written.restated += operations - visits;
+        written.restated += operations - visits - weighed;
+        written.weighed += weighed;
         written.new_pages += new_pages;
         Ok(())
     }
@@ -369,6 +374,7 @@ impl Open {
         self.new_pages += u64::from(page.new);
         self.operations += entries.len() as u64;
         self.visits += count_visits(entries) as u64;
+        self.weighed += entries.iter().filter(|entry| entry.weight().is_some()).count() as u64;
         Ok(())
     }
 }

@@ -120,6 +120,36 @@ fn other_kinds_are_passed_over_by_name() {
 }
 
 #[test]
+fn the_date_of_an_answer_is_kept_where_it_is_of_the_content() {
+    let date = "Last-Modified: Thu, 01 Jan 1970 00:00:07 GMT";
+    let modified = |file: String| {
+        let item = only(file);
+        let Item::Record(record) = item else { panic!("{item:?}") };
+        record.modified
+    };
+    let answer = |status: &str, lines: &str| {
+        response(
+            "http://a/",
+            &format!("HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{lines}\r\n\r\n<p>text"),
+        )
+    };
+    assert_eq!(modified(answer("200 OK", date)), Some(7_000));
+    assert_eq!(modified(answer("304 Not Modified", date)), Some(7_000));
+    assert_eq!(modified(answer("404 Not Found", date)), None);
+    assert_eq!(modified(answer("503 Busy", date)), None);
+    assert_eq!(modified(answer("200 OK", "X: y")), None);
+    // The first that is a date counts.
+    let several = format!("Last-Modified: yesterday\r\nlast-modified:\r\n{date}\r\n{date}8");
+    assert_eq!(modified(answer("200 OK", &several)), Some(7_000));
+    let long = format!("Last-Modified: {}", "1".repeat(900_000));
+    assert_eq!(modified(answer("200 OK", &long)), None);
+    let profile = "\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\
+         \r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{date}\r\n\r\n");
+    assert_eq!(modified(page("revisit", "http://a/", profile, &head)), Some(7_000));
+}
+
+#[test]
 fn a_revisit_names_what_it_repeats() {
     let profile =
         "\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";

@@ -54,7 +54,9 @@ What it reads, plain or packed with gzip or zstd:
               are no text are passed over
   JSON lines  {\"url\", \"t\", \"text\"}, or {\"url\", \"t\", \"fingerprint\", \"digest\"} ready-made (16 and
               32 hexadecimal digits), or {\"url\", \"t\", \"seen\"}: \"not-modified\", \"gone\" or \"failed\";
-              \"t\" in seconds since 1970 or RFC 3339; \"status\" if known; other keys are ignored
+              \"t\" in seconds since 1970 or RFC 3339; \"status\" if known, \"modified\" (as \"t\"; the
+              Last-Modified of archives), \"weight\" (above 0; 1 if none was ever given; alone it is
+              no visit, and left out for a page without visits); other keys are ignored
   archives    WARC, WET and ARC: responses, revisits, resources and conversions
 
 The digest of a page is 128 bits of the SHA-1 of what came: a file, the \"text\" of a line, or what a

@@ -2,7 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use simkeep::{Answer, Content, Digest, Entry, Origin, Restated, Role, Seen, Store, Visit};
+use simkeep::{
+    Answer, Content, Digest, Entry, Origin, Restated, Role, Seen, Store, Visit, Weighed, Weight,
+};
 
 use super::Failure;
 use super::histories::Histories;
@@ -54,12 +56,12 @@ impl<'a> Observer<'a> {
     pub(super) fn take(&mut self, entry: feed::Entry) -> Result<(), Failure> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(entry.wrong().is_some());
-        let feed::Entry { url, time, status, digest, claim, found } = entry;
+        let feed::Entry { url, time, status, modified, weight, digest, claim, found } = entry;
         let (mut also, mut is_brief) = (None, false);
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let restated =
             |fingerprint, epoch| Entry::Restated(Restated { time, fingerprint, digest, epoch });
-        let visit = |seen| Entry::Visit(Visit { time, seen, status, modified: None });
+        let visit = |seen| Entry::Visit(Visit { time, seen, status, modified });
         let entry = match found {
             Found::Text(Text { fingerprints, is_brief: brief }) => {
                 is_brief = brief;
@@ -73,7 +75,8 @@ impl<'a> Observer<'a> {
                 if self.restate || told.visit(status).is_some() {
                     // That it was seen is known, perhaps from before there was one of the epochs.
                     let made = [Some((fingerprint, epoch)), also].into_iter().flatten();
-                    return self.restate(&url, (time, digest), &told, made);
+                    self.restate(&url, (time, digest), &told, made)?;
+                    return weight.map_or(Ok(()), |weight| self.weigh(url, time, weight));
                 }
                 visit(Seen::Content(seen))
             }
@@ -85,6 +88,7 @@ impl<'a> Observer<'a> {
             Found::Restated(fingerprint, name) => {
                 restated(fingerprint, self.epochs.named(&name, Role::Both)?)
             }
+            Found::Weighed(weight) => return self.weigh(url, time, weight),
             Found::NotModified => visit(Seen::NotModified { digest }),
             Found::Gone => visit(Seen::Gone),
             Found::Failed => visit(Seen::Failed),
@@ -131,7 +135,7 @@ impl<'a> Observer<'a> {
             }
             entry => entry,
         };
-        let pending = Pending { url, entry, also, is_brief };
+        let pending = Pending { url, entry, also, weight, is_brief };
         self.add(pending)
     }
 
@@ -139,6 +143,12 @@ impl<'a> Observer<'a> {
         self.histories.told(&pending);
         self.pending.push(pending);
         if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
+    }
+
+    /// Weighs a page without a visit.
+    fn weigh(&mut self, url: String, time: i64, weight: Weight) -> Result<(), Failure> {
+        let entry = Entry::Weighed(Weighed { time, weight });
+        self.add(Pending { url, entry, also: None, weight: None, is_brief: false })
     }
 
     /// Restates what a page held in each of these epochs in which that is not known.
@@ -155,7 +165,7 @@ impl<'a> Observer<'a> {
         for (fingerprint, epoch) in told.missing(made).take(most) {
             let restated = Restated { time, fingerprint, digest, epoch };
             let (url, entry) = (url.to_owned(), Entry::Restated(restated));
-            self.add(Pending { url, entry, also: None, is_brief: false })?;
+            self.add(Pending { url, entry, also: None, weight: None, is_brief: false })?;
             is_known = false;
         }
         self.summary.known += u64::from(is_known);

@@ -1,6 +1,6 @@
 //! A request that waits for its batch.
 
-use simkeep::{Entry, Request, Restated};
+use simkeep::{Entry, Request, Restated, Weight};
 
 use crate::incoming::Made;
 
@@ -9,6 +9,7 @@ pub(super) struct Pending {
     pub(super) url: String,
     pub(super) entry: Entry,
     pub(super) also: Option<Made>,
+    pub(super) weight: Option<Weight>,
     /// Whether it is of a text with too few words for a distance to mean much.
     pub(super) is_brief: bool,
 }
@@ -18,9 +19,10 @@ impl Pending {
         match Request::of(&self.url, self.entry) {
             Request::Observe(mut observation) => {
                 observation.also = self.also;
+                observation.weight = self.weight;
                 Request::Observe(observation)
             }
-            restate => restate,
+            other => other,
         }
     }
 

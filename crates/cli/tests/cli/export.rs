@@ -86,6 +86,53 @@ fn what_was_exported_and_ingested_is_exported_the_same() {
 }
 
 #[test]
+fn dates_and_weights_are_exported_and_come_back() {
+    let lines = r#"{"url":"http://a.example/","t":1000,"text":"some words","modified":990,"weight":2.5}
+{"url":"http://a.example/","t":2000,"seen":"not-modified","modified":"1970-01-01T00:16:30.500Z"}
+{"url":"http://a.example/","t":3000,"weight":0.1}
+{"url":"http://a.example/","t":-5,"weight":7}
+{"url":"http://b.example/","t":5,"weight":7}
+"#;
+    let place = Place::new();
+    let summary = place.ingest(lines);
+    let told = ["records", "first", "same", "weighed", "unweighed"].map(|key| &summary[key]);
+    assert_eq!(told.map(|n| n.as_u64().unwrap()), [5, 1, 1, 2, 1]);
+    let export = place.export();
+    let of_weights = |line: &&str| line.contains("weight") && !line.contains("fingerprint");
+    let weights: Vec<&str> = export.lines().filter(of_weights).collect();
+    let expected = [
+        // Before any visit, and yet behind the first.
+        r#"{"url":"http://a.example/","t":"1969-12-31T23:59:55Z","weight":7}"#,
+        r#"{"url":"http://a.example/","t":"1970-01-01T00:16:40Z","weight":2.5}"#,
+        r#"{"url":"http://a.example/","t":"1970-01-01T00:50:00Z","weight":0.1}"#,
+    ];
+    assert_eq!(weights, expected);
+    assert!(export.lines().nth(1).unwrap().ends_with(r#","modified":"1970-01-01T00:16:30Z"}"#));
+    let word = r#""modified":"1970-01-01T00:16:30.500Z","seen":"not-modified"}"#;
+    assert!(export.contains(word), "{export}");
+    assert_eq!(Place::with(&export).export(), export);
+    // Loaded, it is the same; a weight of a page that is not known is left out.
+    let loaded = Place::new();
+    for summary in [(6, 2, 3), (6, 0, 0)] {
+        let unknown = r#"{"url":"http://b.example/","t":5,"weight":1}"#;
+        let ran = loaded.run_with_input(&["load", "-", "--json"], &format!("{export}{unknown}"));
+        let found = ran.objects().remove(0);
+        let told = ["records", "visits", "weighed"].map(|key| found[key].as_u64().unwrap());
+        assert_eq!((told[0], told[1], told[2]), summary);
+        assert_eq!(loaded.export(), export);
+    }
+    let scan = place.done(&["scan", "--json"]);
+    assert!(
+        scan.contains(r#""weight":0.1"#)
+            && scan.contains(r#""modified":"1970-01-01T00:16:30.500Z""#)
+    );
+    let history = place.done(&["history", "http://a.example/"]);
+    let told: Vec<&str> = history.lines().filter(|line| line.contains("weight")).collect();
+    assert!(told.len() == 3 && told[2].ends_with("weight 0.1"), "{history}");
+    assert!(history.contains("; modified 1970-01-01T00:16:30Z"), "{history}");
+}
+
+#[test]
 fn an_export_does_not_depend_on_how_the_store_was_sealed_or_merged() {
     let everything = everything();
     let once = Place::with(&everything);

@@ -153,7 +153,7 @@ impl Feed {
             Ok(part) => (Some(part), None),
             Err(refused) => (None, Some(refused)),
         };
-        part.into_iter().flatten().flat_map(items).chain(refused).take(ITEMS_MAX)
+        part.into_iter().flatten().flat_map(items).chain(refused.map(Item::Broken)).take(ITEMS_MAX)
     }
 }
 
