@@ -29,3 +29,4 @@ mod recrawl;
 mod search;
 mod space;
 mod style;
+mod weights;

@@ -157,6 +157,18 @@ fn a_page_that_was_modified_outside_the_years_1_to_9999_is_refused() {
 }
 
 #[test]
+fn a_weight_that_is_not_finite_and_positive_is_refused() {
+    for weight in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -1.0] {
+        let is_named = |e: &Error| matches!(e, Error::Option { name: "weight", .. });
+        expect_refused(Observation::gone(URLS[0], 1).weight(weight), is_named);
+        let store = create(&SimDisk::new(), small());
+        store.observe(Observation::gone(URLS[0], 1)).unwrap();
+        let refused = store.weigh(Observation::weighed(URLS[0], 1, weight)).unwrap_err();
+        assert!(is_named(&refused), "{refused}");
+    }
+}
+
+#[test]
 fn an_epoch_that_is_not_registered_is_refused() {
     expect_refused(Observation::content(URLS[0], 0, 0, Epoch::from_number(2)), |e| {
         matches!(e, Error::UnknownEpoch(2))

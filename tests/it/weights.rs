@@ -1,0 +1,119 @@
+//! How important pages are: given with a visit or alone, and kept until another weight is given.
+
+use simkeep::disk::SimDisk;
+use simkeep::load::LoadOptions;
+use simkeep::{
+    Answer, Epoch, Observation, Progress, Request, Scope, Store, Verdict, WeighOutcome, Weight,
+};
+
+use simkeep_testing::{create, open, small, sound};
+
+const URL: &str = "https://example.com/";
+
+fn content(time: i64) -> Observation<'static> {
+    Observation::content(URL, time, 7, Epoch::from_number(0))
+}
+
+fn weighed(time: i64, weight: f64) -> Request<'static> {
+    Observation::weighed(URL, time, weight).into()
+}
+
+fn weight(store: &Store) -> Weight {
+    store.latest(URL).unwrap().unwrap().weight
+}
+
+#[test]
+fn the_weight_of_the_latest_time_is_in_force_whatever_came_first() {
+    let requests: [Request<'_>; 6] = [
+        content(100).into(),
+        weighed(50, 9.0),
+        content(200).weight(2.0).into(),
+        weighed(300, 0.5),
+        // Of one time the greatest.
+        weighed(300, 0.25),
+        content(400).into(),
+    ];
+    for turned in 0..requests.len() {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        // What weighs a page comes behind one of its visits.
+        store.observe(content(0)).unwrap();
+        let mut requests = requests;
+        requests.rotate_left(turned);
+        for request in &requests {
+            store.request_batch(&[*request]).unwrap();
+            store.seal().unwrap();
+        }
+        assert_eq!(weight(&store), Weight::from(0.5), "turned by {turned}");
+        store.merge(&Progress::default()).unwrap();
+        assert_eq!(weight(&store), Weight::from(0.5), "turned by {turned}");
+        assert_eq!(store.latest(URL).unwrap().unwrap().visits, 4);
+        sound(&store).unwrap();
+        drop(store);
+        assert_eq!(weight(&open(&disk, small())), Weight::from(0.5));
+        let loaded = create(&SimDisk::new(), small());
+        let all = requests.iter().copied().chain([content(0).into()]);
+        loaded.load(all.map(Ok), LoadOptions::default()).unwrap();
+        assert_eq!(loaded.history(URL).unwrap(), open(&disk, small()).history(URL).unwrap());
+    }
+}
+
+#[test]
+fn a_page_that_was_never_weighed_has_a_weight_of_1() {
+    let store = create(&SimDisk::new(), small());
+    store.observe(content(0)).unwrap();
+    assert_eq!(weight(&store), Weight::ONE);
+}
+
+#[test]
+fn a_weight_is_no_visit_and_needs_one() {
+    let store = create(&SimDisk::new(), small());
+    let weighing = Observation::weighed(URL, 5, 2.0);
+    assert_eq!(store.weigh(weighing).unwrap(), WeighOutcome::Missing);
+    assert_eq!(store.latest(URL).unwrap(), None);
+    store.observe(content(10)).unwrap();
+    assert_eq!(store.weigh(weighing).unwrap(), WeighOutcome::Stored);
+    assert_eq!(store.weigh(weighing).unwrap(), WeighOutcome::Known);
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.pages, stats.visits), (1, 1));
+    // What is later is judged as if there were no weight.
+    assert_eq!(store.observe(content(20)).unwrap().verdict.distance(), None);
+    store.forget(Scope::Url(URL)).unwrap();
+    assert_eq!(store.weigh(weighing).unwrap(), WeighOutcome::Missing);
+}
+
+#[test]
+fn a_weight_that_comes_with_a_known_visit_is_kept() {
+    let store = create(&SimDisk::new(), small());
+    store.observe(content(10)).unwrap();
+    let again = store.observe(content(10).weight(3.0)).unwrap();
+    assert_eq!((again.verdict, weight(&store)), (Verdict::Known, Weight::from(3.0)));
+    let answers = store.request_batch(&[weighed(10, 3.0), weighed(10, 2.0)]).unwrap();
+    let expected = [WeighOutcome::Known, WeighOutcome::Stored].map(Answer::Weighed);
+    assert_eq!(answers, expected);
+    assert_eq!(weight(&store), Weight::from(3.0));
+}
+
+#[test]
+fn all_pages_are_weighed_anew_by_a_load() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let urls: Vec<String> = (0..100).map(|page| format!("https://a.example/{page}")).collect();
+    let visits = urls.iter().map(|url| Observation::content(url, 1, 7, Epoch::from_number(0)));
+    store.load(visits.map(Ok), LoadOptions::default()).unwrap();
+    let unknown = "https://b.example/".to_owned();
+    for (round, found) in [(100, 100), (100, 0)] {
+        let weights = urls.iter().chain([&unknown]).zip(1_u32..);
+        let weights = weights.map(|(url, nth)| Observation::weighed(url, 2, f64::from(nth)));
+        let loaded = store.load(weights.map(Ok), LoadOptions::default()).unwrap();
+        assert_eq!((loaded.observations, loaded.weighed), (round + 1, found));
+        assert_eq!((loaded.visits, loaded.new_pages, loaded.restated), (0, 0, 0));
+    }
+    store.merge(&Progress::default()).unwrap();
+    for (url, nth) in urls.iter().zip(1_u32..) {
+        let page = store.latest(url).unwrap().unwrap();
+        assert_eq!((page.visits, page.weight), (1, Weight::from(f64::from(nth))));
+    }
+    assert_eq!(store.latest(&unknown).unwrap(), None);
+    sound(&store).unwrap();
+}
