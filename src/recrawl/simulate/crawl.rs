@@ -99,10 +99,9 @@ impl<'p, P: Page> Crawl<'p, P> {
         if !self.learned.is_due(self.comparisons) {
             return Ok(());
         }
-        let evidence =
-            self.found.iter().filter_map(|page| Some((page.host(), page.evidence.as_ref()?)));
-        self.learned.learn(self.comparisons, evidence);
-        self.found.iter_mut().try_for_each(|page| page.decide(self.by, &self.learned))
+        self.found.iter_mut().for_each(|page| page.tell(&self.learned));
+        self.learned.learn(self.comparisons, self.found.iter().filter_map(Visited::told));
+        self.found.iter_mut().try_for_each(|page| page.expect(&self.learned, self.by))
     }
 
     /// Visits the best pages, so many.
@@ -111,7 +110,7 @@ impl<'p, P: Page> Crawl<'p, P> {
         for at in best(&mut self.found, day, count, rise)? {
             let Some(page) = self.found.get_mut(at) else { continue };
             page.measure(day, self.span, &mut self.sums);
-            self.comparisons += page.visit(day, self.by, &self.learned)?;
+            self.comparisons += page.visit(day, self.by)?;
             if day >= self.span.from() {
                 self.sums.visit();
             }

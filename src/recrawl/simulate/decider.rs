@@ -16,7 +16,7 @@ pub enum Decider {
     Known(Index),
 }
 
-/// From what a simulated crawler learns a prior. It does so anew whenever it has a sixteenth more
+/// From what a simulated crawler learns a prior. It does so anew whenever it has an eighth more
 /// comparisons.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Learning {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Belief, Evidence, Fit, Hosts, Likelihood, Prior, Priors};
+use super::super::{Evidence, Fit, Hosts, Likelihood, Prior, Priors};
 use super::decider::Learning;
 
 /// The priors of pages, learned from all comparisons so far.
@@ -31,8 +31,8 @@ impl Learned {
     }
 
     /// The evidence of a page that has comparisons.
-    pub(super) fn evidence(&self, likelihood: &Likelihood) -> Option<Evidence> {
-        (self.learning != Learning::Nothing).then(|| self.priors.evidence(likelihood))
+    pub(super) fn evidence(&self, likelihood: &Likelihood) -> Evidence {
+        self.priors.evidence(likelihood)
     }
 
     /// Learns from the evidence of all pages and their hosts.
@@ -41,7 +41,7 @@ impl Learned {
         comparisons: u64,
         pages: impl Iterator<Item = (u32, &'e Evidence)>,
     ) {
-        self.next = comparisons + (comparisons / 16).max(1);
+        self.next = comparisons + (comparisons / 8).max(1);
         self.hosts.clear();
         let mut all = Fit::default();
         for (host, evidence) in pages {
@@ -54,17 +54,8 @@ impl Learned {
         self.by_host = Hosts::new(self.hosts.values());
     }
 
-    /// What is believed of a page of a host.
-    pub(super) fn belief(
-        &self,
-        host: u32,
-        likelihood: &Likelihood,
-        own: Option<&Evidence>,
-    ) -> Belief {
-        Belief::new(&self.prior(host, own), likelihood)
-    }
-
-    fn prior(&self, host: u32, own: Option<&Evidence>) -> Prior {
+    /// The prior of a page of a host, without its own evidence.
+    pub(super) fn prior(&self, host: u32, own: Option<&Evidence>) -> Prior {
         if self.learning != Learning::Hosts {
             return self.of_all.clone();
         }

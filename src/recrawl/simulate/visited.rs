@@ -1,6 +1,6 @@
 //! A page that a simulated crawler knows.
 
-use super::super::{Belief, Evidence, Index, Policy, Recent};
+use super::super::{Belief, Evidence, Index, Policy, Prior, Recent};
 use super::super::{harmonic, value};
 use super::decider::Decider;
 use super::learned::Learned;
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 pub(super) struct Visited<'p, P: Page> {
     pub(super) number: usize,
     page: &'p P,
-    pub(super) notes: P::Notes,
+    notes: P::Notes,
     last_day: f64,
     /// The version that was seen last.
     held: usize,
@@ -21,7 +21,10 @@ pub(super) struct Visited<'p, P: Page> {
     measured: (f64, usize),
     /// What decides, as far as it does not depend on the time: made anew after each visit.
     decides: Decides,
-    pub(super) evidence: Option<Evidence>,
+    /// The evidence of its comparisons, while that is what the notes say.
+    evidence: Option<Evidence>,
+    /// What is expected of it, as of when that was learned last.
+    prior: Prior,
     /// No score is above this. See [`rises`].
     pub(super) ceiling: f64,
 }
@@ -60,6 +63,7 @@ impl<'p, P: Page> Visited<'p, P> {
         let notes = page.found(day, version);
         let decides = Decides::Rule(Policy::UNIFORM, Recent::default());
         let (measured, evidence) = ((day, version), None);
+        let prior = learned.prior(page.host(), None);
         let mut found = Visited {
             number,
             page,
@@ -69,40 +73,51 @@ impl<'p, P: Page> Visited<'p, P> {
             measured,
             decides,
             evidence,
+            prior,
             ceiling: f64::INFINITY,
         };
-        found.decide(by, learned)?;
+        found.decide(by)?;
         Ok(found)
     }
 
-    pub(super) fn host(&self) -> u32 {
-        self.page.host()
-    }
-
     /// Visits it. Returns how many comparisons that made.
-    pub(super) fn visit(&mut self, day: f64, by: Decider, learned: &Learned) -> Result<u64> {
+    pub(super) fn visit(&mut self, day: f64, by: Decider) -> Result<u64> {
         let version = in_force(self.page, self.measured.1, day);
         let before = self.notes.comparisons();
         self.page.visited(&mut self.notes, day, version)?;
         (self.held, self.last_day, self.measured) = (version, day, (day, version));
         self.evidence = None;
-        self.decide(by, learned)?;
+        self.decide(by)?;
         Ok(self.notes.comparisons() - before)
     }
 
+    /// Works out what it tells of rates, if it was compared.
+    pub(super) fn tell(&mut self, learned: &Learned) {
+        if self.evidence.is_none() && self.notes.comparisons() > 0 {
+            self.evidence = Some(learned.evidence(&self.notes.likelihood()));
+        }
+    }
+
+    /// Its host, and what it tells of rates.
+    pub(super) fn told(&self) -> Option<(u32, &Evidence)> {
+        Some((self.page.host(), self.evidence.as_ref()?))
+    }
+
+    /// Takes in what was learned from all pages.
+    pub(super) fn expect(&mut self, learned: &Learned, by: Decider) -> Result<()> {
+        self.prior = learned.prior(self.page.host(), self.evidence.as_ref());
+        self.decide(by)
+    }
+
     /// Works out what decides on it from what is known.
-    pub(super) fn decide(&mut self, by: Decider, learned: &Learned) -> Result<()> {
+    fn decide(&mut self, by: Decider) -> Result<()> {
         const RATES: Error = Error::Option { name: "by", takes: "no true rates of these pages" };
         self.ceiling = f64::INFINITY;
         self.decides = match by {
             Decider::Policy(policy, _) => match policy.index() {
                 None => Decides::Rule(policy, self.notes.recent()),
                 Some(index) => {
-                    let likelihood = self.notes.likelihood();
-                    if self.evidence.is_none() && self.notes.comparisons() > 0 {
-                        self.evidence = learned.evidence(&likelihood);
-                    }
-                    let belief = learned.belief(self.host(), &likelihood, self.evidence.as_ref());
+                    let belief = Belief::new(&self.prior, &self.notes.likelihood());
                     Decides::Belief(index, Box::new(belief))
                 }
             },
