@@ -201,6 +201,14 @@ pub mod iter {
     pub use crate::store::{DuePages, Observations, Scan, Stale, StalePage};
 }
 
+/// The pages of a store as what really happened, to be crawled again in a simulation.
+///
+/// From [`Snapshot::replay`], for [`recrawl::simulate::crawl`].
+pub mod replay {
+    pub use crate::page::{Replayed, ReplayedPage};
+    pub use crate::store::Replay;
+}
+
 /// Limits of URLs, times, distances and versions, as constants.
 ///
 /// The bytes of a URL, the first and the last time of a visit, the distance of a search, and the

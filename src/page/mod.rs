@@ -11,6 +11,7 @@ mod head;
 mod observation;
 mod prefix;
 mod punycode;
+mod replay;
 pub(crate) mod surt;
 mod time;
 mod url;
@@ -28,6 +29,7 @@ pub use head::HISTORY_WINDOW;
 pub(crate) use head::{CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, judge};
 pub use observation::{Observation, Request, Restatement, Weighing};
 pub use prefix::{Prefix, PrefixError};
+pub use replay::{Replayed, ReplayedPage};
 
 pub(crate) use time::Utc;
 pub(crate) use url::check as check_url;

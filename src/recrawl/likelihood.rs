@@ -52,7 +52,8 @@ impl Likelihood {
         Ok(())
     }
 
-    pub(super) fn multiply(&mut self, comparison: Comparison, times: f64) {
+    /// Adds a comparison that counts for so many, which is not checked.
+    pub(crate) fn multiply(&mut self, comparison: Comparison, times: f64) {
         let rates = rates();
         let by_rate: Grid = match comparison.change() {
             Change::None => rates.map(|rate| -rate * comparison.days()),

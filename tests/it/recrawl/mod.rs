@@ -6,6 +6,7 @@ mod intervals;
 mod optima;
 mod policies;
 mod rates;
+mod replays;
 mod simulations;
 mod values;
 

@@ -1,0 +1,270 @@
+//! The history of a page as what really happened to it, for simulated crawls.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::epoch::{minor, tells_change};
+use super::fold::Fold;
+use super::head::{bits_between, fingerprints, have_digest};
+use super::{Changes, Content, Entry, EpochInfo, Restated, Seen, Visit};
+use crate::error::Result;
+use crate::recrawl::simulate::{Difference, Notes, Page};
+use crate::recrawl::{Halves, Likelihood, Recent, irregular};
+
+const MS_PER_DAY: f64 = 86_400_000.0;
+
+/// A page of a store whose history is taken for what happened to it: each version is in force from the
+/// visit that found it until the visit that found the next one. What happened between visits nobody
+/// knows.
+///
+/// Versions that cannot be compared, since their fingerprints are of different epochs, are taken for
+/// one: what differs is what made the fingerprints. Of the differences on both sides the sum is taken.
+#[derive(Clone, Debug)]
+pub struct ReplayedPage {
+    host: u32,
+    /// What a return counts for, beside a change.
+    return_share: f64,
+    /// The time of day 0.
+    first: i64,
+    starts: Vec<f64>,
+    versions: Vec<Version>,
+    /// The first and the last version of each run of versions that can be compared.
+    runs: Vec<(usize, usize)>,
+    epochs: Arc<[EpochInfo]>,
+}
+
+/// A content, or that the page was gone.
+#[derive(Clone, Debug)]
+struct Version {
+    seen: Seen,
+    also: SmallVec<[Content; 1]>,
+    /// Of which run it is.
+    run: usize,
+    /// How many changes there were up to it that are more than minor.
+    changes: u64,
+}
+
+/// What is known of a page that a simulated crawler visits: the fold that a store makes of its visits.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    fold: Fold,
+    return_share: f64,
+    first: i64,
+    last: i64,
+    comparisons: u64,
+}
+
+impl ReplayedPage {
+    /// The page of these entries, which are in order; none if it had no content. Day 0 is at `first`.
+    pub(crate) fn new(
+        (host, return_share): (u32, f64),
+        first: i64,
+        entries: &[Entry],
+        epochs: &Arc<[EpochInfo]>,
+    ) -> Option<ReplayedPage> {
+        let (starts, versions, runs) = (Vec::new(), Vec::new(), Vec::new());
+        let epochs = Arc::clone(epochs);
+        let mut page = ReplayedPage { host, return_share, first, starts, versions, runs, epochs };
+        let mut content: Option<Version> = None;
+        let mut rest = entries;
+        while let [entry, following @ ..] = rest {
+            rest = following;
+            let Entry::Visit(visit) = entry else { continue };
+            let of = |o: &&Entry| (o.time(), o.digest()) == (entry.time(), entry.digest());
+            match visit.seen {
+                Seen::Failed => {}
+                Seen::Gone => page.push(visit.time, Version::new(visit.seen, SmallVec::new())),
+                Seen::NotModified { .. } => {
+                    content.iter().for_each(|version| page.push(visit.time, version.clone()));
+                }
+                Seen::Content(_) => {
+                    let restated = following.iter().take_while(of).filter(|o| o.is_restated());
+                    let also = restated.filter_map(Entry::content).collect();
+                    let version = content.insert(Version::new(visit.seen, also)).clone();
+                    page.push(visit.time, version);
+                }
+            }
+        }
+        content.is_some().then_some(page)
+    }
+
+    /// Adds what a visit saw, unless it is what the one before it saw.
+    fn push(&mut self, time: i64, mut version: Version) {
+        let number = self.versions.len();
+        if let Some(before) = self.versions.last() {
+            let difference = self.compare(before, &version);
+            if difference.is_some_and(|difference| difference.same) {
+                return;
+            }
+            let is_change = difference.is_some_and(|difference| !difference.near);
+            version.changes = before.changes + u64::from(is_change);
+            version.run = before.run + usize::from(difference.is_none());
+        }
+        match self.runs.last_mut() {
+            Some(run)
+                if version.run < number
+                    && self.versions.last().is_some_and(|v| v.run == version.run) =>
+            {
+                run.1 = number;
+            }
+            _ => self.runs.push((number, number)),
+        }
+        self.starts.push(time.saturating_sub(self.first) as f64 / MS_PER_DAY);
+        self.versions.push(version);
+    }
+
+    /// How two versions differ; none if they cannot be compared.
+    fn compare(&self, a: &Version, b: &Version) -> Option<Difference> {
+        const SAME: Difference = Difference { same: true, near: true, divergence: 0.0 };
+        const OTHER: Difference = Difference { same: false, near: false, divergence: 0.5 };
+        let (x, y) = match (&a.seen, &b.seen) {
+            (Seen::Content(x), Seen::Content(y)) => (x, y),
+            (Seen::Gone, Seen::Gone) => return Some(SAME),
+            _ => return Some(OTHER),
+        };
+        if have_digest(x, y) {
+            return Some(SAME);
+        }
+        let is_other = x.digest.is_some() && y.digest.is_some();
+        let tells = |content: &&Content| tells_change(&self.epochs, content.epoch);
+        let of_a = || fingerprints(x, &a.also).filter(tells);
+        let pairs = fingerprints(y, &b.also).filter(tells).filter_map(|of_b| {
+            let bits = of_a().find_map(|of_a| bits_between(of_a, of_b))?;
+            Some((of_b.epoch, bits))
+        });
+        match pairs.max_by_key(|(epoch, _)| epoch.count()) {
+            Some((epoch, bits)) => Some(Difference {
+                same: bits == 0 && !is_other,
+                near: bits <= minor(&self.epochs, epoch),
+                divergence: f64::from(bits) / 64.0,
+            }),
+            // Neither has a fingerprint by rule.
+            None if x.epoch == y.epoch && x.fingerprint.is_none() && y.fingerprint.is_none() => {
+                Some(if is_other { OTHER } else { SAME })
+            }
+            None => None,
+        }
+    }
+
+    fn between(&self, a: usize, b: usize) -> Difference {
+        const UNKNOWN: Difference = Difference { same: false, near: false, divergence: 0.5 };
+        match (self.versions.get(a), self.versions.get(b)) {
+            (Some(x), Some(y)) => self.compare(x, y).unwrap_or(UNKNOWN),
+            _ => UNKNOWN,
+        }
+    }
+
+    fn ms(&self, day: f64) -> i64 {
+        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+        let since = (day * MS_PER_DAY) as i64;
+        self.first.saturating_add(since)
+    }
+}
+
+impl Version {
+    fn new(seen: Seen, also: SmallVec<[Content; 1]>) -> Version {
+        Version { seen, also, run: 0, changes: 0 }
+    }
+}
+
+impl Page for ReplayedPage {
+    type Notes = Replayed;
+
+    fn host(&self) -> u32 {
+        self.host
+    }
+
+    fn per_day(&self) -> Option<f64> {
+        None
+    }
+
+    fn starts(&self) -> &[f64] {
+        &self.starts
+    }
+
+    fn difference(&self, held: usize, now: usize) -> Difference {
+        let run_of = |version: usize| self.versions.get(version).map_or(0, |version| version.run);
+        let (first, last) = (run_of(held), run_of(now));
+        let mut sum = Difference { same: true, near: true, divergence: 0.0 };
+        for run in first..=last {
+            let Some((begins, ends)) = self.runs.get(run).copied() else { continue };
+            let from = if run == first { held } else { begins };
+            let to = if run == last { now } else { ends };
+            let part = self.between(from, to);
+            sum.same &= part.same;
+            sum.near &= part.near;
+            sum.divergence = (sum.divergence + part.divergence).min(1.0);
+        }
+        sum
+    }
+
+    fn changes(&self, version: usize) -> u64 {
+        self.versions.get(version).map_or(0, |version| version.changes)
+    }
+
+    fn found(&self, day: f64, version: usize) -> Replayed {
+        let (first, return_share) = (self.ms(day), self.return_share);
+        let fold = Fold::default();
+        let mut notes = Replayed { fold, return_share, first, last: first, comparisons: 0 };
+        notes.visit(self, first, version);
+        notes
+    }
+
+    fn visited(&self, notes: &mut Replayed, day: f64, version: usize) -> Result<()> {
+        notes.visit(self, self.ms(day), version);
+        Ok(())
+    }
+}
+
+impl Replayed {
+    /// Folds a visit in, as a store does.
+    fn visit(&mut self, page: &ReplayedPage, time: i64, version: usize) {
+        let Some(Version { seen, also, .. }) = page.versions.get(version) else { return };
+        let visit = Visit { time, seen: *seen, status: None, modified: None };
+        let before = self.fold.changes;
+        self.fold.take(Entry::Visit(visit), || also.clone(), &page.epochs);
+        for Content { fingerprint, digest, epoch } in also.iter().copied() {
+            let restated = Restated { time, fingerprint, digest, epoch };
+            self.fold.take(Entry::Restated(restated), SmallVec::new, &page.epochs);
+        }
+        self.comparisons += u64::from(self.fold.changes != before);
+        self.last = time;
+    }
+
+    fn changes(&self) -> &Changes {
+        &self.fold.changes
+    }
+}
+
+impl Notes for Replayed {
+    fn comparisons(&self) -> u64 {
+        self.comparisons
+    }
+
+    fn likelihood(&self) -> Likelihood {
+        let mut likelihood = Likelihood::flat();
+        for (comparison, times) in self.changes().counted(self.return_share) {
+            likelihood.multiply(comparison, times);
+        }
+        likelihood
+    }
+
+    fn recent(&self) -> Recent {
+        self.changes().recent(self.first, self.last)
+    }
+
+    fn estimate(&self) -> Result<f64> {
+        let mut all = Vec::new();
+        for (comparison, times) in self.changes().counted(self.return_share) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "up to 127"
+            )]
+            let times = times.round() as usize;
+            all.extend(std::iter::repeat_n(comparison, times));
+        }
+        irregular(&all, Halves::Both)
+    }
+}
