@@ -29,7 +29,9 @@ mod reading;
 mod recipe;
 mod repair;
 mod scan;
+mod simulate;
 mod stats;
+mod svg;
 mod threads;
 mod time;
 mod verify;
@@ -86,6 +88,7 @@ enum Verb {
     Evaluate(evaluate::Evaluate),
     Df(df::Df),
     Epoch(epoch::Epoch),
+    Simulate(simulate::Simulate),
 }
 
 /// What every verb is told.
@@ -138,6 +141,7 @@ fn main() -> ExitCode {
         Verb::Evaluate(verb) => verb.run(output),
         Verb::Df(verb) => verb.run(output),
         Verb::Epoch(verb) => verb.run(output),
+        Verb::Simulate(verb) => verb.run(output),
     };
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
     exit::code(done)

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use simkeep_archive::escape;
-
+use super::super::svg::{AXIS, GRID, begin, label, line, short, stroke, text_of};
 use super::DISTANCE_MAX;
 use super::row::{Figures, Mean, Row};
 
@@ -32,38 +31,14 @@ const BELOW: f64 = 70.0;
 /// The legend: its entries in rows.
 const ENTRIES_IN_ROW: usize = 4;
 const ENTRY_HEIGHT: f64 = 22.0;
-/// A longer name is cut in the legend.
-const NAME_CHARS_MAX: usize = 28;
 
 const ALL_WIDTH: f64 = LEFT + 3.0 * WIDTH + 2.0 * GAP + RIGHT;
-
-/// Colours that stand out on white and on black, and the dashes of those who take them again.
-const COLOURS: [&str; 8] =
-    ["#3b7ddd", "#e07b1a", "#2ca05a", "#e05252", "#9467d9", "#12a3b4", "#d65fae", "#a08030"];
-const DASHES: [&str; 4] = ["none", "7 4", "2 4", "10 4 2 4"];
-
-/// What is drawn has the colours of a light page as attributes, which every reader of SVG knows; where
-/// the page is dark, these rules come before them.
-const STYLE: &str = "<style>
-text { font-family: system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif; }
-@media (prefers-color-scheme: dark) {
-.paper { fill: #14171c; } .ink { fill: #e8eaed; } .pale { fill: #a3a9b3; }
-.grid { stroke: #2e343d; } .axis { stroke: #7d8590; }
-}
-</style>
-";
 
 /// Draws all rows under a title.
 pub(super) fn svg(title: &str, rows: &[Row]) -> String {
     let legend = rows.len().div_ceil(ENTRIES_IN_ROW) as f64 * ENTRY_HEIGHT;
     let height = TOP + HEIGHT + BELOW + legend + 46.0;
-    let title = text_of(title);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {ALL_WIDTH} {height}\" \
-         width=\"{ALL_WIDTH}\" height=\"{height}\" role=\"img\">\n<title>{title}</title>\n{STYLE}\
-         <rect class=\"paper\" fill=\"#ffffff\" width=\"{ALL_WIDTH}\" height=\"{height}\"/>\n"
-    );
-    svg += &label("ink", LEFT, 34.0, "start", 18, &title);
+    let mut svg = begin(title, LEFT, (ALL_WIDTH, height));
     let mut left = LEFT;
     for panel in PANELS {
         draw_panel(&mut svg, &panel, left, rows);
@@ -136,46 +111,12 @@ fn draw_legend(svg: &mut String, rows: &[Row], top: f64) {
     *svg += &label("pale", LEFT, top + rows * ENTRY_HEIGHT + 14.0, "start", 12, note);
 }
 
-const AXIS: &str = "class=\"axis\" stroke=\"#6b7280\"";
-const GRID: &str = "class=\"grid\" stroke=\"#e5e7eb\"";
-
-fn line(stroke: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
-    format!("<line {stroke} x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>\n")
-}
-
-/// A text, which is escaped already.
-fn label(class: &str, x: f64, y: f64, anchor: &str, size: u32, text: &str) -> String {
-    let fill = if class == "ink" { "#1f2328" } else { "#5f6773" };
-    format!(
-        "<text class=\"{class}\" fill=\"{fill}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" \
-         font-size=\"{size}\">{text}</text>\n"
-    )
-}
-
-/// The colour and the dashes of a row.
-#[expect(clippy::indexing_slicing, reason = "the remainder is smaller")]
-fn stroke(number: usize) -> (&'static str, &'static str) {
-    let again = number / COLOURS.len();
-    (COLOURS[number % COLOURS.len()], DASHES[again % DASHES.len()])
-}
-
 fn x(left: f64, k: usize) -> f64 {
     left + WIDTH * k as f64 / f64::from(DISTANCE_MAX)
 }
 
 fn y(share: f64) -> f64 {
     TOP + HEIGHT * (1.0 - share)
-}
-
-fn short(name: &str) -> String {
-    let cut = name.char_indices().nth(NAME_CHARS_MAX);
-    cut.map_or_else(|| name.to_owned(), |(at, _)| format!("{}…", name.get(..at).unwrap_or(name)))
-}
-
-/// A text as it stands in XML.
-fn text_of(text: &str) -> String {
-    let text = escape::whole(text);
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -200,13 +141,5 @@ mod tests {
         assert_eq!(curves[1], recall);
         // Of the precision there is none at the advised distance, so no dot: two dots, three rings.
         assert_eq!((svg.matches("r=\"2.5\"").count(), svg.matches("r=\"5\"").count()), (2, 3));
-    }
-
-    #[test]
-    fn long_names_are_cut_and_many_rows_have_strokes_of_their_own() {
-        assert_eq!(short(&"ä".repeat(40)), format!("{}…", "ä".repeat(28)));
-        assert_eq!(short("near"), "near");
-        let strokes: std::collections::HashSet<_> = (0..32).map(stroke).collect();
-        assert_eq!(strokes.len(), 32);
     }
 }

@@ -20,6 +20,7 @@ mod no_threads;
 mod repair;
 mod revisit;
 mod short;
+mod simulate;
 mod snapshots;
 mod threads;
 mod versions;

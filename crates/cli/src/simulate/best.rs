@@ -1,0 +1,35 @@
+//! What would have been best, where rates are known.
+
+use simkeep::recrawl::{Known, Optimum, few_misses, fixed_intervals, random_times};
+
+/// The most that a number of visits could do for pages of known rates, by three measures.
+#[derive(Clone, Debug)]
+pub(super) struct Best {
+    pub(super) name: &'static str,
+    /// What it is, for programs.
+    pub(super) key: &'static str,
+    pub(super) freshness: f64,
+}
+
+type Finds = fn(&[Known], f64) -> simkeep::Result<Optimum>;
+
+const ALL: [(&str, &str, Finds); 3] = [
+    ("best at fixed intervals", "fixed_intervals", fixed_intervals),
+    ("best at random times", "random_times", random_times),
+    ("fewest misses at random times", "few_misses", few_misses),
+];
+
+/// What would have been best for each number of visits, on average over the worlds; nothing where no
+/// rates are known.
+pub(super) fn of(worlds: &[Vec<Known>], visits: &[f64]) -> simkeep::Result<Vec<Vec<Best>>> {
+    let of_one = |visits: &f64| {
+        let best = |(name, key, finds): (&'static str, &'static str, Finds)| {
+            let all = worlds.iter().map(|pages| Ok(finds(pages, *visits)?.freshness));
+            let sum = all.sum::<simkeep::Result<f64>>()?;
+            Ok(Best { name, key, freshness: sum / worlds.len() as f64 })
+        };
+        let all = if worlds.is_empty() { &[][..] } else { &ALL[..] };
+        all.iter().copied().map(best).collect()
+    };
+    visits.iter().map(of_one).collect()
+}

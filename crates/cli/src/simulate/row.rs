@@ -1,0 +1,53 @@
+//! What came of one way to crawl.
+
+use simkeep::recrawl::simulate::Figures;
+
+/// What came of one way to crawl, in each of several worlds.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) figures: Vec<Figures>,
+}
+
+/// The mean of some numbers, and how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mean {
+    pub(super) mean: f64,
+    /// Its standard error, if there are two numbers or more.
+    pub(super) error: Option<f64>,
+}
+
+impl Mean {
+    pub(super) fn of(numbers: impl Iterator<Item = f64>) -> Mean {
+        let numbers: Vec<f64> = numbers.collect();
+        let count = numbers.len() as f64;
+        let mean = numbers.iter().sum::<f64>() / count;
+        let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+        let error = (numbers.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
+        Mean { mean, error }
+    }
+}
+
+impl Row {
+    /// The mean of one of its figures.
+    pub(super) fn mean(&self, of: impl Fn(&Figures) -> f64) -> Mean {
+        Mean::of(self.figures.iter().map(of))
+    }
+
+    /// By how much it is fresher than another one, world by world.
+    pub(super) fn fresher_than(&self, other: &Row) -> Mean {
+        let pairs = self.figures.iter().zip(&other.figures);
+        Mean::of(pairs.map(|(own, other)| own.freshness - other.freshness))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_of_one_number_has_no_error() {
+        assert_eq!(Mean::of([2.0].into_iter()), Mean { mean: 2.0, error: None });
+        assert_eq!(Mean::of([1.0, 3.0].into_iter()), Mean { mean: 2.0, error: Some(1.0) });
+    }
+}

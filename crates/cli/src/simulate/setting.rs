@@ -1,0 +1,67 @@
+//! What is simulated, in words.
+
+use simkeep::recrawl::simulate::Span;
+use simkeep::replay::Replay;
+
+use super::{time, words};
+
+/// What is simulated.
+pub(super) struct Setting {
+    /// How many pages there are, those included that are not in the sample.
+    pub(super) pages: u64,
+    /// The share of them that is crawled.
+    pub(super) sample: f64,
+    pub(super) days: f64,
+    /// What is to be said below the table.
+    pub(super) note: Vec<String>,
+    /// The first and the last time of a store.
+    pub(super) times: Option<(i64, i64)>,
+}
+
+impl Setting {
+    /// What is to be said of the pages of a store.
+    pub(super) fn of_replay(sample: f64, replay: &Replay) -> Vec<String> {
+        let mut note = vec![
+            "Each version is taken to be in force from the visit that found it until the visit that \
+             found the"
+                .to_owned(),
+            "next one. What happened between visits nobody knows.".to_owned(),
+        ];
+        if sample < 1.0 {
+            let pages = words::count(replay.pages.len() as u64);
+            note.push(format!(
+                "{pages} of the pages are crawled, with as large a part of the visits."
+            ));
+        }
+        note
+    }
+
+    /// What stands above a plot.
+    pub(super) fn title(&self) -> String {
+        format!("Freshness by visits a day, {}", words::many(self.pages, "page", "pages"))
+    }
+
+    /// What stands above the table.
+    pub(super) fn lines(&self, per_day: f64, span: Span, worlds: usize) -> Vec<String> {
+        let pages = words::many(self.pages, "page", "pages");
+        let every = self.pages as f64 / per_day;
+        let mut lines = vec![format!(
+            "{pages}, {per_day:.4} visits a day: one for each page in {every:.3} days"
+        )];
+        lines.push(match self.times {
+            Some((first, last)) => format!(
+                "{} to {}, measured from day {:.0} on",
+                time::format(first),
+                time::format(last),
+                span.from()
+            ),
+            None => format!(
+                "{:.0} days, measured from day {:.0} on; means of {}",
+                self.days,
+                span.from(),
+                words::many(worlds as u64, "crawl", "crawls")
+            ),
+        });
+        lines
+    }
+}
