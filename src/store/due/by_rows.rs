@@ -83,7 +83,8 @@ impl ByRows {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let parts = usize::try_from(pages / PAGES_EACH).unwrap_or(usize::MAX).clamp(1, threads);
         // What each part found is put together in the end.
-        let each = size_of::<Candidate>() * sources.len().max(1) * (parts + 1);
+        let of_one = size_of::<Candidate>() * sources.len().max(1) + size_of::<Score>();
+        let each = of_one * (parts + 1);
         let most = (asked.due.memory_bytes / each).clamp(1, wanted.max(1));
         let run = |(): &mut (), part: usize| -> Result<Candidates> {
             let mut candidates = Candidates::new(sources.len(), most);

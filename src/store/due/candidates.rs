@@ -21,43 +21,59 @@ pub(super) struct Candidate {
 pub(super) struct Candidates {
     most: usize,
     best: Vec<BinaryHeap<Reverse<Candidate>>>,
+    /// The best scores of all components: what is worse than all of them is not among the best.
+    scores: BinaryHeap<Reverse<Score>>,
+    /// Whether any page was left out.
+    more: bool,
 }
 
 impl Candidates {
-    /// At most so many of each component.
+    /// Of so many components, and at most so many pages of each.
     pub(super) fn new(components: usize, most: usize) -> Candidates {
-        Candidates { most, best: (0..components).map(|_| BinaryHeap::new()).collect() }
+        let best = (0..components).map(|_| BinaryHeap::new()).collect();
+        Candidates { most, best, scores: BinaryHeap::new(), more: false }
     }
 
     /// Takes a page of a component, if it is among the best so far.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "there is one for each component")]
     pub(super) fn push(&mut self, component: usize, candidate: Candidate) {
+        let worst = self.scores.peek().map(|worst| worst.0);
+        if self.scores.len() >= self.most && worst.is_some_and(|worst| candidate.score < worst) {
+            self.more = true;
+        } else {
+            self.take(component, candidate);
+        }
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "there is one for each component")]
+    fn take(&mut self, component: usize, candidate: Candidate) {
+        self.scores.push(Reverse(candidate.score));
+        if self.scores.len() > self.most {
+            self.scores.pop();
+        }
         let best = &mut self.best[component];
-        if best.len() < self.most {
-            best.push(Reverse(candidate));
-        } else if let Some(mut worst) = best.peek_mut()
-            && worst.0 < candidate
-        {
-            *worst = Reverse(candidate);
+        best.push(Reverse(candidate));
+        if best.len() > self.most {
+            best.pop();
+            self.more = true;
         }
     }
 
     /// Takes all that another one has, of the same components.
     pub(super) fn merge(&mut self, other: Candidates) {
+        self.more |= other.more;
         for (component, best) in other.best.into_iter().enumerate() {
             best.into_iter().for_each(|Reverse(candidate)| self.push(component, candidate));
         }
     }
 
-    /// The best of each component, the best one last; and whether there may be more.
+    /// The best of each component, the best one last; and whether there are more.
     pub(super) fn finish(self) -> (Vec<Vec<Candidate>>, bool) {
-        let more = self.best.iter().any(|best| best.len() >= self.most);
         let ascending = |best: BinaryHeap<Reverse<Candidate>>| {
             let mut best: Vec<Candidate> = best.into_iter().map(|Reverse(one)| one).collect();
             best.sort_unstable();
             best
         };
-        (self.best.into_iter().map(ascending).collect(), more)
+        (self.best.into_iter().map(ascending).collect(), self.more)
     }
 }

@@ -134,3 +134,32 @@ fn is_one_page(equal: &[Found]) -> bool {
 pub(super) fn source_of(sources: &[Source], component: usize) -> Result<&Source> {
     Ok(sources.get(component).or_bug("what is found is of one of the components")?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_page_has_one_first_row_and_none_that_knows_of_no_page() {
+        let none = Row::default();
+        let (mut first, mut later) = (none, none);
+        (first.known, first.first, later.known) = (true, true, true);
+        let is_one = |rows: &[(usize, Row)]| {
+            let found = |(component, row): &(usize, Row)| Found {
+                component: *component,
+                hash: 7,
+                page: 0,
+                row: *row,
+            };
+            is_one_page(&rows.iter().map(found).collect::<Vec<_>>())
+        };
+        assert!(is_one(&[(0, first), (1, later), (3, later)]));
+        // Two pages, or one that was forgotten in between.
+        assert!(!is_one(&[(0, first), (1, first)]));
+        assert!(!is_one(&[(0, first), (0, later)]));
+        // A page and what ended another, or itself.
+        assert!(!is_one(&[(0, first), (1, none)]));
+        // What is left of two, of which one was forgotten.
+        assert!(!is_one(&[(0, later), (1, later)]));
+    }
+}

@@ -1,7 +1,5 @@
 //! What puts pages in order.
 
-use std::collections::HashMap;
-
 use super::hints::Hints;
 use super::options::Due;
 use super::rule::Rule;
@@ -17,8 +15,8 @@ const GONE_WEIGHT: f64 = 0.125;
 
 const DAY_SECONDS: f64 = 86_400.0;
 
-/// Beliefs that are kept at most: 8 MiB.
-const BELIEFS_MAX: usize = 16 << 10;
+/// Places for beliefs, as a power of two: 8 MiB.
+const BELIEFS_LOG2: u32 = 14;
 
 /// What puts a page in order: the greatest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,10 +48,16 @@ pub(super) struct Scorer {
     largest: u64,
 }
 
-/// What a thread has worked out already.
-#[derive(Debug, Default)]
+/// What a thread has worked out already: for each code one place, where the last one is kept.
+#[derive(Debug)]
 pub(super) struct Worked {
-    beliefs: HashMap<Code, Belief>,
+    beliefs: Vec<Option<(Code, Box<Belief>)>>,
+}
+
+impl Default for Worked {
+    fn default() -> Worked {
+        Worked { beliefs: vec![None; 1 << BELIEFS_LOG2] }
+    }
 }
 
 /// What a page is scored by.
@@ -174,13 +178,16 @@ impl Scorer {
         }
     }
 
-    /// What is believed of the rate of a page. It is worked out once for a code.
+    /// What is believed of the rate of a page.
+    #[expect(clippy::indexing_slicing, reason = "a hash has as many bits as there are places")]
     pub(super) fn belief<'w>(&self, code: Code, worked: &'w mut Worked) -> &'w Belief {
-        let beliefs = &mut worked.beliefs;
-        if beliefs.len() >= BELIEFS_MAX && !beliefs.contains_key(&code) {
-            beliefs.clear();
-        }
-        beliefs.entry(code).or_insert_with(|| Belief::new(&self.prior, &code.likelihood()))
+        let hash = code.bits().wrapping_mul(0x9e37_79b9) >> (u32::BITS - BELIEFS_LOG2);
+        let place = &mut worked.beliefs[hash as usize];
+        let kept = place.take_if(|(of, _)| *of == code);
+        let (_, belief) = place.insert(
+            kept.unwrap_or_else(|| (code, Box::new(Belief::new(&self.prior, &code.likelihood())))),
+        );
+        belief
     }
 }
 
