@@ -7,6 +7,7 @@ use simkeep::due::Due;
 use simkeep::load::LoadOptions;
 use simkeep::recrawl::Policy;
 use simkeep::{Epoch, Observation, Progress, Reader, Request, Scope, Snapshot};
+use simkeep_testing::depth::deep;
 use simkeep_testing::due::check_due;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -35,8 +36,7 @@ fn check(view: &Snapshot, model: &Model, choose: &mut impl FnMut(u64) -> u64) {
 
 #[test]
 fn what_is_due_is_what_scoring_all_pages_and_sorting_gives() {
-    let seeds: u64 = std::env::var("SIMKEEP_STORES").map_or(150, |text| text.parse().unwrap());
-    for seed in 0..seeds {
+    for seed in 0..deep(1000) {
         let mut choose = choice(seed);
         let disk = SimDisk::new();
         let store = create(&disk, small());
