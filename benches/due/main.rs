@@ -1,0 +1,162 @@
+//! What it costs to find what is due: beside a scan of all pages, and beside summing the bytes that it
+//! reads.
+//!
+//! `cargo bench --bench due -- --json` prints one JSON object a line, without `--json` the same as
+//! text. Everything runs on a real disk, in a directory that is removed at the end.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_wrap,
+    reason = "a benchmark that meets an error has nothing better to do than stop"
+)]
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use simkeep::due::Due;
+use simkeep::load::LoadOptions;
+use simkeep::{Content, Entry, Options, Seen, Snapshot, Store, Visit};
+use simkeep_testing::bench::arguments::{self, Given};
+use simkeep_testing::bench::report::{Report, Row};
+
+const USAGE: &str = "\
+cargo bench --bench due -- [OPTIONS]
+
+  --json           one JSON object a line
+  --pages N        pages, of three visits each (default 1,000,000)
+  --budget N       pages to find (default 10,000)
+  --rounds N       how often each is measured; the median counts (default 5)
+  --dir PATH       where to work (default: under target/)
+";
+
+const DAY: i64 = 86_400_000;
+
+/// Bytes of hashes, their pages and rows that are read for a page.
+const ROW_BYTES: usize = 28;
+
+/// Segments of the store in which each page is in two of them.
+const SEGMENTS: u64 = 20;
+
+struct Arguments {
+    json: bool,
+    pages: u64,
+    budget: usize,
+    rounds: usize,
+    dir: PathBuf,
+}
+
+impl Arguments {
+    fn read(given: &mut Given) -> Result<Arguments, String> {
+        let mut read = Arguments {
+            json: false,
+            pages: 1_000_000,
+            budget: 10_000,
+            rounds: 5,
+            dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
+        };
+        while let Some(argument) = given.argument() {
+            match argument.as_str() {
+                "--json" => read.json = true,
+                "--pages" => read.pages = given.number()? as u64,
+                "--budget" => read.budget = given.number()?,
+                "--rounds" => read.rounds = given.number()?,
+                "--dir" => read.dir = PathBuf::from(given.value()?),
+                _ => return given.unknown(),
+            }
+        }
+        if read.pages < SEGMENTS || read.rounds == 0 {
+            return Err("there are at least 20 pages and one round".to_owned());
+        }
+        Ok(read)
+    }
+}
+
+fn main() {
+    let arguments = arguments::read(USAGE, Arguments::read);
+    std::fs::create_dir_all(&arguments.dir).unwrap();
+    let dir = tempfile::Builder::new().prefix("due-").tempdir_in(&arguments.dir).unwrap();
+    let one = fill(&dir.path().join("one"), &arguments, &[(0, arguments.pages)]);
+    let found = measure("one_segment", &arguments, &one.snapshot(), arguments.pages);
+    one.close().unwrap();
+    // Each page is in two segments that are half of all apart.
+    let share = arguments.pages * 2 / SEGMENTS;
+    let half = SEGMENTS / 2;
+    let parts = (0..SEGMENTS).map(|part| (part % half * share, (part % half + 1) * share));
+    let parts: Vec<_> = parts.collect();
+    let many = fill(&dir.path().join("many"), &arguments, &parts);
+    let rows = share * SEGMENTS;
+    let in_many = measure("many_segments", &arguments, &many.snapshot(), rows);
+    let ratio = Row::new("ratio").number("many_segments_to_one", in_many / found);
+    Report { json: arguments.json }.print(ratio);
+}
+
+/// A number that looks random.
+fn mixed(n: u64) -> u64 {
+    let mixed = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11
+}
+
+/// A store with a segment for each part of all pages: three visits of each of its pages.
+fn fill(path: &Path, arguments: &Arguments, parts: &[(u64, u64)]) -> Store {
+    let options = Options::default().background(false);
+    let store = Store::create(path, options).unwrap();
+    let epoch = store.change_epoch();
+    for (number, (from, upto)) in (0..).zip(parts) {
+        let visits = (*from..*upto).flat_map(|page| visits(page, number));
+        let visits = visits.map(|(url, time, fingerprint)| {
+            let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
+            let (seen, status, modified) = (Seen::Content(content), None, None);
+            Ok((url, Entry::Visit(Visit { time, seen, status, modified })))
+        });
+        let load = LoadOptions::default().segment_pages(arguments.pages.max(1 << 20));
+        store.load(visits, load).unwrap();
+    }
+    store
+}
+
+/// The visits of a page in a segment: some days apart, and changed now and then.
+fn visits(page: u64, segment: i64) -> impl Iterator<Item = (String, i64, u64)> {
+    let (host, lot) = (mixed(page / 100) % 1_000_000, mixed(page));
+    (0..3).map(move |nth| {
+        let url = format!("https://h{host}.example/{page}");
+        let day = segment * 40 + nth * 10 + (lot % 10) as i64;
+        let version = if lot % 7 == 0 { nth as u64 } else { 0 };
+        (url, day * DAY + (lot % 86_400) as i64 * 1000, mixed(lot ^ version))
+    })
+}
+
+fn seconds_of<T>(run: impl FnOnce() -> T) -> (f64, T) {
+    let since = Instant::now();
+    let came_to = run();
+    (since.elapsed().as_secs_f64(), came_to)
+}
+
+fn median(mut each: Vec<f64>) -> f64 {
+    each.sort_unstable_by(f64::total_cmp);
+    each[each.len() / 2]
+}
+
+/// Measures a store with so many rows; returns the seconds of a question.
+fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u64) -> f64 {
+    let due = Due::new(1000 * DAY, arguments.budget);
+    let ask = || seconds_of(|| view.due(&due).filter(Result::is_ok).count());
+    let (first, found) = ask();
+    let next = median((0..arguments.rounds).map(|_| ask().0).collect());
+    let (scan, pages) = seconds_of(|| view.scan(None).filter(Result::is_ok).count());
+    let words = vec![1u64; usize::try_from(rows).unwrap() * ROW_BYTES / 8];
+    let sum = || std::hint::black_box(words.iter().sum::<u64>());
+    let sum = median((0..arguments.rounds).map(|_| seconds_of(sum).0).collect());
+    let row = Row::new(bench)
+        .count("pages", pages as u64)
+        .count("rows", rows)
+        .count("found", found as u64)
+        .number("first_s", first)
+        .number("next_s", next)
+        .number("scan_s", scan)
+        .number("sum_s", sum)
+        .number("scan_to_next", scan / next)
+        .number("next_to_sum", next / sum);
+    Report { json: arguments.json }.print(row);
+    next
+}
