@@ -130,7 +130,7 @@ pub use error::{Corruption, Error, Result};
 pub use page::{
     Changes, Content, Digest, Distance, Entry, Epoch, EpochInfo, LastChange, Observation, Prefix,
     PrefixError, Request, RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen,
-    UrlError, Verdict, Visit, WeighOutcome, Weighed, Weighing, Weight,
+    Terms, UrlError, Verdict, Visit, WeighOutcome, Weighed, Weighing, Weight,
 };
 pub use progress::{Progress, Stage};
 pub use store::{

@@ -401,6 +401,7 @@ mod tests {
             name,
             begun: 0,
             role: crate::page::Role::Both,
+            bands: crate::fingerprint::Bands::READY_MADE,
             ended: false,
         };
         locks.follow(Catalog::create(&disk, vec![epoch], false).unwrap());

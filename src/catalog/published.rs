@@ -165,6 +165,7 @@ impl Published {
 mod tests {
     use super::*;
     use crate::disk::SimDisk;
+    use crate::fingerprint::Bands;
     use crate::page::{Epoch, Role};
 
     fn published() -> Published {
@@ -180,6 +181,7 @@ mod tests {
             name: name.to_owned(),
             begun: 7,
             role: Role::Both,
+            bands: Bands::READY_MADE,
             ended,
         };
         Published {
@@ -244,6 +246,11 @@ mod tests {
         let mut published = sound.clone();
         published.epochs[2].begun = u64::MAX;
         Published::parse(&published.to_bytes()).unwrap_err();
+        for (minor, moderate) in [(4, 3), (0, 65), (u32::MAX, u32::MAX)] {
+            let mut published = sound.clone();
+            published.epochs[2].bands = Bands { minor, moderate };
+            Published::parse(&published.to_bytes()).unwrap_err();
+        }
         let mut published = sound.clone();
         published.epochs.iter_mut().for_each(|epoch| epoch.ended = true);
         Published::parse(&published.to_bytes()).unwrap_err();
@@ -252,6 +259,7 @@ mod tests {
             name: format!("{count:0256}"),
             begun: 0,
             role: Role::Both,
+            bands: Bands::READY_MADE,
             ended: false,
         };
         let mut published = Published { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };

@@ -4,6 +4,7 @@ use byteorder::{ByteOrder, LittleEndian};
 
 use crate::disk::Name;
 use crate::error::{Error, Result};
+use crate::fingerprint::Bands;
 use crate::layout::{Cursor, Put};
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 
@@ -127,6 +128,8 @@ pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
     let ended = if epoch.ended { ENDED } else { 0 };
     out.put_u32(role_flags(epoch.role) | ended);
     out.put_u64(epoch.begun);
+    out.put_u32(epoch.bands.minor);
+    out.put_u32(epoch.bands.moderate);
     out.extend_from_slice(epoch.name.as_bytes());
 }
 
@@ -134,6 +137,7 @@ pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
 pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
     let mut cursor = Cursor::new(bytes);
     let (epoch, flags, begun) = (Epoch(cursor.u32()?), cursor.u32()?, cursor.u64()?);
+    let bands = Bands { minor: cursor.u32()?, moderate: cursor.u32()? };
     let name = str::from_utf8(cursor.rest()).ok()?;
     let mut roles = [Role::Both, Role::Change, Role::Near].into_iter();
     let role = roles.find(|role| role_flags(*role) == flags & !ENDED)?;
@@ -141,9 +145,10 @@ pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
         && count < EPOCHS_MAX
         && epoch.is_possible()
         && begun < SEQUENCES_END
+        && bands.are_possible()
         && is_epoch_name(name);
     let ended = flags & ENDED != 0;
-    fits.then(|| EpochInfo { epoch, name: name.to_owned(), begun, role, ended })
+    fits.then(|| EpochInfo { epoch, name: name.to_owned(), begun, role, bands, ended })
 }
 
 /// Checks that no two epochs have the same name, and that each use has one that has not ended; an error

@@ -70,6 +70,18 @@ impl Bands {
         }
     }
 
+    /// Whether a fingerprint can have such bands: what is minor is moderate at most, and no distance is
+    /// more than 64.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Bands;
+    /// assert!(Bands { minor: 0, moderate: 64 }.are_possible());
+    /// assert!(!Bands { minor: 3, moderate: 2 }.are_possible());
+    /// ```
+    pub const fn are_possible(self) -> bool {
+        self.minor <= self.moderate && self.moderate <= u64::BITS
+    }
+
     /// Those of fingerprints of which so many bits are compared, if these are of 64: a distance is in
     /// the band of the nearest share of the bits.
     const fn of_bits(self, bits: u32) -> Bands {
@@ -151,6 +163,11 @@ impl Meaning {
         let changed = probabilities(distance, bits);
         let changed = changed.map(|p| (scale.changed(p) * PARTS).round() as u32);
         Meaning { distance, band: bands.band(distance), changed }
+    }
+
+    /// What the same distance means by other bands.
+    pub(crate) fn by(self, bands: Bands) -> Meaning {
+        Meaning { band: bands.band(self.distance), ..self }
     }
 
     /// The share of the words that changed: of four in five pairs of versions with this distance it is

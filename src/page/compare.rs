@@ -1,8 +1,9 @@
 //! What a visit and the one before it say of the time between them.
 
-use super::epoch::{minor, tells_change};
+use super::epoch::{known, tells_change};
 use super::head::{Head, LastSeen, bits_between, fingerprints, have_digest};
-use super::{Content, EpochInfo, Seen, Visit};
+use super::{Content, Distance, EpochInfo, Seen, Visit};
+use crate::fingerprint::Band;
 
 /// What a visit found, beside the one before it that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +56,7 @@ impl Head {
                 return Some(Found::Unchanged);
             }
             match bits {
-                Some(by) if by.bits <= minor(seeing.epochs, by.epoch) => {
-                    return Some(Found::Unchanged);
-                }
+                Some(by) if is_minor(seeing.epochs, by) => return Some(Found::Unchanged),
                 None if !self.last_version().any(|v| seeing.is_other_without(&v.content)) => {
                     return None;
                 }
@@ -97,9 +96,13 @@ impl<'a> Seeing<'a> {
 
     /// Whether this is at most a minor change of another content.
     fn is_near(&self, other: &Content) -> bool {
-        let near = |c: &Content| {
-            bits_between(other, c).is_some_and(|bits| bits <= minor(self.epochs, c.epoch))
-        };
-        self.told().any(near)
+        let by = |c: &Content| Some(Distance { bits: bits_between(other, c)?, epoch: c.epoch });
+        self.told().filter_map(by).any(|by| is_minor(self.epochs, by))
     }
+}
+
+/// Whether a distance is at most a minor change by the bands of its epoch.
+pub(super) fn is_minor(epochs: &[EpochInfo], distance: Distance) -> bool {
+    let bands = known(epochs, distance.epoch).map(|info| info.bands);
+    bands.is_some_and(|bands| bands.band(distance.bits) <= Band::Minor)
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::fingerprint::Bands;
+
 /// The number of an epoch: one extractor, one recipe, one document-frequency table. Fingerprints of
 /// different epochs are never compared. A store hands these numbers out for names.
 ///
@@ -149,6 +151,8 @@ pub struct EpochInfo {
     pub begun: u64,
     /// What its fingerprints are for.
     pub role: Role,
+    /// Which distances of its fingerprints are minor changes, and which moderate ones.
+    pub bands: Bands,
     /// Whether it has [ended](crate::Store::end_epoch): nothing is observed or searched in it any
     /// more.
     pub ended: bool,
@@ -168,11 +172,4 @@ pub(crate) fn in_use(epochs: &[EpochInfo], is_for: fn(Role) -> bool) -> Option<&
 /// Whether verdicts go by fingerprints of this epoch. By one that no catalog names they do not.
 pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
     known(epochs, epoch).is_some_and(|info| info.role.tells_change())
-}
-
-/// The most that is a minor change by fingerprints of this epoch, in bits.
-pub(super) fn minor(epochs: &[EpochInfo], epoch: Epoch) -> u32 {
-    // The name of a recipe has a version.
-    let is_made_here = known(epochs, epoch).is_some_and(|info| info.name.contains('/'));
-    if is_made_here { 2 } else { 3 }
 }

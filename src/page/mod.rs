@@ -13,6 +13,7 @@ mod prefix;
 mod punycode;
 mod replay;
 pub(crate) mod surt;
+mod terms;
 mod time;
 mod url;
 mod verdict;
@@ -30,7 +31,7 @@ pub(crate) use head::{CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_
 pub use observation::{Observation, Request, Restatement, Weighing};
 pub use prefix::{Prefix, PrefixError};
 pub use replay::{Replayed, ReplayedPage};
-
+pub use terms::Terms;
 pub(crate) use time::Utc;
 pub(crate) use url::check as check_url;
 pub use url::{URL_BYTES_MAX, UrlError};

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::epoch::{minor, tells_change};
+use super::compare::is_minor;
+use super::epoch::tells_change;
 use super::fold::Fold;
 use super::head::{bits_between, fingerprints, have_digest};
-use super::{Changes, Content, Entry, EpochInfo, Restated, Seen, Visit};
+use super::{Changes, Content, Distance, Entry, EpochInfo, Restated, Seen, Visit};
 use crate::error::Result;
 use crate::recrawl::simulate::{Difference, Notes, Page};
 use crate::recrawl::{Halves, Likelihood, Recent, irregular};
@@ -136,7 +137,7 @@ impl ReplayedPage {
         match pairs.max_by_key(|(epoch, _)| epoch.count()) {
             Some((epoch, bits)) => Some(Difference {
                 same: bits == 0 && !is_other,
-                near: bits <= minor(&self.epochs, epoch),
+                near: is_minor(&self.epochs, Distance { bits, epoch }),
                 divergence: f64::from(bits) / 64.0,
             }),
             // Neither has a fingerprint by rule.

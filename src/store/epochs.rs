@@ -11,8 +11,8 @@ use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Meaning, Recipe};
-use crate::page::{Content, Distance, Epoch, EpochInfo, Role, in_use, known};
+use crate::fingerprint::{Bands, Meaning, Recipe};
+use crate::page::{Content, Distance, Epoch, EpochInfo, Role, Terms, in_use, known};
 
 /// All epochs of a store, by number, and those in use.
 #[derive(Debug)]
@@ -83,7 +83,8 @@ impl Epochs {
         self.sayings(epoch).map_or_else(usual, |sayings| sayings.near_distance)
     }
 
-    /// What a distance means, by the recipe of its epoch.
+    /// What a distance means: how much it is by the bands of its epoch, and what share of the words, by
+    /// the recipe.
     pub(crate) fn meaning(&self, distance: Distance) -> Meaning {
         let Distance { bits, epoch } = distance;
         let meaning = self.sayings(epoch).and_then(|sayings| sayings.meaning(bits));
@@ -96,11 +97,12 @@ impl Epochs {
     }
 }
 
-/// What the recipe of an epoch says of distances: worked out once, since it is asked of every page.
+/// What an epoch and its recipe say of distances: worked out once, since it is asked of every page.
 #[derive(Debug)]
 struct Sayings {
     /// None if fingerprints are made elsewhere.
     recipe: Option<Recipe>,
+    bands: Bands,
     near_distance: u32,
     /// By distance. They are worked out when the first is asked for.
     meanings: OnceLock<Vec<Meaning>>,
@@ -108,17 +110,18 @@ struct Sayings {
 
 impl Sayings {
     fn of(info: &EpochInfo) -> Sayings {
-        let recipe = Named::parse(&info.name).map(|named| named.recipe);
+        let recipe = recipe(&info.name);
         let near_distance = recipe.unwrap_or(Recipe::DEFAULT).near_distance();
-        Sayings { recipe, near_distance, meanings: OnceLock::new() }
+        Sayings { recipe, bands: info.bands, near_distance, meanings: OnceLock::new() }
     }
 
-    /// What a distance means; none if fingerprints are made elsewhere, or have fewer bits.
+    /// What a distance means; none beyond 64 bits.
     fn meaning(&self, bits: u32) -> Option<Meaning> {
-        let recipe = self.recipe?;
-        let meanings = self
-            .meanings
-            .get_or_init(|| (0..=u64::BITS).map(|bits| recipe.meaning(bits)).collect());
+        let meaning = |bits| match self.recipe {
+            Some(recipe) => recipe.meaning(bits).by(self.bands),
+            None => Meaning::ready_made(bits).by(self.bands),
+        };
+        let meanings = self.meanings.get_or_init(|| (0..=u64::BITS).map(meaning).collect());
         meanings.get(bits as usize).copied()
     }
 }
@@ -141,15 +144,46 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 }
 
 /// The first epoch of a store.
-pub(super) fn first(name: &str) -> Result<EpochInfo> {
+pub(super) fn first(options: &Options) -> Result<EpochInfo> {
+    let name = &options.epoch;
     check_name(name)?;
     let epoch = Epoch::new(0, reserved(name)).or_bug("a recipe reserves 64 bits at most")?;
-    Ok(EpochInfo { epoch, name: name.to_owned(), begun: 0, role: Role::Both, ended: false })
+    let terms = Terms { role: Role::Both, bands: options.epoch_bands };
+    begun(epoch, name, 0, terms)
+}
+
+/// An epoch that begins on these terms, when so many visits are known.
+///
+/// # Errors
+///
+/// [`Error::Misuse`] for bands that no fingerprint can have.
+pub(super) fn begun(epoch: Epoch, name: &str, visits: u64, terms: Terms) -> Result<EpochInfo> {
+    let Terms { role, bands } = terms;
+    let bands = bands.unwrap_or_else(|| calibrated(name));
+    if !bands.are_possible() {
+        let Bands { minor, moderate } = bands;
+        let what = format!(
+            "the bands of an epoch are at most 64 bits, the larger ones for more: not {minor} and {moderate}"
+        );
+        return Err(Error::Misuse(what));
+    }
+    Ok(EpochInfo { epoch, name: name.to_owned(), begun: visits, role, bands, ended: false })
+}
+
+/// The bands that the recipe of this name is calibrated to; of any other name, those of ready-made
+/// fingerprints.
+fn calibrated(name: &str) -> Bands {
+    recipe(name).map_or(Bands::READY_MADE, |recipe| recipe.bands())
+}
+
+/// The recipe that the name of an epoch says.
+fn recipe(name: &str) -> Option<Recipe> {
+    Named::parse(name).map(|named| named.recipe)
 }
 
 /// How many leading bits of its fingerprints are reserved for metadata, as the name says.
 pub(super) fn reserved(name: &str) -> u32 {
-    Named::parse(name).map_or(0, |named| named.recipe.mask().leading_zeros())
+    recipe(name).map_or(0, |recipe| recipe.mask().leading_zeros())
 }
 
 /// Whether the store keeps a table for an epoch.
@@ -190,13 +224,26 @@ pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     }
 }
 
-/// Whether an epoch that has this role may be asked for with that one.
-pub(super) fn check_role(name: &str, has: Role, asked: Role) -> Result<()> {
-    if has == asked {
-        return Ok(());
+/// Whether an epoch that has these terms may be asked for with those: it keeps what it began with.
+pub(super) fn check_terms(name: &str, has: Terms, asked: Terms) -> Result<()> {
+    let (role, wanted) = (has.role, asked.role);
+    if role != wanted {
+        let what =
+            format!("the epoch {name} began with the role {role}, and keeps it: not {wanted}");
+        return Err(Error::Misuse(what));
     }
-    let what = format!("the epoch {name} began with the role {has}, and keeps it: not {asked}");
-    Err(Error::Misuse(what))
+    let own = has.bands.unwrap_or_else(|| calibrated(name));
+    match asked.bands {
+        Some(bands) if bands != own => {
+            let Bands { minor, moderate } = own;
+            let what = format!(
+                "in the epoch {name} a change is minor up to {minor} bits, and moderate up to {moderate}: \
+                 it keeps these bands"
+            );
+            Err(Error::Misuse(what))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The epoch of a name.

@@ -150,7 +150,7 @@ impl Store {
         if let Some(Err(e)) = observations.next_if(Result::is_err) {
             return Err(Error::Load { nth: 1, cause: Arc::new(e) });
         }
-        let first = epochs::first(&options.epoch)?;
+        let first = epochs::first(&options)?;
         let store = Self::begin(&disk, options, vec![first])?;
         let loaded = store.load(observations, load).inspect_err(|_| store.abandon())?;
         Ok((store, loaded))

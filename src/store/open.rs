@@ -30,7 +30,7 @@ use crate::sync::thread;
 /// Creates a store, completely or not at all.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     check_options(options)?;
-    make(disk, vec![epochs::first(&options.epoch)?], false).map(drop)
+    make(disk, vec![epochs::first(options)?], false).map(drop)
 }
 
 /// Creates and opens a store with these epochs that does not count as one until something is

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::query::FINGERPRINTS;
 use super::settings::settings;
-use crate::fingerprint::RECIPE;
+use crate::fingerprint::{Bands, RECIPE};
 
 /// When an observation is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,9 @@ settings! {
         pub background: bool = true,
         /// The name of the epoch that a new store begins with. Default: this version's own recipe.
         pub epoch: String = RECIPE.to_owned(),
+        /// Which distances are minor changes in that epoch, and which moderate ones. Default: what its
+        /// recipe is [calibrated](crate::fingerprint::Recipe::bands) to.
+        pub epoch_bands: Option<Bands> = None,
         /// Permissions of the files of a new store, as for chmod(1); whoever may read a directory may
         /// also enter it. Default: `0o600`, so that nobody else can read which pages were crawled.
         /// `0o640` lets the group use a [`Reader`](super::Reader). An existing store keeps the

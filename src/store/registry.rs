@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::base::Base;
 use super::epochs::{
-    Epochs, check_name, check_role, has_table, live_number, may_end, next_epoch, of_name, reserved,
-    table_name,
+    Epochs, begun, check_name, check_terms, has_table, live_number, may_end, next_epoch, of_name,
+    reserved, table_name,
 };
 use super::origin::Origin;
 use super::publisher::Publisher;
@@ -13,7 +13,7 @@ use super::snapshot::Snapshot;
 use super::view::View;
 use crate::bug::ensure;
 use crate::error::{Error, Result};
-use crate::page::{Content, Epoch, EpochInfo, Role, known};
+use crate::page::{Content, Epoch, EpochInfo, Terms, known};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 /// Changes the list of epochs.
@@ -37,17 +37,17 @@ impl Registry {
     }
 
     /// The epoch of this name; a new one is registered.
-    pub(super) fn register(&self, name: &str, role: Role) -> Result<Epoch> {
-        live_number(&self.register_with(name, reserved(name), role, |_| Ok(()))?)
+    pub(super) fn register(&self, name: &str, terms: Terms) -> Result<Epoch> {
+        live_number(&self.register_with(name, reserved(name), terms, |_| Ok(()))?)
     }
 
     /// The epoch of this origin, with its table; a new one is registered.
-    pub(super) fn begin(&self, origin: &Origin, role: Role) -> Result<Epoch> {
+    pub(super) fn begin(&self, origin: &Origin, terms: Terms) -> Result<Epoch> {
         let Base { disk, live, .. } = &*self.base;
         origin.fingerprinter()?;
         let reserved = origin.recipe().mask().leading_zeros();
         let mut copied = false;
-        let info = self.register_with(&origin.name(), reserved, role, |epoch| {
+        let info = self.register_with(&origin.name(), reserved, terms, |epoch| {
             copied = true;
             let table = origin.frequencies();
             table.map_or(Ok(()), |table| table.copy_to(disk, epoch.count().into()))
@@ -91,25 +91,24 @@ impl Registry {
         &self,
         name: &str,
         reserved: u32,
-        role: Role,
+        terms: Terms,
         prepare: impl FnOnce(Epoch) -> Result<()>,
     ) -> Result<EpochInfo> {
         let Base { live, lifecycle, .. } = &*self.base;
-        if let Some(info) = of_role(&live.view().epochs, name, role)? {
+        if let Some(info) = on_terms(&live.view().epochs, name, terms)? {
             return Ok(info);
         }
         // One at a time; readers of the list wait for none of it.
         let _one = self.hold();
         let view = live.view();
-        if let Some(info) = of_role(&view.epochs, name, role)? {
+        if let Some(info) = on_terms(&view.epochs, name, terms)? {
             return Ok(info);
         }
         lifecycle.check()?;
         check_name(name)?;
         let epoch = next_epoch(view.epochs.len(), reserved)?;
+        let info = begun(epoch, name, live.snapshot().count()?.1, terms)?;
         prepare(epoch)?;
-        let begun = live.snapshot().count()?.1;
-        let info = EpochInfo { epoch, name: name.to_owned(), begun, role, ended: false };
         self.put(info.clone())?;
         Ok(info)
     }
@@ -141,10 +140,10 @@ impl Registry {
     }
 }
 
-/// The epoch of this name, if there is one, which must have this role.
-fn of_role(epochs: &[EpochInfo], name: &str, role: Role) -> Result<Option<EpochInfo>> {
+/// The epoch of this name, if there is one, which must have these terms.
+fn on_terms(epochs: &[EpochInfo], name: &str, terms: Terms) -> Result<Option<EpochInfo>> {
     let info = of_name(epochs, name);
-    info.map_or(Ok(()), |info| check_role(name, info.role, role))?;
+    info.map_or(Ok(()), |info| check_terms(name, info.terms(), terms))?;
     Ok(info.cloned())
 }
 

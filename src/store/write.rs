@@ -10,7 +10,7 @@ use super::snapshot::Snapshot;
 use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
 use crate::page::{
-    Epoch, Observation, Request, RestateOutcome, Restatement, Role, WeighOutcome, Weighing,
+    Epoch, Observation, Request, RestateOutcome, Restatement, Terms, WeighOutcome, Weighing,
 };
 use crate::progress::Progress;
 
@@ -219,22 +219,22 @@ impl Store {
         self.change(|shared| shared.wait_idle())
     }
 
-    /// Registers an epoch by name, with its role, and returns its number. A new name becomes the
-    /// newest epoch of its role, and costs one commit; a known name costs nothing. This is for
-    /// fingerprints made by other means than simkeep's recipes, for which there is
+    /// Registers an epoch by name, on [terms](Terms) that may be but its role, and returns its number.
+    /// A new name becomes the newest epoch of its role, and costs one commit; a known name costs
+    /// nothing. This is for fingerprints made by other means than simkeep's recipes, for which there is
     /// [`begin_epoch`](Store::begin_epoch).
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, or an epoch with another
-    /// role; [`Error::Limit`] if there are 32,768 epochs already, [`Error::EndedEpoch`] if it has
-    /// ended, [`Error::Io`].
-    pub fn register_epoch(&self, name: &str, role: Role) -> Result<Epoch> {
-        self.change(|shared| shared.registry.register(name, role))
+    /// [`Error::Misuse`] for a name that is empty or has control characters, for bands that no
+    /// fingerprint can have, or an epoch with other terms; [`Error::Limit`] if there are 32,768 epochs
+    /// already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
+    pub fn register_epoch(&self, name: &str, terms: impl Into<Terms>) -> Result<Epoch> {
+        self.change(|shared| shared.registry.register(name, terms.into()))
     }
 
-    /// Begins an epoch. From now on it is the newest of its [role](Role): verdicts go by it, or
-    /// near-duplicates, or both. Pages without a fingerprint of it are
+    /// Begins an epoch, on [terms](Terms) that may be but its role. From now on it is the newest of
+    /// that: verdicts go by it, or near-duplicates, or both. Pages without a fingerprint of it are
     /// [stale](Snapshot::stale). Its table of document frequencies, if it has one, is copied into
     /// the store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that
     /// exists already does not begin again, but gets its table if that is missing. Costs one
@@ -266,9 +266,9 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::EndedEpoch`] if it has ended, [`Error::Misuse`] if the recipe needs a table and there
-    /// is none, or if it began with another role; [`Error::Io`].
-    pub fn begin_epoch(&self, origin: &Origin, role: Role) -> Result<Epoch> {
-        self.change(|shared| shared.registry.begin(origin, role))
+    /// is none, for bands that no fingerprint can have, or if it began on other terms; [`Error::Io`].
+    pub fn begin_epoch(&self, origin: &Origin, terms: impl Into<Terms>) -> Result<Epoch> {
+        self.change(|shared| shared.registry.begin(origin, terms.into()))
     }
 
     /// Ends an epoch for good. Nothing can be observed or searched in it any more. Its table of
@@ -291,7 +291,7 @@ impl Store {
 
     /// Restates the content that a page had at a time: gives it a fingerprint in another epoch,
     /// usually the newest. It stands beside those of other epochs: answers go by the newest epoch of
-    /// their [use](Role). This is neither a visit nor a change of the page, and the history keeps
+    /// their [use](crate::Role). This is neither a visit nor a change of the page, and the history keeps
     /// both. As durable and as fast as [`observe`](Store::observe);
     /// [`restate_batch`](Store::restate_batch) takes many at a time.
     ///

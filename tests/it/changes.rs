@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use simkeep::disk::SimDisk;
+use simkeep::fingerprint::Bands;
 use simkeep::limits::{TIME_MAX, TIME_MIN};
-use simkeep::{Changes, Content, Entry, Epoch, EpochInfo, Restated, Role, Seen, Store, Visit};
+use simkeep::{
+    Changes, Content, Entry, Epoch, EpochInfo, Restated, Role, Seen, Store, Terms, Visit,
+};
 
 use simkeep_testing::changes::{Found, check_sums};
 use simkeep_testing::model::Model;
@@ -16,10 +19,10 @@ const URL: &str = "http://example.com/";
 const FIRST: Epoch = Epoch::from_number(0);
 const SECOND: Epoch = Epoch::from_number(1);
 
-/// Two epochs, the second one with this role.
-fn epochs(role: Role) -> Vec<EpochInfo> {
+/// Two epochs, the second one on these terms.
+fn epochs(terms: impl Into<Terms>) -> Vec<EpochInfo> {
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
-    store.register_epoch(EPOCHS[1], role).unwrap();
+    store.register_epoch(EPOCHS[1], terms).unwrap();
     store.snapshot().epochs().to_vec()
 }
 
@@ -211,11 +214,13 @@ proptest! {
     fn any_history_is_the_sum_of_its_comparisons(
         all in entries(),
         role in prop_oneof![Just(Role::Both), Just(Role::Near), Just(Role::Change)],
+        minor in 0..64_u32,
     ) {
+        let terms = Terms::from(role).bands(Bands { minor, moderate: 64 });
         let mut model = Model::default();
-        model.set_role(SECOND, role);
+        model.set_terms(SECOND, terms);
         all.iter().for_each(|entry| model.insert(URL, *entry));
         let all: Vec<Entry> = all.into_iter().collect();
-        check_sums(&Changes::of(&all, &epochs(role)), &model.comparisons(URL));
+        check_sums(&Changes::of(&all, &epochs(terms)), &model.comparisons(URL));
     }
 }

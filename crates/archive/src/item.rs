@@ -3,7 +3,7 @@
 use std::io;
 
 use simkeep::fingerprint::Document;
-use simkeep::{Digest, Role, Weight};
+use simkeep::{Digest, Terms, Weight};
 
 use super::digest::Declared;
 use super::escape;
@@ -113,8 +113,8 @@ pub enum Item {
     Passed(&'static str),
     /// Captured content that is not text. Neither is a revisit of it.
     Binary(Captured),
-    /// The name of an epoch, and what its fingerprints are for. Older epochs come first.
-    Epoch(String, Role),
+    /// The name of an epoch, and its terms. Older epochs come first.
+    Epoch(String, Terms),
 }
 
 /// What an archive's header says about a record.

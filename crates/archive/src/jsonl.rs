@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use simkeep::fingerprint::Document;
-use simkeep::{Digest, Role, Weight};
+use simkeep::fingerprint::{Bands, Document};
+use simkeep::{Digest, Role, Terms, Weight};
 
 use super::http::{self, Meaning};
 use super::lines::Lines;
@@ -23,8 +23,8 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// A visit may have a `weight`, too, and `modified`, a time as in `t`. `epoch` names the epoch of a
 /// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
 /// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
-/// `"both"`), names an epoch of later lines. If a key occurs twice, the first counts. Other keys are
-/// ignored.
+/// `"both"`), `minor` and `moderate` (the largest distances that are such changes, in bits), names an
+/// epoch of later lines. If a key occurs twice, the first counts. Other keys are ignored.
 pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
     for (number, line) in lines.each() {
         let item = match line {
@@ -45,15 +45,34 @@ pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
 fn item(line: &[u8]) -> Result<Item, String> {
     let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
     if let (None, None, Some(Value::Text(name))) = (&object.url, &object.t, &object.epoch) {
-        let role = match &object.role {
-            None | Some(Value::Null) => Some(Role::Both),
-            Some(Value::Text(role)) => role.parse().ok(),
-            Some(_) => None,
-        };
-        let role = role.ok_or("\"role\" is no role: change, near or both")?;
-        return Ok(Item::Epoch(epoch_name(name)?, role));
+        return Ok(Item::Epoch(epoch_name(name)?, terms(&object)?));
     }
     record(object).map(Item::Record)
+}
+
+/// What a line says of an epoch beside its name.
+fn terms(object: &Object<'_>) -> Result<Terms, String> {
+    let role = match &object.role {
+        None | Some(Value::Null) => Some(Role::Both),
+        Some(Value::Text(role)) => role.parse().ok(),
+        Some(_) => None,
+    };
+    let role = role.ok_or("\"role\" is no role: change, near or both")?;
+    let terms = Terms::from(role);
+    let bits = |value: &Option<Value<'_>>| match value {
+        Some(Value::Whole(bits)) => u32::try_from(*bits).ok(),
+        _ => None,
+    };
+    let (None | Some(Value::Null), None | Some(Value::Null)) = (&object.minor, &object.moderate)
+    else {
+        let bands = bits(&object.minor).zip(bits(&object.moderate));
+        let bands = bands.map(|(minor, moderate)| Bands { minor, moderate });
+        let bands = bands.filter(|bands| bands.are_possible());
+        let why =
+            "\"minor\" and \"moderate\" are no bands: two numbers of bits up to 64, in this order";
+        return Ok(terms.bands(bands.ok_or(why)?));
+    };
+    Ok(terms)
 }
 
 fn epoch_name(name: &str) -> Result<String, String> {
@@ -194,6 +213,8 @@ struct Object<'a> {
     seen: Option<Value<'a>>,
     epoch: Option<Value<'a>>,
     role: Option<Value<'a>>,
+    minor: Option<Value<'a>>,
+    moderate: Option<Value<'a>>,
     modified: Option<Value<'a>>,
     weight: Option<Value<'a>>,
 }
@@ -231,6 +252,8 @@ impl<'de> Deserialize<'de> for Object<'de> {
                         "seen" => &mut object.seen,
                         "epoch" => &mut object.epoch,
                         "role" => &mut object.role,
+                        "minor" => &mut object.minor,
+                        "moderate" => &mut object.moderate,
                         "modified" => &mut object.modified,
                         "weight" => &mut object.weight,
                         _ => {
@@ -485,7 +508,7 @@ mod tests {
 
         #[test]
         fn nothing_like_a_record_panics(
-            values in prop::collection::vec("(url|t|text|fingerprint|digest|status|seen|epoch|role)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:-]{0,33}\"|null|true|\\[\\]|\\{\\})", 0..6),
+            values in prop::collection::vec("(url|t|text|fingerprint|digest|status|seen|epoch|role|minor|moderate)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:-]{0,33}\"|null|true|\\[\\]|\\{\\})", 0..6),
         ) {
             let line = format!("{{{}}}", values.iter().map(|v| format!("\"{v}")).collect::<Vec<_>>().join(","));
             let _ = item(line.as_bytes());

@@ -41,7 +41,7 @@ fn a_folder_is_a_page_for_each_file_and_archives_are_opened() {
                 format!("{} {time} {text}", url.strip_prefix(&base).unwrap_or(url))
             }
             Item::Passed(kind) => format!("passed {kind}"),
-            Item::Epoch(name, role) => format!("epoch {name} {role}"),
+            Item::Epoch(name, terms) => format!("epoch {name} {} {:?}", terms.role, terms.bands),
             other => format!("{other:?}"),
         })
         .collect();

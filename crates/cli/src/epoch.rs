@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use simkeep::df::Table;
-use simkeep::fingerprint::{EXTRACTOR, Frequencies as _};
-use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store};
+use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
+use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store, Terms};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
@@ -28,6 +28,7 @@ use simkeep_archive::escape;
   simkeep df build site-*.warc.gz --recipe templated --out site.df
   simkeep epoch begin --recipe templated --df site.df --store crawl.simkeep
   simkeep epoch begin --recipe near --role near --store crawl.simkeep
+  simkeep epoch begin --recipe strict --minor 5 --moderate 12 --store crawl.simkeep
   simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
   simkeep epoch stale --store crawl.simkeep
   simkeep epoch end 'html/2 words2-sqrt/1' --store crawl.simkeep")]
@@ -56,6 +57,9 @@ impl Epoch {
 }
 
 /// List the epochs of a store, the oldest first
+///
+/// One line per epoch: its number, its role, whether it is in use, up to which distance a change is
+/// minor and up to which moderate, how many fingerprints it has, and its name.
 #[derive(Args)]
 struct List {
     #[command(flatten)]
@@ -105,6 +109,8 @@ fn object(snapshot: &Snapshot, info: &EpochInfo) -> Value {
         "epoch": info.name,
         "number": info.epoch.count(),
         "role": info.role.to_string(),
+        "minor": info.bands.minor,
+        "moderate": info.bands.moderate,
         "state": state(snapshot, info),
         "begun_at_visit": info.begun,
         "fingerprints": snapshot.fingerprints(info.epoch),
@@ -113,10 +119,12 @@ fn object(snapshot: &Snapshot, info: &EpochInfo) -> Value {
 
 fn line(snapshot: &Snapshot, info: &EpochInfo) -> String {
     format!(
-        "{:>3}  {:<6}  {:<6}  {:>13}  {}",
+        "{:>3}  {:<6}  {:<6}  {:>2} {:>2}  {:>13}  {}",
         info.epoch.count(),
         info.role,
         state(snapshot, info),
+        info.bands.minor,
+        info.bands.moderate,
         many(snapshot.fingerprints(info.epoch), "fingerprint", "fingerprints"),
         escape::whole(&info.name),
     )
@@ -138,6 +146,13 @@ struct Begin {
     /// near-duplicates and copies by the newest for near; an epoch keeps its role
     #[arg(long, value_name = "change|near|both", default_value_t = Role::Both)]
     role: Role,
+    /// The largest distance that is a minor change [default: that of the recipe]; an epoch keeps it
+    #[arg(long, value_name = "BITS", requires = "moderate")]
+    minor: Option<u32>,
+    /// The largest distance that is a moderate change [default: that of the recipe]; larger ones are
+    /// major
+    #[arg(long, value_name = "BITS", requires = "minor")]
+    moderate: Option<u32>,
     #[command(flatten)]
     common: Common,
 }
@@ -148,13 +163,16 @@ impl Begin {
         if let Some(path) = &self.df {
             origin = origin.table(Table::open(path)?)?;
         }
+        let mut terms = Terms::from(self.role);
+        terms.bands =
+            self.minor.zip(self.moderate).map(|(minor, moderate)| Bands { minor, moderate });
         // A new store that has one recipe for all has it from the start.
         let options = match self.role {
-            Role::Both => Options::default().epoch(origin.name()),
+            Role::Both => Options::default().epoch(origin.name()).epoch_bands(terms.bands),
             _ => origin::options()?,
         };
         let store = Store::open_or_create(&self.common.store, options)?;
-        let epoch = store.begin_epoch(&origin, self.role)?;
+        let epoch = store.begin_epoch(&origin, terms)?;
         let snapshot = store.snapshot();
         let in_use = is_in_use(&snapshot, epoch);
         store.close()?;

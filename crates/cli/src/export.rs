@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Map, Value};
 use simkeep::{Content, Entry, Epoch, EpochInfo, Error, Restated, Role, Seen, Snapshot, Visit};
 
 use super::exit::{Exit, Failure};
@@ -32,10 +32,9 @@ Keys, in this order, absent where there is nothing to say:
   seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was; \"restated\": the content
                of this time and digest has this fingerprint, or none, in another epoch
 
-The first lines have but the key \"epoch\": the names of the epochs that there is content of, the oldest
-first, each with its \"role\" if that is not both. By these lines `ingest` and `load` know a whole
-export, and take its epochs into a new
-store.")]
+The first lines are of the epochs that there is content of, the oldest first: the name of each as
+\"epoch\", its \"role\" if that is not both, and its bands, \"minor\" and \"moderate\". By these lines
+`ingest` and `load` know a whole export, and take its epochs into a new store.")]
 pub(super) struct Export {
     #[command(flatten)]
     common: Common,
@@ -47,10 +46,7 @@ impl Export {
         let names = ByName::new(snapshot.epochs());
         // Their order matters: what is of the newest is in force.
         for info in used(&snapshot)? {
-            output.object(&match info.role {
-                Role::Both => json!({ "epoch": info.name }),
-                role => json!({ "epoch": info.name, "role": role.to_string() }),
-            })?;
+            output.object(&described(info).into())?;
         }
         for page in snapshot.scan(None) {
             let url = page?.url;
@@ -69,6 +65,19 @@ impl Export {
         }
         Ok(Exit::Done)
     }
+}
+
+/// An epoch by its name and terms.
+fn described(info: &EpochInfo) -> Map<String, Value> {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    put("epoch", info.name.as_str().into());
+    if info.role != Role::Both {
+        put("role", info.role.to_string().into());
+    }
+    put("minor", info.bands.minor.into());
+    put("moderate", info.bands.moderate.into());
+    object
 }
 
 /// The epochs that have ended, and those that there is content of.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::{Fingerprinter, Meaning};
-use simkeep::{Digest, Origin, Role, Weight};
+use simkeep::{Digest, Origin, Terms, Weight};
 
 use super::exit::Failure;
 use super::pipeline::{self, Crew, Next, Pipeline, Results};
@@ -80,8 +80,8 @@ pub(super) struct Text {
 pub(super) enum Fed {
     Entry(Entry),
     Broken(Broken),
-    /// The name of an epoch, older than those whose names come after, and its role.
-    Epoch(String, Role),
+    /// The name of an epoch, older than those whose names come after, and its terms.
+    Epoch(String, Terms),
     /// A record of this kind has nothing to say of a page.
     Passed(&'static str),
     /// Content that is no text.
@@ -170,7 +170,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
             Item::Broken(broken) => return Fed::Broken(broken),
             Item::Passed(kind) => return Fed::Passed(kind),
             Item::Binary(captured) => return Fed::Binary(captured),
-            Item::Epoch(name, role) => return Fed::Epoch(name, role),
+            Item::Epoch(name, terms) => return Fed::Epoch(name, terms),
             _ => return Fed::Passed("unknown"),
         };
     let found = match payload {

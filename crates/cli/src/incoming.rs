@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use clap::Args;
+use simkeep::fingerprint::{Bands, Recipe};
 use simkeep::load::LoadEpochs;
 use simkeep::{
-    Digest, Epoch, EpochInfo, Error, HistoryEntry, Origin, Role, Seen, Snapshot, Store, Visit,
+    Digest, Epoch, EpochInfo, Error, HistoryEntry, Origin, Seen, Snapshot, Store, Terms, Visit,
 };
 
 use super::exit::Failure;
@@ -130,8 +131,8 @@ impl Admission {
 pub(super) enum Register<'s> {
     /// In a store, when they first come up.
     Store(&'s Store),
-    /// With a load of a store with these epochs. A new one that has a role here begins with that.
-    Load { with: &'s LoadEpochs, known: Vec<EpochInfo>, roles: HashMap<String, Role> },
+    /// With a load of a store with these epochs. A new one that has terms here begins on those.
+    Load { with: &'s LoadEpochs, known: Vec<EpochInfo>, terms: HashMap<String, Terms> },
 }
 
 impl<'s> Register<'s> {
@@ -140,31 +141,32 @@ impl<'s> Register<'s> {
         with: &'s LoadEpochs,
         known: Option<Vec<EpochInfo>>,
     ) -> Result<Register<'s>, Failure> {
-        let first = (origin::options()?.epoch, Role::Both);
-        let roles = if known.is_none() { HashMap::from([first]) } else { HashMap::new() };
-        Ok(Register::Load { with, known: known.unwrap_or_default(), roles })
+        // The first epoch of a store has both roles.
+        let first = (origin::options()?.epoch, Terms::default());
+        let terms = if known.is_none() { HashMap::from([first]) } else { HashMap::new() };
+        Ok(Register::Load { with, known: known.unwrap_or_default(), terms })
     }
 
-    /// The epoch of this name. If it is new, it begins with this role; else it keeps its own, whatever
+    /// The epoch of this name. If it is new, it begins on these terms; else it keeps its own, whatever
     /// an input says of it.
-    fn named(&self, name: &str, role: Role) -> simkeep::Result<Epoch> {
-        match (self, self.known(name)) {
-            (_, Some(known)) => live_number(&known),
-            (Register::Store(store), None) => store.register_epoch(name, role),
-            (Register::Load { with, roles, .. }, None) => {
-                with.named(name, roles.get(name).copied().unwrap_or(role))
+    fn named(&mut self, name: &str, described: Terms) -> simkeep::Result<Epoch> {
+        match (self.known(name), self) {
+            (Some(known), _) => live_number(&known),
+            (None, Register::Store(store)) => store.register_epoch(name, described),
+            (None, Register::Load { with, terms, .. }) => {
+                with.named(name, describe(terms, name, described))
             }
         }
     }
 
     /// The epoch of this origin.
-    fn origin(&self, origin: &Origin) -> simkeep::Result<Epoch> {
+    fn origin(&mut self, origin: &Origin) -> simkeep::Result<Epoch> {
         let name = origin.name();
-        match (self, self.known(&name)) {
-            (_, Some(known)) => live_number(&known),
-            (Register::Store(store), None) => store.begin_epoch(origin, Role::Both),
-            (Register::Load { with, roles, .. }, None) => {
-                with.origin(origin, roles.get(&name).copied().unwrap_or_default())
+        match (self.known(&name), self) {
+            (Some(known), _) => live_number(&known),
+            (None, Register::Store(store)) => store.begin_epoch(origin, Terms::default()),
+            (None, Register::Load { with, terms, .. }) => {
+                with.origin(origin, *terms.entry(name).or_default())
             }
         }
     }
@@ -181,6 +183,13 @@ impl<'s> Register<'s> {
     fn known(&self, name: &str) -> Option<EpochInfo> {
         self.epochs().into_iter().find(|info| info.name == name)
     }
+}
+
+/// The terms of a new epoch: what was said of it first counts.
+fn describe(all: &mut HashMap<String, Terms>, name: &str, described: Terms) -> Terms {
+    let terms = all.entry(name.to_owned()).or_insert(described);
+    terms.bands = terms.bands.or(described.bands);
+    *terms
 }
 
 /// The number of an epoch that something may be observed in.
@@ -212,7 +221,8 @@ impl<'s> Epochs<'s> {
         fingerprints: &[Option<u64>],
     ) -> simkeep::Result<(Made, Option<Made>)> {
         if self.of_texts.is_empty() {
-            let epochs = self.origins.iter().map(|origin| self.register.origin(origin));
+            let register = &mut self.register;
+            let epochs = self.origins.iter().map(|origin| register.origin(origin));
             self.of_texts = epochs.collect::<simkeep::Result<_>>()?;
         }
         let mut each = fingerprints.iter().copied().zip(self.of_texts.iter().copied());
@@ -222,21 +232,33 @@ impl<'s> Epochs<'s> {
         }
     }
 
-    /// Epochs of a store that is loaded: each begins with its role there, if it is new.
+    /// Epochs of a store that is loaded: each begins on its terms there, if it is new.
     pub(super) fn come(&mut self, epochs: &[EpochInfo]) {
-        if let Register::Load { roles, .. } = &mut self.register {
+        if let Register::Load { terms, .. } = &mut self.register {
             for info in epochs {
-                roles.entry(info.name.clone()).or_insert(info.role);
+                describe(terms, &info.name, info.terms());
             }
         }
     }
 
-    /// The one of this name; a new one begins with this role.
-    pub(super) fn named(&mut self, name: &str, role: Role) -> simkeep::Result<Epoch> {
+    /// The bands of the epoch that a new store begins with, as what came so far says. What comes later
+    /// changes them no more.
+    pub(super) fn first_bands(&mut self, name: &str) -> Option<Bands> {
+        match &mut self.register {
+            Register::Load { terms, .. } => {
+                let first = terms.entry(name.to_owned()).or_default();
+                Some(*first.bands.get_or_insert(Recipe::DEFAULT.bands()))
+            }
+            Register::Store(_) => None,
+        }
+    }
+
+    /// The one of this name; a new one begins on these terms.
+    pub(super) fn named(&mut self, name: &str, terms: Terms) -> simkeep::Result<Epoch> {
         if let Some(&epoch) = self.by_name.get(name) {
             return Ok(epoch);
         }
-        let epoch = self.register.named(name, role)?;
+        let epoch = self.register.named(name, terms)?;
         self.by_name.insert(name.to_owned(), epoch);
         Ok(epoch)
     }

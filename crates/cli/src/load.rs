@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 use simkeep::{
-    Content, Digest, Entry, Error, Origin, Request, Restated, Role, Seen, Snapshot, Store, Visit,
+    Content, Digest, Entry, Error, Origin, Request, Restated, Seen, Snapshot, Store, Terms, Visit,
     Weighed, Weight,
 };
 
@@ -96,13 +96,21 @@ impl Load {
             failure: None,
         });
         let into = Into { store: place, origins: &origins, reading: self.reading };
-        let observations =
-            self.parts().into_iter().flat_map(|part| match part.open(&into, &taken) {
+        let mut observations = self
+            .parts()
+            .into_iter()
+            .flat_map(|part| match part.open(&into, &taken) {
                 Ok(observations) => observations,
                 Err(failure) => Box::new(std::iter::once(taken.borrow_mut().fail(failure))),
-            });
+            })
+            .peekable();
         let started = Instant::now();
-        let new = origin::options()?;
+        let mut new = origin::options()?;
+        if store.is_none() {
+            // What comes before the first record may say of what a new store begins with.
+            observations.peek();
+            new.epoch_bands = taken.borrow_mut().epochs.first_bands(&new.epoch);
+        }
         let loaded = watched(|progress| {
             let options = LoadOptions::default()
                 .memory_bytes(usize::try_from(self.memory).unwrap_or(1) << 20)
@@ -302,7 +310,7 @@ impl Taken<'_> {
                 *self.passed.entry("binary").or_default() += 1;
                 None
             }
-            Fed::Epoch(name, role) => self.epochs.named(&name, role).err().map(Err),
+            Fed::Epoch(name, terms) => self.epochs.named(&name, terms).err().map(Err),
         }
     }
 
@@ -342,11 +350,11 @@ impl Taken<'_> {
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.to_owned());
-                content(fingerprint, self.epochs.named(&name, Role::Both)?)
+                content(fingerprint, self.epochs.named(&name, Terms::default())?)
             }
             Found::Restated(fingerprint, name) => {
                 self.restated += 1;
-                let epoch = self.epochs.named(&name, Role::Both)?;
+                let epoch = self.epochs.named(&name, Terms::default())?;
                 Entry::Restated(Restated { time, fingerprint, digest, epoch })
             }
             Found::Weighed(weight) => {

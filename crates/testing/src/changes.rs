@@ -7,8 +7,6 @@ use simkeep::{Changes, Content, Entry, Epoch, Seen, Visit};
 
 use super::fold::{Known, Roles, distance, gone, last_version, remembered, same_digest};
 
-/// The most that is a minor change, of fingerprints that are made elsewhere.
-const MINOR: u32 = 3;
 const DAY: f64 = 86_400_000.0;
 
 /// What a visit and the one before it say.
@@ -70,7 +68,7 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
         (true, Seen::Content(content)) => {
             let now = told(content, also, roles);
             let by = distances(&last, &now).last_key_value().map(|(_, by)| *by);
-            let back = known.iter().any(|k| is_like(k, &content, &now));
+            let back = known.iter().any(|k| is_like(k, &content, &now, roles));
             Some(if back { Returned(by) } else { Changed(by) })
         }
         (false, Seen::Content(content)) => {
@@ -78,13 +76,13 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
             if last.iter().any(|k| same_digest(&k.content, &content)) {
                 return Some(Unchanged);
             }
-            let by = distances(&last, &now).last_key_value().map(|(_, by)| *by);
+            let by = distances(&last, &now).pop_last();
             let bare = |k: &Known| {
                 let now = now.get(&k.content.epoch);
                 k.content.fingerprint.is_none() && now.is_some_and(|c| c.fingerprint.is_none())
             };
             match by {
-                Some(by) if by <= MINOR => return Some(Unchanged),
+                Some((epoch, by)) if by <= roles.minor(epoch) => return Some(Unchanged),
                 None if !last.iter().any(bare) => return None,
                 // Their digests tell, if there are two.
                 None if content.digest.is_none() => return None,
@@ -92,7 +90,8 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
                 _ => {}
             }
             let earlier = known.iter().filter(|k| !last.iter().any(|last| last.is_with(k)));
-            let back = earlier.into_iter().any(|k| is_like(k, &content, &now));
+            let back = earlier.into_iter().any(|k| is_like(k, &content, &now, roles));
+            let by = by.map(|(_, by)| by);
             Some(if back { Returned(by) } else { Changed(by) })
         }
     }
@@ -115,10 +114,15 @@ fn distances(version: &[Known], now: &BTreeMap<Epoch, Content>) -> BTreeMap<Epoc
 }
 
 /// Whether one of the last versions is what is seen, or has a minor change from it.
-fn is_like(known: &Known, content: &Content, now: &BTreeMap<Epoch, Content>) -> bool {
-    let now = now.get(&known.content.epoch);
-    let by = now.and_then(|now| distance(&known.content, now));
-    same_digest(&known.content, content) || by.is_some_and(|by| by <= MINOR)
+fn is_like(
+    known: &Known,
+    content: &Content,
+    now: &BTreeMap<Epoch, Content>,
+    roles: &Roles,
+) -> bool {
+    let epoch = known.content.epoch;
+    let by = now.get(&epoch).and_then(|now| distance(&known.content, now));
+    same_digest(&known.content, content) || by.is_some_and(|by| by <= roles.minor(epoch))
 }
 
 /// What is to be counted: what kind it is, the interval, and the days since a change that is dated.

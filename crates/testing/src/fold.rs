@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Content, Distance, Entry, Epoch, HistoryEntry, Role, SameBy, Seen, Verdict, Visit, Weight,
+    Content, Distance, Entry, Epoch, HistoryEntry, Role, SameBy, Seen, Terms, Verdict, Visit,
+    Weight,
 };
 
 /// How many of the last versions of a page can be returned to, as long as there are no more contents
@@ -11,13 +12,19 @@ use simkeep::{
 const WINDOW: usize = 8;
 const CONTENTS: usize = 64;
 
-/// The epochs that have a role of their own; others are for both.
+/// The epochs that have terms of their own; others are for both, and have the bands of fingerprints
+/// that are made elsewhere.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Roles(pub(super) BTreeMap<Epoch, Role>);
+pub(super) struct Roles(pub(super) BTreeMap<Epoch, Terms>);
 
 impl Roles {
     pub(super) fn of(&self, epoch: Epoch) -> Role {
-        self.0.get(&epoch).copied().unwrap_or_default()
+        self.0.get(&epoch).copied().unwrap_or_default().role
+    }
+
+    /// The most that is a minor change.
+    pub(super) fn minor(&self, epoch: Epoch) -> u32 {
+        self.0.get(&epoch).and_then(|terms| terms.bands).map_or(3, |bands| bands.minor)
     }
 
     /// The content that tells of changes, of these; the newest if none does.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use simkeep::maintenance::Forgotten;
 use simkeep::{
     Content, Digest, Entry, Epoch, Observation, Query, Request, RestateOutcome, Restated,
-    Restatement, Role, Seen, Verdict, Versions, Visit, WeighOutcome, Weighed, Weighing,
+    Restatement, Seen, Terms, Verdict, Versions, Visit, WeighOutcome, Weighed, Weighing,
 };
 
 use super::changes::{Compared, comparisons};
@@ -251,15 +251,15 @@ impl Model {
         history_by(&self.entries_of(url), &self.roles)
     }
 
-    /// These pages, of epochs with the roles of another model.
+    /// These pages, of epochs with the terms of another model.
     #[must_use]
     pub fn with_roles_of(self, other: &Model) -> Model {
         Model { roles: other.roles.clone(), ..self }
     }
 
-    /// Says what the fingerprints of an epoch are for.
-    pub fn set_role(&mut self, epoch: Epoch, role: Role) {
-        self.roles.0.insert(epoch, role);
+    /// Says what an epoch was given when it began.
+    pub fn set_terms(&mut self, epoch: Epoch, terms: impl Into<Terms>) {
+        self.roles.0.insert(epoch, terms.into());
     }
 
     /// All comparisons of a page's visits that are evidence, in order.

@@ -12,10 +12,10 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::EPOCHS_MAX;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::page::{Entry, Epoch, EpochInfo, Role};
+use crate::page::{Entry, Epoch, EpochInfo, Terms};
 use crate::store::epochs::{
-    check_name, check_role, has_table, live_number, may_end, next_epoch, of_name, open_table,
-    reserved, table_name,
+    begun, check_name, check_terms, has_table, live_number, may_end, next_epoch, of_name,
+    open_table, reserved, table_name,
 };
 use crate::store::origin::Origin;
 use crate::store::snapshot::Snapshot;
@@ -74,8 +74,9 @@ struct Named {
     name: String,
     /// In the load.
     number: Epoch,
-    /// The role that it was asked for, to observe in it. Then it must not have ended, nor have another.
-    asked: Option<Role>,
+    /// The terms on which it was asked for, to observe in it. Then it must not have ended, nor have
+    /// others.
+    asked: Option<Terms>,
     /// What it is in another store that it comes from.
     like: Option<EpochInfo>,
     table: Option<Source>,
@@ -86,15 +87,14 @@ impl Named {
         Named { name: name.to_owned(), number, asked: None, like: None, table: None }
     }
 
-    /// Asks for it in this role.
-    fn ask(&mut self, role: Role) -> Result<()> {
-        check_role(&self.name, *self.asked.get_or_insert(role), role)
+    /// Asks for it on these terms.
+    fn ask(&mut self, terms: Terms) -> Result<()> {
+        check_terms(&self.name, *self.asked.get_or_insert(terms), terms)
     }
 
-    /// Its role, if it begins with the load.
-    fn role(&self) -> Role {
-        let described = self.like.as_ref().map(|like| like.role);
-        self.asked.or(described).unwrap_or_default()
+    /// Its terms, if it begins with the load.
+    fn terms(&self) -> Terms {
+        self.asked.or(self.like.as_ref().map(EpochInfo::terms)).unwrap_or_default()
     }
 }
 
@@ -107,29 +107,29 @@ enum Source {
 
 impl LoadEpochs {
     /// The number of the epoch with this name in the load. If the store has none of the name, one
-    /// begins with this role.
+    /// begins on these terms.
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, or was asked for with
-    /// another role before; [`Error::Limit`] for more names than a store can have. If the epoch has
-    /// ended in the store, or has another role there, the load returns an error.
-    pub fn named(&self, name: &str, role: Role) -> Result<Epoch> {
-        self.name(name, reserved(name), |named| named.ask(role))
+    /// [`Error::Misuse`] for a name that is empty or has control characters, or was asked for on other
+    /// terms before; [`Error::Limit`] for more names than a store can have. If the epoch has ended in
+    /// the store, or has other terms there, the load returns an error.
+    pub fn named(&self, name: &str, terms: impl Into<Terms>) -> Result<Epoch> {
+        self.name(name, reserved(name), |named| named.ask(terms.into()))
     }
 
     /// The number in the load of an epoch whose fingerprints simkeep makes. If the store has none of
-    /// its name, one begins with this role. Its table of document
+    /// its name, one begins on these terms. Its table of document
     /// frequencies, if it has one, is copied into the store.
     ///
     /// # Errors
     ///
     /// Those of [`named`](Self::named), and [`Error::Misuse`] if the recipe needs a table and there is
     /// none.
-    pub fn origin(&self, origin: &Origin, role: Role) -> Result<Epoch> {
+    pub fn origin(&self, origin: &Origin, terms: impl Into<Terms>) -> Result<Epoch> {
         origin.fingerprinter()?;
         self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
-            named.ask(role)?;
+            named.ask(terms.into())?;
             named.table = Some(Source::Origin(origin.clone()));
             Ok(())
         })
@@ -137,7 +137,7 @@ impl LoadEpochs {
 
     /// The numbers of another store's epochs in the load, for
     /// [`Observations::renumbered`](crate::iter::Observations::renumbered). The epochs keep their order
-    /// and bring their tables of document frequencies. One that is known here keeps its role. An epoch
+    /// and bring their tables of document frequencies. One that is known here keeps its terms. An epoch
     /// that has ended there ends here, unless pages here use it.
     ///
     /// # Errors
@@ -254,9 +254,9 @@ impl Settled {
 
     fn settle(&mut self, now: &Snapshot, named: &Named) -> Result<()> {
         if let Some(info) = of_name(&self.all, &named.name) {
-            if let Some(role) = named.asked {
+            if let Some(asked) = named.asked {
                 live_number(info)?;
-                check_role(&named.name, info.role, role)?;
+                check_terms(&named.name, info.terms(), asked)?;
             }
             self.numbers.push(info.epoch);
             return Ok(());
@@ -265,9 +265,9 @@ impl Settled {
         let epoch = next_epoch(self.all.len(), reserved)?;
         let visits = now.count()?.1;
         let like = named.like.as_ref();
-        let begun = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
+        let visits = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
         let ended = named.asked.is_none() && like.is_some_and(|like| like.ended);
-        let info = EpochInfo { epoch, name: named.name.clone(), begun, role: named.role(), ended };
+        let info = EpochInfo { ended, ..begun(epoch, &named.name, visits, named.terms())? };
         self.begun.push(info.clone());
         self.all.push(info);
         self.numbers.push(epoch);

@@ -12,7 +12,7 @@ use crate::disk::{Access, Disk, Name};
 use crate::error::{Corruption, Error, Result};
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 use crate::segment::Frame;
-use crate::store::epochs::next_epoch;
+use crate::store::epochs::{begun, next_epoch};
 use crate::store::listed::{check_listed, check_store, check_unlisted};
 use crate::store::memtable::Memtable;
 use crate::store::{journal, open};
@@ -374,7 +374,7 @@ impl Found {
             let plain = Epoch::new(number, 0).or_bug("a store has fewer epochs than numbers")?;
             let epoch = seen.iter().find(of(number)).copied().unwrap_or(plain);
             self.unnamed.push(name.clone());
-            self.epochs.push(EpochInfo { epoch, name, begun: 0, role: Role::Both, ended: false });
+            self.epochs.push(begun(epoch, &name, 0, Role::Both.into())?);
         }
         Ok(())
     }

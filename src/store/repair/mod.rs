@@ -218,7 +218,7 @@ fn survey_segment(
 /// The epochs that the new store begins with: those that were found, under their numbers.
 fn epochs(found: &Found) -> Result<Vec<EpochInfo>> {
     if found.epochs.is_empty() {
-        return Ok(vec![first(&Options::default().epoch)?]);
+        return Ok(vec![first(&Options::default())?]);
     }
     Ok(found.epochs.clone())
 }

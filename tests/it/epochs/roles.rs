@@ -1,9 +1,12 @@
 //! Two recipes side by side: one tells of changes, one finds near-duplicates.
 
 use simkeep::disk::SimDisk;
+use simkeep::fingerprint::{Band, Bands};
+use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Distance, Epoch, Error, Observation, Progress, Query, Restatement, Role, SameBy, Store, Verdict,
+    Distance, Epoch, Error, Observation, Progress, Query, Reader, Restatement, Role, SameBy, Store,
+    Terms, Verdict,
 };
 
 use super::{URL, create, plain};
@@ -154,6 +157,55 @@ fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
     drop(store);
     let crashed = disk.crash_synced_only();
     assert_eq!(roles(&Store::open(on(&crashed), small()).unwrap()), expected);
+}
+
+/// What is minor and what is moderate, an epoch is given as its role is, and keeps.
+#[test]
+fn an_epoch_keeps_its_bands() {
+    let disk = SimDisk::new();
+    let given = Bands { minor: 0, moderate: 64 };
+    let options = || small().epoch("first".to_owned()).epoch_bands(Some(given));
+    let store = Store::create(on(&disk), options()).unwrap();
+    // Of the recipe, of what is made elsewhere, and as they are given.
+    store.begin_epoch(&plain("default"), Role::Both).unwrap();
+    store.register_epoch("mine/1", Role::Both).unwrap();
+    let other = Bands { minor: 5, moderate: 5 };
+    let terms = Terms::from(Role::Both).bands(other);
+    let strict = store.begin_epoch(&plain("strict"), terms).unwrap();
+    let expected = [given, Bands { minor: 2, moderate: 9 }, Bands::READY_MADE, other];
+    let bands = |store: &Store| {
+        let snapshot = store.snapshot();
+        snapshot.epochs().iter().map(|info| info.bands).collect::<Vec<_>>()
+    };
+    assert_eq!(bands(&store), expected);
+    let told = [0, 1, 5, 6].map(|bits| store.snapshot().meaning(strict, bits).band);
+    assert_eq!(told, [Band::None, Band::Minor, Band::Minor, Band::Major]);
+    // Asked for again without bands or with the same, it is the same; others are refused.
+    assert_eq!(store.begin_epoch(&plain("strict"), Role::Both).unwrap(), strict);
+    assert_eq!(store.begin_epoch(&plain("strict"), terms).unwrap(), strict);
+    let more = |bands| store.register_epoch("mine/1", Terms::from(Role::Both).bands(bands));
+    assert!(more(Bands::READY_MADE).is_ok());
+    let refused = more(other).unwrap_err().to_string();
+    assert!(refused.contains("minor up to 3 bits, and moderate up to 10"), "{refused}");
+    for (minor, moderate) in [(4, 3), (0, 65), (u32::MAX, u32::MAX)] {
+        let terms = Terms::from(Role::Near).bands(Bands { minor, moderate });
+        assert!(matches!(store.register_epoch("new", terms), Err(Error::Misuse(_))));
+    }
+    assert_eq!(bands(&store), expected);
+    // A reader, a copy, a repair and a crash leave them as they are.
+    store.end_epoch(strict, u64::MAX).unwrap();
+    let reader = Reader::open(on(&disk)).unwrap();
+    let published = reader.snapshot().epochs().to_vec();
+    assert_eq!(published, store.snapshot().epochs());
+    let copy = Store::create(on(&SimDisk::new()), small()).unwrap();
+    copy.copy_from(&store.snapshot(), LoadOptions::default()).unwrap();
+    assert_eq!(bands(&copy)[1..], expected);
+    drop(store);
+    let repaired = SimDisk::new();
+    repair(on(&disk), on(&repaired), RepairOptions::default()).unwrap();
+    for disk in [disk.crash_synced_only(), repaired] {
+        assert_eq!(bands(&Store::open(on(&disk), small()).unwrap()), expected);
+    }
 }
 
 /// The distance of near-duplicates is what the recipe of the fingerprint advises, unless one is set.

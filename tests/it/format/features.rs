@@ -85,6 +85,9 @@ fn the_golden_store_shows_every_feature() {
     // It was seen as 1 and restated as 0, in one epoch.
     let far = middle.pages.iter().find(|p| p.url == "https://far.example/").unwrap();
     assert_eq!(in_force(far), [(None, Some(0), 0)]);
+    // As the recipe has them, of ready-made fingerprints, and as they were given.
+    let bands: BTreeSet<(u32, u32)> = store.epochs.iter().map(|epoch| epoch.bands).collect();
+    assert!(bands.is_superset(&BTreeSet::from([(0, 8), (2, 8), (3, 10)])), "{bands:?}");
     let masked = epoch(&|e| mask(e.number) != u64::MAX).number;
     assert!(middle.epochs.contains_key(&masked) && newest.epochs.contains_key(&masked));
     let of_masked = entries().filter_map(|e| e.content()).filter(|content| content.2 == masked);

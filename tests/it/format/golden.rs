@@ -49,15 +49,17 @@ fn read_epoch(value: &Value) -> Epoch {
         name: value["name"].as_str().unwrap().to_owned(),
         begun: value["begun"].as_u64().unwrap(),
         role: ["both", "change", "near"].into_iter().find(|role| value["role"] == **role).unwrap(),
+        bands: (small(&value["minor"]), small(&value["moderate"])),
         ended: value["ended"].as_bool().unwrap(),
     }
 }
 
 fn write_epoch(epoch: &Epoch) -> String {
-    let Epoch { number, name, begun, role, ended } = epoch;
+    let Epoch { number, name, begun, role, bands: (minor, moderate), ended } = epoch;
     let name = serde_json::to_string(name).unwrap();
     format!(
-        "{{\"number\":{number},\"name\":{name},\"begun\":{begun},\"role\":\"{role}\",\"ended\":{ended}}}"
+        "{{\"number\":{number},\"name\":{name},\"begun\":{begun},\"role\":\"{role}\",\
+         \"minor\":{minor},\"moderate\":{moderate},\"ended\":{ended}}}"
     )
 }
 

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use simkeep::df::Table;
 use simkeep::disk::SimDisk;
+use simkeep::fingerprint::Bands;
 use simkeep::{
     Answer, Digest, Epoch, Observation, Options, Origin, Prefix, Progress, Request, RestateOutcome,
-    Restated, Restatement, Role, Scope, Store, WeighOutcome,
+    Restated, Restatement, Role, Scope, Store, Terms, WeighOutcome,
 };
 
 use super::golden::{self, Expected};
@@ -409,7 +410,8 @@ fn journal(maker: &mut Maker) {
     let origin = Origin::new("words1-sqrt-idf/1".parse().unwrap()).extractor("golden/1").unwrap();
     let origin = origin.table(Table::open(df::path()).unwrap()).unwrap();
     assert_eq!(maker.store.begin_epoch(&origin, Role::Change).unwrap().number(), WEIGHED);
-    maker.store.register_epoch("golden-near", Role::Near).unwrap();
+    let terms = Terms::from(Role::Near).bands(Bands { minor: 0, moderate: 8 });
+    maker.store.register_epoch("golden-near", terms).unwrap();
     let seen = content(START + 93 * DAY, random(72), WEIGHED);
     let old = content(START + 31 * DAY, SHARED, 1);
     maker.observe_in_two(&[

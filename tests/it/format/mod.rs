@@ -66,7 +66,8 @@ fn answered_epoch(info: &simkeep::EpochInfo) -> store::Epoch {
         simkeep::Role::Change => "change",
         simkeep::Role::Near => "near",
     };
-    store::Epoch { number, name, begun, role, ended: info.ended }
+    let bands = (info.bands.minor, info.bands.moderate);
+    store::Epoch { number, name, begun, role, bands, ended: info.ended }
 }
 
 /// Every file of a directory, with its bytes.

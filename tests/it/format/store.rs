@@ -33,6 +33,8 @@ pub(crate) struct Epoch {
     /// How many visits there were when it began.
     pub(crate) begun: u64,
     pub(crate) role: &'static str,
+    /// The largest distances that are minor and moderate.
+    pub(crate) bands: (u32, u32),
     pub(crate) ended: bool,
 }
 
@@ -41,6 +43,8 @@ impl Epoch {
     fn read(bytes: &[u8], count: usize) -> Epoch {
         let mut bytes = Bytes(bytes);
         let (number, flags, begun) = (bytes.u32(), bytes.u32(), bytes.u64());
+        let bands = (bytes.u32(), bytes.u32());
+        assert!(bands.0 <= bands.1 && bands.1 <= 64, "bands {bands:?}");
         let name = String::from_utf8(bytes.0.to_vec()).unwrap();
         assert_eq!((self::count(number) as usize, flags & !7), (count, 0));
         assert!((1..=256).contains(&name.len()) && !name.contains(char::is_control));
@@ -51,7 +55,7 @@ impl Epoch {
             2 => "near",
             _ => panic!("flags {flags:x}"),
         };
-        Epoch { number, name, begun, role, ended: flags & 1 == 1 }
+        Epoch { number, name, begun, role, bands, ended: flags & 1 == 1 }
     }
 
     /// What the table of document frequencies is known by that its fingerprints are made with.

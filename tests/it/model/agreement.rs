@@ -6,7 +6,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use simkeep::disk::SimDisk;
-use simkeep::{Durability, Options, Role};
+use simkeep::fingerprint::Bands;
+use simkeep::{Durability, Options, Role, Terms};
 
 use super::operations::ops;
 use super::run::{Home, run};
@@ -27,9 +28,9 @@ fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Ho
         max_shrink_time: 60_000,
         ..Config::default()
     };
-    let all = (options, role(), ops());
-    let result = TestRunner::new(config).run(&all, |(options, role, ops)| {
-        run(options, home(), role, ops);
+    let all = (options, terms(), ops());
+    let result = TestRunner::new(config).run(&all, |(options, terms, ops)| {
+        run(options, home(), terms, ops);
         Ok(())
     });
     if let Err(failure) = result {
@@ -37,9 +38,14 @@ fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Ho
     }
 }
 
-/// What the second epoch is for.
-fn role() -> impl Strategy<Value = Role> {
-    prop_oneof![2 => Just(Role::Both), 1 => Just(Role::Near), 1 => Just(Role::Change)]
+/// What the second epoch is given.
+fn terms() -> impl Strategy<Value = Terms> {
+    let role = prop_oneof![2 => Just(Role::Both), 1 => Just(Role::Near), 1 => Just(Role::Change)];
+    let minor = prop::option::of(0..20_u32);
+    (role, minor).prop_map(|(role, minor)| {
+        let terms = Terms::from(role);
+        minor.map_or(terms, |minor| terms.bands(Bands { minor, moderate: 20 }))
+    })
 }
 
 /// Now and then with answers that are cut, or that look further.

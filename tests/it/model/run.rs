@@ -6,7 +6,7 @@ use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
     Answer, Content, Durability, Epoch, Observation, Options, Progress, Reader, Request, Restated,
-    Restatement, Role, Scope, Seen, Snapshot, Store, Visit,
+    Restatement, Scope, Seen, Snapshot, Store, Terms, Visit,
 };
 use tempfile::TempDir;
 
@@ -62,13 +62,13 @@ struct Run {
 }
 
 impl Run {
-    fn new(options: Options, home: Home, role: Role) -> Run {
+    fn new(options: Options, home: Home, terms: Terms) -> Run {
         let store = Store::create(home.disk(), options.clone()).unwrap();
         let second = Epoch::from_number(1);
-        assert_eq!(store.register_epoch(EPOCHS[1], role).unwrap(), second);
+        assert_eq!(store.register_epoch(EPOCHS[1], terms).unwrap(), second);
         let store = Some(store);
         let mut model = Model::default();
-        model.set_role(second, role);
+        model.set_terms(second, terms);
         let crash_states = vec![model.clone()];
         Run {
             options,
@@ -273,8 +273,8 @@ impl Run {
     }
 }
 
-pub(crate) fn run(options: Options, home: Home, role: Role, ops: Vec<Op>) {
-    let mut run = Run::new(options, home, role);
+pub(crate) fn run(options: Options, home: Home, terms: Terms, ops: Vec<Op>) {
+    let mut run = Run::new(options, home, terms);
     for (i, op) in ops.into_iter().enumerate() {
         run.step(op);
         if (i + 1) % FULL_CHECK_STEPS == 0 {

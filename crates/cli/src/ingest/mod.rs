@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use simkeep::{Role, Store};
+use simkeep::{Store, Terms};
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
@@ -70,9 +70,10 @@ of fewer than 8 words are too short to tell from others: they get none, are near
 compared by their digests. With --json, \"too_short\" counts them. A visit that is known by its time,
 status and digest is not stored again: fingerprints that it has not are restated.
 
-An epoch that is named first by a record begins, with the role both unless a line {\"epoch\", \"role\"}
-came before. Verdicts, searches and pairs go by it then: it is named as in use now, with --json as
-\"epochs_in_use\". One that is there keeps its role.
+An epoch that is named first by a record begins, with the role both and the bands of its recipe, unless
+a line {\"epoch\", \"role\", \"minor\", \"moderate\"} came before. Verdicts, searches and pairs go by it
+then: it is named as in use now, with --json as \"epochs_in_use\". One that is there keeps what it began
+with.
 
 Of changed pages it is counted how many changed by under 1 % of their words, about (minor), by 1 to 10 %
 (moderate), and by more (major), if that is known. Of texts of fewer than 100 words it is not.
@@ -133,7 +134,12 @@ impl Ingest {
         }
         let store = match store {
             Some(store) => store,
-            None => Store::open_or_create(&self.common.store, origin::options()?)?,
+            None => {
+                let mut options = origin::options()?;
+                let first = before.epochs.iter().find(|(name, _)| *name == options.epoch);
+                options.epoch_bands = first.and_then(|(_, terms)| terms.bands);
+                Store::open_or_create(&self.common.store, options)?
+            }
         };
         let known = store.snapshot().epochs().len();
         let pages = store.stats()?.pages;
@@ -191,7 +197,7 @@ impl Ingest {
                 }
                 // As many as may begin at most.
                 Fed::Epoch(name, _) if before.epochs.iter().any(|(known, _)| *known == name) => {}
-                Fed::Epoch(name, role) => before.epochs.push((name, role)),
+                Fed::Epoch(name, terms) => before.epochs.push((name, terms)),
                 Fed::Passed(kind) => before.summary.passed(kind),
                 Fed::Broken(broken) => {
                     before.summary.broken += 1;
@@ -215,7 +221,7 @@ impl Ingest {
         progress: &mut Progress,
     ) -> Result<Option<Broken>, Failure> {
         observer.summary = before.summary;
-        before.epochs.iter().try_for_each(|(name, role)| observer.epoch(name, *role))?;
+        before.epochs.iter().try_for_each(|(name, terms)| observer.epoch(name, *terms))?;
         if before.stopped.is_some() {
             return Ok(before.stopped);
         }
@@ -243,7 +249,7 @@ impl Ingest {
                 }
                 Next::Result(Fed::Passed(kind)) => observer.summary.passed(kind),
                 Next::Result(Fed::Binary(captured)) => observer.binary(&captured),
-                Next::Result(Fed::Epoch(name, role)) => observer.epoch(&name, role)?,
+                Next::Result(Fed::Epoch(name, terms)) => observer.epoch(&name, terms)?,
                 Next::Idle => observer.flush()?,
                 Next::End => {
                     observer.flush()?;
@@ -258,8 +264,8 @@ impl Ingest {
 /// What comes before the first record.
 #[derive(Default)]
 struct Before {
-    /// The names of epochs, with their roles.
-    epochs: Vec<(String, Role)>,
+    /// The names of epochs, with their terms.
+    epochs: Vec<(String, Terms)>,
     summary: Summary,
     first: Option<Fed>,
     /// The broken record that it stopped at.

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use simkeep::{
-    Answer, Content, Digest, Entry, Origin, Restated, Role, Seen, Store, Visit, Weighed, Weight,
+    Answer, Content, Digest, Entry, Origin, Restated, Seen, Store, Terms, Visit, Weighed, Weight,
 };
 
 use super::Failure;
@@ -82,11 +82,11 @@ impl<'a> Observer<'a> {
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.clone());
-                let epoch = self.epochs.named(&name, Role::Both)?;
+                let epoch = self.epochs.named(&name, Terms::default())?;
                 visit(Seen::Content(content(fingerprint, epoch)))
             }
             Found::Restated(fingerprint, name) => {
-                restated(fingerprint, self.epochs.named(&name, Role::Both)?)
+                restated(fingerprint, self.epochs.named(&name, Terms::default())?)
             }
             Found::Weighed(weight) => return self.weigh(url, time, weight),
             Found::NotModified => visit(Seen::NotModified { digest }),
@@ -196,8 +196,8 @@ impl<'a> Observer<'a> {
     }
 
     /// Registers an epoch of what comes.
-    pub(super) fn epoch(&mut self, name: &str, role: Role) -> Result<(), Failure> {
-        self.epochs.named(name, role)?;
+    pub(super) fn epoch(&mut self, name: &str, terms: Terms) -> Result<(), Failure> {
+        self.epochs.named(name, terms)?;
         Ok(())
     }
 

@@ -29,11 +29,11 @@ fn line(page: usize, time: u32, text: &str) -> String {
 }
 
 /// All pages as they were at first.
-fn first() -> String {
+pub(super) fn first() -> String {
     (0..10).map(|page| line(page, 1000, &text(page, "First."))).collect()
 }
 
-const OLD: &str = "html/2 words2-sqrt/1";
+pub(super) const OLD: &str = "html/2 words2-sqrt/1";
 
 #[test]
 fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
@@ -196,75 +196,6 @@ fn what_was_never_seen_is_not_restated() {
     assert_eq!(Place::with(&export).export(), export);
     let nameless = ready.replace(",\"epoch\":\"x\"", "");
     assert!(place.run_with_input(&["ingest", "-"], &nameless).err.contains("epoch"));
-}
-
-/// By `ingest` and by `load` alike, whichever epochs live when a visit is told again.
-#[test]
-fn visits_that_are_told_again_are_no_others() {
-    let again = |verb: &str, place: &Place| {
-        let ran = place.run_with_input(&[verb, "-", "--json"], &first());
-        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-        let summary = ran.objects().remove(0);
-        let visits = place.run(&["stats", "--json"]).objects()[0]["visits"].as_u64().unwrap();
-        ([&summary["known"], &summary["restated"]].map(|n| n.as_u64().unwrap()), visits)
-    };
-    let places = ["ingest", "load"].map(|verb| {
-        let place = Place::with(&first());
-        place.done(&["epoch", "begin", "--recipe", "strict"]);
-        assert_eq!(again(verb, &place), ([0, 10], 10), "{verb}");
-        assert_eq!(again(verb, &place), ([10, 0], 10), "{verb}");
-        assert_eq!(place.run(&["epoch", "stale"]).code, 1);
-        // Two more, of which the first has no fingerprint yet.
-        for (recipe, role) in [("near", "near"), ("charikar", "change")] {
-            place.done(&["epoch", "begin", "--recipe", recipe, "--role", role]);
-        }
-        let restated = again(verb, &place);
-        assert_eq!((restated.0[1], restated.1), (20, 10), "{verb}");
-        place.done(&["epoch", "end", OLD]);
-        assert_eq!(again(verb, &place), ([10, 0], 10), "{verb}");
-        place.done(&["verify"]);
-        place
-    });
-    assert_eq!(places[0].export(), places[1].export());
-}
-
-#[test]
-fn an_epoch_in_an_input_keeps_the_role_it_has_and_what_it_takes_over_is_said() {
-    let line = r#"{"url":"http://a/","t":9,"fingerprint":"00000000000000ff","epoch":"x"}"#;
-    let roles = |place: &Place| -> Vec<Value> {
-        let epochs = place.run(&["epoch", "list", "--json"]).objects();
-        epochs.into_iter().map(|mut epoch| epoch["role"].take()).collect()
-    };
-    for verb in ["ingest", "load"] {
-        let place = Place::with(&first());
-        let input = |lines: &str| place.run_with_input(&[verb, "-"], lines);
-        let ran = input(&format!("{{\"epoch\":\"x\",\"role\":\"near\"}}\n{line}\n"));
-        assert_eq!((ran.code, roles(&place)), (0, vec![json!("both"), json!("near")]));
-        assert!(ran.out.contains(&format!("{:<25}{:>13}  x (near)\n", "  in use now", 1)));
-        // What is said of it later changes nothing.
-        let later = line.replace(":9,", ":10,");
-        for role in ["near", "change", "both"] {
-            let ran = input(&format!("{{\"epoch\":\"x\",\"role\":\"{role}\"}}\n{later}\n"));
-            assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{verb} {role}");
-        }
-        assert_eq!(roles(&place), ["both", "near"]);
-        let other = line.replace("\"x\"", "\"y\"");
-        let ran = place.run_with_input(&[verb, "-", "--json"], &other).objects().remove(0);
-        assert_eq!(ran["epochs_in_use"], json!(["y (both)"]));
-        assert_eq!(roles(&place), ["both", "near", "both"]);
-        // A new store says nothing, and has what its first epoch always has.
-        let own = format!("{{\"epoch\":\"{OLD}\",\"role\":\"near\"}}\n{line}\n");
-        let new = Place::new();
-        let ran = new.run_with_input(&[verb, "-"], &own);
-        assert_eq!((ran.code, ran.err.as_str(), roles(&new)), (0, "", vec![json!("both"); 2]));
-        // A store that comes brings its roles, whatever names its epochs first afterwards.
-        let both = Place::new();
-        if verb == "load" {
-            let lines = both.write("x.jsonl", line.replace("http://a/", "http://b/"));
-            let ran = both.run(&["load", place.store().to_str().unwrap(), &lines]);
-            assert_eq!((ran.code, roles(&both)), (0, roles(&place)), "{}", ran.err);
-        }
-    }
 }
 
 /// A record of a page's history.

@@ -47,7 +47,7 @@ fn an_export_says_what_was_observed_in_a_fixed_form() {
     let lines: Vec<&str> = export.lines().collect();
     assert_eq!(lines.len(), 11);
     let expected = [
-        r#"{"epoch":"e"}"#,
+        r#"{"epoch":"e","minor":3,"moderate":10}"#,
         r#"{"url":"https://example.com/old","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000fe","epoch":"e","status":200}"#,
         r#"{"url":"https://example.com/old","t":"2024-01-02T00:00:00Z","status":404,"seen":"gone"}"#,
         r#"{"url":"https://example.com/terms","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","epoch":"e","status":200}"#,
@@ -66,12 +66,12 @@ fn what_was_exported_and_ingested_is_exported_the_same() {
     let first = Place::with(&everything);
     let export = first.export();
     let records = everything.lines().filter(|line| !line.is_empty()).count();
-    let epochs = r#"{"epoch":"html/2 words2-sqrt/1"}
-{"epoch":"e"}
-{"epoch":"bare"}
-{"epoch":"b"}
-{"epoch":"a"}
-{"epoch":"external"}
+    let epochs = r#"{"epoch":"html/2 words2-sqrt/1","minor":2,"moderate":9}
+{"epoch":"e","minor":3,"moderate":10}
+{"epoch":"bare","minor":3,"moderate":10}
+{"epoch":"b","minor":3,"moderate":10}
+{"epoch":"a","minor":3,"moderate":10}
+{"epoch":"external","minor":3,"moderate":10}
 "#;
     let lines = export.strip_prefix(epochs).unwrap();
     assert_eq!(lines.lines().count(), records);

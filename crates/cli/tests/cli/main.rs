@@ -22,6 +22,7 @@ mod revisit;
 mod short;
 mod simulate;
 mod snapshots;
+mod terms;
 mod threads;
 mod versions;
 

@@ -34,32 +34,41 @@ pub struct EpochRow {
     pub flags: u32,
     /// How many visits there were when it began.
     pub begun: u64,
+    /// The largest distances that are minor and moderate.
+    pub bands: [u32; 2],
     pub name: Vec<u8>,
 }
 
 impl EpochRow {
     /// Of an epoch that began before all visits, reserves nothing and goes on.
     pub fn new(count: u32, name: &str) -> EpochRow {
-        EpochRow { count, number: count, flags: 0, begun: 0, name: name.as_bytes().to_vec() }
+        let name = name.as_bytes().to_vec();
+        EpochRow { count, number: count, flags: 0, begun: 0, bands: [3, 10], name }
     }
 
     fn read(count: u32, row: &[u8]) -> EpochRow {
         EpochRow {
             count,
-            number: u32::from_le_bytes(row[..4].try_into().unwrap()),
-            flags: u32::from_le_bytes(row[4..8].try_into().unwrap()),
+            number: u32_at(row, 0),
+            flags: u32_at(row, 4),
             begun: u64::from_le_bytes(row[8..16].try_into().unwrap()),
-            name: row[16..row.len() - 4].to_vec(),
+            bands: [u32_at(row, 16), u32_at(row, 20)],
+            name: row[24..row.len() - 4].to_vec(),
         }
     }
 
     fn bytes(&self) -> Vec<u8> {
         let mut out = [self.number, self.flags].map(u32::to_le_bytes).concat();
         out.extend(self.begun.to_le_bytes());
+        out.extend(self.bands.map(u32::to_le_bytes).concat());
         out.extend(&self.name);
         out.extend(crc32fast::hash(&out).to_le_bytes());
         out
     }
+}
+
+fn u32_at(row: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(row[at..at + 4].try_into().unwrap())
 }
 
 /// A frame of the journal.

@@ -1,0 +1,136 @@
+//! What comes in names epochs, and what they were given; what is told again is known by whatever epochs
+//! live.
+
+use super::epoch::{OLD, first};
+use super::*;
+
+/// By `ingest` and by `load` alike, whichever epochs live when a visit is told again.
+#[test]
+fn visits_that_are_told_again_are_no_others() {
+    let again = |verb: &str, place: &Place| {
+        let ran = place.run_with_input(&[verb, "-", "--json"], &first());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        let summary = ran.objects().remove(0);
+        let visits = place.run(&["stats", "--json"]).objects()[0]["visits"].as_u64().unwrap();
+        ([&summary["known"], &summary["restated"]].map(|n| n.as_u64().unwrap()), visits)
+    };
+    let places = ["ingest", "load"].map(|verb| {
+        let place = Place::with(&first());
+        place.done(&["epoch", "begin", "--recipe", "strict"]);
+        assert_eq!(again(verb, &place), ([0, 10], 10), "{verb}");
+        assert_eq!(again(verb, &place), ([10, 0], 10), "{verb}");
+        assert_eq!(place.run(&["epoch", "stale"]).code, 1);
+        // Two more, of which the first has no fingerprint yet.
+        for (recipe, role) in [("near", "near"), ("charikar", "change")] {
+            place.done(&["epoch", "begin", "--recipe", recipe, "--role", role]);
+        }
+        let restated = again(verb, &place);
+        assert_eq!((restated.0[1], restated.1), (20, 10), "{verb}");
+        place.done(&["epoch", "end", OLD]);
+        assert_eq!(again(verb, &place), ([10, 0], 10), "{verb}");
+        place.done(&["verify"]);
+        place
+    });
+    assert_eq!(places[0].export(), places[1].export());
+}
+
+#[test]
+fn an_epoch_in_an_input_keeps_the_role_it_has_and_what_it_takes_over_is_said() {
+    let line = r#"{"url":"http://a/","t":9,"fingerprint":"00000000000000ff","epoch":"x"}"#;
+    let roles = |place: &Place| -> Vec<Value> {
+        let epochs = place.run(&["epoch", "list", "--json"]).objects();
+        epochs.into_iter().map(|mut epoch| epoch["role"].take()).collect()
+    };
+    for verb in ["ingest", "load"] {
+        let place = Place::with(&first());
+        let input = |lines: &str| place.run_with_input(&[verb, "-"], lines);
+        let ran = input(&format!("{{\"epoch\":\"x\",\"role\":\"near\"}}\n{line}\n"));
+        assert_eq!((ran.code, roles(&place)), (0, vec![json!("both"), json!("near")]));
+        assert!(ran.out.contains(&format!("{:<25}{:>13}  x (near)\n", "  in use now", 1)));
+        // What is said of it later changes nothing.
+        let later = line.replace(":9,", ":10,");
+        for role in ["near", "change", "both"] {
+            let ran = input(&format!("{{\"epoch\":\"x\",\"role\":\"{role}\"}}\n{later}\n"));
+            assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{verb} {role}");
+        }
+        assert_eq!(roles(&place), ["both", "near"]);
+        let other = line.replace("\"x\"", "\"y\"");
+        let ran = place.run_with_input(&[verb, "-", "--json"], &other).objects().remove(0);
+        assert_eq!(ran["epochs_in_use"], json!(["y (both)"]));
+        assert_eq!(roles(&place), ["both", "near", "both"]);
+        // A new store says nothing, and has what its first epoch always has.
+        let own = format!("{{\"epoch\":\"{OLD}\",\"role\":\"near\"}}\n{line}\n");
+        let new = Place::new();
+        let ran = new.run_with_input(&[verb, "-"], &own);
+        assert_eq!((ran.code, ran.err.as_str(), roles(&new)), (0, "", vec![json!("both"); 2]));
+        // A store that comes brings its roles, whatever names its epochs first afterwards.
+        let both = Place::new();
+        if verb == "load" {
+            let lines = both.write("x.jsonl", line.replace("http://a/", "http://b/"));
+            let ran = both.run(&["load", place.store().to_str().unwrap(), &lines]);
+            assert_eq!((ran.code, roles(&both)), (0, roles(&place)), "{}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn the_bands_of_an_epoch_are_given_shown_and_kept() {
+    let place = Place::new();
+    let begin = ["epoch", "begin", "--minor", "1", "--moderate", "4", "--json"];
+    let bands = |object: &Value| (object["minor"].as_u64(), object["moderate"].as_u64());
+    let begun = place.run(&begin).objects().remove(0);
+    assert_eq!(bands(&begun), (Some(1), Some(4)));
+    assert_eq!(place.run(&["epoch", "begin", "--minor", "1"]).code, 2);
+    for refused in [["5", "4"], ["0", "65"], ["2", "9"]] {
+        let args = ["epoch", "begin", "--minor", refused[0], "--moderate", refused[1]];
+        let ran = place.run(&args);
+        assert!(ran.code != 0 && ran.err.contains("bands"), "{}", ran.err);
+    }
+    place.ingest(&first());
+    let line = r#"{"epoch":"x","role":"near","minor":0,"moderate":64}"#;
+    let ready = r#"{"url":"http://a/","t":9,"fingerprint":"00000000000000ff","epoch":"x"}"#;
+    place.ingest(&format!("{line}\n{ready}\n"));
+    let epochs = |place: &Place| place.run(&["epoch", "list", "--json"]).objects();
+    let all: Vec<_> = epochs(&place).iter().map(bands).collect();
+    assert_eq!(all, [(Some(1), Some(4)), (Some(0), Some(64))]);
+    assert!(
+        place.done(&["epoch", "list"]).contains("in use   1  4"),
+        "{}",
+        place.done(&["epoch", "list"])
+    );
+    assert!(
+        place
+            .export()
+            .starts_with(&format!("{{\"epoch\":\"{OLD}\",\"minor\":1,\"moderate\":4}}\n{line}\n"))
+    );
+    let near = ["near", "--epoch", "x", "00000000000000ee", "--json", "-k", "4"];
+    assert_eq!(place.run(&near).objects()[0]["near"][0]["band"], "moderate");
+    // Into new stores by lines, and from the store.
+    let export = place.write("export.jsonl", place.export());
+    for (verb, from) in [
+        ("ingest", &export),
+        ("load", &export),
+        ("load", &place.store().to_str().unwrap().to_owned()),
+    ] {
+        let copy = Place::new();
+        copy.done(&[verb, from]);
+        let both =
+            [epochs(&copy), epochs(&place)].map(|of| of.iter().map(bands).collect::<Vec<_>>());
+        assert_eq!(both[0], both[1], "{verb} {from}");
+        assert_eq!(copy.export(), place.export());
+        copy.done(&["verify"]);
+    }
+    // What is no band is a broken line.
+    for wrong in [
+        r#""minor":1"#,
+        r#""minor":5,"moderate":4"#,
+        r#""minor":-1,"moderate":4"#,
+        r#""minor":"1","moderate":4"#,
+    ] {
+        let ran = place.run_with_input(
+            &["ingest", "-", "--strict"],
+            &format!("{{\"epoch\":\"y\",{wrong}}}\n"),
+        );
+        assert!(ran.code == 3 && ran.err.contains("no bands"), "{wrong}: {}", ran.err);
+    }
+}
