@@ -67,6 +67,7 @@ mod item;
 mod jsonl;
 mod lines;
 mod numbered;
+mod object;
 mod page;
 pub mod rules;
 mod sniff;

@@ -1,0 +1,122 @@
+//! An object in a line of JSON, of which only the keys that matter are kept.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// The values of the keys that matter.
+#[derive(Default)]
+pub(super) struct Object<'a> {
+    pub(super) url: Option<Value<'a>>,
+    pub(super) t: Option<Value<'a>>,
+    pub(super) text: Option<Value<'a>>,
+    pub(super) fingerprint: Option<Value<'a>>,
+    pub(super) digest: Option<Value<'a>>,
+    pub(super) status: Option<Value<'a>>,
+    pub(super) seen: Option<Value<'a>>,
+    pub(super) epoch: Option<Value<'a>>,
+    pub(super) role: Option<Value<'a>>,
+    pub(super) minor: Option<Value<'a>>,
+    pub(super) moderate: Option<Value<'a>>,
+    pub(super) modified: Option<Value<'a>>,
+    pub(super) weight: Option<Value<'a>>,
+}
+
+/// A value; those of no use here are read over and not kept, however large.
+#[derive(PartialEq)]
+pub(super) enum Value<'a> {
+    Null,
+    Text(Cow<'a, str>),
+    Whole(i64),
+    Decimal(f64),
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Object<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Object<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+                let mut object = Object::default();
+                while let Some(Value::Text(key)) = map.next_key()? {
+                    let field = match &*key {
+                        "url" => &mut object.url,
+                        "t" => &mut object.t,
+                        "text" => &mut object.text,
+                        "fingerprint" => &mut object.fingerprint,
+                        "digest" => &mut object.digest,
+                        "status" => &mut object.status,
+                        "seen" => &mut object.seen,
+                        "epoch" => &mut object.epoch,
+                        "role" => &mut object.role,
+                        "minor" => &mut object.minor,
+                        "moderate" => &mut object.moderate,
+                        "modified" => &mut object.modified,
+                        "weight" => &mut object.weight,
+                        _ => {
+                            map.next_value::<IgnoredAny>()?;
+                            continue;
+                        }
+                    };
+                    if field.is_none() {
+                        *field = Some(map.next_value()?);
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(object)
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Value<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Value::Null)
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Value::Other)
+            }
+            fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(Value::Whole(number))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(i64::try_from(number).map_or(Value::Decimal(number as f64), Value::Whole))
+            }
+            fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+                Ok(Value::Decimal(number))
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Value::Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Value::Text(Cow::Owned(text.into())))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Value::Other)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Value::Other)
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
