@@ -1,14 +1,15 @@
 //! `load`: very much at once, all of it or nothing.
 
+mod summary;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
-use serde_json::{Value, json};
-use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
+use simkeep::load::{LoadEpochs, LoadOptions, Observed};
 use simkeep::{
     Content, Digest, Entry, Error, Origin, Request, Restated, Seen, Snapshot, Store, Terms, Visit,
     Weighed, Weight,
@@ -23,9 +24,9 @@ use super::named::Named;
 use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::Reading;
-use super::words::{bytes, count, some_names, without_fingerprint};
 use super::{Common, origin};
 use simkeep_archive::{Broken, Source};
+use summary::Summary;
 
 /// Load other stores, JSON lines, files and web archives into a store, all of it or nothing
 ///
@@ -393,115 +394,5 @@ impl Taken<'_> {
         });
         self.restated += u64::from(self.more.is_some());
         Ok(Some((*visit, first)))
-    }
-}
-
-/// What a load came to.
-struct Summary {
-    loaded: Loaded,
-    /// The epochs that began with it and are in use now.
-    in_use: Vec<String>,
-    /// Records that are no news of a visit, but restated.
-    restated: u64,
-    /// Records that are no visits, but weights.
-    weighed: u64,
-    /// Texts that have no fingerprint: too short to tell from others.
-    too_short: u64,
-    broken: u64,
-    wrong_digests: u64,
-    passed: BTreeMap<&'static str, u64>,
-    elapsed: Duration,
-}
-
-impl Summary {
-    fn known(&self) -> u64 {
-        let others = self.restated + self.weighed;
-        self.loaded.observations.saturating_sub(others + self.loaded.visits)
-    }
-
-    /// The names of the epochs that began.
-    fn begun(&self) -> impl Iterator<Item = &str> {
-        self.loaded.begun.iter().map(|info| info.name.as_str())
-    }
-
-    fn per_second(&self) -> f64 {
-        let seconds = self.elapsed.as_secs_f64();
-        if seconds > 0.0 { self.loaded.observations as f64 / seconds } else { 0.0 }
-    }
-
-    /// For programs.
-    fn object(&self) -> Value {
-        json!({
-            "records": self.loaded.observations,
-            "visits": self.loaded.visits,
-            "known": self.known(),
-            "restated": self.loaded.restated,
-            "weighed": self.loaded.weighed,
-            "too_short": self.too_short,
-            "pages": self.loaded.pages,
-            "new": self.loaded.new_pages,
-            "segments": self.loaded.segments,
-            "segment_bytes": self.loaded.bytes,
-            "epochs_begun": self.begun().collect::<Vec<_>>(),
-            "epochs_in_use": self.in_use,
-            "passed_over": self.passed,
-            "broken": self.broken,
-            "wrong_digests": self.wrong_digests,
-            "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
-            "observations_per_second": self.per_second().round(),
-        })
-    }
-
-    /// For people.
-    fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        let mut line = |name: &str, number: u64, remark: &str| {
-            let gap = if remark.is_empty() { "" } else { "  " };
-            lines.push(format!("{name:<25}{:>13}{gap}{remark}", count(number)));
-        };
-        line("records", self.loaded.observations, "");
-        line("visits", self.loaded.visits, "that were not known");
-        if self.loaded.restated > 0 {
-            line(
-                "restated",
-                self.loaded.restated,
-                "fingerprints of what was seen, in another epoch",
-            );
-        }
-        if self.loaded.weighed > 0 {
-            line("weighed", self.loaded.weighed, "weights that were not known");
-        }
-        line("pages", self.loaded.pages, "");
-        line("  new pages", self.loaded.new_pages, "");
-        if self.too_short > 0 {
-            line("too short to tell", self.too_short, &without_fingerprint());
-        }
-        if self.known() > 0 {
-            line("known already", self.known(), "or told twice");
-        }
-        if let number @ 1.. = self.loaded.begun.len() {
-            line("epochs begun", number as u64, &some_names(self.begun()));
-        }
-        if let number @ 1.. = self.in_use.len() {
-            let names = some_names(self.in_use.iter().map(String::as_str));
-            line("  in use now", number as u64, &names);
-        }
-        if !self.passed.is_empty() {
-            let kinds: Vec<String> =
-                self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
-            line("passed over", self.passed.values().sum(), &kinds.join(", "));
-        }
-        if self.broken > 0 {
-            line("broken", self.broken, "skipped");
-        }
-        if self.wrong_digests > 0 {
-            line("wrong digests", self.wrong_digests, "their own are used");
-        }
-        lines.push(format!("{:<25}{:>13}", "written", bytes(self.loaded.bytes)));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]
-        let rate = count(self.per_second() as u64);
-        let time = format!("{:.1} s", self.elapsed.as_secs_f64());
-        lines.push(format!("{:<25}{time:>13}  {rate} observations a second", "time"));
-        lines
     }
 }
