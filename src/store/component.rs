@@ -102,17 +102,6 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Whether one of its tombstones covers a page.
-    pub(crate) fn buries(self, lookup: &Lookup<'_>, sequence: u64) -> bool {
-        match self {
-            Component::Segment(_, live) => live.tombstones.cover(lookup.key()),
-            Component::Memtable(_, memtable) => {
-                let buried = &memtable.read().buried;
-                !buried.is_empty() && buried.hides(lookup.key(), sequence)
-            }
-        }
-    }
-
     /// What the operations up to `sequence` add to the store's pages and visits.
     pub(crate) fn deltas(self, sequence: u64) -> (i64, i64) {
         match self {

@@ -12,7 +12,6 @@ use crate::page::{Entry, Head, Prefix, surt};
 use crate::segment::{Row, RowOf, host_slot};
 use crate::store::component::{Component, ComponentId};
 use crate::store::live_segment::LiveSegment;
-use crate::store::lookup::Lookup;
 use crate::store::memtable::{Memtable, PageOf};
 use crate::store::snapshot::Snapshot;
 
@@ -144,36 +143,53 @@ fn segment(
     live: &Arc<LiveSegment>,
     prefix: Option<&Prefix>,
 ) -> Result<Source> {
-    let mut hidden = Vec::new();
-    let mut hide = |(start, end): (&[u8], &[u8])| -> Result<()> {
-        let range = bound(live, start)?..bound(live, end)?;
-        hidden.extend(Some(range).filter(|range| !range.is_empty()));
-        Ok(())
-    };
-    for newer in snapshot.view.newer_than(component.id()) {
-        match newer {
-            Component::Segment(_, newer) => {
-                newer.tombstones.iter().try_for_each(|t| hide(t.prefix.range()))?;
-            }
-            Component::Memtable(_, newer) => {
-                newer.read().buried.ranges_at(snapshot.sequence).try_for_each(&mut hide)?;
-            }
-        }
-    }
-    hidden.sort_unstable_by_key(|range| range.start);
+    let buried = Buried::by_newer(snapshot, component.id());
+    let pages_in = |(start, end): &Keys| Ok(bound(live, start)?..bound(live, end)?);
+    let hidden: Vec<Range<u32>> = buried.0.iter().map(pages_in).collect::<Result<_>>()?;
     let under = match prefix.map(Prefix::range) {
         Some((start, end)) => bound(live, start)?..bound(live, end)?,
         None => 0..bound_of(live.segment.numbers().pages)?,
     };
-    // One that lies in another says nothing more.
-    let mut disjoint: Vec<Range<u32>> = Vec::with_capacity(hidden.len());
-    for range in hidden {
-        match disjoint.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => disjoint.push(range),
+    let hidden = hidden.into_iter().filter(|range| !range.is_empty()).collect();
+    Ok(Source { of: Of::Segment(Arc::clone(live)), under, hidden })
+}
+
+/// The keys from one on and before another.
+type Keys = (Vec<u8>, Vec<u8>);
+
+/// The keys of pages that newer components forgot with a prefix: in order, and none within another.
+struct Buried(Vec<Keys>);
+
+impl Buried {
+    fn by_newer(snapshot: &Snapshot, id: ComponentId) -> Buried {
+        let mut all = Vec::new();
+        let mut add = |(start, end): (&[u8], &[u8])| all.push((start.to_vec(), end.to_vec()));
+        for newer in snapshot.view.newer_than(id) {
+            match newer {
+                Component::Segment(_, newer) => {
+                    newer.tombstones.iter().for_each(|t| add(t.prefix.range()));
+                }
+                Component::Memtable(_, newer) => {
+                    newer.read().buried.ranges_at(snapshot.sequence).for_each(&mut add);
+                }
+            }
         }
+        // Of two prefixes one holds the other, or they have nothing in common.
+        all.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+        let mut apart: Vec<Keys> = Vec::new();
+        for keys in all {
+            if apart.last().is_none_or(|last| last.1 <= keys.0) {
+                apart.push(keys);
+            }
+        }
+        Buried(apart)
     }
-    Ok(Source { of: Of::Segment(Arc::clone(live)), under, hidden: disjoint })
+
+    fn hides(&self, key: &[u8]) -> bool {
+        let at = self.0.partition_point(|(start, _)| start.as_slice() <= key);
+        let before = at.checked_sub(1).and_then(|at| self.0.get(at));
+        before.is_some_and(|(_, end)| key < end.as_slice())
+    }
 }
 
 /// The first page of a segment whose key is not before this one.
@@ -192,6 +208,8 @@ fn in_memory(
     prefix: Option<&Prefix>,
 ) -> Result<Source> {
     let Snapshot { view, sequence } = snapshot;
+    // Before this one is locked: nobody holds the locks of two memtables.
+    let buried = Buried::by_newer(snapshot, id);
     let all = {
         let inner = memtable.read();
         prefix.map_or_else(|| inner.order(None), |prefix| inner.under(prefix, *sequence))
@@ -201,8 +219,7 @@ fn in_memory(
         let inner = memtable.read();
         let here = some.iter().map(|number| (*number, inner.page(*number)));
         for (number, page) in here.filter(|(_, page)| page.is_here(*sequence)) {
-            let lookup = Lookup::of(page.url(), page.hash());
-            if view.newer_than(id).any(|newer| newer.buries(&lookup, *sequence)) {
+            if !buried.0.is_empty() && buried.hides(&surt::key_of(page.url())) {
                 continue;
             }
             let at = u32::try_from(numbers.len()).ok();
