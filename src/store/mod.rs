@@ -21,6 +21,7 @@ mod forget;
 mod handle;
 mod journal;
 mod judged;
+mod leases;
 mod lifecycle;
 mod listed;
 mod live;

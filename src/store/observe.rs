@@ -31,7 +31,7 @@ const CHUNK_MIN: usize = 250;
 
 /// Applies requests one after another. Acknowledged together, as the options say.
 pub(super) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
-    let Shared { base, admission, committer, .. } = shared;
+    let Shared { base, admission, committer, leases, .. } = shared;
     base.lifecycle.check()?;
     let epochs = Arc::clone(&base.live.view().epochs);
     for request in requests {
@@ -63,7 +63,18 @@ pub(super) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<A
         return Err(e);
     }
     committer.acknowledge(last)?;
+    for url in requests.iter().filter_map(visited) {
+        leases.end(url);
+    }
     Ok(answers)
+}
+
+/// The page that was visited.
+fn visited<'a>(request: &Request<'a>) -> Option<&'a str> {
+    match request {
+        Request::Observe(observation) => Some(observation.url),
+        Request::Restate(_) | Request::Weigh(_) => None,
+    }
 }
 
 /// Whether a memtable still waits to be sealed while the next is half full. Then the sealing

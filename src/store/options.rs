@@ -78,6 +78,9 @@ settings! {
         /// The most near-duplicates, and the most copies, that an [`Outcome`](super::Outcome) names.
         /// Default: 16.
         pub near_limit: usize = 16,
+        /// How many pages may be handed out at a time by [`Store::take_due`](super::Store::take_due).
+        /// Each takes some 100 bytes and its URL. Default: 1,000,000.
+        pub leases_max: usize = 1_000_000,
         /// How many fingerprints are compared to find near-duplicates, in each segment and in memory,
         /// if so many crowd together that the tables cannot tell them apart; see
         /// [`Query::fingerprints`](super::Query::fingerprints). Default: 4,096.

@@ -9,6 +9,7 @@ use super::admission::Admission;
 use super::base::Base;
 use super::committer::Committer;
 use super::compactor::Compactor;
+use super::leases::Leases;
 use super::publisher::Publisher;
 use super::registry::Registry;
 use super::sealer::Sealer;
@@ -33,6 +34,8 @@ pub(super) struct Shared {
     pub(super) committer: Arc<Committer>,
     /// From memtables to segments.
     pub(super) sealer: Arc<Sealer>,
+    /// Pages that are handed out to be visited.
+    pub(super) leases: Leases,
     /// Taken by a load from beginning to end.
     pub(super) loading: RankedMutex<()>,
 }
@@ -54,8 +57,18 @@ impl Shared {
         let admission = Arc::new(Admission::new(&base, &compactor, last));
         let committer = Arc::new(Committer::new(&base, &admission, last));
         let sealer = Arc::new(Sealer::new(&base, &admission, &committer, &publisher));
-        let loading = RankedMutex::new(Rank::Load, ());
-        Ok(Shared { base, publisher, registry, compactor, admission, committer, sealer, loading })
+        let (leases, loading) = (Leases::new(), RankedMutex::new(Rank::Load, ()));
+        Ok(Shared {
+            base,
+            publisher,
+            registry,
+            compactor,
+            admission,
+            committer,
+            sealer,
+            leases,
+            loading,
+        })
     }
 
     /// Returns when no seal and no merge is due: waits for those in the background, or does them.

@@ -1,6 +1,7 @@
 //! Calls that change a store: observing, loading, forgetting, epochs, and maintenance.
 
 use super::answer::{Answer, Forgotten, Merged, Outcome};
+use super::due::{self, Due, DuePage};
 use super::forget::{self, Scope};
 use super::handle::Store;
 use super::load::{self, LoadOptions, Loaded, Observed};
@@ -13,6 +14,7 @@ use crate::page::{
     Epoch, Observation, Request, RestateOutcome, Restatement, Terms, WeighOutcome, Weighing,
 };
 use crate::progress::Progress;
+use crate::recrawl::Interval;
 
 impl Store {
     /// Reports one visit to the store. The answer says what the page is now, and which other pages
@@ -176,6 +178,62 @@ impl Store {
     /// error the pages may be forgotten, with some of their bytes left in files: purge again.
     pub fn purge(&self, scope: Scope<'_>, progress: &Progress) -> Result<Forgotten> {
         self.change(|shared| forget::purge(shared, &scope, progress))
+    }
+
+    /// Hands out the pages of which a visit is worth most: those of [`Snapshot::due`] without those that
+    /// are handed out already, and without those that a visit is worth nothing of.
+    ///
+    /// A page is out until it is [observed](Store::observe) in any way, or
+    /// [handed back](Store::hand_back), or until the lease is over by the time that a later call
+    /// gives. Threads may take at once: each gets pages of its own, one after another. A page that is
+    /// out counts among those of its host where [`per_host`](Due::per_host) bounds them.
+    ///
+    /// Leases are in memory only. After a crash, or when the store is opened again, all pages can be
+    /// taken: then a page may be visited twice, and none is forgotten. At most
+    /// [`Options::leases_max`](super::Options::leases_max) are out, and then nothing is handed out.
+    ///
+    /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are out.
+    ///
+    /// ```
+    /// use simkeep::due::Due;
+    /// use simkeep::{Observation, Options, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let store = Store::create(&path, Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::content(url, 0, 17, epoch))?;
+    ///
+    /// let (now, lease) = (1_800_000_000, "1h".parse()?);
+    /// let taken = store.take_due(&Due::new(now, 10), lease)?;
+    /// assert_eq!(taken[0].page.url, url);
+    /// assert!(store.take_due(&Due::new(now, 10), lease)?.is_empty());
+    /// // Visited, it can be taken again: another time, since now a visit is worth nothing.
+    /// store.observe(Observation::content(url, now, 17, epoch))?;
+    /// assert!(store.take_due(&Due::new(now, 10), lease)?.is_empty());
+    /// assert_eq!(store.take_due(&Due::new(2 * now, 10), lease)?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] or [`Error::Io`] if what it reads is damaged or cannot be read: then nothing
+    /// is handed out. [`Error::Poisoned`], [`Error::Forked`].
+    pub fn take_due(&self, due: &Due, lease: Interval) -> Result<Vec<DuePage>> {
+        self.change(|shared| due::take(shared, due, lease))
+    }
+
+    /// Ends the lease of a page that was not visited, so that it can be taken again. Returns whether it
+    /// had one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`] and [`Error::Closed`].
+    pub fn hand_back(&self, url: &str) -> Result<bool> {
+        self.change(|shared| Ok(shared.leases.end(url)))
     }
 
     /// Makes everything observed so far durable. Costs one commit at most.

@@ -16,6 +16,8 @@ pub(crate) enum Rank {
     Close,
     /// `store::handle`: its background threads, while they are waited for.
     Threads,
+    /// `store::leases`: pages that are due are being taken. Held over reads from the disk.
+    Lease,
     /// `store::load`: from the beginning of a load to its end.
     Load,
     /// `store::registry`: an epoch begins or ends.

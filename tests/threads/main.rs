@@ -16,6 +16,7 @@
 mod changes;
 mod close;
 mod commits;
+mod leases;
 mod stories;
 
 use std::sync::Arc;

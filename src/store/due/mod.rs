@@ -19,9 +19,11 @@ mod rule;
 mod rules;
 mod score;
 mod sources;
+mod take;
 
 pub use hints::Hints;
 pub use options::Due;
 pub use pages::{DuePage, DuePages};
 pub use rule::Rule;
 pub use rules::{Rules, RulesError};
+pub(super) use take::take;

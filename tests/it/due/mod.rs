@@ -4,3 +4,4 @@ mod hints;
 mod order;
 mod ruled;
 mod rules;
+mod take;

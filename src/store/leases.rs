@@ -1,0 +1,164 @@
+//! Pages that were handed out to be visited, so that nobody else is sent to them meanwhile.
+//!
+//! In memory only: a lease that a crash loses costs a visit twice, and one that survived it would cost
+//! a commit for each page.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{Mutex, Rank, RankedGuard, RankedMutex};
+
+/// What is handed out.
+#[derive(Debug)]
+pub(super) struct Leases {
+    /// Held while pages are chosen: by one thread at a time, so that no two choose the same page.
+    taking: RankedMutex<()>,
+    out: Mutex<Out>,
+    /// How many are out, so that whoever observes need not lock where there are none.
+    count: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Out {
+    /// The time at which each lease is over.
+    until: HashMap<Arc<str>, i64>,
+    by_end: BTreeSet<(i64, Arc<str>)>,
+    /// Leases that ended since somebody began to take: whoever takes goes by a view from before that,
+    /// in which such a page is still due.
+    ended: HashSet<Arc<str>>,
+    is_taking: bool,
+}
+
+impl Out {
+    fn end(&mut self, url: &str) -> bool {
+        let Some((url, until)) = self.until.remove_entry(url) else { return false };
+        self.by_end.remove(&(until, Arc::clone(&url)));
+        if self.is_taking {
+            self.ended.insert(url);
+        }
+        true
+    }
+}
+
+impl Leases {
+    pub(super) fn new() -> Leases {
+        let taking = RankedMutex::new(Rank::Lease, ());
+        Leases { taking, out: Mutex::new(Out::default()), count: AtomicUsize::new(0) }
+    }
+
+    /// Begins to take pages at this time. The view by which they are chosen is taken after this.
+    pub(super) fn take(&self, now: i64) -> Taking<'_> {
+        let one = self.taking.lock();
+        let mut out = self.out.lock();
+        while out.by_end.first().is_some_and(|(until, _)| *until <= now) {
+            if let Some((_, url)) = out.by_end.pop_first() {
+                out.until.remove(&url);
+            }
+        }
+        out.is_taking = true;
+        self.count.store(out.until.len(), Ordering::Release);
+        drop(out);
+        Taking { leases: self, _one: one }
+    }
+
+    /// Ends the lease of a page, if it has one.
+    #[inline]
+    pub(super) fn end(&self, url: &str) -> bool {
+        // Whoever visits a page because of its lease knows of it already.
+        self.count.load(Ordering::Acquire) != 0 && self.end_one(url)
+    }
+
+    #[cold]
+    fn end_one(&self, url: &str) -> bool {
+        let mut out = self.out.lock();
+        let ended = out.end(url);
+        self.count.store(out.until.len(), Ordering::Release);
+        ended
+    }
+
+    /// How many leases are not over by what is known of the time.
+    pub(super) fn len(&self) -> usize {
+        self.count.load(Ordering::Acquire)
+    }
+}
+
+/// Somebody takes pages.
+pub(super) struct Taking<'a> {
+    leases: &'a Leases,
+    _one: RankedGuard<'a, ()>,
+}
+
+impl Taking<'_> {
+    /// Whether a page is not to be taken: it is handed out, or was until a moment ago.
+    pub(super) fn is_out(&self, url: &str) -> bool {
+        let out = self.leases.out.lock();
+        out.until.contains_key(url) || out.ended.contains(url)
+    }
+
+    /// Hands a page out until this time.
+    pub(super) fn lease(&self, url: &str, until: i64) {
+        let mut out = self.leases.out.lock();
+        out.end(url);
+        let url: Arc<str> = url.into();
+        out.by_end.insert((until, Arc::clone(&url)));
+        out.until.insert(url, until);
+        self.leases.count.store(out.until.len(), Ordering::Release);
+    }
+}
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        let mut out = self.leases.out.lock();
+        out.is_taking = false;
+        out.ended.clear();
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_out_until_its_lease_ends_or_is_over() {
+        let leases = Leases::new();
+        let taking = leases.take(0);
+        for (url, until) in [("http://a/", 10), ("http://b/", 20), ("http://c/", 30)] {
+            assert!(!taking.is_out(url));
+            taking.lease(url, until);
+            assert!(taking.is_out(url));
+        }
+        drop(taking);
+        assert!(leases.end("http://a/") && !leases.end("http://a/") && !leases.end("http://d/"));
+        let taking = leases.take(20);
+        let out = |url| taking.is_out(url);
+        assert_eq!(["http://a/", "http://b/", "http://c/"].map(out), [false, false, true]);
+        drop(taking);
+        assert_eq!(leases.len(), 1);
+        drop(leases.take(30));
+        assert_eq!(leases.len(), 0);
+    }
+
+    #[test]
+    fn a_page_that_is_observed_while_others_are_taken_is_not_taken_again() {
+        let leases = Leases::new();
+        leases.take(0).lease("http://a/", 10);
+        let taking = leases.take(1);
+        assert!(leases.end("http://a/"));
+        assert!(taking.is_out("http://a/"), "the view of who takes knows nothing of the visit");
+        drop(taking);
+        assert!(!leases.take(1).is_out("http://a/"));
+    }
+
+    #[test]
+    fn a_lease_can_be_given_anew() {
+        let leases = Leases::new();
+        let taking = leases.take(0);
+        taking.lease("http://a/", 10);
+        taking.lease("http://a/", 30);
+        drop(taking);
+        assert_eq!(leases.len(), 1);
+        assert!(leases.take(10).is_out("http://a/"));
+        assert!(!leases.take(30).is_out("http://a/"));
+    }
+}

@@ -1,0 +1,133 @@
+//! Pages that are handed out, beside going through all that are due.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use simkeep::disk::SimDisk;
+use simkeep::due::Due;
+use simkeep::recrawl::Interval;
+use simkeep::{Observation, Options, Store};
+use simkeep_testing::depth::deep;
+use simkeep_testing::{create, open, small};
+
+const HOUR: i64 = 3_600_000;
+
+fn url(page: usize) -> String {
+    format!("https://host{}.example/{page}", page % 3)
+}
+
+fn lease(hours: u64) -> Interval {
+    Interval::from_seconds(hours * 3600).unwrap()
+}
+
+fn visit(store: &Store, page: usize, time: i64) {
+    let seen = Observation::content(&url(page), time, page as u64, store.change_epoch()).visit;
+    store.observe(Observation::of(&url(page), seen)).unwrap();
+}
+
+fn store_of(disk: &SimDisk, pages: usize, options: Options) -> Store {
+    let store = create(disk, options);
+    (0..pages).for_each(|page| visit(&store, page, page as i64));
+    store
+}
+
+fn taken(store: &Store, due: &Due, hours: u64) -> Vec<String> {
+    let pages = store.take_due(due, lease(hours)).unwrap();
+    pages.into_iter().map(|page| page.page.url).collect()
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Take { budget: usize, hours: u64, per_host: usize },
+    Visit(usize),
+    HandBack(usize),
+    Wait { hours: i64 },
+    Seal,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (0..6usize, 1..50u64, prop_oneof![Just(usize::MAX), 1..4usize])
+            .prop_map(|(budget, hours, per_host)| Step::Take { budget, hours, per_host }),
+        3 => (0..12usize).prop_map(Step::Visit),
+        2 => (0..12usize).prop_map(Step::HandBack),
+        2 => (0..40i64).prop_map(|hours| Step::Wait { hours }),
+        1 => Just(Step::Seal),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(u32::try_from(deep(200)).unwrap()))]
+
+    /// The best that are not out, whatever was visited, handed back, or over meanwhile.
+    #[test]
+    fn what_is_taken_is_the_best_of_what_is_not_out(steps in steps(), most in 1..12usize) {
+        let disk = SimDisk::new();
+        let store = store_of(&disk, 10, small().leases_max(most));
+        let (mut now, mut out) = (24 * HOUR, BTreeMap::<String, i64>::new());
+        for step in steps {
+            match step {
+                Step::Take { budget, hours, per_host } => {
+                    out.retain(|_, until| *until > now);
+                    let due = Due::new(now, budget).per_host(per_host);
+                    let room = budget.min(most.saturating_sub(out.len()));
+                    let everything = due.clone().budget(usize::MAX).per_host(usize::MAX);
+                    let mut of_host = BTreeMap::<String, usize>::new();
+                    let mut wanted = Vec::new();
+                    for page in store.snapshot().due(&everything) {
+                        let page = page.unwrap();
+                        let url = page.page.url;
+                        let host = of_host.entry(url.split('/').nth(2).unwrap().into()).or_default();
+                        *host += 1;
+                        let free = *host <= per_host && !out.contains_key(&url);
+                        if free && page.value > 0.0 && wanted.len() < room {
+                            wanted.push(url);
+                        }
+                    }
+                    prop_assert_eq!(&taken(&store, &due, hours), &wanted);
+                    let until = now + i64::try_from(hours).unwrap() * HOUR;
+                    out.extend(wanted.into_iter().map(|url| (url, until)));
+                }
+                Step::Visit(page) => {
+                    visit(&store, page, now);
+                    out.remove(&url(page));
+                }
+                Step::HandBack(page) => {
+                    let was_out = out.remove(&url(page)).is_some();
+                    prop_assert_eq!(store.hand_back(&url(page)).unwrap(), was_out);
+                }
+                Step::Wait { hours } => now += hours * HOUR,
+                Step::Seal => store.seal().unwrap(),
+            }
+        }
+    }
+}
+
+/// What is handed out is known to one process, and forgotten with it.
+#[test]
+fn a_store_that_is_opened_again_hands_all_pages_out() {
+    let disk = SimDisk::new();
+    let store = store_of(&disk, 5, small());
+    let due = Due::new(24 * HOUR, 3);
+    let first = taken(&store, &due, 1000);
+    assert_eq!((first.len(), taken(&store, &due, 1000).len()), (3, 2));
+    assert!(taken(&store, &due, 1000).is_empty());
+    drop(store);
+    let store = open(&disk, small());
+    assert_eq!(taken(&store, &due, 1000), first);
+}
+
+/// A visit that failed ends the lease, too: the page is left alone for a while by what is known of it.
+#[test]
+fn any_visit_ends_a_lease_and_what_is_restated_does_not() {
+    let disk = SimDisk::new();
+    let store = store_of(&disk, 2, small());
+    let now = 24 * HOUR;
+    assert_eq!(taken(&store, &Due::new(now, 9), 1000).len(), 2);
+    store.observe(Observation::failed(&url(0), now)).unwrap();
+    assert!(!store.hand_back(&url(0)).unwrap());
+    let epoch = store.register_epoch("other", simkeep::Role::Near).unwrap();
+    store.restate(simkeep::Restatement::new(&url(1), 1, 9, epoch)).unwrap();
+    assert!(store.hand_back(&url(1)).unwrap());
+}

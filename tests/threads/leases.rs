@@ -1,0 +1,63 @@
+//! Pages that threads take, visit and hand back: each is with one of them at a time.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use shuttle::rand::Rng;
+use shuttle::thread;
+use simkeep::due::Due;
+use simkeep::{Epoch, Observation};
+
+use super::{busy, explore, pause, start, url};
+
+const PAGES: u64 = 5;
+const NOW: i64 = 30 * 86_400_000;
+
+/// No page is with two threads, and none is visited again that was just visited.
+#[test]
+fn each_page_is_taken_by_one_thread_and_visited_once() {
+    explore(|disk| {
+        let store = start(&disk, busy());
+        let visit = |page: &str, time| {
+            store.observe(Observation::content(page, time, 7, Epoch::from_number(0))).unwrap();
+        };
+        (0..PAGES).for_each(|page| visit(&url(page), 0));
+        // Not a lock of the scheduler's: nobody waits while holding it.
+        let with_somebody = Mutex::new(BTreeSet::new());
+        let take = || store.take_due(&Due::new(NOW, 2), "1d".parse().unwrap()).unwrap();
+        let work = || {
+            loop {
+                let taken = take();
+                for page in &taken {
+                    let url = &page.page.url;
+                    assert_eq!(page.page.last.time, 0, "{url} was visited already");
+                    assert!(with_somebody.lock().unwrap().insert(url.clone()), "{url} is taken");
+                }
+                for page in &taken {
+                    let url = &page.page.url;
+                    pause();
+                    let is_given_up = shuttle::rand::thread_rng().gen_range(0..4) == 0;
+                    assert!(with_somebody.lock().unwrap().remove(url));
+                    if is_given_up {
+                        assert!(store.hand_back(url).unwrap());
+                    } else {
+                        visit(url, NOW);
+                    }
+                }
+                if taken.is_empty() {
+                    return;
+                }
+            }
+        };
+        thread::scope(|scope| {
+            (0..3).for_each(|_| drop(scope.spawn(work)));
+        });
+        // Of what was handed back last.
+        work();
+        for page in 0..PAGES {
+            assert_eq!(store.history(&url(page)).unwrap().len(), 2);
+        }
+        assert!(take().is_empty());
+        store.close().unwrap();
+    });
+}
