@@ -367,7 +367,11 @@ impl Open {
         let before = before.or_bug("a head lies among those of its batch")?;
         let record = Record { reset: false, earlier: page.earlier, before, entries };
         let mut head = unpack_head(before);
-        entries.iter().for_each(|entry| Head::absorb_into(&mut head, *entry));
+        // A weight may be of a time before the first visit, and counts from that on.
+        for visits in [true, false] {
+            let of = entries.iter().filter(|entry| entry.is_visit() == visits);
+            of.for_each(|entry| Head::absorb_into(&mut head, *entry));
+        }
         let (url, head, hash, host) = (batch.url(page)?, head.as_ref(), page.hash, page.host);
         self.sealer.push(SealPage { url, hash, record, head, host })?;
         self.pages += 1;
