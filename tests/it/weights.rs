@@ -83,6 +83,20 @@ fn a_weight_is_no_visit_and_needs_one() {
 }
 
 #[test]
+fn a_weight_from_before_the_first_visit_is_in_force_however_both_come() {
+    let requests = [content(100).into(), weighed(50, 3.0)];
+    let observed = create(&SimDisk::new(), small());
+    observed.request_batch(&requests).unwrap();
+    observed.seal().unwrap();
+    let loaded = create(&SimDisk::new(), small());
+    loaded.load(requests.iter().map(Ok), LoadOptions::default()).unwrap();
+    for store in [observed, loaded] {
+        assert_eq!(weight(&store), Weight::from(3.0));
+        sound(&store).unwrap();
+    }
+}
+
+#[test]
 fn a_weight_that_comes_with_a_known_visit_is_kept() {
     let store = create(&SimDisk::new(), small());
     store.observe(content(10)).unwrap();
