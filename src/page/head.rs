@@ -110,11 +110,16 @@ impl Head {
         }
         self.visits += 1;
         self.first = self.first.min(visit.time);
-        self.last = self.last.max(visit);
-        if visit.seen != Seen::Failed {
-            self.settled = self.settled.max(Some(visit));
+        // A visit is large, so it is copied only where it counts.
+        if self.last < visit {
+            self.last = visit;
         }
-        self.modified = self.modified.max(Modified::of(&visit));
+        if visit.seen != Seen::Failed && self.settled.as_ref() < Some(&visit) {
+            self.settled = Some(visit);
+        }
+        if visit.modified.is_some() {
+            self.modified = self.modified.max(Modified::of(&visit));
+        }
     }
 
     /// Adds an entry to a head, in any order. The first visit creates the head; what is no visit and

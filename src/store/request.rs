@@ -1,7 +1,7 @@
 //! Whether a request can be stored.
 
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Request, TIME_MAX, TIME_MIN, Weight, check_url};
+use crate::page::{Epoch, Request, TIME_MAX, TIME_MIN, check_url};
 
 /// The epochs of the fingerprints of a request.
 pub(super) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + use<> {
@@ -12,15 +12,17 @@ pub(super) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + 
 /// Whether a request can be stored as it is.
 pub(super) fn check(request: &Request<'_>) -> Result<()> {
     check_url(request.url())?;
-    let entry = request.entry();
-    let modified = entry.visit().and_then(|visit| visit.modified);
-    for time in [entry.time()].into_iter().chain(modified) {
+    let (time, modified, weight) = match request {
+        Request::Observe(o) => (o.visit.time, o.visit.modified, o.weight),
+        Request::Restate(restatement) => (restatement.restated.time, None, None),
+        Request::Weigh(weighing) => (weighing.weighed.time, None, Some(weighing.weighed.weight)),
+    };
+    for time in [Some(time), modified].into_iter().flatten() {
         if !(TIME_MIN..=TIME_MAX).contains(&time) {
             return Err(Error::Time(time));
         }
     }
-    let mut weights = [entry].into_iter().chain(request.beside()).filter_map(|e| e.weight());
-    if !weights.all(Weight::is_sound) {
+    if weight.is_some_and(|weight| !weight.is_sound()) {
         return Err(Error::Option { name: "weight", takes: "finite and greater than 0" });
     }
     match (request.seen(), request.also()) {
