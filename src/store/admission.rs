@@ -181,7 +181,12 @@ impl Admission {
     /// Begins another memtable, if this one has waited long enough for more operations. Returns
     /// whether merges prevented that.
     pub(super) fn rotate_aged(&self) -> bool {
-        !self.base.live.is_sealing() && self.is_aged() && !self.rotate(&self.lock())
+        if self.base.live.is_sealing() || !self.is_aged() {
+            return false;
+        }
+        let writer = self.lock();
+        // Meanwhile it may have been sealed, and then the one that is written is another, or empty.
+        self.is_aged() && !self.rotate(&writer)
     }
 
     /// Whether the oldest operation of the memtable that is written has waited long enough.
