@@ -174,7 +174,7 @@ pub(crate) fn work(path: &Path) {
 /// Does some work, and then all that must not be done, beside the seam.
 pub(crate) fn work_around(path: &Path) {
     let store = Store::create(marked(path), small()).unwrap();
-    store.observe(observation(&mut choice(1), 10, 0)).unwrap();
+    store.observe(Observation::content(URLS[0], 0, 7, store.change_epoch())).unwrap();
     store.close().unwrap();
     let catalog = File::options().read(true).write(true).open(path.join("catalog.redb")).unwrap();
     catalog.write_all_at(b"redb", 0).unwrap();
