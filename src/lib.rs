@@ -150,7 +150,7 @@ pub mod load {
 /// Which pages to visit next.
 ///
 /// [`Due`](due::Due) is a question for [`Snapshot::due`], which returns the pages of which a visit is
-/// worth most. What decides are their histories and a [policy](crate::recrawl::Policy).
+/// worth most by a [policy](crate::recrawl::Policy).
 /// [`Rules`](due::Rules) say what is wanted for pages under prefixes: how long between visits at least
 /// and at most, how much the pages matter, and the [policy](crate::recrawl::Policy) that they go by.
 /// [`Hints`](due::Hints) are what sitemaps and feeds say of when pages changed.

@@ -31,8 +31,9 @@ pub(super) fn median(number: usize) -> f64 {
 }
 
 /// The prior of this number.
+#[expect(clippy::indexing_slicing, reason = "a rest is less than what it is of")]
 fn prior(number: usize) -> Prior {
-    let width = WIDTHS.get(number % WIDTHS.len()).copied().unwrap_or(1.0);
+    let width = WIDTHS[number % WIDTHS.len()];
     Prior::of_log_normal(median(number / WIDTHS.len()), width)
 }
 

@@ -136,10 +136,11 @@ fn ways(
 }
 
 /// How likely each median is, for each middle and each width between hosts.
+#[expect(clippy::indexing_slicing, reason = "a rest is less than what it is of")]
 fn medians() -> [[f64; MEDIANS]; MEDIANS * BETWEEN.len()] {
     array::from_fn(|number| {
         let middle = median(number / BETWEEN.len());
-        let width = BETWEEN.get(number % BETWEEN.len()).copied().unwrap_or(1.0);
+        let width = BETWEEN[number % BETWEEN.len()];
         let chance = |at| {
             let off: f64 = (median(at) - middle) / width;
             exp(-off * off / 2.0)

@@ -129,7 +129,12 @@ impl Snapshot {
     ///
     /// Reads 28 bytes for each page, in order and on all cores, and only the pages that it returns.
     /// Takes the memory that [`Due::memory_bytes`](crate::due::Due::memory_bytes) allows, and some 64
-    /// bytes for each page that is not sealed. Two calls at the same time of day return the same.
+    /// bytes for each page that is not sealed. Two calls that ask for the same time return the same.
+    ///
+    /// What the visits of a page tell of how it changes does not count here yet: all pages are believed
+    /// to change as the [default prior](crate::recrawl::Prior::default) has it, and policies that go by
+    /// the order of comparisons see none. So pages differ by the time since their last visit, by weight,
+    /// by whether they fail or are gone, by rules and by hints.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

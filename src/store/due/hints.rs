@@ -147,7 +147,7 @@ impl Hints {
     /// Goes through them in order of hash, from a hash on.
     pub(super) fn from(&self, hash: u64) -> HintCursor<'_> {
         let before = self.changes.partition_point(|change| change.hash < hash);
-        HintCursor { left: self.changes.get(before..).unwrap_or_default() }
+        HintCursor { left: self.changes.split_at(before).1 }
     }
 }
 
@@ -176,7 +176,7 @@ impl HintCursor<'_> {
                 return true;
             }
             let of_page = left.partition_point(|change| change.is_of_page(*next));
-            left = left.get(of_page..).unwrap_or_default();
+            left = left.split_at(of_page).1;
         }
         false
     }
@@ -187,9 +187,9 @@ impl HintCursor<'_> {
         while self.left.get(upto - 1).is_some_and(|change| change.hash < hash) {
             upto *= 2;
         }
-        let near = self.left.get(..upto).unwrap_or(self.left);
+        let near = self.left.split_at(upto.min(self.left.len())).0;
         let before = near.partition_point(|change| change.hash < hash);
-        self.left = self.left.get(before..).unwrap_or_default();
+        self.left = self.left.split_at(before).1;
     }
 }
 

@@ -25,7 +25,7 @@ pub struct DuePage {
     /// What the [policy](crate::recrawl::Policy) makes of it. By the crawl value that is what a visit is
     /// worth: the days for which it makes the page fresh, times its weight.
     pub value: f64,
-    /// How often it is believed to change.
+    /// How often it is believed to change: see [`Snapshot::due`](crate::Snapshot::due).
     pub rate: Rate,
     /// How much it matters: its weight, with the factor of its rule.
     pub weight: f64,

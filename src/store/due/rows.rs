@@ -35,7 +35,8 @@ impl<'s> Stream<'s> {
             Of::Memtable { rows, .. } => {
                 let from = rows.partition_point(|row| row.hash < first);
                 let upto = rows.partition_point(|row| row.hash <= last);
-                Rows::Memtable(rows.get(from..upto).unwrap_or(&[]).iter())
+                let some = rows.get(from..upto).or_bug("a part ends after it begins")?;
+                Rows::Memtable(some.iter())
             }
         };
         let mut stream = Stream { source, rows, next: None };
