@@ -39,6 +39,12 @@ pub(super) fn count(number: u64) -> String {
     out
 }
 
+/// A figure of a summary: its name, the number, and what is to be said of it.
+pub(super) fn figure(name: &str, number: u64, remark: &str) -> String {
+    let gap = if remark.is_empty() { "" } else { "  " };
+    format!("{name:<25}{:>13}{gap}{remark}", count(number))
+}
+
 /// How many of something.
 pub(super) fn many(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })

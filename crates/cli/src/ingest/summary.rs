@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use simkeep::fingerprint::Band;
 use simkeep::{Outcome, RestateOutcome, Verdict, WeighOutcome};
 
-use crate::words::{bytes, count, some_names, without_fingerprint};
+use crate::words::{bytes, count, figure, some_names, without_fingerprint};
 
 /// Counts of records and of what they meant.
 #[derive(Default)]
@@ -174,8 +174,7 @@ impl Summary {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = |name: &str, number: u64, remark: &str| {
-            let gap = if remark.is_empty() { "" } else { "  " };
-            lines.push(format!("{name:<25}{:>13}{gap}{remark}", count(number)));
+            lines.push(figure(name, number, remark));
         };
         line("records", self.records, "");
         line("new pages", self.new_pages, "");

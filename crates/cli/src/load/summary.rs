@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simkeep::load::Loaded;
 
-use crate::words::{bytes, count, some_names, without_fingerprint};
+use crate::words::{bytes, count, figure, some_names, without_fingerprint};
 
 /// What a load came to.
 pub(super) struct Summary {
@@ -68,8 +68,7 @@ impl Summary {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = |name: &str, number: u64, remark: &str| {
-            let gap = if remark.is_empty() { "" } else { "  " };
-            lines.push(format!("{name:<25}{:>13}{gap}{remark}", count(number)));
+            lines.push(figure(name, number, remark));
         };
         line("records", self.loaded.observations, "");
         line("visits", self.loaded.visits, "that were not known");
