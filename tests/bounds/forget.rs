@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use simkeep::disk::SimDisk;
 use simkeep::{Durability, Epoch, Observation, Prefix, Scope, Store};
 
+use simkeep_testing::allocator::alone;
 use simkeep_testing::small;
 
 /// A page, and the prefix that is forgotten once it was observed.
@@ -89,6 +90,7 @@ fn times(step: Step) -> (f64, f64) {
 
 #[test]
 fn very_many_forgotten_prefixes_cost_little_more_each_than_few() {
+    let _alone = alone();
     /// How often it is tried: what else the machine does costs now this, now that.
     const TRIES: usize = 4;
     for (what, step) in STEPS {
