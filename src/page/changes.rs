@@ -8,7 +8,7 @@ use crate::recrawl::{Change, Comparison, Recent};
 const HALVED_AT: u32 = 128;
 /// Intervals are told apart by length, in powers of four: up to 70 minutes, 4.7 hours and so on, and
 /// from 199 days on.
-const LENGTHS: usize = 8;
+pub(crate) const LENGTHS: usize = 8;
 /// An interval has at least as many units of its length as this power of two, but for the shortest.
 const UNITS_LOG2: u32 = 20;
 /// No two times of visits are farther apart, in milliseconds.
@@ -33,22 +33,22 @@ const MS_PER_DAY: f64 = 86_400_000.0;
 /// change count as 2,229 years together at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changes {
-    unchanged_ms: u64,
+    pub(crate) unchanged_ms: u64,
     /// Of changes whose time is known: the time that they lie before the visits that found them, and
     /// the length of the intervals that they lie in.
-    quiet_ms: u64,
-    dated_ms: u64,
+    pub(crate) quiet_ms: u64,
+    pub(crate) dated_ms: u64,
     /// Whether each of the last 64 comparisons found a change or a return, the last one lowest.
-    bits: u64,
-    last_time: i64,
+    pub(crate) bits: u64,
+    pub(crate) last_time: i64,
     /// Of intervals of each length with a change of unknown time, or a return: their sum, in units that
     /// grow with the length.
-    sums: [u32; LENGTHS],
-    changed: [u8; LENGTHS],
-    returned: [u8; LENGTHS],
-    unchanged: u8,
-    dated: u8,
-    last_bits: u8,
+    pub(crate) sums: [u32; LENGTHS],
+    pub(crate) changed: [u8; LENGTHS],
+    pub(crate) returned: [u8; LENGTHS],
+    pub(crate) unchanged: u8,
+    pub(crate) dated: u8,
+    pub(crate) last_bits: u8,
 }
 
 const _: () = assert!(size_of::<Changes>() < 100, "a head is cloned for each observation");
@@ -140,6 +140,11 @@ impl Changes {
         Recent::of(self.bits, self.comparisons().min(u64::BITS), quiet)
     }
 
+    /// Whether each of the last 64 comparisons found a change or a return, the last one lowest.
+    pub(crate) fn recent_bits(&self) -> u64 {
+        self.bits
+    }
+
     /// What it tells of the rate of changes: comparisons, each with how many it counts for. Of several
     /// intervals it is one of their mean length. A return counts for `return_share` of a change; see
     /// [`RETURN_SHARE`](Self::RETURN_SHARE).
@@ -163,19 +168,48 @@ impl Changes {
         let ago = days(self.quiet_ms, self.dated());
         let dated = mean(self.dated_ms, self.dated(), Change::DaysAgo(ago), f64::from(self.dated));
         let undated = (0..LENGTHS).filter_map(move |length| {
-            let (sum, changed, returned) = counts.undated(length);
+            let ((changed, returned), sum) = (counts.undated(length), counts.undated_ms(length));
             let times = f64::from(changed) + return_share * f64::from(returned);
             mean(sum, changed + returned, Change::Undated, times)
         });
         unchanged.into_iter().chain(dated).chain(undated)
     }
 
-    /// Of the intervals of one length with a change or a return: their sum in milliseconds, the changes
-    /// and the returns.
+    /// The changes of unknown time and the returns, of intervals of one length.
     #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
-    fn undated(&self, length: usize) -> (u64, u32, u32) {
-        let sum = u64::from(self.sums[length]) << unit_log2(length);
-        (sum, self.changed[length].into(), self.returned[length].into())
+    pub(crate) fn undated(&self, length: usize) -> (u32, u32) {
+        (self.changed[length].into(), self.returned[length].into())
+    }
+
+    /// The sum of these intervals, in milliseconds.
+    #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
+    fn undated_ms(&self, length: usize) -> u64 {
+        u64::from(self.sums[length]) << unit_log2(length)
+    }
+
+    /// Whether visits can tell this: what is read may be anything.
+    pub(crate) fn is_possible(&self) -> bool {
+        let counts =
+            [self.unchanged, self.dated].into_iter().chain(self.changed).chain(self.returned);
+        let comparisons: u32 = counts.map(u32::from).sum();
+        let fits = |sum: u64, count: u32, from: u64, to: u64| {
+            let count = u64::from(count);
+            (count * from..=count.saturating_mul(to)).contains(&sum)
+        };
+        let each = (0..LENGTHS).all(|length| {
+            let (changed, returned) = self.undated(length);
+            let (from, to) = bounds(length);
+            fits(self.undated_ms(length), changed + returned, from, to)
+        });
+        let found = self.changes() + self.returns();
+        (1..HALVED_AT).contains(&comparisons)
+            && each
+            && fits(self.unchanged_ms, self.unchanged.into(), 1, INTERVAL_MAX)
+            && fits(self.dated_ms, self.dated(), 1, INTERVAL_MAX)
+            && self.quiet_ms <= self.dated_ms
+            && (comparisons >= u64::BITS || self.bits >> comparisons == 0)
+            && (self.last_bits != NEVER || (found, self.bits) == (0, 0))
+            && (self.last_bits >= UNKNOWN || u32::from(self.last_bits) <= u64::BITS)
     }
 
     /// Adds a comparison of two visits between which there is time.
@@ -216,7 +250,8 @@ impl Changes {
         &mut of(self)[length]
     }
 
-    fn note(&mut self, time: i64, distance: Option<u32>) {
+    /// Sets when the page was last found changed, and by how much.
+    pub(crate) fn note(&mut self, time: i64, distance: Option<u32>) {
         self.last_time = time;
         self.last_bits = distance.and_then(|bits| u8::try_from(bits).ok()).unwrap_or(UNKNOWN);
     }
@@ -271,6 +306,17 @@ fn length_of(interval: u64) -> usize {
 /// millionth, and so large that it has room.
 fn unit_log2(length: usize) -> usize {
     2 * length
+}
+
+/// From what on, and up to what, intervals of a length are, in milliseconds.
+fn bounds(length: usize) -> (u64, u64) {
+    let from = if length == 0 { 1 } else { 1 << (unit_log2(length) + UNITS_LOG2 as usize) };
+    let to = if length == LENGTHS - 1 {
+        INTERVAL_MAX
+    } else {
+        4 << (unit_log2(length) + UNITS_LOG2 as usize)
+    };
+    (from, to)
 }
 
 fn sum(counts: &[u8]) -> u32 {

@@ -4,7 +4,7 @@
 //! after it from a change into a return.
 
 use super::changes::{Changes, Comparing};
-use super::{Content, Entry, EpochInfo, Head, Seen};
+use super::{Content, Digest, Entry, EpochInfo, Head, Seen};
 use smallvec::SmallVec;
 
 impl Changes {
@@ -50,10 +50,7 @@ impl Changes {
         let mut fold = Fold::default();
         let mut rest = entries;
         while let [entry, following @ ..] = rest {
-            let of =
-                |other: &&Entry| (other.time(), other.digest()) == (entry.time(), entry.digest());
-            let restated = following.iter().take_while(of).filter(|other| other.is_restated());
-            fold.take(*entry, || restated.filter_map(Entry::content).collect(), epochs);
+            fold.take(*entry, || restated(entry, following), epochs);
             rest = following;
         }
         fold.changes
@@ -62,9 +59,9 @@ impl Changes {
 
 /// A page as its entries come in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fold {
-    pub(crate) head: Option<Head>,
-    pub(crate) changes: Changes,
+pub(super) struct Fold {
+    pub(super) head: Option<Head>,
+    pub(super) changes: Changes,
 }
 
 /// Further fingerprints of what one visit saw.
@@ -72,7 +69,7 @@ type Also = SmallVec<[Content; 1]>;
 
 impl Fold {
     /// Takes the next entry; `also` is what is restated of a visit.
-    pub(crate) fn take(&mut self, entry: Entry, also: impl FnOnce() -> Also, epochs: &[EpochInfo]) {
+    pub(super) fn take(&mut self, entry: Entry, also: impl FnOnce() -> Also, epochs: &[EpochInfo]) {
         if let (Some(head), Entry::Visit(visit)) = (&self.head, &entry)
             && let Some(before) = head.settled.filter(|_| visit.seen != Seen::Failed)
             && before.time < visit.time
@@ -84,5 +81,61 @@ impl Fold {
             }
         }
         Head::absorb_into(&mut self.head, entry);
+    }
+}
+
+/// What is restated of a visit by what follows it.
+fn restated(visit: &Entry, following: &[Entry]) -> Also {
+    let others = following.iter().filter(|other| other.weight().is_none());
+    let of_visit = others.take_while(|other| of(other) == of(visit));
+    of_visit.filter(|other| other.is_restated()).filter_map(Entry::content).collect()
+}
+
+/// What an entry is about.
+fn of(entry: &Entry) -> (i64, Option<Digest>) {
+    (entry.time(), entry.digest())
+}
+
+/// A page, and how it changes, as far as that is known without looking at its entries again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Course {
+    pub(crate) head: Option<Head>,
+    /// None once an entry came that was late: then they are to be made [anew](Changes::of).
+    pub(crate) changes: Option<Changes>,
+}
+
+impl Course {
+    /// A page of which nothing is known.
+    pub(crate) fn new() -> Course {
+        Course { head: None, changes: Some(Changes::default()) }
+    }
+
+    /// Takes entries in the order in which they came. A visit is in its place if it comes after all
+    /// that did not fail; what is restated of it, if it comes right behind it.
+    pub(crate) fn follow(&mut self, arrivals: &[Entry], epochs: &[EpochInfo]) {
+        let mut in_order = self.changes.is_some();
+        let mut fold = Fold { head: self.head.take(), changes: self.changes.unwrap_or_default() };
+        // The visit that was the first of its time, and was compared.
+        let mut opened = None;
+        let mut rest = arrivals;
+        while let [entry, following @ ..] = rest {
+            opened = opened.filter(|opened| *opened == of(entry) || entry.weight().is_some());
+            let settled = fold.head.as_ref().and_then(|head| head.settled);
+            in_order &= match entry {
+                Entry::Visit(visit) if visit.seen == Seen::Failed => true,
+                Entry::Visit(visit) => {
+                    if settled.is_none_or(|before| before.time < visit.time) {
+                        opened = Some(of(entry));
+                    }
+                    settled < Some(*visit)
+                }
+                Entry::Restated(_) => opened.is_some(),
+                Entry::Weighed(_) => true,
+            };
+            fold.take(*entry, || restated(entry, following), epochs);
+            rest = following;
+        }
+        self.head = fold.head;
+        self.changes = in_order.then_some(fold.changes);
     }
 }

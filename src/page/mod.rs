@@ -20,12 +20,14 @@ mod verdict;
 mod visit;
 mod weight;
 
+pub(crate) use changes::LENGTHS;
 pub use changes::{Changes, LastChange};
 pub use content::{Content, Digest};
 pub(crate) use entry::restated_digest;
 pub use entry::{Entry, Restated};
 pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
+pub(crate) use fold::Course;
 pub use head::HISTORY_WINDOW;
 pub(crate) use head::{CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, judge};
 pub use observation::{Observation, Request, Restatement, Weighing};

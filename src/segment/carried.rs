@@ -3,11 +3,12 @@
 
 use smallvec::SmallVec;
 
+use super::changes::{put_changes, take_changes};
 use super::entries::{Entries, count_visits, put_entries};
 use crate::layout::{Cursor, Put, put_signed, put_varint};
 use crate::page::{
-    CONTENTS_MAX, Content, Entry, HISTORY_WINDOW, Head, LastSeen, Modified, Restated, Seen, Visit,
-    Weighed, Weight,
+    CONTENTS_MAX, Changes, Content, Course, Entry, HISTORY_WINDOW, Head, LastSeen, Modified,
+    Restated, Seen, Visit, Weighed, Weight,
 };
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
@@ -20,12 +21,50 @@ const WEIGHED: u8 = 8;
 /// A page has fewer visits than this, so that sums of them have room.
 const VISITS_MAX: u64 = 1 << 48;
 
-/// A head that was packed in memory with no entries beside it, or was found to be one; `None` of
-/// nothing.
-#[expect(clippy::expect_used, reason = "what a journal says to be a head was taken once before")]
+/// Appends a page as older components know it: how it changes, if that is known, and its head, with no
+/// entries beside it.
+#[expect(clippy::cast_possible_truncation, reason = "changes take less than 128 bytes")]
+pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Changes>) {
+    let start = out.len();
+    out.push(0);
+    if let Some(changes) = changes {
+        put_changes(out, changes);
+        let len = out.len() - start;
+        out.splice(start..=start, [len as u8]);
+    }
+    put_carried(out, head, &[]);
+}
+
+/// A page that was packed in memory, or was found to be one; the head of nothing is none.
+#[expect(clippy::expect_used, reason = "what a journal says to be a page was taken once before")]
+pub(crate) fn unpack_course(packed: &[u8]) -> Course {
+    let take =
+        || take_course(&mut Cursor::new(packed)).expect("a page that was packed can be read");
+    if packed.is_empty() { Course::new() } else { take() }
+}
+
+/// The head alone of a page that was packed; `None` of nothing.
+#[expect(clippy::expect_used, reason = "what a journal says to be a page was taken once before")]
 pub(crate) fn unpack_head(packed: &[u8]) -> Option<Head> {
-    let take = || take_head(&mut Cursor::new(packed)).expect("a head that was packed can be read");
-    (!packed.is_empty()).then(take)
+    let head = head_of(packed);
+    let take = || take_head(&mut Cursor::new(head)).expect("a head that was packed can be read");
+    (!head.is_empty()).then(take)
+}
+
+/// The packed head of a page that was packed; empty of nothing.
+pub(crate) fn head_of(packed: &[u8]) -> &[u8] {
+    // The first byte counts itself and the changes; it is 0 if they are not known.
+    let before = packed.first().map_or(0, |len| usize::from(*len).max(1));
+    packed.get(before..).unwrap_or(&[])
+}
+
+/// Takes a page that was packed; `None` if none can be read.
+pub(crate) fn take_course(cursor: &mut Cursor<'_>) -> Option<Course> {
+    let changes = match cursor.u8()? {
+        0 => None,
+        len => Some(take_changes(cursor.take(usize::from(len) - 1)?)?),
+    };
+    Some(Course { head: Some(take_head(cursor)?), changes })
 }
 
 /// Takes a head that was packed with no entries beside it; `None` if none can be read.

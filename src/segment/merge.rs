@@ -4,21 +4,21 @@
 //! fingerprints in canonical order. The first pass writes to scratch files where each page of each
 //! input went, and the other two read that. Memory does not grow with the pages.
 
-use byteorder::{ByteOrder, LittleEndian};
 use std::cmp::Reverse;
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::build::{Builder, Spill, Spilled};
+use super::build::{Builder, Spill};
 use super::entries::count_visits;
 use super::file::Segment;
+use super::moves::{Moved, Moves};
 use super::page_across::{PartOfPage, page_across};
 use super::page_merge::PageMerge;
 use super::page_writer::PagesWriter;
 use super::pages::{PageCursor, UNREADABLE, UnreadRecord};
 use super::postings::{Posting, tag_of};
-use super::record::{Record, RecordRef};
+use super::record::{CHUNK_ENTRIES, Record, RecordRef};
 use super::schedule;
 use super::seal::HashWriter;
 use super::table_writer::TablesWriter;
@@ -50,47 +50,6 @@ pub(crate) struct Mergeable<'a> {
 
 /// Is told how many more steps were made; breaks if no more are to be.
 pub(crate) type Step<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
-
-/// Where a page of an input went.
-#[derive(Clone, Copy)]
-struct Moved(u32);
-
-impl Moved {
-    /// Nowhere: the page is hidden.
-    const GONE: Moved = Moved(u32::MAX);
-    /// A newer input has the page too, and says what is in force.
-    const OLD: u32 = 1 << 31;
-
-    fn to(page: u32, newest: bool) -> Moved {
-        Moved(if newest { page } else { page | Moved::OLD })
-    }
-
-    fn posting(self, posting: Posting) -> Option<Posting> {
-        let page = self.0 & !Moved::OLD;
-        let in_force = posting.in_force && !self.is_old();
-        (self.0 != Moved::GONE.0).then_some(Posting { page, in_force })
-    }
-
-    /// Whether a newer input has the page too.
-    fn is_old(self) -> bool {
-        self.0 & Moved::OLD != 0
-    }
-
-    fn page(self) -> Option<u32> {
-        (self.0 != Moved::GONE.0).then_some(self.0 & !Moved::OLD)
-    }
-}
-
-/// Where the pages of one input went, by ordinal.
-struct Moves(Spilled);
-
-impl Moves {
-    #[expect(clippy::indexing_slicing, reason = "an ordinal is compared with the pages when read")]
-    fn of(&self, ordinal: u32) -> Moved {
-        let (moves, _) = self.0.as_chunks::<4>();
-        Moved(LittleEndian::read_u32(&moves[ordinal as usize]))
-    }
-}
 
 /// Writes a segment from the inputs. `None` if it was cancelled. Reads each input three times from
 /// front to end, writes the output once and some twelve bytes a page beside it; two syncs and one
@@ -260,7 +219,11 @@ fn merge_page(
     if before.is_empty() && !entries.is_empty() && count_visits(&entries) == 0 {
         return Err(unread.unreadable());
     }
-    let record = Record { reset, earlier, before: &before, entries: &entries };
+    // Nothing that is older than the newest record tells more of how the page changes.
+    let (unread, newest) = visible.first().or_bug("a page that is left has a record")?;
+    let is_told = before.is_empty() && entries.len() <= CHUNK_ENTRIES;
+    let changes = newest.changes_unless(is_told).ok_or_else(|| unread.unreadable())?;
+    let record = Record { reset, earlier, before: &before, entries: &entries, changes };
     numbers.visits += record.visit_count() as u64;
     numbers.resets += u64::from(reset);
     Ok(Some((writer.push(builder, url, |out| record.put(out))?, count)))

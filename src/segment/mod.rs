@@ -7,6 +7,7 @@
 
 mod build;
 mod carried;
+mod changes;
 mod column;
 mod entries;
 mod file;
@@ -14,6 +15,7 @@ mod frame;
 mod group;
 mod hashes;
 mod merge;
+mod moves;
 mod page_across;
 mod page_merge;
 mod page_writer;
@@ -29,7 +31,7 @@ mod table_writer;
 mod tables;
 mod tombstones;
 
-pub(crate) use carried::{put_carried, take_head, unpack_head};
+pub(crate) use carried::{head_of, put_course, take_course, unpack_course, unpack_head};
 pub(crate) use entries::{Entries, count_visits, put_entries};
 pub(crate) use file::Segment;
 pub(crate) use frame::{Frame, read_stamp};

@@ -6,10 +6,11 @@
 //! there the entries that are packed last.
 
 use super::carried::{Carried, Told, put_carried, take_head};
+use super::changes::{put_changes, take_changes};
 use super::entries::{Entries, count_visits, put_entries};
 use crate::cpu::prefetch;
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Entry, Head};
+use crate::page::{Changes, Entry, EpochInfo, Head};
 
 /// Entries are packed in chunks of this many, each readable by itself.
 pub(crate) const CHUNK_ENTRIES: usize = 64;
@@ -22,6 +23,8 @@ const EARLIER: u8 = 2;
 const CARRIED: u8 = 4;
 /// Some of the entries are no visits.
 const OTHERS: u8 = 8;
+/// Visits of the page were compared.
+const CHANGES: u8 = 16;
 
 /// What a segment is to know of a page.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Record<'a> {
     pub(crate) before: &'a [u8],
     /// Its entries in this segment, in order.
     pub(crate) entries: &'a [Entry],
+    /// How it changes, these entries among all others.
+    pub(crate) changes: Changes,
 }
 
 impl Record<'_> {
@@ -47,10 +52,19 @@ impl Record<'_> {
         let many = self.entries.len() > CHUNK_ENTRIES;
         let mut flags = 0;
         let carried = many || !self.before.is_empty();
+        // What all entries tell that stand here is not told twice.
+        let mut changes = Vec::new();
+        if carried {
+            put_changes(&mut changes, &self.changes);
+        }
         let others = self.entries.len() - self.visit_count();
-        for (bit, set) in
-            [(RESET, self.reset), (EARLIER, self.earlier), (CARRIED, carried), (OTHERS, others > 0)]
-        {
+        for (bit, set) in [
+            (RESET, self.reset),
+            (EARLIER, self.earlier),
+            (CARRIED, carried),
+            (OTHERS, others > 0),
+            (CHANGES, !changes.is_empty()),
+        ] {
             if set {
                 flags |= bit;
             }
@@ -59,6 +73,10 @@ impl Record<'_> {
         put_varint(out, self.entries.len() as u64);
         if others > 0 {
             put_varint(out, others as u64);
+        }
+        if !changes.is_empty() {
+            put_varint(out, changes.len() as u64);
+            out.extend_from_slice(&changes);
         }
         if many {
             self.put_chunks(out);
@@ -103,20 +121,29 @@ pub(crate) struct RecordRef<'a> {
     count: usize,
     /// Of those, the ones that are no visits.
     others: usize,
+    /// How the page changes, packed.
+    changes: &'a [u8],
     body: Cursor<'a>,
 }
 
 impl<'a> RecordRef<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
-        let known = RESET | EARLIER | CARRIED | OTHERS;
+        let known = RESET | EARLIER | CARRIED | OTHERS | CHANGES;
         let flags = cursor.u8().filter(|flags| flags & !known == 0)?;
         // An entry takes at least two bytes, so this cannot promise more than there is.
         let count = cursor.count()?;
         let others = if flags & OTHERS == 0 { 0 } else { cursor.count()? };
+        let changes = if flags & CHANGES == 0 {
+            &[]
+        } else {
+            let len = cursor.count().filter(|len| *len > 0 && flags & CARRIED != 0)?;
+            cursor.take(len)?
+        };
         // There is a visit here, or the page had one before.
         let possible = others < count || flags & CARRIED != 0 || count == 0;
-        (others <= count && possible).then_some(RecordRef { flags, count, others, body: cursor })
+        let body = cursor;
+        (others <= count && possible).then_some(RecordRef { flags, count, others, changes, body })
     }
 
     /// Asks for its memory lines.
@@ -209,6 +236,28 @@ impl<'a> RecordRef<'a> {
             None => Told::of(own).map(Told::head),
             Some(carried) => carried.join(own).map(Some),
         }
+    }
+
+    /// How the page changes, as of the segment's end: that stands here, or is told by the entries,
+    /// which are few then.
+    pub(crate) fn changes(&self, epochs: &[EpochInfo]) -> Option<Changes> {
+        if self.flags & CARRIED != 0 {
+            return take_changes(self.changes);
+        }
+        if self.count < 2 {
+            Some(Changes::default())
+        } else {
+            Some(Changes::of(&self.entries()?, epochs))
+        }
+    }
+
+    /// How the page changes, as it stands here; it may be missing if all entries tell it where it goes.
+    /// `None` if it cannot be read.
+    pub(super) fn changes_unless(&self, is_told: bool) -> Option<Changes> {
+        if self.flags & CARRIED == 0 {
+            return is_told.then(Changes::default);
+        }
+        take_changes(self.changes)
     }
 
     /// All entries, in order.

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use super::component::Changing;
 use super::epochs::Epochs;
 use super::query::Near;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
 use crate::page::{
-    Content, Entry, EpochInfo, Head, RestateOutcome, Restated, Utc, Verdict, Visit, WeighOutcome,
-    Weighed, Weight,
+    Changes, Content, Entry, EpochInfo, RestateOutcome, Restated, Utc, Verdict, Visit,
+    WeighOutcome, Weighed, Weight,
 };
 
 /// Another page with the same digest: an exact copy.
@@ -216,11 +217,13 @@ pub struct Page {
     pub gone: bool,
     /// How important it is: the weight that was [given](crate::Observation::weight) last, or 1.
     pub weight: Weight,
+    /// What its visits tell about how it changes.
+    pub changes: Changes,
 }
 
 impl Page {
-    /// A page with this head, in a store with these epochs.
-    pub(super) fn new(url: &str, head: &Head, epochs: &Epochs) -> Page {
+    /// A page of which this is known, in a store with these epochs.
+    pub(super) fn new(url: &str, Changing { head, changes }: &Changing, epochs: &Epochs) -> Page {
         let contents = head.in_force();
         Page {
             url: url.to_owned(),
@@ -232,6 +235,7 @@ impl Page {
             modified: head.content_modified(),
             gone: head.gone(),
             weight: head.weight(),
+            changes: *changes,
             contents: contents.into_vec(),
         }
     }

@@ -9,9 +9,10 @@ use super::judged::{Judged, Judgement, is_alone, judge_all};
 use super::nearby::add_nearby;
 use super::options::Options;
 use super::prepared::Prepared;
+use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::Request;
-use crate::segment::{put_carried, unpack_head};
+use crate::segment::{put_course, unpack_head};
 
 /// Judges request number `at` and applies it, under the write lock. Also returns whether the
 /// memtable is full now.
@@ -35,7 +36,8 @@ pub(super) fn apply(
     let mut earlier = page.earlier;
     let judged = if is_all {
         if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
-            put_carried(packed, head, &[]);
+            let standing = known.standing.or_bug("a page with a head stands somewhere")?;
+            put_course(packed, head, view.changes_in_memory(standing)?.as_ref());
         }
         earlier = known.standing.is_some();
         judge_all(view, lookup, known.head, request)?

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
 use super::memtable::{Inner, Memtable, PageOf};
-use crate::error::Result;
-use crate::page::{Entry, Head, Prefix, Seen};
+use crate::error::{Error, Result};
+use crate::page::{Changes, Course, Entry, EpochInfo, Head, Prefix, Seen};
 use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
 
@@ -42,6 +42,13 @@ pub(crate) struct Known {
     /// Where its newest record is, unless that is forgotten with a prefix.
     pub(crate) standing: Option<Standing>,
     pub(crate) head: Option<Head>,
+}
+
+/// A page, and how it changes.
+#[derive(Debug)]
+pub(crate) struct Changing {
+    pub(crate) head: Head,
+    pub(crate) changes: Changes,
 }
 
 impl<'v> Component<'v> {
@@ -203,6 +210,23 @@ impl PageIn<'_> {
         }
     }
 
+    /// The page with all that older components know of it, and how it changes, if that is known
+    /// without reading its history.
+    fn course(&self, epochs: &[EpochInfo]) -> Result<Course> {
+        match self {
+            PageIn::Segment { page: None, .. } | PageIn::Memtable { page: None, .. } => {
+                Ok(Course::new())
+            }
+            PageIn::Segment { live, page: Some(page), .. } => {
+                let changes = page.record.changes(epochs).ok_or_else(|| live.unreadable())?;
+                Ok(Course { head: live.head(page)?, changes: Some(changes) })
+            }
+            PageIn::Memtable { inner, page: Some(page), sequence, .. } => {
+                Ok(inner.page(*page).course_at(*sequence, epochs))
+            }
+        }
+    }
+
     /// What stands here of the page, in order: all of it, or as much as is read of a record.
     fn read(
         &self,
@@ -261,6 +285,26 @@ impl Known {
         })?;
         Ok(end.is_some())
     }
+}
+
+/// A page as components know it, and how it changes; none if they know none. `parts` are asked once
+/// more for all entries, if one of them came late.
+pub(crate) fn changing_across<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>>(
+    key: impl Fn() -> &'k [u8],
+    parts: impl Fn() -> I,
+    epochs: &[EpochInfo],
+) -> Result<Option<Changing>> {
+    let mut course = Course::default();
+    page_across(&key, parts(), |page| {
+        course = page.course(epochs)?;
+        Ok::<_, Error>(ControlFlow::Break(()))
+    })?;
+    let Some(head) = course.head else { return Ok(None) };
+    let changes = match course.changes {
+        Some(changes) => changes,
+        None => Changes::of(&entries_across(key, parts())?, epochs),
+    };
+    Ok(Some(Changing { head, changes }))
 }
 
 /// The entries that components have of a page, in order.

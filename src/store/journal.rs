@@ -10,7 +10,7 @@ use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, put_varint};
 use crate::page::{Entry, Prefix};
-use crate::segment::{Entries, put_entries, take_head, url_hash};
+use crate::segment::{Entries, put_entries, take_course, url_hash};
 
 /// Low two bits of a record's first byte.
 const ENTRY: u8 = 0;
@@ -21,7 +21,7 @@ const KIND: u8 = 3;
 const NEW_PAGE: u8 = 4;
 /// Older components know the page.
 const EARLIER: u8 = 8;
-/// Its head follows.
+/// How it changes and its head follow.
 const HEAD: u8 = 16;
 
 /// How a journalled operation names its page.
@@ -92,7 +92,7 @@ impl<'a> Operation<'a> {
             let url = std::str::from_utf8(cursor.take(len)?).ok()?;
             let packed = cursor.rest();
             if tag & HEAD != 0 {
-                take_head(cursor)?;
+                take_course(cursor)?;
             }
             let head = packed.get(..packed.len() - cursor.rest().len())?;
             PageName::New { url, earlier: tag & EARLIER != 0, head }

@@ -15,7 +15,7 @@ use super::view::View;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::error::{Error, Result};
 use crate::page::Request;
-use crate::segment::put_carried;
+use crate::segment::put_course;
 
 /// What the segments of a view know about some requests.
 pub(super) struct Prepared<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Prepared<'a> {
     /// How many requests come before the first of these.
     skipped: usize,
     each: Vec<PreparedPage<'a>>,
-    /// Heads of pages, packed as in the journal.
+    /// Pages as segments know them, packed as in the journal.
     heads: Vec<u8>,
 }
 
@@ -63,17 +63,17 @@ impl<'a> Prepared<'a> {
             (false, 0..0, Effect::of(&mut None, &o.entry(), also.as_slice(), &view.epochs), None)
         };
         let mut pages: Vec<_> = requests.iter().map(new).collect();
-        view.known_in_segments(&lookups, |place, mut known| {
+        view.known_in_segments(&lookups, |place, standing, mut course| {
             let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
             let request = requests.get(place).or_bug("a place is that of a lookup")?;
             let start = heads.len();
-            if let Some(head) = &known.head {
-                put_carried(&mut heads, head, &[]);
+            if let Some(head) = &course.head {
+                put_course(&mut heads, head, course.changes.as_ref());
             }
             let also = also_of(request);
-            let (head, entry) = (&mut known.head, request.entry());
+            let (head, entry) = (&mut course.head, request.entry());
             let effect = Effect::of(head, &entry, also.as_slice(), &view.epochs);
-            *page = (known.standing.is_some(), start..heads.len(), effect, known.standing);
+            *page = (true, start..heads.len(), effect, Some(standing));
             Ok(())
         })?;
         let shown = |wanted: &Wanted<'_>, found: Found, standing| {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::answer::Page;
-use super::component::{Component, ComponentId, Known, PageIn, entries_across};
+use super::component::{Component, ComponentId, Known, PageIn, changing_across, entries_across};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
 use super::snapshot::Snapshot;
@@ -256,12 +256,9 @@ impl Iterator for Scan {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_with(|scan| {
-            let mut known = Known::default();
-            known.take_in(|| scan.pages.key(), scan.parts())?;
-            known
-                .head
-                .map(|head| Ok(Page::new(scan.pages.url()?, &head, &scan.snapshot.view.epochs)))
-                .transpose()
+            let epochs = &scan.snapshot.view.epochs;
+            let page = changing_across(|| scan.pages.key(), || scan.parts(), epochs)?;
+            page.map(|page| Ok(Page::new(scan.pages.url()?, &page, epochs))).transpose()
         })
     }
 }

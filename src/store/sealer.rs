@@ -10,13 +10,15 @@ use super::admission::{Admission, Admitted, WriteLock};
 use super::base::Base;
 use super::committer::Committer;
 use super::listed::row;
-use super::memtable::Memtable;
+use super::lookup::Lookup;
+use super::memtable::{Memtable, PageOf};
 use super::memtables::Memtables;
 use super::new_segment;
 use super::publisher::Publisher;
 use super::view::View;
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
+use crate::page::{Changes, Entry};
 use crate::segment::{self, SealPage, Span, host_slot};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
@@ -115,14 +117,22 @@ impl Sealer {
         let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;
         // Goes by the live view, which is locked before a memtable.
         let layout = new_segment::background_layout(&self.base);
+        let view = self.base.live.view();
         let inner = memtable.read();
         let mut entries = Vec::new();
         for page in inner.in_order() {
-            let record = page.record(&mut entries);
+            let course = page.course_at(u64::MAX, &view.epochs);
+            page.take_entries(&mut entries);
+            let changes = match course.changes {
+                Some(changes) => changes,
+                // A visit came late: once for all that did.
+                None => changes_anew(&view, &page, &entries)?,
+            };
+            let record = page.record(&entries, changes);
             if record.reset || !record.entries.is_empty() {
-                let (url, hash, head) = (page.url(), page.hash(), page.head());
+                let (url, hash, head) = (page.url(), page.hash(), course.head.as_ref());
                 let host = host_slot(url, seed);
-                file.push(SealPage { url, hash, record, head: head.as_ref(), host })?;
+                file.push(SealPage { url, hash, record, head, host })?;
             }
         }
         let deltas = (inner.page_delta, inner.visit_delta);
@@ -157,4 +167,14 @@ impl Sealer {
             }
         }
     }
+}
+
+/// How a page changes that has these entries in the memtable that is sealed, made from all its visits.
+fn changes_anew(view: &View, page: &PageOf<'_>, entries: &[Entry]) -> Result<Changes> {
+    let mut all = entries.to_vec();
+    if !page.ends_at(u64::MAX) {
+        all.append(&mut view.sealed_entries(&Lookup::of(page.url(), page.hash()))?);
+        all.sort_unstable();
+    }
+    Ok(Changes::of(&all, &view.epochs))
 }

@@ -145,15 +145,16 @@ impl Snapshot {
     }
 
     /// The current state of a page; `None` for an unknown page. Costs reading one record in the
-    /// newest segment that knows it.
+    /// newest segment that knows it; of all records of the page if a visit came late that was not sealed
+    /// yet.
     ///
     /// # Errors
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.heed(|| {
-            let head = self.view.known(&self.lookup(url)?, self.sequence)?.head;
-            Ok(head.map(|head| Page::new(url, &head, &self.view.epochs)))
+            let page = self.view.changing(&self.lookup(url)?, self.sequence)?;
+            Ok(page.map(|page| Page::new(url, &page, &self.view.epochs)))
         })
     }
 

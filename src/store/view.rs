@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::component::{Component, ComponentId, Known, PageIn, Standing, entries_across};
+use super::component::{
+    Changing, Component, ComponentId, Known, PageIn, Standing, changing_across, entries_across,
+};
 use super::epochs::Epochs;
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
@@ -13,7 +15,7 @@ use super::poison::Poison;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::page::{Entry, InForce, Seen, Visit};
+use crate::page::{Changes, Course, Entry, InForce, Seen, Visit};
 use crate::segment::{PartOfPage, page_across};
 
 /// The live components at one moment. Never changed: a new one takes its place.
@@ -143,7 +145,7 @@ impl View {
     pub(crate) fn known_in_segments(
         &self,
         lookups: &[Lookup<'_>],
-        mut found: impl FnMut(usize, Known) -> Result<(), Bug>,
+        mut found: impl FnMut(usize, Standing, Course) -> Result<(), Bug>,
     ) -> Result<()> {
         let mut order: Vec<(u64, usize)> =
             lookups.iter().enumerate().map(|(place, lookup)| (lookup.hash, place)).collect();
@@ -154,7 +156,9 @@ impl View {
             for (at, page) in live.segment.find_many(wanted)? {
                 let standing =
                     Standing { component: ComponentId::Segment(number), page: page.ordinal };
-                found(order[at].1, Known { standing: Some(standing), head: live.head(&page)? })?;
+                let changes = page.record.changes(&self.epochs);
+                let changes = Some(changes.ok_or_else(|| live.unreadable())?);
+                found(order[at].1, standing, Course { head: live.head(&page)?, changes })?;
                 answered[at] = true;
             }
             let mut answered = answered.into_iter();
@@ -176,6 +180,28 @@ impl View {
     ) -> Result<()> {
         let pages = self.components().map(|component| component.page(lookup, sequence));
         page_across(|| lookup.key(), pages, take).map(drop)
+    }
+
+    /// A page, and how it changes; none if it is not known. If a visit came late, and was not sealed
+    /// yet, this costs reading all that is known of the page.
+    pub(crate) fn changing(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Option<Changing>> {
+        let parts = || self.components().map(|component| component.page(lookup, sequence));
+        changing_across(|| lookup.key(), parts, &self.epochs)
+    }
+
+    /// How a page changes that a memtable has, if that is known without reading its history.
+    pub(crate) fn changes_in_memory(&self, standing: Standing) -> Result<Option<Changes>, Bug> {
+        let Component::Memtable(_, memtable) = self.component(standing.component)? else {
+            return Ok(None);
+        };
+        Ok(memtable.read().page(standing.page).course_at(u64::MAX, &self.epochs).changes)
+    }
+
+    /// All entries of a page in the segments, in order.
+    pub(crate) fn sealed_entries(&self, lookup: &Lookup<'_>) -> Result<Vec<Entry>> {
+        let segments = self.numbered().rev();
+        let segments = segments.map(|(number, live)| Component::Segment(number, live));
+        entries_across(|| lookup.key(), segments.map(|segment| segment.page(lookup, u64::MAX)))
     }
 
     /// All entries of a page, in order.

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use simkeep::maintenance::Stats;
-use simkeep::{Answer, Entry, Matches, Outcome, Query, Reader, Result, Snapshot, Store, Versions};
+use simkeep::{
+    Answer, Changes, Entry, Matches, Outcome, Query, Reader, Result, Snapshot, Store, Versions,
+};
 
+use super::changes::check_sums;
 use super::due::{check_due, some_time};
 use super::expected::{self, Near, Page};
 use super::fold::told;
@@ -97,6 +100,10 @@ pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
     let latest = view.latest(url).unwrap().map(Page::from);
     assert_eq!(latest, model.latest(url), "{url} as it stands");
     let entries = model.entries_of(url);
+    if let Some(page) = view.latest(url).unwrap() {
+        assert_eq!(page.changes, Changes::of(&entries, view.epochs()), "how {url} changes");
+        check_sums(&page.changes, &model.comparisons(url));
+    }
     let times: BTreeSet<i64> =
         entries.iter().map(Entry::time).flat_map(|time| [time - 1, time, time + 1]).collect();
     for time in times {
@@ -107,6 +114,11 @@ pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
 pub fn check_scan(view: &Snapshot, model: &Model, prefix: Option<usize>) {
     let under = prefix.map(|p| &PREFIXES[p]);
     let pages = view.scan(under.map(|u| u.prefix()).as_ref());
+    let pages = pages.inspect(|page| {
+        let Ok(page) = page else { return };
+        let changes = Changes::of(&model.entries_of(&page.url), view.epochs());
+        assert_eq!(page.changes, changes, "how {} changes", page.url);
+    });
     let pages: Result<Vec<_>> = pages.map(|page| page.map(Page::from)).collect();
     let expected = model.scan(|url| under.is_none_or(|u| u.covers(url)));
     assert_eq!(pages.unwrap(), expected, "under {:?}", under.map(|u| u.text));

@@ -1,12 +1,34 @@
 //! Records read back, whatever stands in them.
 
 use super::*;
-use crate::page::{Content, Digest, Epoch, Restated, Seen, Visit, Weighed, Weight};
+use crate::fingerprint::Bands;
+use crate::page::{Content, Digest, Epoch, Restated, Role, Seen, Visit, Weighed, Weight};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn head_of(entries: &[Entry]) -> Option<Head> {
     Told::of(entries.iter().copied().map(Some)).unwrap().head()
+}
+
+fn epochs() -> Vec<EpochInfo> {
+    let info = |n: u32| {
+        let (epoch, name) = (Epoch(n), n.to_string());
+        EpochInfo {
+            epoch,
+            name,
+            begun: 0,
+            role: Role::Both,
+            bands: Bands::READY_MADE,
+            ended: false,
+        }
+    };
+    (0..4).map(info).collect()
+}
+
+fn changes_of(entries: &[Entry]) -> Changes {
+    let mut all = entries.to_vec();
+    all.sort_unstable();
+    Changes::of(&all, &epochs())
 }
 
 fn packed_head_of(entries: &[Entry]) -> Vec<u8> {
@@ -98,7 +120,8 @@ proptest! {
         let before = packed_head_of(&older);
         // A page may be known and have no head: forgotten, and the forgetting is known.
         let earlier = known || !older.is_empty();
-        let record = Record { reset, earlier, before: &before, entries: &own };
+        let changes = changes_of(&all);
+        let record = Record { reset, earlier, before: &before, entries: &own, changes };
         let mut bytes = Vec::new();
         record.put(&mut bytes);
         let read = RecordRef::parse(&bytes).unwrap();
@@ -106,6 +129,7 @@ proptest! {
         prop_assert_eq!(read.entries(), Some(own.clone()));
         prop_assert_eq!(read.visit_count(), count_visits(&own));
         prop_assert_eq!(read.head(), Some(head_of(&all)));
+        prop_assert_eq!(read.changes(&epochs()), Some(changes));
         for entry in &own {
             prop_assert!(read.entries_at(entry.time()).unwrap().contains(entry));
             let until = read.entries_until(entry.time(), |_| false).unwrap();
@@ -132,15 +156,18 @@ proptest! {
         let newer = with_others(newer, &known, &last);
         let mut first = Vec::new();
         let before = packed_head_of(&older);
-        Record { reset: false, earlier: true, before: &before, entries: &own }.put(&mut first);
+        let changes = changes_of(&known);
+        Record { reset: false, earlier: true, before: &before, entries: &own, changes }.put(&mut first);
 
         let mut before = Vec::new();
         RecordRef::parse(&first).unwrap().append_before(&mut before).unwrap();
         own.extend(newer);
         own.sort_unstable();
         let mut joined = Vec::new();
-        Record { reset: false, earlier: true, before: &before, entries: &own }.put(&mut joined);
-        let all: Vec<Entry> = older.into_iter().chain(own).collect();
+        let all: Vec<Entry> = older.into_iter().chain(own.iter().copied()).collect();
+        let changes = changes_of(&all);
+        Record { reset: false, earlier: true, before: &before, entries: &own, changes }.put(&mut joined);
+        prop_assert_eq!(RecordRef::parse(&joined).unwrap().changes(&epochs()), Some(changes));
         prop_assert_eq!(RecordRef::parse(&joined).unwrap().head(), Some(head_of(&all)));
     }
 
@@ -160,7 +187,7 @@ proptest! {
     fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         if let Some(record) = RecordRef::parse(&bytes) {
             let _ = (record.head(), record.entries(), record.append_before(&mut Vec::new()));
-            let _ = record.entries_until(0, |_| false);
+            let _ = (record.entries_until(0, |_| false), record.changes(&epochs()));
         }
     }
 }

@@ -9,11 +9,13 @@ use super::hosts::Hosts;
 use super::options::Due;
 use super::rules::RuleNumber;
 use super::score::{Facts, Scorer, Worked, weight};
+use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::page::Head;
 use crate::recrawl::{Prior, Rate};
 use crate::segment::{Row, host_slot};
 use crate::store::answer::Page;
+use crate::store::lookup::Lookup;
 use crate::store::snapshot::Snapshot;
 
 /// A page that is due.
@@ -164,6 +166,8 @@ fn page(
     let facts = Facts { row: &row, recent: &recent, rule, changed };
     let value = scorer.value(facts, worked)?;
     let rate = scorer.belief(row.code, worked).rate();
-    let page = Page::new(url, head, &snapshot.view.epochs);
+    let known = snapshot.view.changing(&Lookup::new(url, snapshot.view.seed), snapshot.sequence)?;
+    let known = known.or_bug("a page that is due is known")?;
+    let page = Page::new(url, &known, &snapshot.view.epochs);
     Ok(DuePage { page, value, rate, weight: weight(facts) })
 }

@@ -113,6 +113,7 @@ impl Load<'_> {
         let writing = Writing {
             disk,
             stamps: &base.stamps,
+            epochs: &settled.all,
             sequence,
             segment_pages: self.segment_pages,
             memory_bytes: self.memory_bytes,

@@ -10,12 +10,11 @@ use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::{Disk, Name};
 use crate::error::Result;
-use crate::page::{Entry, Head, Restated, restated_digest};
+use crate::page::{Changes, Course, Entry, EpochInfo, Head, Restated, restated_digest};
 use crate::segment::{
-    Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, host_slot, put_carried,
-    unpack_head, url_hash,
+    Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, head_of, host_slot,
+    put_course, unpack_head, url_hash,
 };
-use crate::store::component::Known;
 use crate::store::lookup::Lookup;
 use crate::store::stamps::Stamps;
 use crate::store::view::View;
@@ -48,8 +47,10 @@ struct Ready {
     host: u16,
     /// Its entries that the store does not have.
     entries: Range<usize>,
-    /// The head that the store has of it, packed.
+    /// The page as the store has it, packed.
     head: Range<usize>,
+    /// How it changes, these entries among all others; none if these are all.
+    changes: Option<Changes>,
     /// Whether any segment has it.
     earlier: bool,
     /// Whether the store does not know it.
@@ -80,24 +81,25 @@ impl Batch {
     }
 
     /// Finds out what the segments of a view know of these pages, and leaves out what they have.
-    fn compare(&mut self, view: &View) -> Result<()> {
+    fn compare(&mut self, view: &View, epochs: &[EpochInfo]) -> Result<()> {
         if view.segments.is_empty() && self.joined.entries.iter().all(Entry::is_visit) {
             return Ok(());
         }
-        let mut known: Vec<Known> = Vec::new();
-        known.resize_with(self.pages.len(), Known::default);
+        let mut known: Vec<Option<Course>> = vec![None; self.pages.len()];
+        let mut changes: Vec<Option<Changes>> = vec![None; self.pages.len()];
         let mut kept: Vec<(usize, Vec<Entry>)> = Vec::new();
         {
             let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
             let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>, Bug>>()?;
-            view.known_in_segments(&lookups, |place, found| {
-                *known.get_mut(place).or_bug("a place is that of a lookup")? = found;
+            view.known_in_segments(&lookups, |place, _, course| {
+                *known.get_mut(place).or_bug("a place is that of a lookup")? = Some(course);
                 Ok(())
             })?;
-            let each = self.pages.iter().zip(&lookups).zip(&known).enumerate();
-            for (at, ((page, lookup), known)) in each {
+            let each = self.pages.iter().zip(&lookups).zip(&known).zip(&mut changes).enumerate();
+            for (at, (((page, lookup), known), changes)) in each {
                 let entries = self.entries(page)?;
-                let is_new = |entry: &Entry| match (&known.head, entry) {
+                let head = known.as_ref().and_then(|course| course.head.as_ref());
+                let is_new = |entry: &Entry| match (head, entry) {
                     (_, Entry::Restated(_)) | (None, Entry::Weighed(_)) => false,
                     (None, Entry::Visit(_)) => true,
                     (Some(head), Entry::Visit(visit)) => {
@@ -112,7 +114,16 @@ impl Batch {
                         resolved.filter(|e| old.binary_search(e).is_err()).collect();
                     new.sort_unstable();
                     new.dedup();
+                    *changes = known.as_ref().map(|_| Changes::of(&joined(&old, &new), epochs));
                     kept.push((at, new));
+                } else if let Some(known) = known {
+                    let mut course = known.clone();
+                    course.follow(entries, epochs);
+                    *changes = course.changes;
+                    if changes.is_none() {
+                        let old = view.entries(lookup, u64::MAX)?;
+                        *changes = Some(Changes::of(&joined(&old, entries), epochs));
+                    }
                 }
             }
         }
@@ -127,17 +138,25 @@ impl Batch {
             let place = place.or_bug("a page's entries lie among those of its batch")?;
             place.copy_from_slice(&entries);
         }
-        for (page, known) in self.pages.iter_mut().zip(&known) {
-            page.earlier = known.standing.is_some();
-            page.new = known.head.is_none();
-            if let Some(head) = &known.head {
+        for ((page, known), changes) in self.pages.iter_mut().zip(&known).zip(changes) {
+            page.earlier = known.is_some();
+            page.changes = changes;
+            if let Some(head) = known.as_ref().and_then(|course| course.head.as_ref()) {
+                page.new = false;
                 let start = self.heads.len();
-                put_carried(&mut self.heads, head, &[]);
+                put_course(&mut self.heads, head, None);
                 page.head = start..self.heads.len();
             }
         }
         Ok(())
     }
+}
+
+/// Entries that the store has and others, in order.
+fn joined(old: &[Entry], new: &[Entry]) -> Vec<Entry> {
+    let mut all = [old, new].concat();
+    all.sort_unstable();
+    all
 }
 
 /// A URL of a batch. It was text when it arrived, and has been covered by a checksum since.
@@ -226,10 +245,12 @@ impl Merger {
                     let url = url..batch.joined.urls.len();
                     let entries = entries..batch.joined.entries.len();
                     let (head, earlier, new) = (0..0, false, true);
-                    batch.pages.push(Ready { url, hash, host, entries, head, earlier, new });
+                    let changes = None;
+                    let page = Ready { url, hash, host, entries, head, changes, earlier, new };
+                    batch.pages.push(page);
                 }
             }
-            batch.compare(view)?;
+            batch.compare(view, &epochs.all)?;
             let taken = batch.joined.taken;
             if self.batches.send(Message::Batch(batch)).is_err() {
                 return Ok(());
@@ -267,6 +288,8 @@ pub(super) struct Written {
 pub(super) struct Writing<'d> {
     pub(super) disk: &'d Arc<dyn Disk>,
     pub(super) stamps: &'d Stamps,
+    /// All epochs of the store, as they are when the load is live.
+    pub(super) epochs: &'d [EpochInfo],
     /// The last operation before the load.
     pub(super) sequence: u64,
     /// Pages of a segment, at most.
@@ -326,7 +349,7 @@ impl Writing<'_> {
                     Some(open) => open,
                     none => none.insert(self.begin()?),
                 };
-                open.push(&batch, page)?;
+                open.push(&batch, page, self.epochs)?;
             }
             // Nobody is there to take it once all has been merged.
             let _ = batches.done.try_send(batch);
@@ -361,17 +384,19 @@ impl Writing<'_> {
 }
 
 impl Open {
-    fn push(&mut self, batch: &Batch, page: &Ready) -> Result<()> {
+    fn push(&mut self, batch: &Batch, page: &Ready, epochs: &[EpochInfo]) -> Result<()> {
         let entries = batch.entries(page)?;
         let before = batch.heads.get(page.head.clone());
         let before = before.or_bug("a head lies among those of its batch")?;
-        let record = Record { reset: false, earlier: page.earlier, before, entries };
+        let changes = page.changes.unwrap_or_else(|| Changes::of(entries, epochs));
         let mut head = unpack_head(before);
         // A weight may be of a time before the first visit, and counts from that on.
         for visits in [true, false] {
             let of = entries.iter().filter(|entry| entry.is_visit() == visits);
             of.for_each(|entry| Head::absorb_into(&mut head, *entry));
         }
+        let (earlier, before) = (page.earlier, head_of(before));
+        let record = Record { reset: false, earlier, before, entries, changes };
         let (url, head, hash, host) = (batch.url(page)?, head.as_ref(), page.hash, page.host);
         self.sealer.push(SealPage { url, hash, record, head, host })?;
         self.pages += 1;

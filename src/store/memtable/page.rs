@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::effect::Effect;
 use super::fingerprints::PAGES_MAX;
+use smallvec::SmallVec;
+
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
-use crate::page::{Entry, Head};
-use crate::segment::{Record, put_carried, unpack_head};
+use crate::page::{Changes, Course, Entry, EpochInfo, Head};
+use crate::segment::{Record, head_of, put_course, unpack_course, unpack_head};
 
 /// A page with operations since the last seal.
 #[derive(Debug)]
@@ -138,6 +140,19 @@ impl<'a> PageOf<'a> {
         head
     }
 
+    /// The page as of `sequence`, and how it changes, unless a visit came late. Costs a look at each
+    /// entry here until then.
+    pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> Course {
+        let MemPage { head, head_len, .. } = *self.page;
+        let mut course = match self.last_reset(sequence) {
+            None => unpack_course(self.pages.packed(head, head_len)),
+            Some(_) => Course::new(),
+        };
+        let arrivals: SmallVec<[Entry; 4]> = self.entries_at(sequence).collect();
+        course.follow(&arrivals, epochs);
+        course
+    }
+
     /// Its checkpoints, latest first.
     #[expect(clippy::indexing_slicing, reason = "a checkpoint names one that came before it")]
     fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
@@ -207,17 +222,22 @@ impl<'a> PageOf<'a> {
             .map(|a| a.entry)
     }
 
-    /// What a sealed segment keeps of this page; its entries go to a room for them.
-    pub(crate) fn record<'v>(&self, entries: &'v mut Vec<Entry>) -> Record<'v>
-    where
-        'a: 'v,
-    {
+    /// Fills a room with the entries in force here, in order.
+    pub(crate) fn take_entries(&self, entries: &mut Vec<Entry>) {
         entries.clear();
         entries.extend(self.entries_at(u64::MAX));
         entries.sort_unstable();
+    }
+
+    /// What a sealed segment keeps of this page, which has these entries here.
+    pub(crate) fn record<'v>(&self, entries: &'v [Entry], changes: Changes) -> Record<'v>
+    where
+        'a: 'v,
+    {
         let MemPage { head, head_len, earlier, reset, .. } = *self.page;
-        let before = if reset { &[] } else { self.pages.packed(head, head_len) };
-        Record { reset: reset && earlier, earlier: earlier && !reset, before, entries }
+        let before = if reset { &[] } else { head_of(self.pages.packed(head, head_len)) };
+        let (reset, earlier) = (reset && earlier, earlier && !reset);
+        Record { reset, earlier, before, entries, changes }
     }
 }
 
@@ -376,7 +396,7 @@ impl Pages {
         let (now, before) = (page.head(), page.page.checkpoint);
         let head = self.heads.len();
         if let Some(now) = now {
-            put_carried(&mut self.heads, &now, &[]);
+            put_course(&mut self.heads, &now, None);
         }
         let head_len = u32::try_from(self.heads.len() - head).ok();
         let head_len = head_len.or_bug("a head has less than 4 GiB")?;
@@ -396,8 +416,21 @@ mod tests {
 
     use super::super::{Effect, Inner};
     use super::*;
-    use crate::page::{Content, Epoch, Seen, Visit};
+    use crate::fingerprint::Bands;
+    use crate::page::{Content, Epoch, Role, Seen, Visit};
     use crate::segment::RecordRef;
+
+    fn epochs() -> [EpochInfo; 1] {
+        let (epoch, name) = (Epoch(0), "one".to_owned());
+        [EpochInfo {
+            epoch,
+            name,
+            begun: 0,
+            role: Role::Both,
+            bands: Bands::READY_MADE,
+            ended: false,
+        }]
+    }
 
     proptest! {
         /// With any number of checkpoints, at every sequence, forgotten now and then.
@@ -407,7 +440,7 @@ mod tests {
             came in prop::collection::vec((0i64..1000, 0u64..12, 0u8..50), 1..200),
         ) {
             let visit = |time, fingerprint: u64| {
-                let known = (fingerprint != 10).then_some(fingerprint);
+                let known = (fingerprint != 10).then_some(fingerprint * 0x1111_1111_1111_1111);
                 let content = Content { fingerprint: known, digest: None, epoch: Epoch(0) };
                 let seen = if fingerprint == 11 { Seen::Gone } else { Seen::Content(content) };
                 Entry::Visit(Visit { time, seen, status: None, modified: None })
@@ -417,8 +450,10 @@ mod tests {
             let older = head;
             let mut packed = Vec::new();
             if let Some(head) = &older {
-                put_carried(&mut packed, head, &[]);
+                put_course(&mut packed, head, Some(&Changes::default()));
             }
+            let mut all: Vec<Entry> = older.iter().map(|head| Entry::Visit(head.last)).collect();
+            let mut in_order = true;
             let (mut inner, url) = (Inner::default(), "http://a.example/");
             let number = inner.add_page(1, url, 7, older.is_some(), &packed).unwrap();
             let mut heads = vec![(0, older.clone())];
@@ -427,16 +462,29 @@ mod tests {
                 if chance == 0 && head.is_some() {
                     inner.reset(sequence, number, 1).unwrap();
                     head = None;
+                    all.clear();
+                    in_order = true;
                 } else {
                     let visit = visit(time, fingerprint);
                     let effect = Effect::of(&mut head.clone(), &visit, &[], &[]);
                     inner.enter(sequence, number, visit, &effect).unwrap();
                     Head::absorb_into(&mut head, visit);
+                    in_order &= all.iter().all(|other| other.time() < visit.time());
+                    all.push(visit);
+                    all.sort_unstable();
                 }
                 let page = inner.page(number);
+                let course = page.course_at(sequence, &epochs());
+                prop_assert_eq!(&course.head, &head);
+                let changes = Changes::of(&all, &epochs());
+                prop_assert!(course.changes.is_none_or(|found| found == changes));
+                prop_assert!(course.changes.is_some() || !in_order);
                 let (mut entries, mut record) = (Vec::new(), Vec::new());
-                page.record(&mut entries).put(&mut record);
-                prop_assert_eq!(RecordRef::parse(&record).unwrap().head(), Some(head.clone()));
+                page.take_entries(&mut entries);
+                page.record(&entries, changes).put(&mut record);
+                let record = RecordRef::parse(&record).unwrap();
+                prop_assert_eq!(record.head(), Some(head.clone()));
+                prop_assert_eq!(record.changes(&epochs()), Some(changes));
                 heads.push((sequence, head));
             }
             let page = inner.page(number);

@@ -8,7 +8,7 @@ use super::options::{Loss, Repaired};
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
-use crate::page::{Entry, Epoch, surt};
+use crate::page::{Changes, Entry, Epoch, surt};
 use crate::segment::{
     Frame, PageMerge, PageSalvage, Pages, PartOfPage, PlainSegment, Tombstones, count_visits,
     page_across,
@@ -233,9 +233,11 @@ impl<'f> Stream<'f> {
                 self.next = order.by_ref().find_map(|number| {
                     let page = inner.page(number);
                     let mut entries = Vec::new();
-                    let record = page.record(&mut entries);
+                    page.take_entries(&mut entries);
+                    // The load that takes them in finds out how the page changes.
+                    let record = page.record(&entries, Changes::default());
                     let (reset, earlier) = (record.reset, record.earlier);
-                    if !reset && record.entries.is_empty() {
+                    if !reset && entries.is_empty() {
                         return None;
                     }
                     let (key, url) = (surt::key_of(page.url()), page.url().to_owned());

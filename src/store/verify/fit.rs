@@ -1,11 +1,12 @@
 //! Whether what stands in a segment fits together. Its blocks have been checked before.
 
 use crate::bug::OrBug;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
-use crate::page::{Content, EpochInfo, in_force_on, known};
+use crate::page::{Changes, Content, Entry, EpochInfo, in_force_on, known};
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, Row, count_visits, host_slot, tag_of};
+use crate::store::answer::Page;
 use crate::store::live_segment::LiveSegment;
 use crate::store::lookup::Lookup;
 
@@ -30,6 +31,7 @@ pub(super) fn pages(
         }
         let record = cursor.record()?;
         let head = record.head().ok_or_else(|| live.unreadable())?;
+        record.changes(epochs).ok_or_else(|| live.unreadable())?;
         let own = record.entries().ok_or_else(|| live.unreadable())?;
         visits += record.visit_count() as u64;
         resets += u64::from(record.reset());
@@ -73,6 +75,25 @@ pub(super) fn pages(
         return Err(flaw("there are other numbers of visits and resets than the trailer says"));
     }
     Ok(in_force)
+}
+
+/// What a page is said to be is what its entries make of it.
+pub(super) fn history(
+    page: &Page,
+    history: Option<(String, Vec<Entry>)>,
+    epochs: &[EpochInfo],
+) -> Result<()> {
+    let flaw = |what: &str| Error::corrupt("segments", 0, format!("{}: {what}", page.url));
+    let Some((_, entries)) = history.filter(|(url, _)| *url == page.url) else {
+        return Err(flaw("the page has a head and no entries"));
+    };
+    if count_visits(&entries) as u64 != page.visits {
+        return Err(flaw("its head counts other visits than there are"));
+    }
+    if Changes::of(&entries, epochs) != page.changes {
+        return Err(flaw("how it is said to change is not what its visits tell"));
+    }
+    Ok(())
 }
 
 /// Fingerprints are in canonical order, their tables have each of them in its place, and what is in

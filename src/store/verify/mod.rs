@@ -314,13 +314,17 @@ impl Check {
         Ok(self.keep(done)?.is_some())
     }
 
-    /// Counts what there is, if all is sound.
+    /// Counts what there is, if all is sound, and compares each page with its history.
     fn whole(&mut self, snapshot: &Snapshot) -> Result<()> {
         if !self.verified.is_sound() {
             return Ok(());
         }
+        let mut histories = snapshot.scan(None);
         for page in snapshot.scan(None) {
             let Some(page) = self.keep(page)? else { break };
+            let history = histories.next_entries().transpose();
+            let Some(history) = self.keep(history)? else { break };
+            self.keep(fit::history(&page, history, snapshot.epochs()))?;
             self.verified.visits = self.verified.visits.saturating_add(page.visits);
             self.verified.pages += 1;
         }

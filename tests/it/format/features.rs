@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::changes::Changes;
 use super::segment;
 use super::store;
 use super::tables::Shape;
@@ -40,6 +41,13 @@ fn the_golden_store_shows_every_feature() {
     }
     assert!(middle.pages.iter().any(|p| p.reset && !p.entries.is_empty()));
     assert!(newest.pages.iter().any(|p| p.reset && p.entries.is_empty()));
+
+    // A long history was halved, and a short one was compared across segments.
+    let compared =
+        |s: &segment::Segment| s.pages.iter().filter_map(|p| p.changes.clone()).collect();
+    let compared: Vec<Changes> = segments.iter().flat_map(|s| -> Vec<_> { compared(s) }).collect();
+    assert!(compared.iter().any(|c| c.unchanged.0 > 0 && c.last.is_none()));
+    assert!(compared.iter().any(|c| c.changed() > 1 && c.comparisons() > 64));
 
     let entries = || segments.iter().flat_map(|s| &s.pages).flat_map(|p| &p.entries);
     let visits = || entries().filter(|entry| entry.is_visit());
@@ -98,5 +106,6 @@ fn the_golden_store_shows_every_feature() {
     assert!(census.frames > 1 && census.forgotten_urls > 1 && census.forgotten_prefixes > 0);
     assert!(census.visits > 1 && census.restated > 1 && census.known_pages > 0);
     assert!(census.modified > 0 && census.weights > 1 && census.head_weights > 0);
+    assert!(census.changes > 0 && census.late == 0);
     assert!(census.settled > 0 && census.heads > 1 && census.new_pages > census.heads);
 }

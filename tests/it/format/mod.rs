@@ -4,6 +4,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "golden files are small")]
 
 mod bytes;
+mod changes;
 mod df;
 mod dumps;
 mod features;
@@ -20,6 +21,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use changes::Changes;
 use golden::Expected;
 use simkeep::integrity::VerifyOptions;
 use simkeep::search::{self, Address, Part, Resources, canonical_key};
@@ -134,6 +136,10 @@ fn the_golden_store_answers_as_when_it_was_made() {
         assert_eq!(page.modified, head.content_modified(), "{url}");
         let weight = head.weighed.map_or(1_f32.to_bits(), |(_, bits)| bits);
         assert_eq!(page.weight.get().to_bits(), weight, "{url}");
+        let entries: Vec<_> = store.snapshot().history(url).unwrap();
+        let entries: Vec<_> = entries.iter().map(|entry| entry.entry()).collect();
+        let changes = simkeep::Changes::of(&entries, store.snapshot().epochs());
+        assert_eq!(page.changes, changes, "{url}");
     }
     assert!(scan.next().is_none());
 
@@ -203,6 +209,17 @@ fn a_stranger_reads_the_same_from_the_bytes() {
         let counts = urls.iter().map(|url| visits(&store::history(so_far, url)).cast_signed());
         let found = counts.fold((0, 0), |(p, v), visits| (p + i64::from(visits > 0), v + visits));
         assert_eq!((pages, known_visits), found, "as of component {i}");
+    }
+    // The newest segment that has a page, if no journal has it.
+    let reader = simkeep::Reader::open(golden_store()).unwrap().snapshot();
+    for url in &urls {
+        let newest = components.iter().rev().find_map(|component| component.pages.get(*url));
+        if let Some(changes) = newest.and_then(|record| record.changes.as_ref()) {
+            let page = reader.latest(url).unwrap().unwrap();
+            assert_eq!(Changes::told(&page.changes), changes.figures(), "{url}");
+            let last = changes.last.map(|(time, bits, _)| (time, bits.map(u32::from)));
+            assert_eq!(page.changes.last_change().map(|last| (last.time, last.distance)), last);
+        }
     }
     let histories = urls.into_iter().map(|url| (url.clone(), store::history(&components, url)));
     let histories: Vec<_> = histories.filter(|(_, entries)| !entries.is_empty()).collect();

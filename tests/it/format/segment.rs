@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bytes::{Bytes, crc32};
+use super::changes::Changes;
 use super::surt;
 use super::tables::{self, Shape, Tables};
 use super::visits::{Carried, Entry, Head, Seen, Version, entries, mask, visits};
@@ -20,6 +21,7 @@ pub(crate) struct Page {
     /// How many chunks its entries are in.
     pub(crate) chunks: usize,
     pub(crate) carried: bool,
+    pub(crate) changes: Option<Changes>,
     pub(crate) entries: Vec<Entry>,
     pub(crate) head: Option<Head>,
 }
@@ -27,12 +29,17 @@ pub(crate) struct Page {
 fn page(url: &str, record: &[u8]) -> Page {
     let mut bytes = Bytes(record);
     let flags = bytes.u8();
-    assert!(flags < 16, "an unknown flag of a record");
+    assert!(flags < 32, "an unknown flag of a record");
     let has = |bit: u8| flags >> bit & 1 == 1;
     let count = bytes.len();
     let others = has(3).then(|| bytes.varint());
     assert!(others != Some(0), "all are visits, and yet others are counted");
+    let changes = has(4).then(|| {
+        let len = bytes.len();
+        Changes::read(bytes.take(len))
+    });
     let carried = has(2).then(|| Carried::read(&mut bytes));
+    assert!(changes.is_none() || carried.is_some(), "what all entries tell is told twice");
     let mut all = Vec::new();
     let mut last = Vec::new();
     if count <= 64 {
@@ -68,6 +75,7 @@ fn page(url: &str, record: &[u8]) -> Page {
         earlier: has(1),
         chunks: count.div_ceil(64),
         carried: has(2),
+        changes,
         entries: all,
         head,
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use redb::{ReadOnlyDatabase, ReadableDatabase, ReadableTable, TableDefinition};
 
 use super::bytes::{Bytes, crc32};
+use super::changes::Changes;
 use super::segment::{self, Segment};
 use super::surt;
 use super::visits::{Carried, Entry, Head, Seen, count, entries, versions};
@@ -78,6 +79,8 @@ pub(crate) struct Record {
     pub(crate) reset: bool,
     pub(crate) earlier: bool,
     pub(crate) head: Option<Head>,
+    /// How the page changes, if that stands in a segment's record.
+    pub(crate) changes: Option<Changes>,
     pub(crate) entries: BTreeSet<Entry>,
 }
 
@@ -109,6 +112,9 @@ pub(crate) struct Census {
     pub(crate) known_pages: usize,
     pub(crate) new_pages: usize,
     pub(crate) heads: usize,
+    /// Of them, those that say how the page changes, and those that cannot.
+    pub(crate) changes: usize,
+    pub(crate) late: usize,
     /// Heads that carry a settled visit beside the last one.
     pub(crate) settled: usize,
     /// Heads that carry when the page was modified, and its weight.
@@ -250,8 +256,8 @@ impl Store {
             assert!(before < segment.first_sequence);
             let pages = segment.pages.into_iter().map(|page| {
                 let entries = page.entries.into_iter().collect();
-                let (reset, earlier, head) = (page.reset, page.earlier, page.head);
-                (page.url, Record { reset, earlier, head, entries })
+                let segment::Page { url, reset, earlier, head, changes, .. } = page;
+                (url, Record { reset, earlier, head, changes, entries })
             });
             components.push(Component {
                 pages: pages.collect(),
@@ -330,13 +336,24 @@ fn operation(
         census.new_pages += 1;
         let len = bytes.len();
         let url = String::from_utf8(bytes.take(len).to_vec()).unwrap();
-        let head = has(4).then(|| Carried::read(bytes));
+        let head = has(4).then(|| {
+            match bytes.u8() {
+                0 => census.late += 1,
+                1 => {}
+                len => {
+                    Changes::read(bytes.take(usize::from(len) - 1));
+                    census.changes += 1;
+                }
+            }
+            Carried::read(bytes)
+        });
         census.heads += usize::from(head.is_some());
         census.settled += usize::from(head.as_ref().is_some_and(Carried::has_settled));
         census.modified += usize::from(head.as_ref().is_some_and(Carried::has_modified));
         census.head_weights += usize::from(head.as_ref().is_some_and(Carried::has_weighed));
         let head = head.map(|head| head.join(&[]));
-        let record = Record { reset: false, earlier: has(3), head, entries: BTreeSet::new() };
+        let (earlier, entries) = (has(3), BTreeSet::new());
+        let record = Record { reset: false, earlier, head, changes: None, entries };
         assert!(out.pages.insert(url.clone(), record).is_none(), "{url} is new twice");
         urls.push(url.clone());
         url

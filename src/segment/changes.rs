@@ -1,0 +1,99 @@
+//! How a page changes, packed.
+
+use crate::layout::{Cursor, put_signed, put_varint};
+use crate::page::{Changes, LENGTHS};
+
+/// What is told, in the first byte.
+const UNCHANGED: u8 = 1;
+const DATED: u8 = 2;
+const UNDATED: u8 = 4;
+/// When the page was last found changed; and by how many bits.
+const LAST: u8 = 8;
+const DISTANCE: u8 = 16;
+
+/// Appends how a page changes; nothing if there is no comparison.
+pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
+    if *changes == Changes::default() {
+        return;
+    }
+    let c = changes;
+    let last = c.last_change();
+    let lengths: u8 =
+        (0..LENGTHS).filter(|length| c.undated(*length) > (0, 0)).map(|length| 1 << length).sum();
+    let mut told = 0;
+    for (bit, is_told) in [
+        (UNCHANGED, c.unchanged > 0),
+        (DATED, c.dated > 0),
+        (UNDATED, lengths > 0),
+        (LAST, last.is_some()),
+        (DISTANCE, last.is_some_and(|last| last.distance.is_some())),
+    ] {
+        told |= if is_told { bit } else { 0 };
+    }
+    out.push(told);
+    if c.unchanged > 0 {
+        out.push(c.unchanged);
+        put_varint(out, c.unchanged_ms);
+    }
+    if c.dated > 0 {
+        out.push(c.dated);
+        put_varint(out, c.dated_ms);
+        put_varint(out, c.quiet_ms);
+    }
+    if lengths > 0 {
+        out.push(lengths);
+    }
+    let counts = c.sums.iter().zip(&c.changed).zip(&c.returned);
+    for ((sum, changed), returned) in counts.filter(|((_, c), r)| (**c, **r) > (0, 0)) {
+        put_varint(out, u64::from(*changed) << 1 | u64::from(*returned > 0));
+        if *returned > 0 {
+            out.push(*returned);
+        }
+        put_varint(out, u64::from(*sum));
+    }
+    if let Some(last) = last {
+        put_signed(out, last.time);
+        if last.distance.is_some() {
+            out.push(c.last_bits);
+        }
+        put_varint(out, c.recent_bits());
+    }
+}
+
+/// Takes how a page changes, of which this is all; `None` if it cannot be.
+#[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
+pub(super) fn take_changes(packed: &[u8]) -> Option<Changes> {
+    let mut c = Changes::default();
+    if packed.is_empty() {
+        return Some(c);
+    }
+    let mut cursor = Cursor::new(packed);
+    let told = cursor.u8().filter(|told| told >> 5 == 0)?;
+    let is_told = |bit: u8| told & bit != 0;
+    if is_told(UNCHANGED) {
+        c.unchanged = cursor.u8()?;
+        c.unchanged_ms = cursor.varint()?;
+    }
+    if is_told(DATED) {
+        c.dated = cursor.u8()?;
+        c.dated_ms = cursor.varint()?;
+        c.quiet_ms = cursor.varint()?;
+    }
+    let lengths = if is_told(UNDATED) { cursor.u8().filter(|lengths| *lengths > 0)? } else { 0 };
+    for length in (0..LENGTHS).filter(|length| lengths >> length & 1 == 1) {
+        let count = cursor.varint()?;
+        c.changed[length] = u8::try_from(count >> 1).ok()?;
+        c.returned[length] = if count & 1 == 1 { cursor.u8().filter(|n| *n > 0)? } else { 0 };
+        c.sums[length] = u32::try_from(cursor.varint()?).ok()?;
+    }
+    if is_told(LAST) {
+        let time = cursor.signed()?;
+        let bits = if is_told(DISTANCE) { Some(cursor.u8()?) } else { None };
+        c.note(time, bits.map(u32::from));
+        c.bits = cursor.varint()?;
+    }
+    // Packed in one way only.
+    let mut again = Vec::with_capacity(packed.len());
+    put_changes(&mut again, &c);
+    (c.is_possible() && cursor.is_empty() && again == packed).then_some(c)
+}

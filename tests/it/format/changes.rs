@@ -1,0 +1,80 @@
+//! How a page changes, read by `format/segment.md`.
+
+use super::bytes::Bytes;
+
+/// What visits tell about how a page changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Changes {
+    /// How many, and in how many milliseconds.
+    pub(crate) unchanged: (u64, u64),
+    /// How many, the time of their intervals, and the time since the changes.
+    pub(crate) dated: (u64, u64, u64),
+    /// By length: changes, returns, and the sum of the intervals in milliseconds.
+    pub(crate) lengths: [(u64, u64, u64); 8],
+    /// When the page was last found changed, by how many bits, and the last comparisons.
+    pub(crate) last: Option<(i64, Option<u8>, u64)>,
+}
+
+impl Changes {
+    pub(crate) fn read(packed: &[u8]) -> Changes {
+        let mut bytes = Bytes(packed);
+        let flags = bytes.u8();
+        assert!(flags < 32, "an unknown flag of how a page changes");
+        let has = |bit: u8| flags >> bit & 1 == 1;
+        let mut changes = Changes::default();
+        if has(0) {
+            changes.unchanged = (bytes.u8().into(), bytes.varint());
+        }
+        if has(1) {
+            changes.dated = (bytes.u8().into(), bytes.varint(), bytes.varint());
+            assert!(changes.dated.2 < changes.dated.1, "a change before the interval it is in");
+        }
+        let lengths = if has(2) { bytes.u8() } else { 0 };
+        assert_eq!(lengths > 0, has(2));
+        for (length, counts) in changes.lengths.iter_mut().enumerate() {
+            if lengths >> length & 1 == 0 {
+                continue;
+            }
+            let changed = bytes.varint();
+            let returned = if changed & 1 == 1 { bytes.u8() } else { 0 };
+            *counts = (changed >> 1, returned.into(), bytes.varint() << (2 * length));
+            let count = counts.0 + counts.1;
+            let from = if length == 0 { 1 } else { 1 << (20 + 2 * length) };
+            assert!(count > 0 && count * from <= counts.2, "too short for its length");
+            assert!(length == 7 || counts.2 < count << (22 + 2 * length), "too long");
+        }
+        if has(3) {
+            let time = bytes.signed();
+            let distance = has(4).then(|| bytes.u8());
+            changes.last = Some((time, distance, bytes.varint()));
+        }
+        bytes.end();
+        assert!((1..128).contains(&changes.comparisons()));
+        changes
+    }
+
+    pub(crate) fn comparisons(&self) -> u64 {
+        self.unchanged.0 + self.changed() + self.returned()
+    }
+
+    pub(crate) fn changed(&self) -> u64 {
+        self.dated.0 + self.lengths.iter().map(|of| of.0).sum::<u64>()
+    }
+
+    pub(crate) fn returned(&self) -> u64 {
+        self.lengths.iter().map(|of| of.1).sum()
+    }
+
+    /// These figures as a store tells them.
+    pub(crate) fn told(changes: &simkeep::Changes) -> (u64, u64, u64, u64, u64) {
+        let numbers =
+            [changes.comparisons(), changes.changes(), changes.returns(), changes.dated()];
+        let [comparisons, changed, returned, dated] = numbers.map(u64::from);
+        (comparisons, changed, returned, dated, changes.unchanged_ms())
+    }
+
+    pub(crate) fn figures(&self) -> (u64, u64, u64, u64, u64) {
+        let (dated, unchanged_ms) = (self.dated.0, self.unchanged.1);
+        (self.comparisons(), self.changed(), self.returned(), dated, unchanged_ms)
+    }
+}
