@@ -8,12 +8,13 @@ use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
-    Changes, Content, Entry, Epoch, EpochInfo, Restated, Role, Seen, Store, Terms, Visit,
+    Changes, Content, Entry, Epoch, EpochInfo, Observation, Progress, Restated, Role, Seen, Store,
+    Terms, Visit,
 };
 
 use simkeep_testing::changes::{Found, check_sums};
 use simkeep_testing::model::Model;
-use simkeep_testing::{EPOCHS, digest, on, small};
+use simkeep_testing::{EPOCHS, digest, on, small, sound};
 
 const URL: &str = "http://example.com/";
 const FIRST: Epoch = Epoch::from_number(0);
@@ -175,6 +176,71 @@ fn at_128_comparisons_all_is_halved() {
     assert_eq!(counts(128), (64, 0, 32, 32 * day));
     let halved = Changes::of(&all, &epochs);
     assert!(halved.counted(1.0).all(|(comparison, _)| comparison.days() == 1.0));
+}
+
+/// What a store says, sealed or not, beside what the history of the page tells.
+#[track_caller]
+fn agrees(store: &Store) -> Changes {
+    let view = store.snapshot();
+    let entries: Vec<Entry> = view.history(URL).unwrap().iter().map(|e| e.entry()).collect();
+    let page = view.latest(URL).unwrap().unwrap();
+    assert_eq!(page.changes, Changes::of(&entries, view.epochs()));
+    page.changes
+}
+
+#[test]
+fn late_visits_count_in_their_places_before_and_after_they_are_sealed() {
+    let store = Store::create(on(&SimDisk::new()), small().memtable_observations(1000)).unwrap();
+    let observe = |times: &[i64]| {
+        for time in times {
+            let bits = if time % 3 == 0 { 0 } else { 20 };
+            let visit = Visit {
+                time: time * 1000,
+                seen: content(FIRST, bits, 0),
+                status: None,
+                modified: None,
+            };
+            store.observe(Observation::of(URL, visit)).unwrap();
+        }
+        agrees(&store)
+    };
+    assert_eq!(observe(&[10, 20, 30]).comparisons(), 2);
+    store.seal().unwrap();
+    assert_eq!(observe(&[40, 50]).comparisons(), 4);
+    store.seal().unwrap();
+    let before = agrees(&store);
+    assert_eq!(observe(&[15, 16, 17]).comparisons(), 7);
+    store.seal().unwrap();
+    let after = agrees(&store);
+    assert_ne!(before, after);
+    store.merge(&Progress::default()).unwrap();
+    assert_eq!(agrees(&store), after);
+    // In a record with all visits nothing more stands, and in one with many it does.
+    let many: Vec<i64> = (100..180).collect();
+    observe(&many);
+    store.seal().unwrap();
+    store.merge(&Progress::default()).unwrap();
+    assert_eq!(agrees(&store).comparisons(), 87);
+    sound(&store).unwrap();
+}
+
+#[test]
+fn a_merge_that_leaves_the_oldest_out_keeps_how_pages_change() {
+    let options = small().memtable_observations(1000).merge_fanout(2);
+    let store = Store::create(on(&SimDisk::new()), options).unwrap();
+    for round in 0..9 {
+        for n in 0..3 {
+            let seen = content(FIRST, if n == 1 { 20 } else { 0 }, 0);
+            let visit = Visit { time: 3000 * round + 1000 * n, seen, status: None, modified: None };
+            store.observe(Observation::of(URL, visit)).unwrap();
+        }
+        store.seal().unwrap();
+        agrees(&store);
+        store.wait_idle().unwrap();
+        agrees(&store);
+    }
+    store.merge(&Progress::default()).unwrap();
+    assert_eq!(agrees(&store).comparisons(), 26);
 }
 
 fn seen() -> impl Strategy<Value = Seen> {
