@@ -155,7 +155,9 @@ pub mod load {
 /// and at most, how much the pages matter, and the [policy](crate::recrawl::Policy) that they go by.
 /// [`Hints`](due::Hints) are what sitemaps and feeds say of when pages changed.
 pub mod due {
-    pub use crate::store::{Due, DuePage, Hints, Rule, Rules, RulesError};
+    pub use crate::store::{
+        Decision, Due, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError,
+    };
 }
 
 /// Checking that a store is sound, and repairing one that is not.

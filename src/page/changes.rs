@@ -2,7 +2,7 @@
 
 use super::compare::Found;
 use super::{TIME_MAX, TIME_MIN};
-use crate::recrawl::{Change, Comparison, Recent};
+use crate::recrawl::{Change, Comparison, Recent, Summary};
 
 /// Comparisons at which all that was summed up is halved.
 const HALVED_AT: u32 = 128;
@@ -173,6 +173,18 @@ impl Changes {
             mean(sum, changed + returned, Change::Undated, times)
         });
         unchanged.into_iter().chain(dated).chain(undated)
+    }
+
+    /// What they come to.
+    pub(crate) fn summary(&self) -> Summary {
+        let of_length = |length| self.undated_ms(length);
+        Summary {
+            changes: u64::from(self.changes() + self.returns()),
+            dated: self.dated.into(),
+            returned: self.returns().into(),
+            changed_ms: (0..LENGTHS).map(of_length).sum(),
+            quiet_ms: self.unchanged_ms.saturating_add(self.quiet_ms),
+        }
     }
 
     /// The changes of unknown time and the returns, of intervals of one length.

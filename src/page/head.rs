@@ -171,11 +171,6 @@ impl Head {
         self.weighed.map_or(Weight::ONE, |weighed| weighed.weight)
     }
 
-    /// The last comparisons: none are counted yet.
-    pub(crate) fn recent(&self) -> crate::recrawl::Recent {
-        crate::recrawl::Recent::default()
-    }
-
     /// Whether the page was gone when last heard of.
     pub(crate) fn gone(&self) -> bool {
         self.settled.is_some_and(|v| v.seen == Seen::Gone)

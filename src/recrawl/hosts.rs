@@ -2,7 +2,8 @@
 
 use std::array;
 
-use super::fit::{Fit, MEDIANS, PAGES_MIN, PRIORS, Priors, UNIT, WIDTHS, in_units, median};
+use super::class::Class;
+use super::fit::{Fit, MEDIANS, PAGES_MIN, PRIORS, UNIT, WIDTHS, in_units, median};
 use super::likelihood::relative;
 use super::prior::Prior;
 use super::real::exp;
@@ -24,6 +25,9 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// pages; where they do, it is between that and what its other pages show, by how many these are. This
 /// is empirical Bayes with two levels: A. Gelman et al., *Bayesian data analysis*, chapter 5.
 ///
+/// The prior of a host is a log-normal, to a quarter of an octave. So there are few, and what is worked
+/// out of one serves many hosts.
+///
 /// ```
 /// use simkeep::recrawl::{Belief, Change, Comparison, Fit, Hosts, Likelihood, Priors};
 /// # fn main() -> simkeep::Result<()> {
@@ -37,7 +41,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// }
 /// let learned = Hosts::new(&hosts);
 /// // What is believed of a page that was never compared goes by its host.
-/// let rate = |host| Belief::new(&learned.prior(host, &priors), &Likelihood::flat()).rate();
+/// let rate = |host| Belief::new(&learned.prior(host), &Likelihood::flat()).rate();
 /// assert!(rate(&hosts[0]).low > rate(&hosts[1]).high);
 /// assert!(rate(&Fit::default()).low < rate(&hosts[1]).high); // of a host that is new
 /// # Ok(())
@@ -47,6 +51,8 @@ const NEGLIGIBLE: f64 = 1e-6;
 pub struct Hosts {
     /// The ways that are likely, and how likely they are.
     ways: Vec<(Way, f64)>,
+    /// The logarithms of all medians.
+    medians: [f64; MEDIANS],
 }
 
 /// One of the ways in which hosts may differ.
@@ -75,13 +81,15 @@ impl Hosts {
             }
             pages += host.pages();
         }
+        let of_all = array::from_fn(median);
         if pages < PAGES_MIN {
-            return Hosts { ways: Vec::new() };
+            return Hosts { ways: Vec::new(), medians: of_all };
         }
         let shares = relative(&sums.map(|sum| sum as f64 / UNIT));
         let sum: f64 = shares.iter().sum();
         let likely = ways(&medians).zip(shares.map(|share| share / sum));
-        Hosts { ways: likely.filter(|(_, share)| *share >= NEGLIGIBLE).collect() }
+        let ways = likely.filter(|(_, share)| *share >= NEGLIGIBLE).collect();
+        Hosts { ways, medians: of_all }
     }
 
     /// The prior of a page of this host, of whose pages this is the evidence. It takes some
@@ -90,22 +98,29 @@ impl Hosts {
     /// That of the page itself is best [left out](Fit::without): it is in the likelihood that the prior
     /// is going to be multiplied with. For hosts of more than some ten pages that makes no difference.
     /// Without any evidence it is the prior of a page of a host that nothing is known of.
-    pub fn prior(&self, host: &Fit, priors: &Priors) -> Prior {
+    pub fn prior(&self, host: &Fit) -> Prior {
+        self.class(host).prior()
+    }
+
+    /// The log-normal with the mean and the deviation of what is to be expected of a host: how likely
+    /// each way is, each median by it, and the width within hosts.
+    pub(crate) fn class(&self, host: &Fit) -> Class {
         if self.ways.is_empty() {
-            return Prior::default();
+            return Class::default();
         }
         let chances = relative(&host.logarithms());
-        let mut shares = [0.0; PRIORS];
+        let (mut mean, mut square) = (0.0, 0.0);
         for (way, share) in &self.ways {
             let of_way = way.of_medians(&chances);
             let sum: f64 = of_way.iter().sum();
-            for (median, chance) in of_way.into_iter().enumerate() {
-                if let Some(of_one) = shares.get_mut(median * WIDTHS.len() + way.within) {
-                    *of_one += share * chance / sum.max(f64::MIN_POSITIVE);
-                }
+            let share = share / sum.max(f64::MIN_POSITIVE);
+            let within = way.width() * way.width();
+            for (chance, median) in of_way.into_iter().zip(&self.medians) {
+                mean += share * chance * median;
+                square += share * chance * (median * median + within);
             }
         }
-        priors.mixed(&shares)
+        Class::nearest(mean, (square - mean * mean).sqrt())
     }
 }
 
@@ -117,6 +132,12 @@ impl Way {
         let of_width = chances.iter().skip(self.within).step_by(WIDTHS.len());
         of_medians.iter_mut().zip(of_width).for_each(|(median, chance)| *median *= chance);
         of_medians
+    }
+
+    /// The width within hosts.
+    #[expect(clippy::indexing_slicing, reason = "the number of one of them")]
+    fn width(&self) -> f64 {
+        WIDTHS[self.within]
     }
 
     /// How well it explains the pages of a host.

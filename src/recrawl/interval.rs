@@ -4,7 +4,6 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-use super::check::DAYS_MAX;
 use crate::error::{Error, Result};
 
 /// A time between two visits: whole seconds, at least one, and at most 4,000,000 days.
@@ -29,6 +28,9 @@ pub struct Interval(NonZeroU64);
 /// The units, in seconds, largest first but for weeks, which are shown as days.
 const UNITS: [(&str, u64); 5] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("w", 604_800)];
 
+/// The seconds of 4,000,000 days.
+const SECONDS_MAX: u64 = 4_000_000 * 86_400;
+
 impl Interval {
     /// So many seconds.
     ///
@@ -37,9 +39,18 @@ impl Interval {
     /// [`Error::Option`] if they are none, or more than 4,000,000 days.
     pub fn from_seconds(seconds: u64) -> Result<Interval> {
         NonZeroU64::new(seconds)
-            .filter(|seconds| seconds.get() as f64 <= DAYS_MAX * 86_400.0)
+            .filter(|seconds| seconds.get() <= SECONDS_MAX)
             .map(Interval)
             .ok_or(Error::Option { name: "seconds", takes: "from 1 to those of 4,000,000 days" })
+    }
+
+    /// 365 days.
+    pub(crate) const YEAR: Interval = Interval(NonZeroU64::new(365 * 86_400).expect("not zero"));
+
+    /// So many seconds, or as near to that as there is one.
+    pub(crate) fn saturating(seconds: u64) -> Interval {
+        let seconds = seconds.min(SECONDS_MAX);
+        Interval(NonZeroU64::new(seconds).unwrap_or(NonZeroU64::MIN))
     }
 
     /// How many seconds it has.

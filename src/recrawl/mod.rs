@@ -35,7 +35,9 @@
 //! ```
 
 mod belief;
+mod budget;
 mod check;
+mod class;
 mod code;
 mod comparison;
 mod fit;
@@ -57,6 +59,8 @@ mod value;
 mod worths;
 
 pub use belief::{Belief, Rate};
+pub(crate) use budget::spend;
+pub(crate) use class::Class;
 pub(crate) use code::{Code, Summary};
 pub use comparison::{Change, Comparison};
 pub use fit::{Evidence, Fit, Priors};
@@ -71,4 +75,4 @@ pub use rate::{Halves, irregular, last_modified, naive, regular};
 pub use recent::Recent;
 pub(crate) use steps::{of_step, step_of};
 pub use value::{Index, harmonic, hinted, interval, value};
-pub(crate) use worths::Worths;
+pub(crate) use worths::{Curve, Worths};

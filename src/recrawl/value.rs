@@ -8,7 +8,7 @@ use crate::error::Result;
 
 /// What a visit to a page is worth for the time since the last one: the page that is worth most is
 /// visited first. A weight w says how much the page matters; it is a factor of both.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Index {
     /// The crawl value, w (1 - (1 + λτ) e^{-λτ})/λ, for a rate of λ changes a day, τ days after the last
     /// visit.

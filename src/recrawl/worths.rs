@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::belief::Belief;
 use super::grid::{Grid, rates};
+use super::real::exp_m1;
 use super::value::Index;
 
 /// Steps of an octave of time, as a power of two.
@@ -30,16 +31,22 @@ impl Worths {
             Index::Value => &VALUE,
             Index::Harmonic => &HARMONIC,
         };
-        worths.get_or_init(|| Worths::new(index))
+        worths.get_or_init(|| Worths::new(|rate, days| index.at(rate, days)))
     }
 
-    fn new(index: Index) -> Worths {
+    /// For how much of the time a page is fresh that is visited at intervals of so long, in place of what
+    /// a visit is worth: (1 - e^{-λτ})/λτ (Cho & Garcia-Molina 2003).
+    pub(crate) fn freshness() -> &'static Worths {
+        static FRESHNESS: OnceLock<Worths> = OnceLock::new();
+        let fresh = |changes: f64| if changes == 0.0 { 1.0 } else { -exp_m1(-changes) / changes };
+        FRESHNESS.get_or_init(|| Worths::new(|rate, days| fresh(rate * days)))
+    }
+
+    fn new(of: impl Fn(f64, f64) -> f64) -> Worths {
         let (last, _, _) = place(SECONDS_MAX);
         let at = |step: u64| {
-            // The inverse of `place`.
-            let shift = (step >> STEPS).saturating_sub(1);
-            let seconds = if shift == 0 { step } else { (step - (shift << STEPS)) << shift };
-            rates().map(|rate| index.at(rate, seconds as f64 / 86_400.0))
+            let seconds = seconds_of(step);
+            rates().map(|rate| of(rate, seconds as f64 / 86_400.0))
         };
         Worths { steps: (0..=last + 1).map(at).collect() }
     }
@@ -61,6 +68,58 @@ impl Worths {
         let high = dot(belief.probabilities(), &self.steps[step + 1]);
         low + (high - low) * (rest as f64 / width as f64)
     }
+
+    /// The seconds after the last visit from which on one to a page of weight 1 is worth so much; none
+    /// if it never is, or not within 4,000,000 days.
+    pub(crate) fn reach(&self, belief: &Belief, worth: f64) -> Option<u64> {
+        let at = |step: &Grid| dot(belief.probabilities(), step);
+        reach(self.steps.len(), |step| self.steps.get(step).map_or(f64::MAX, at), worth)
+    }
+
+    /// What a visit is worth at each step of time.
+    pub(crate) fn curve(&self, belief: &Belief) -> Curve {
+        Curve(self.steps.iter().map(|step| dot(belief.probabilities(), step)).collect())
+    }
+}
+
+/// What a visit is worth to one page, by the time since the last one. 2.5 KB.
+#[derive(Debug)]
+pub(crate) struct Curve(Vec<f64>);
+
+impl Curve {
+    /// The seconds after the last visit from which on one is worth so much, if it ever is.
+    pub(crate) fn reach(&self, worth: f64) -> Option<u64> {
+        reach(self.0.len(), |step| self.0.get(step).copied().unwrap_or(f64::MAX), worth)
+    }
+}
+
+/// The seconds from which on a worth that is known at steps of time, and never falls, is so much.
+fn reach(steps: usize, at: impl Fn(usize) -> f64, worth: f64) -> Option<u64> {
+    let (mut low, mut high) = (0, steps);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if at(middle) < worth {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if low == steps {
+        return None;
+    }
+    let Some(before) = low.checked_sub(1) else { return Some(0) };
+    let (from, to) = (seconds_of(before as u64), seconds_of(low as u64));
+    let (less, enough) = (at(before), at(low));
+    let part = (worth - less) / (enough - less) * (to - from) as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded")]
+    Some((from + part.ceil() as u64).clamp(from + 1, to))
+}
+
+/// The seconds at a step.
+fn seconds_of(step: u64) -> u64 {
+    // The inverse of `place`.
+    let shift = (step >> STEPS).saturating_sub(1);
+    if shift == 0 { step } else { (step - (shift << STEPS)) << shift }
 }
 
 /// The step at or before a number of seconds, how many seconds after it that is, and the seconds from
@@ -111,6 +170,13 @@ mod tests {
                 let found = worths.at(&belief, seconds);
                 prop_assert!((found - exact).abs() <= exact / 100.0, "{} is not {}", found, exact);
                 prop_assert!(worths.at(&belief, seconds + 1) >= found * (1.0 - 1e-12));
+                let reached = worths.reach(&belief, found);
+                prop_assert_eq!(worths.curve(&belief).reach(found), reached);
+                let reached = reached.unwrap();
+                prop_assert!(reached <= seconds + 1 + seconds / 1_000_000_000);
+                prop_assert!(worths.at(&belief, reached) >= found * (1.0 - 1e-9));
+                let before = worths.at(&belief, reached.saturating_sub(1));
+                prop_assert!(reached == 0 || before < found * (1.0 + 1e-9));
             }
         }
     }

@@ -9,8 +9,8 @@ use std::ops::Range;
 use super::file::Segment;
 use crate::error::Result;
 use crate::layout::{Cursor, Kind, PackedRow, Put, ROW_BYTES, Tag};
-use crate::page::{Head, Seen, TIME_MIN, Weight, surt};
-use crate::recrawl::{Code, Summary, of_step, step_of};
+use crate::page::{Changes, Head, Seen, TIME_MIN, Weight, surt};
+use crate::recrawl::{Code, of_step, step_of};
 
 const SCHEDULE: Tag = Tag::of(Kind::Schedule);
 
@@ -76,9 +76,9 @@ fn packed_weight(weight: Weight) -> u16 {
 }
 
 impl Row {
-    /// The row of a page with this head, of which so many visits stand in the record; `host` is the
-    /// slot of its host.
-    pub(crate) fn new(head: Option<&Head>, own_visits: usize, host: u16) -> Row {
+    /// The row of a page with this head, which changes so, and of which so many visits stand in the
+    /// record; `host` is the slot of its host.
+    pub(crate) fn new(head: Option<&Head>, changes: &Changes, own_visits: usize, host: u16) -> Row {
         let Some(head) = head else { return Row::default() };
         let failing = (head.last.seen == Seen::Failed).then(|| {
             let since = head.settled.map_or(head.first, |settled| settled.time);
@@ -92,10 +92,20 @@ impl Row {
             gone: head.gone(),
             failing,
             last: seconds(head.last.time),
-            code: Code::of(&Summary::default()),
+            code: Code::of(&changes.summary()),
             weight: packed_weight(head.weight()),
             host,
         }
+    }
+
+    /// That of a page of weight 1 that nobody has visited.
+    pub(crate) fn of_new(host: u16) -> Row {
+        Row { weight: packed_weight(Weight::ONE), host, ..Row::default() }
+    }
+
+    /// The row, of a page that changes so.
+    pub(crate) fn with(self, changes: &Changes) -> Row {
+        if self.known { Row { code: Code::of(&changes.summary()), ..self } } else { self }
     }
 
     /// The seconds since the last visit, as of so many [`seconds`]; none if it is in the future.
@@ -236,7 +246,7 @@ mod tests {
             now in TIME_MIN..=TIME_MAX,
         ) {
             let head = head_of(&visits);
-            let row = Row::new(head.as_ref(), own, host);
+            let row = Row::new(head.as_ref(), &Changes::default(), own, host);
             prop_assert_eq!(Row::unpack(&row.pack()), Some(row));
             let Some(head) = head else {
                 prop_assert_eq!(row.pack(), [0; 16]);
@@ -260,7 +270,7 @@ mod tests {
             let mut head = head_of(&[Visit { time: 0, seen: Seen::Gone, status: None, modified: None }]);
             let weighed = Weighed { time: 0, weight: Weight::from(weight) };
             Head::absorb_into(&mut head, Entry::Weighed(weighed));
-            let found = Row::new(head.as_ref(), 1, 0).weight();
+            let found = Row::new(head.as_ref(), &Changes::default(), 1, 0).weight();
             prop_assert!((found - weight).abs() <= weight / 500.0, "{} is {}", weight, found);
         }
 

@@ -73,7 +73,8 @@ impl Sealer {
     pub(crate) fn push(&mut self, page: SealPage<'_>) -> Result<()> {
         let record = &page.record;
         let ordinal = self.pages.push(&mut self.builder, page.url, |out| record.put(out))?;
-        let row = Row::new(page.head, record.visit_count(), page.host).pack();
+        let own = record.visit_count();
+        let row = Row::new(page.head, &record.changes, own, page.host).pack();
         self.hashes.push(HashOf { hash: page.hash, page: ordinal, row })?;
         self.numbers.visits += record.visit_count() as u64;
         self.numbers.resets += u64::from(record.reset);

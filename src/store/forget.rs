@@ -54,7 +54,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
         if fits { Ok(()) } else { Err(Error::corrupt("segments", 0, what)) }
     };
     // Everything that was applied, acknowledged or not.
-    let now = Snapshot { view: Arc::clone(view), sequence: u64::MAX };
+    let now = Snapshot::new(Arc::clone(view), u64::MAX);
     let forgotten = match scope {
         Scope::Url(url) => {
             let lookup = Lookup::new(url, view.seed);

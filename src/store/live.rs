@@ -43,7 +43,7 @@ impl Live {
         // Together: a memtable is only taken from the view after all its operations are visible.
         self.with_view(|view| {
             let sequence = self.visible.load(Ordering::Acquire);
-            Snapshot { view: Arc::clone(view), sequence }
+            Snapshot::new(Arc::clone(view), sequence)
         })
     }
 

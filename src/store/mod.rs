@@ -63,7 +63,9 @@ mod write;
 pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,
 };
-pub use due::{Due, DuePage, DuePages, Hints, Rule, Rules, RulesError};
+pub use due::{
+    Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError,
+};
 pub use forget::Scope;
 pub use handle::Store;
 pub use load::{LoadEpochs, LoadOptions, Loaded, Observed};

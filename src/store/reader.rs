@@ -142,7 +142,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option
             let contents = Catalog::read_on(&**disk)?;
             open::require_finished(disk, &contents)?;
             let (view, sequence) = view_of(disk, &contents, open)?;
-            Ok((Snapshot { view: Arc::new(view), sequence }, None))
+            Ok((Snapshot::new(Arc::new(view), sequence), None))
         }
         Sight::Beside { written, taken } => Ok((taken, Some(written))),
     }
@@ -206,5 +206,5 @@ fn show(
         poison: Arc::default(),
     };
     let sequence = published.segments.last().map_or(0, |row| row.last_sequence);
-    Ok(Snapshot { view: Arc::new(view), sequence })
+    Ok(Snapshot::new(Arc::new(view), sequence))
 }

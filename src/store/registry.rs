@@ -76,7 +76,7 @@ impl Registry {
             return Err(Error::Misuse(what));
         }
         if left < u64::MAX {
-            let now = Snapshot { view: Arc::clone(&view), sequence: u64::MAX };
+            let now = Snapshot::new(Arc::clone(&view), u64::MAX);
             check_left(&now, info, left)?;
         }
         self.put(EpochInfo { ended: true, ..info.clone() })?;

@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::answer::Page;
-use super::component::{Component, ComponentId, Known, PageIn, changing_across, entries_across};
+use super::component::{Changing, Component, ComponentId, PageIn, changing_across, entries_across};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
 use super::snapshot::Snapshot;
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
-use crate::page::{Entry, Head, Prefix, surt};
+use crate::page::{Entry, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 
 /// An iterator over pages in SURT order, from [`Snapshot::scan`](super::Snapshot::scan).
@@ -184,7 +184,7 @@ impl Scan {
     }
 
     fn begin(snapshot: &Snapshot, prefix: Option<&Prefix>, after: Option<&str>) -> Result<Scan> {
-        let Snapshot { view, sequence } = snapshot;
+        let Snapshot { view, sequence, .. } = snapshot;
         view.check()?;
         let after = after.map(|url| (surt::key_of(url), url));
         let mut streams = Vec::new();
@@ -233,12 +233,12 @@ impl Scan {
         self.snapshot.heed(|| found).transpose()
     }
 
-    /// The next page with its head.
-    pub(super) fn next_head(&mut self) -> Option<Result<(String, Head)>> {
+    /// The next page, and how it changes.
+    pub(super) fn next_changing(&mut self) -> Option<Result<(String, Changing)>> {
         self.next_with(|scan| {
-            let mut known = Known::default();
-            known.take_in(|| scan.pages.key(), scan.parts())?;
-            known.head.map(|head| Ok((scan.pages.url()?.to_owned(), head))).transpose()
+            let epochs = &scan.snapshot.view.epochs;
+            let page = changing_across(|| scan.pages.key(), || scan.parts(), epochs)?;
+            page.map(|page| Ok((scan.pages.url()?.to_owned(), page))).transpose()
         })
     }
 
@@ -255,10 +255,7 @@ impl Iterator for Scan {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_with(|scan| {
-            let epochs = &scan.snapshot.view.epochs;
-            let page = changing_across(|| scan.pages.key(), || scan.parts(), epochs)?;
-            page.map(|page| Ok(Page::new(scan.pages.url()?, &page, epochs))).transpose()
-        })
+        let next = self.next_changing()?;
+        Some(next.map(|(url, page)| Page::new(&url, &page, &self.snapshot.view.epochs)))
     }
 }

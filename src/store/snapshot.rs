@@ -1,10 +1,10 @@
 //! A consistent view of the store, and everything that is read from one.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::answer::{History, HistoryEntry, Page};
-use super::due::Hints;
+use super::due::{Hints, Learned};
 use super::epochs::Epochs;
 use super::lookup::Lookup;
 use super::view::{VersionAt, View};
@@ -38,6 +38,8 @@ use crate::progress::{Progress, Stage};
 pub struct Snapshot {
     pub(super) view: Arc<View>,
     pub(super) sequence: u64,
+    /// What its pages tell of how pages change, once that was asked for.
+    learned: Arc<OnceLock<Learned>>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -47,6 +49,20 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
+    /// What a view has up to an operation.
+    pub(super) fn new(view: Arc<View>, sequence: u64) -> Snapshot {
+        Snapshot { view, sequence, learned: Arc::default() }
+    }
+
+    /// What its pages tell of how pages change, learned once.
+    pub(super) fn learned(&self) -> Result<Learned> {
+        if let Some(learned) = self.learned.get() {
+            return Ok(learned.clone());
+        }
+        let learned = Learned::new(self)?;
+        Ok(self.learned.get_or_init(|| learned).clone())
+    }
+
     /// The number of the last operation in it.
     pub fn sequence(&self) -> u64 {
         self.sequence

@@ -1,7 +1,7 @@
 //! Calls that change a store: observing, loading, forgetting, epochs, and maintenance.
 
 use super::answer::{Answer, Forgotten, Merged, Outcome};
-use super::due::{self, Due, DuePage};
+use super::due::{self, Decision, Due};
 use super::forget::{self, Scope};
 use super::handle::Store;
 use super::load::{self, LoadOptions, Loaded, Observed};
@@ -222,7 +222,7 @@ impl Store {
     ///
     /// [`Error::Corrupt`] or [`Error::Io`] if what it reads is damaged or cannot be read: then nothing
     /// is handed out. [`Error::Poisoned`], [`Error::Forked`].
-    pub fn take_due(&self, due: &Due, lease: Interval) -> Result<Vec<DuePage>> {
+    pub fn take_due(&self, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
         self.change(|shared| due::take(shared, due, lease))
     }
 

@@ -64,6 +64,6 @@ impl Learned {
             (Some(host), None) => host.clone(),
             (None, _) => Fit::default(),
         };
-        self.by_host.prior(&others, &self.priors)
+        self.by_host.prior(&others)
     }
 }

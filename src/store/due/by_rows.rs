@@ -2,16 +2,17 @@
 
 use std::cmp::Reverse;
 
-use super::asked::Asked;
 use super::candidates::{Candidate, Candidates};
+use super::decide::Asked;
 use super::held::Held;
-use super::rows::{Found, each_page, source_of};
+use super::rows::{Found, each_page, part_of, source_of};
 use super::rules::RuleNumber;
-use super::score::{Facts, Score, Worked};
+use super::score::{Facts, Score, Scored};
 use super::sources::{Source, sources};
+use super::worked::Worked;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::{Head, surt};
+use crate::page::surt;
 use crate::recrawl::Recent;
 use crate::threads;
 
@@ -59,7 +60,7 @@ impl ByRows {
     }
 
     /// The next page; `wanted` is how many will be asked for, this one included.
-    pub(super) fn next(&mut self, asked: &Asked, wanted: usize) -> Result<Option<(String, Head)>> {
+    pub(super) fn next(&mut self, asked: &Asked, wanted: usize) -> Result<Option<String>> {
         if self.valid == 0 {
             if !self.more {
                 return Ok(None);
@@ -71,8 +72,7 @@ impl ByRows {
         self.last = Some((component, candidate));
         self.best.get_mut(component).or_bug("a candidate is of a component")?.pop();
         *self.places.get_mut(component).or_bug("each component has a place")? = None;
-        let page = candidate.page.0;
-        source_of(&self.sources, component)?.page(page, asked.snapshot.sequence).map(Some)
+        source_of(&self.sources, component)?.url(candidate.page.0).map(Some)
     }
 
     /// Reads all rows, and keeps the best of those that come after the last page.
@@ -89,7 +89,7 @@ impl ByRows {
         let run = |(): &mut (), part: usize| -> Result<Candidates> {
             let mut candidates = Candidates::new(sources.len(), most);
             let (mut worked, recent) = (Worked::default(), Recent::default());
-            let (first, last) = part_of(part, parts);
+            let (first, last) = part_of(u64::MAX, part, parts);
             let mut hints = asked.due.hints.as_ref().map(|hints| hints.from(first));
             each_page(sources, first, last, |Found { hash, component, page, row }| {
                 let rule = asked.due.rules.get(rule_of(held, component, page)?);
@@ -104,11 +104,16 @@ impl ByRows {
                 } else {
                     None
                 };
-                let facts = Facts { row: &row, recent: &recent, rule, changed };
-                if let Some(score) = asked.scorer.score(facts, &mut worked)?
-                    && after.as_ref().is_none_or(|after| after.is_before(component, score, page))
-                {
-                    candidates.push(component, Candidate { score, page: Reverse(page) });
+                let facts = Facts { hash, row: &row, recent: &recent, rule, changed };
+                match asked.scorer.score(facts, candidates.floor(), &mut worked)? {
+                    Scored::NotYet => {}
+                    Scored::Less => candidates.pass_over(),
+                    Scored::Score(score) => {
+                        let comes = |after: &After| after.is_before(component, score, page);
+                        if after.as_ref().is_none_or(comes) {
+                            candidates.push(component, Candidate { score, page: Reverse(page) });
+                        }
+                    }
                 }
                 Ok(())
             })?;
@@ -160,14 +165,7 @@ impl ByRows {
     }
 }
 
-/// The first and the last hash of one of so many parts.
-#[expect(clippy::cast_possible_truncation, reason = "a part of all hashes is one of 64 bits")]
-fn part_of(part: usize, parts: usize) -> (u64, u64) {
-    let from = |part: usize| ((part as u128) << 64) / parts as u128;
-    (from(part) as u64, (from(part + 1) - 1) as u64)
-}
-
 /// The rule of a page.
-fn rule_of(held: &[Held], component: usize, page: u32) -> Result<RuleNumber> {
+pub(super) fn rule_of(held: &[Held], component: usize, page: u32) -> Result<RuleNumber> {
     Ok(held.get(component).or_bug("what is found is of one of the components")?.at(page))
 }

@@ -3,13 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::asked::Asked;
-use super::score::{Facts, Score, Worked};
-use crate::bug::OrBug;
+use super::decide::Asked;
+use super::score::{Facts, Score, Scored};
+use super::worked::Worked;
 use crate::error::Result;
-use crate::page::Head;
-use crate::segment::{Row, host_slot};
-use crate::store::lookup::Lookup;
+use crate::segment::{Row, host_slot, url_hash};
+use crate::store::component::Changing;
 
 /// What a page takes beside its URL, about.
 const PAGE_BYTES: usize = 64;
@@ -29,19 +28,13 @@ pub(super) struct ByScan {
 
 impl ByScan {
     /// The next page; `wanted` is how many will be asked for, this one included.
-    pub(super) fn next(&mut self, asked: &Asked, wanted: usize) -> Result<Option<(String, Head)>> {
+    pub(super) fn next(&mut self, asked: &Asked, wanted: usize) -> Result<Option<String>> {
         if self.best.is_empty() && !self.ended {
             self.fill(asked, wanted)?;
         }
         let Some((score, number, url)) = self.best.pop() else { return Ok(None) };
         self.last = Some((score, number));
-        let snapshot = &asked.snapshot;
-        let known = {
-            let lookup = Lookup::new(&url, snapshot.view.seed);
-            snapshot.view.known(&lookup, snapshot.sequence)?
-        };
-        let head = known.head.or_bug("a page that was scanned is known")?;
-        Ok(Some((url, head)))
+        Ok(Some(url))
     }
 
     fn fill(&mut self, asked: &Asked, wanted: usize) -> Result<()> {
@@ -49,14 +42,17 @@ impl ByScan {
         let (mut bytes, mut worked, mut number) = (0, Worked::default(), 0);
         self.ended = true;
         let mut scan = asked.snapshot.scan(asked.due.under.as_ref());
-        while let Some(page) = scan.next_head() {
-            let (url, head) = page?;
+        while let Some(page) = scan.next_changing() {
+            let (url, Changing { head, changes }) = page?;
             number += 1;
-            let row = Row::new(Some(&head), 0, host_slot(&url, asked.snapshot.view.seed));
-            let (recent, rule) = (head.recent(), asked.due.rules.of(&url));
+            let seed = asked.snapshot.view.seed;
+            let row = Row::new(Some(&head), &changes, 0, host_slot(&url, seed));
+            let recent = changes.recent(head.first, head.last.time);
+            let (hash, rule) = (url_hash(&url, seed), asked.due.rules.of(&url));
             let changed = asked.scorer.changed(&row, rule, &url);
-            let facts = Facts { row: &row, recent: &recent, rule, changed };
-            let Some(score) = asked.scorer.score(facts, &mut worked)? else { continue };
+            let facts = Facts { hash, row: &row, recent: &recent, rule, changed };
+            let scored = asked.scorer.score(facts, Score::LEAST, &mut worked)?;
+            let Scored::Score(score) = scored else { continue };
             if self.last.is_some_and(|last| (score, Reverse(number)) >= last) {
                 continue;
             }

@@ -34,12 +34,24 @@ impl Candidates {
         Candidates { most, best, scores: BinaryHeap::new(), more: false }
     }
 
+    /// The score that a page needs to be among the best so far.
+    #[inline]
+    pub(super) fn floor(&self) -> Score {
+        let worst = self.scores.peek().filter(|_| self.scores.len() >= self.most);
+        worst.map_or(Score::LEAST, |worst| worst.0)
+    }
+
+    /// Leaves a page out whose score is less.
+    #[inline]
+    pub(super) fn pass_over(&mut self) {
+        self.more = true;
+    }
+
     /// Takes a page of a component, if it is among the best so far.
     #[inline]
     pub(super) fn push(&mut self, component: usize, candidate: Candidate) {
-        let worst = self.scores.peek().map(|worst| worst.0);
-        if self.scores.len() >= self.most && worst.is_some_and(|worst| candidate.score < worst) {
-            self.more = true;
+        if candidate.score < self.floor() {
+            self.pass_over();
         } else {
             self.take(component, candidate);
         }

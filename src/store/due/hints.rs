@@ -132,6 +132,14 @@ impl Hints {
         hinted(self.trust, weight, after as f64 / 86_400.0, otherwise)
     }
 
+    /// What a visit must be worth otherwise, so that it is worth so much to a page that changed so many
+    /// seconds after its last visit; none if it is worth less whatever it is otherwise.
+    pub(super) fn otherwise_for(&self, weight: f64, after: u64, worth: f64) -> Option<f64> {
+        let hinted = self.trust * weight * (after as f64 / 86_400.0);
+        let left = (worth - hinted).max(0.0);
+        if left == 0.0 { Some(0.0) } else { (self.trust < 1.0).then(|| left / (1.0 - self.trust)) }
+    }
+
     /// The first change of a page after a time and not after another, in seconds.
     pub(super) fn first_change(&self, url: &str, last: u64, now: u64) -> Option<u64> {
         let from = Change::new(url, self.seed, last + 1);

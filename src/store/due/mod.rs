@@ -5,25 +5,33 @@
 //! page meet, and the newest counts ([`rows`]). What a visit is worth is worked out from the row alone
 //! ([`score`]), and only the best are read as pages ([`pages`]).
 
-mod asked;
 mod by_rows;
 mod by_scan;
 mod candidates;
+mod decide;
+mod decision;
 mod held;
 mod hints;
 mod hosts;
+mod kinds;
+mod learned;
 mod options;
 mod pages;
+mod plan;
 mod rows;
 mod rule;
 mod rules;
 mod score;
 mod sources;
 mod take;
+mod worked;
 
+pub use decision::{Decision, Reason};
 pub use hints::Hints;
+pub use learned::Learned;
 pub use options::Due;
-pub use pages::{DuePage, DuePages};
+pub use pages::DuePages;
+pub use plan::{NewPage, Plan};
 pub use rule::Rule;
 pub use rules::{Rules, RulesError};
 pub(super) use take::take;

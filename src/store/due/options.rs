@@ -1,6 +1,8 @@
 //! What is asked of the pages that are due.
 
 use super::hints::Hints;
+use super::learned::Learned;
+use super::plan::Plan;
 use super::rules::Rules;
 use crate::page::Prefix;
 use crate::recrawl::{Interval, Policy};
@@ -26,6 +28,8 @@ pub struct Due {
     pub(super) under: Option<Prefix>,
     pub(super) per_host: usize,
     pub(super) largest_interval: Option<Interval>,
+    pub(super) learned: Option<Learned>,
+    pub(super) threshold: Option<f64>,
     pub(super) rules: Rules,
     pub(super) hints: Option<Hints>,
     pub(super) memory_bytes: usize,
@@ -41,6 +45,8 @@ impl Due {
             under: None,
             per_host: usize::MAX,
             largest_interval: None,
+            learned: None,
+            threshold: None,
             rules: Rules::default(),
             hints: None,
             memory_bytes: 64 << 20,
@@ -81,6 +87,23 @@ impl Due {
         Due { largest_interval: Some(interval), ..self }
     }
 
+    /// What pages are believed to change like, before their own visits are looked at. Default: what is
+    /// [learned](crate::Snapshot::learn) from all pages of the snapshot, once for it and its clones.
+    ///
+    /// What a store is asked often, with a new snapshot each time, may as well go by what it told an hour
+    /// ago.
+    #[must_use]
+    pub fn learned(self, learned: &Learned) -> Due {
+        Due { learned: Some(learned.clone()), ..self }
+    }
+
+    /// Gives decisions dates, by a plan; and goes by what it has learned.
+    #[must_use]
+    pub fn plan(self, plan: &Plan) -> Due {
+        let (learned, threshold) = (plan.due.learned.clone(), plan.due.threshold);
+        Due { learned, threshold, ..self }
+    }
+
     /// Rules for the pages under prefixes. A page that its rule has no word for goes by what is asked
     /// here.
     ///
@@ -114,8 +137,14 @@ impl Due {
         Due { memory_bytes: bytes, ..self }
     }
 
-    /// The largest interval, in seconds.
-    pub(super) fn largest_seconds(&self) -> u64 {
-        self.largest_interval.map_or(365 * 86_400, Interval::seconds)
+    /// Whether pages are put in order by policies that go by the order of comparisons, or some are.
+    pub(super) fn is_by_order(&self) -> bool {
+        let policies = self.rules.all().iter().filter_map(|rule| rule.policy);
+        policies.chain([self.policy]).any(|policy| policy.is_by_order())
+    }
+
+    /// The largest interval.
+    pub(super) fn largest(&self) -> Interval {
+        self.largest_interval.unwrap_or(Interval::YEAR)
     }
 }

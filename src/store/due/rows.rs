@@ -131,6 +131,14 @@ fn is_one_page(equal: &[Found]) -> bool {
     firsts == 1 && !two_of_one && equal.iter().all(|found| found.row.known)
 }
 
+/// The first and the last hash of one of so many parts of all that are at most `last`.
+#[expect(clippy::cast_possible_truncation, reason = "a part of all hashes is one of 64 bits")]
+pub(super) fn part_of(last: u64, part: usize, parts: usize) -> (u64, u64) {
+    let all = u128::from(last) + 1;
+    let from = |part: usize| all * part as u128 / parts as u128;
+    (from(part) as u64, (from(part + 1) - 1) as u64)
+}
+
 /// A component.
 pub(super) fn source_of(sources: &[Source], component: usize) -> Result<&Source> {
     Ok(sources.get(component).or_bug("what is found is of one of the components")?)

@@ -36,7 +36,7 @@ pub struct Rules {
 }
 
 /// One of some rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct RuleNumber(u32);
 
 impl RuleNumber {

@@ -1,10 +1,13 @@
 //! What puts pages in order.
 
 use super::hints::Hints;
+use super::learned::Learned;
 use super::options::Due;
 use super::rule::Rule;
+use super::worked::{Of, Worked};
+use crate::bug::OrBug;
 use crate::error::Result;
-use crate::recrawl::{Belief, Code, Policy, Prior, Recent, Standing, Worths};
+use crate::recrawl::{Belief, Interval, Policy, Recent, Standing, Worths};
 use crate::segment::{Row, seconds};
 
 /// Seconds for which a page that fails is left alone at least.
@@ -13,10 +16,7 @@ const RETRY_SECONDS: u64 = 3600;
 /// The weight of a page that is gone.
 const GONE_WEIGHT: f64 = 0.125;
 
-const DAY_SECONDS: f64 = 86_400.0;
-
-/// Places for beliefs, as a power of two: 8 MiB.
-const BELIEFS_LOG2: u32 = 14;
+pub(super) const DAY_SECONDS: f64 = 86_400.0;
 
 /// What puts a page in order: the greatest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +26,9 @@ pub(super) struct Score(u64);
 const OVERDUE: u64 = 1 << 63;
 
 impl Score {
+    /// Not more than any.
+    pub(super) const LEAST: Score = Score(0);
+
     /// By a figure that is not negative: the order of such numbers is that of their bits.
     fn by(figure: f64) -> Score {
         // There is a zero with a sign, too.
@@ -35,6 +38,21 @@ impl Score {
     fn overdue(intervals: f64) -> Score {
         Score(Score::by(intervals).0 | OVERDUE)
     }
+
+    /// The least figure that is enough for this score; more than any, if none is.
+    fn figure(self) -> f64 {
+        if self.0 & OVERDUE == 0 { f64::from_bits(self.0) } else { f64::INFINITY }
+    }
+}
+
+/// What came of scoring a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scored {
+    /// Its rule has it not visited yet.
+    NotYet,
+    /// Its score is less than what was asked for.
+    Less,
+    Score(Score),
 }
 
 /// Scores pages.
@@ -42,27 +60,16 @@ impl Score {
 pub(super) struct Scorer {
     policy: Policy,
     worths: Option<&'static Worths>,
-    prior: Prior,
+    learned: Learned,
     hints: Option<Hints>,
     now: u64,
-    largest: u64,
-}
-
-/// What a thread has worked out already: for each code one place, where the last one is kept.
-#[derive(Debug)]
-pub(super) struct Worked {
-    beliefs: Vec<Option<(Code, Box<Belief>)>>,
-}
-
-impl Default for Worked {
-    fn default() -> Worked {
-        Worked { beliefs: vec![None; 1 << BELIEFS_LOG2] }
-    }
+    largest: Interval,
 }
 
 /// What a page is scored by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts<'a> {
+    pub(super) hash: u64,
     pub(super) row: &'a Row,
     /// Looked at by the policies that go by order.
     pub(super) recent: &'a Recent,
@@ -71,47 +78,75 @@ pub(super) struct Facts<'a> {
     pub(super) changed: Option<u64>,
 }
 
-/// The time that a page is scored by.
-enum Since {
-    /// It fails, and is left alone.
-    LeftAlone,
-    Seconds(u64),
+/// How a page stands that is to be scored.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stands {
+    /// Its rule has it not visited before so many seconds after the last visit.
+    NotYet(Interval),
+    /// It fails, and is left alone for so many seconds after its last visit.
+    LeftAlone(u64),
+    /// It was not visited for longer than it may be, by so many times.
+    Overdue { intervals: f64, after: Interval },
+    /// So many seconds have passed since the last visit, or since the last one that did not fail.
+    Since(u64),
 }
 
 impl Scorer {
-    pub(super) fn new(due: &Due, prior: Prior) -> Scorer {
+    pub(super) fn new(due: &Due, learned: Learned) -> Scorer {
         let worths = due.policy.index().map(Worths::of);
-        let (now, largest) = (seconds(due.now), due.largest_seconds());
+        let (now, largest) = (seconds(due.now), due.largest());
         let hints = due.hints.clone();
-        Scorer { policy: due.policy, worths, prior, hints, now, largest }
+        Scorer { policy: due.policy, worths, learned, hints, now, largest }
     }
 
-    /// The time since the last visit, or since the last one that did not fail.
-    fn since(&self, row: &Row) -> Since {
-        let since = row.seconds_since(self.now);
-        let Some(failing) = row.failing_seconds() else { return Since::Seconds(since) };
-        if since < (failing / 2).max(RETRY_SECONDS).min(self.largest) {
-            return Since::LeftAlone;
-        }
-        // As if the visits that failed had not been.
-        Since::Seconds(since.saturating_add(failing))
+    /// For how many seconds after its last visit a page is left alone, if it fails.
+    pub(super) fn left_alone(&self, row: &Row) -> u64 {
+        let failing = row.failing_seconds();
+        failing.map_or(0, |failing| (failing / 2).max(RETRY_SECONDS).min(self.largest.seconds()))
     }
 
-    /// The score of a page that is known; none if its rule has it not visited yet.
-    pub(super) fn score(&self, of: Facts<'_>, worked: &mut Worked) -> Result<Option<Score>> {
+    /// How a page stands.
+    pub(super) fn stands(&self, of: Facts<'_>) -> Stands {
         let since = of.row.seconds_since(self.now);
-        if of.rule.min.is_some_and(|min| since < min.seconds()) {
-            return Ok(None);
+        if let Some(min) = of.rule.min.filter(|min| since < min.seconds()) {
+            return Stands::NotYet(min);
         }
-        let Since::Seconds(since) = self.since(of.row) else { return Ok(Some(Score::by(0.0))) };
-        if let Some(intervals) = self.overdue(of, since) {
-            return Ok(Some(Score::overdue(intervals)));
+        let left_alone = self.left_alone(of.row);
+        if since < left_alone {
+            return Stands::LeftAlone(left_alone);
         }
-        self.value_since(of, since, worked).map(|value| Some(Score::by(value)))
+        let seconds = self.since(of.row);
+        let after = self.longest(of);
+        if seconds >= after.seconds() {
+            let intervals = seconds as f64 / after.seconds() as f64;
+            return Stands::Overdue { intervals, after };
+        }
+        Stands::Since(seconds)
+    }
+
+    /// The seconds since the last visit, or since the last one that did not fail.
+    pub(super) fn since(&self, row: &Row) -> u64 {
+        // As if the visits that failed had not been.
+        row.seconds_since(self.now).saturating_add(row.failing_seconds().unwrap_or(0))
+    }
+
+    /// The score of a page that is known, if it is not less than `floor`; that may be said of any that is
+    /// less.
+    #[inline]
+    pub(super) fn score(&self, of: Facts<'_>, floor: Score, worked: &mut Worked) -> Result<Scored> {
+        Ok(match self.stands(of) {
+            Stands::NotYet(_) => Scored::NotYet,
+            Stands::LeftAlone(_) => Scored::Score(Score::by(0.0)),
+            Stands::Overdue { intervals, .. } => Scored::Score(Score::overdue(intervals)),
+            Stands::Since(seconds) => {
+                let value = self.value_since(of, seconds, floor.figure(), worked)?;
+                value.map_or(Scored::Less, |value| Scored::Score(Score::by(value)))
+            }
+        })
     }
 
     /// The policy of a page; and what a visit is worth by it, if it goes by that.
-    fn policy(&self, rule: &Rule) -> (Policy, Option<&'static Worths>) {
+    pub(super) fn policy(&self, rule: &Rule) -> (Policy, Option<&'static Worths>) {
         match rule.policy {
             Some(policy) => (policy, policy.index().map(Worths::of)),
             None => (self.policy, self.worths),
@@ -123,10 +158,8 @@ impl Scorer {
     pub(super) fn hinted_between(&self, row: &Row, rule: &Rule) -> Option<(u64, u64)> {
         self.hints.as_ref()?;
         self.policy(rule).1?;
-        match self.since(row) {
-            Since::LeftAlone => None,
-            Since::Seconds(since) => Some((self.now.saturating_sub(since), self.now)),
-        }
+        let is_left_alone = row.seconds_since(self.now) < self.left_alone(row);
+        (!is_left_alone).then(|| (self.now.saturating_sub(self.since(row)), self.now))
     }
 
     /// When a page changed, as a hint has it, in seconds.
@@ -135,60 +168,112 @@ impl Scorer {
         self.hints.as_ref()?.first_change(url, last, now)
     }
 
-    /// How often the longest time that it may not be visited has passed; none if not once. That is the
-    /// largest interval, or what its rule has, by a maximum or by a policy with an interval.
-    fn overdue(&self, of: Facts<'_>, since: u64) -> Option<f64> {
-        let largest = of.rule.max.map_or(self.largest, |max| max.seconds().min(self.largest));
-        let by_largest = (since >= largest).then(|| since as f64 / largest as f64);
+    /// The longest time that a page may not be visited: the largest interval, or what its rule has, by a
+    /// maximum or by a policy with an interval.
+    pub(super) fn longest(&self, of: Facts<'_>) -> Interval {
+        let largest = of.rule.max.map_or(self.largest, |max| max.min(self.largest));
         let schedule = of.rule.policy.and_then(|policy| policy.schedule(of.recent));
-        let by_schedule = schedule.map(|schedule| since as f64 / DAY_SECONDS / schedule.next_days);
-        match (by_largest, by_schedule.filter(|intervals| *intervals >= 1.0)) {
-            (Some(one), Some(other)) => Some(one.max(other)),
-            (one, other) => one.or(other),
-        }
+        schedule.map_or(largest, |schedule| largest.min(interval(schedule.next_days)))
     }
 
     /// What the policy makes of a page.
     pub(super) fn value(&self, of: Facts<'_>, worked: &mut Worked) -> Result<f64> {
-        match self.since(of.row) {
-            Since::LeftAlone => Ok(0.0),
-            Since::Seconds(since) => self.value_since(of, since, worked),
+        match self.stands(of) {
+            Stands::LeftAlone(_) => Ok(0.0),
+            _ => {
+                let value = self.value_since(of, self.since(of.row), 0.0, worked)?;
+                Ok(value.or_bug("no value is less than nothing")?)
+            }
         }
     }
 
-    fn value_since(&self, of: Facts<'_>, since: u64, worked: &mut Worked) -> Result<f64> {
-        let weight = weight(of) * if of.row.gone { GONE_WEIGHT } else { 1.0 };
-        let belief = self.belief(of.row.code, worked);
+    /// What the policy makes of a page so long after its last visit; none if that is known to be less
+    /// than `floor`.
+    #[inline]
+    pub(super) fn value_since(
+        &self,
+        of: Facts<'_>,
+        since: u64,
+        floor: f64,
+        worked: &mut Worked,
+    ) -> Result<Option<f64>> {
+        let weight = self.weight(of);
         let (policy, worths) = self.policy(of.rule);
-        match worths {
+        let Some(worths) = worths else {
+            let (belief, days) = (self.belief(of, worked), since as f64 / DAY_SECONDS);
+            let standing = Standing { belief, recent: of.recent, weight, days };
+            return policy.score(&standing).map(Some);
+        };
+        let hinted = self.hints.as_ref().zip(of.changed);
+        // What is hinted may be worth more than it would be otherwise.
+        let floor = if hinted.is_some() { 0.0 } else { floor / weight };
+        let Some(worth) = worked.worth(self.of(of), worths, since, floor) else { return Ok(None) };
+        let otherwise = weight * worth;
+        match hinted {
+            Some((hints, changed)) => {
+                let after = changed.saturating_sub(self.now.saturating_sub(since));
+                hints.worth_after(weight, after, otherwise).map(Some)
+            }
+            None => Ok(Some(otherwise)),
+        }
+    }
+
+    /// What its policy takes for its weight: that of a page that is gone counts for less.
+    #[inline]
+    pub(super) fn weight(&self, of: Facts<'_>) -> f64 {
+        weight(of) * if of.row.gone { GONE_WEIGHT } else { 1.0 }
+    }
+
+    /// The interval after which a page is visited again, if no visit fails, by a threshold of what its
+    /// policy makes of it.
+    pub(super) fn every(&self, of: Facts<'_>, threshold: f64, worked: &mut Worked) -> Interval {
+        let (policy, worths) = self.policy(of.rule);
+        let own = match worths {
             Some(worths) => {
-                let otherwise = weight * worths.at(belief, since);
-                match (&self.hints, of.changed) {
-                    (Some(hints), Some(changed)) => {
-                        let after = changed.saturating_sub(self.now.saturating_sub(since));
-                        hints.worth_after(weight, after, otherwise)
-                    }
-                    _ => Ok(otherwise),
-                }
+                let weight = self.weight(of);
+                let belief = self.belief(of, worked);
+                let by_rate = worths.reach(belief, threshold / weight);
+                let by_hint = self.hints.as_ref().zip(of.changed).and_then(|(hints, changed)| {
+                    let last = self.now.saturating_sub(self.since(of.row));
+                    let after = changed.saturating_sub(last);
+                    let otherwise = hints.otherwise_for(weight, after, threshold)?;
+                    Some(worths.reach(belief, otherwise / weight)?.max(after))
+                });
+                [by_rate, by_hint].into_iter().flatten().min()
             }
             None => {
-                let days = since as f64 / DAY_SECONDS;
-                policy.score(&Standing { belief, recent: of.recent, weight, days })
+                let schedule = policy.schedule(of.recent);
+                let days = schedule.map_or(1.0, |schedule| schedule.next_days);
+                Some(interval(threshold * days).seconds())
             }
-        }
+        };
+        Interval::saturating(bounded(own, of.rule.min, self.longest(of).seconds()))
+    }
+
+    /// What a page is believed by.
+    #[inline]
+    pub(super) fn of(&self, of: Facts<'_>) -> Of {
+        let class = self.learned.class(of.hash, of.row.host, of.row.code);
+        Of { class, code: of.row.code, index: self.policy(of.rule).0.index() }
     }
 
     /// What is believed of the rate of a page.
-    #[expect(clippy::indexing_slicing, reason = "a hash has as many bits as there are places")]
-    pub(super) fn belief<'w>(&self, code: Code, worked: &'w mut Worked) -> &'w Belief {
-        let hash = code.bits().wrapping_mul(0x9e37_79b9) >> (u32::BITS - BELIEFS_LOG2);
-        let place = &mut worked.beliefs[hash as usize];
-        let kept = place.take_if(|(of, _)| *of == code);
-        let (_, belief) = place.insert(
-            kept.unwrap_or_else(|| (code, Box::new(Belief::new(&self.prior, &code.likelihood())))),
-        );
-        belief
+    pub(super) fn belief<'w>(&self, of: Facts<'_>, worked: &'w mut Worked) -> &'w Belief {
+        worked.belief(self.of(of))
     }
+}
+
+/// The seconds after which a page is visited again: when its policy has it, not before a least time, and
+/// not after the longest one. That is never none.
+pub(super) fn bounded(own: Option<u64>, min: Option<Interval>, longest: u64) -> u64 {
+    own.unwrap_or(u64::MAX).min(longest).max(min.map_or(1, Interval::seconds))
+}
+
+/// The interval of so many days, in whole seconds; at least one.
+pub(super) fn interval(days: f64) -> Interval {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let seconds = (days * DAY_SECONDS).round() as u64;
+    Interval::saturating(seconds)
 }
 
 /// How much a page matters, with what its rule makes of it.

@@ -7,11 +7,11 @@ use super::held::Held;
 use super::rules::Rules;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::layout::{Kind, Tag};
-use crate::page::{Entry, Head, Prefix, surt};
+use crate::page::{Changes, Entry, Prefix, surt};
 use crate::segment::{Row, RowOf, host_slot};
 use crate::store::component::{Component, ComponentId};
 use crate::store::live_segment::LiveSegment;
+use crate::store::lookup::Lookup;
 use crate::store::memtable::{Memtable, PageOf};
 use crate::store::snapshot::Snapshot;
 
@@ -66,27 +66,6 @@ impl Source {
                 live.segment.owned_text(url)
             }
             Of::Memtable { .. } => self.in_memtable(page, |page| page.url().to_owned()),
-        }
-    }
-
-    /// The URL and the head of a page as of an operation, whose row says that it is known.
-    pub(super) fn page(&self, page: u32, sequence: u64) -> Result<(String, Head)> {
-        match &self.of {
-            Of::Segment(live) => {
-                let mut url = Vec::new();
-                let head = live.segment.page(page, &mut url)?.read()?.head();
-                let url = live.segment.owned_text(url)?;
-                let head = head.ok_or_else(|| live.unreadable())?.ok_or_else(|| {
-                    let what = format!("the row of {url} says that it is known");
-                    live.segment.damaged(Tag::of(Kind::Schedule), 0, &what)
-                })?;
-                Ok((url, head))
-            }
-            Of::Memtable { .. } => {
-                let of =
-                    self.in_memtable(page, |of| (of.url().to_owned(), of.head_at(sequence)))?;
-                Ok((of.0, of.1.or_bug("a page that is known has a head")?))
-            }
         }
     }
 
@@ -207,7 +186,7 @@ fn in_memory(
     memtable: &Arc<Memtable>,
     prefix: Option<&Prefix>,
 ) -> Result<Source> {
-    let Snapshot { view, sequence } = snapshot;
+    let Snapshot { view, sequence, .. } = snapshot;
     // Before this one is locked: nobody holds the locks of two memtables.
     let buried = Buried::by_newer(snapshot, id);
     let all = {
@@ -215,6 +194,7 @@ fn in_memory(
         prefix.map_or_else(|| inner.order(None), |prefix| inner.under(prefix, *sequence))
     };
     let (mut numbers, mut rows) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
+    let mut late = Vec::new();
     for some in all.chunks(TOGETHER) {
         let inner = memtable.read();
         let here = some.iter().map(|number| (*number, inner.page(*number)));
@@ -225,18 +205,26 @@ fn in_memory(
             let at = u32::try_from(numbers.len()).ok();
             let at = at.or_bug("a memtable has fewer than 2^31 pages")?;
             numbers.push(number);
-            rows.push(RowOf { hash: page.hash(), page: at, row: row(page, *sequence, view.seed) });
+            let course = page.course_at(*sequence, &view.epochs);
+            let head = course.head.as_ref();
+            let changes = course.changes.unwrap_or_else(|| {
+                late.push((rows.len(), page.url().to_owned()));
+                Changes::default()
+            });
+            let own = page.entries_at(*sequence).filter(Entry::is_visit).count();
+            let row = Row::new(head, &changes, own, host_slot(page.url(), view.seed));
+            rows.push(RowOf { hash: page.hash(), page: at, row });
         }
+    }
+    for (at, url) in late {
+        // A visit came late, so how it changes is made from all of its visits, which others hold too.
+        let changing = view.changing(&Lookup::new(&url, view.seed), *sequence)?;
+        let of = rows.get_mut(at).or_bug("there is a row of each page")?;
+        changing.into_iter().for_each(|page| of.row = of.row.with(&page.changes));
     }
     rows.sort_unstable_by_key(|row| (row.hash, row.page));
     let under =
         0..u32::try_from(numbers.len()).ok().or_bug("a memtable has fewer than 2^31 pages")?;
     let memtable = Arc::clone(memtable);
     Ok(Source { of: Of::Memtable { memtable, numbers, rows }, under, hidden: Vec::new() })
-}
-
-/// The row that a sealed segment would have of a page.
-fn row(page: PageOf<'_>, sequence: u64, seed: u64) -> Row {
-    let own = page.entries_at(sequence).filter(Entry::is_visit).count();
-    Row::new(page.head_at(sequence).as_ref(), own, host_slot(page.url(), seed))
 }

@@ -1,13 +1,13 @@
 //! Handing out what is due.
 
+use super::decision::Decision;
 use super::options::Due;
-use super::pages::DuePage;
 use crate::error::Result;
 use crate::recrawl::Interval;
 use crate::store::shared::Shared;
 
 /// Hands out the best pages that nobody has, until the lease is over.
-pub(in crate::store) fn take(shared: &Shared, due: &Due, lease: Interval) -> Result<Vec<DuePage>> {
+pub(in crate::store) fn take(shared: &Shared, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
     shared.base.lifecycle.check()?;
     let taking = shared.leases.take(due.now);
     let out = shared.leases.len();

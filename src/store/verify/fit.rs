@@ -31,7 +31,7 @@ pub(super) fn pages(
         }
         let record = cursor.record()?;
         let head = record.head().ok_or_else(|| live.unreadable())?;
-        record.changes(epochs).ok_or_else(|| live.unreadable())?;
+        let changes = record.changes(epochs).ok_or_else(|| live.unreadable())?;
         let own = record.entries().ok_or_else(|| live.unreadable())?;
         visits += record.visit_count() as u64;
         resets += u64::from(record.reset());
@@ -55,7 +55,7 @@ pub(super) fn pages(
         before = place;
         let lookup = Lookup::new(url, seed);
         let host = host_slot(url, seed);
-        let row = Row::new(head.as_ref(), record.visit_count(), host);
+        let row = Row::new(head.as_ref(), &changes, record.visit_count(), host);
         let found = segment.find(lookup.hash, url)?;
         if found.map(|p| u64::from(p.ordinal)) != Some(cursor.ordinal()) {
             return Err(segment.damaged(

@@ -100,7 +100,7 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
     // Without a seed there is a flaw, and nothing is looked up.
     let (seed, poison) = (seed.unwrap_or(0), Arc::default());
     let view = Arc::new(View { seed, segments, memtables, epochs, disk, poison });
-    check.whole(&Snapshot { view, sequence })?;
+    check.whole(&Snapshot::new(view, sequence))?;
     check.finish()
 }
 

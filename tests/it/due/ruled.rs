@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use simkeep::disk::SimDisk;
-use simkeep::due::{Due, DuePage, Hints, Rule, Rules};
+use simkeep::due::{Decision, Due, Hints, Rule, Rules};
 use simkeep::recrawl::{Interval, Policy, hinted};
 use simkeep::{Epoch, Observation, Page, Progress, Snapshot, Store};
 use simkeep_testing::pages::{PREFIXES, Place, URLS, Under};
@@ -199,7 +199,7 @@ fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
         due = due.under(under.prefix());
     }
     let found = plain.view.due(&due).map(Result::unwrap);
-    let found = found.map(|DuePage { page, value, weight, .. }| (page.url, value, weight));
+    let found = found.map(|Decision { page, value, weight, .. }| (page.url, value, weight));
     let found: Vec<_> = found.collect();
     assert_eq!(found, expected(plain, &rules, &question), "{due:?}");
 }

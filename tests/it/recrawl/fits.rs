@@ -69,9 +69,9 @@ fn hosts(pages: u32, between: f64, within: f64) -> Vec<(f64, Fit)> {
 
 /// How far off the middle of what is expected of a page is on average, of ln λ.
 fn off(hosts: &[(f64, Fit)]) -> f64 {
-    let (priors, learned) = (Priors::default(), Hosts::new(hosts.iter().map(|host| &host.1)));
+    let learned = Hosts::new(hosts.iter().map(|host| &host.1));
     let middle = |fit| {
-        let (low, high) = range(&learned.prior(fit, &priors));
+        let (low, high) = range(&learned.prior(fit));
         (low.ln() + high.ln()) / 2.0
     };
     hosts.iter().map(|(rate, fit)| (middle(fit) - rate.ln()).abs()).sum::<f64>() / 50.0
@@ -89,9 +89,9 @@ fn what_is_expected_of_a_page_is_what_its_host_shows() {
 fn where_hosts_do_not_differ_they_all_have_one_prior() {
     let (priors, hosts) = (Priors::default(), hosts(12, 0.0, 1.5));
     let learned = Hosts::new(hosts.iter().map(|host| &host.1));
-    let of_any = range(&learned.prior(&Fit::default(), &priors));
+    let of_any = range(&learned.prior(&Fit::default()));
     for (_, host) in &hosts {
-        let of_host = range(&learned.prior(host, &priors));
+        let of_host = range(&learned.prior(host));
         assert!((of_host.0 / of_any.0).ln().abs() < 0.5, "{of_host:?} {of_any:?}");
         assert!((of_host.1 / of_any.1).ln().abs() < 0.5, "{of_host:?} {of_any:?}");
     }
@@ -113,12 +113,12 @@ fn a_page_does_not_speak_for_itself() {
     }
     let learned = Hosts::new(&hosts);
     // The only page of a host has the prior of any page.
-    let of_any = learned.prior(&Fit::default(), &priors);
-    assert_eq!(learned.prior(&hosts[1].without(&always), &priors), of_any);
-    assert_ne!(learned.prior(&hosts[1], &priors), of_any);
+    let of_any = learned.prior(&Fit::default());
+    assert_eq!(learned.prior(&hosts[1].without(&always)), of_any);
+    assert_ne!(learned.prior(&hosts[1]), of_any);
     // Of fewer than 20 pages nothing is learned.
-    assert_eq!(Hosts::new(&hosts[..19]).prior(&hosts[1], &priors), Prior::default());
-    assert_ne!(Hosts::new(&hosts[..20]).prior(&hosts[1], &priors), Prior::default());
+    assert_eq!(Hosts::new(&hosts[..19]).prior(&hosts[1]), Prior::default());
+    assert_ne!(Hosts::new(&hosts[..20]).prior(&hosts[1]), Prior::default());
 }
 
 #[test]
@@ -155,7 +155,7 @@ proptest! {
         // Hosts are summed likewise.
         let hosts: Vec<Fit> = all.iter().map(|page| of(&mut [page].into_iter())).collect();
         let learned = |hosts: &mut dyn Iterator<Item = &Fit>| {
-            Hosts::new(hosts).prior(&forward, &priors)
+            Hosts::new(hosts).prior(&forward)
         };
         prop_assert_eq!(learned(&mut hosts.iter()), learned(&mut hosts.iter().rev()));
     }

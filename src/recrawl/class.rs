@@ -1,0 +1,61 @@
+//! Priors that are few, so that what is worked out of one serves many pages.
+
+use std::f64::consts::LN_2;
+
+use super::prior::Prior;
+use super::real::{exp, ln};
+
+/// Steps of an octave in which medians are told apart.
+const MEDIAN_STEPS: u16 = 4;
+
+/// The first median: 2⁻²⁰ a day.
+const OCTAVES_MIN: f64 = -20.0;
+
+/// Medians: up to the last rate of a belief.
+const MEDIANS: u16 = 126;
+
+/// Steps of an octave in which widths are told apart.
+const WIDTH_STEPS: f64 = 6.0;
+
+/// The least width.
+const WIDTH_MIN: f64 = 0.5;
+
+/// Widths: up to 3.6.
+const WIDTHS: u16 = 18;
+
+const _: () = assert!(1 + MEDIANS * WIDTHS < 1 << 12, "a class has room beside other things");
+
+/// A prior in two bytes: the default, or one of some two thousand log-normals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Class(u16);
+
+impl Class {
+    /// The log-normal that is nearest to one whose logarithm has this mean and this deviation.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bounded by the number of steps"
+    )]
+    pub(super) fn nearest(mean: f64, deviation: f64) -> Class {
+        let nearest =
+            |steps: f64, count: u16| steps.round().clamp(0.0, f64::from(count - 1)) as u16;
+        let octaves = mean / LN_2 - OCTAVES_MIN;
+        let median = nearest(octaves * f64::from(MEDIAN_STEPS), MEDIANS);
+        let width = nearest(ln(deviation / WIDTH_MIN) / LN_2 * WIDTH_STEPS, WIDTHS);
+        Class(1 + median * WIDTHS + width)
+    }
+
+    /// Its number, less than 4,096.
+    pub(crate) fn number(self) -> u16 {
+        self.0
+    }
+
+    /// The prior that it stands for.
+    pub(crate) fn prior(self) -> Prior {
+        let Some(number) = self.0.checked_sub(1) else { return Prior::default() };
+        let (median, width) = (number / WIDTHS, number % WIDTHS);
+        let octaves = f64::from(median) / f64::from(MEDIAN_STEPS) + OCTAVES_MIN;
+        let width = WIDTH_MIN * exp(f64::from(width) / WIDTH_STEPS * LN_2);
+        Prior::of_log_normal(octaves * LN_2, width)
+    }
+}

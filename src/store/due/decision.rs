@@ -1,0 +1,101 @@
+//! What is decided about a page, and why.
+
+use std::fmt;
+
+use crate::page::{Prefix, Utc};
+use crate::recrawl::{Interval, Rate};
+use crate::store::answer::Page;
+
+/// What is decided about a page: what a visit to it is worth, when it is due, and why.
+///
+/// For people, its `Display` says it in words and figures.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The page, with its last visit, and with what its visits tell of how it
+    /// [changes](Page::changes).
+    pub page: Page,
+    /// What the [policy](crate::recrawl::Policy) makes of it now. By the crawl value that is what a visit
+    /// is worth: the days for which it makes the page fresh, times its weight. A page that is gone
+    /// counts for an eighth.
+    pub value: f64,
+    /// How often it is believed to change.
+    pub rate: Rate,
+    /// How much it matters: its weight, with the factor of its rule.
+    pub weight: f64,
+    /// When it is due by a [`Plan`](super::Plan), in milliseconds since 1970: that may be past. `None`
+    /// without a plan, and if it is at the end of all time.
+    pub due: Option<i64>,
+    /// How long after its last visit that is, if no visit fails; `None` without a plan.
+    pub every: Option<Interval>,
+    /// The prefix of the [rule](super::Rule) that it goes by, if it is not one for all pages.
+    pub rule: Option<Prefix>,
+    /// What decides.
+    pub reason: Reason,
+}
+
+/// What decides when a page is visited.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// What a visit is worth by now, or by its policy the time since the last one.
+    Worth,
+    /// A hint says that it has changed since its last visit.
+    Hinted {
+        /// When it changed, in milliseconds since 1970, to the second.
+        changed: i64,
+    },
+    /// It was not visited for so long that it comes first.
+    Overdue {
+        /// How long it may be left unvisited.
+        after: Interval,
+    },
+    /// Its rule has it not visited before this time after its last visit.
+    NotYet {
+        /// The least time between two visits.
+        min: Interval,
+    },
+    /// Its last visits failed, and it is left alone until this time, in milliseconds since 1970.
+    LeftAlone {
+        /// When it is as if they had not failed.
+        until: i64,
+    },
+    /// Its last visit lies in the future, so nothing is known of the time since.
+    Ahead,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Worth => f.write_str("by what a visit is worth"),
+            Reason::Hinted { changed } => write!(f, "said to have changed at {}", Utc(*changed)),
+            Reason::Overdue { after } => write!(f, "not visited for more than {after}"),
+            Reason::NotYet { min } => write!(f, "not to be visited within {min} of its last visit"),
+            Reason::LeftAlone { until } => {
+                write!(f, "its last visits failed, and it is left alone until {}", Utc(*until))
+            }
+            Reason::Ahead => f.write_str("its last visit lies in the future"),
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Decision { page, value, rate, .. } = self;
+        write!(f, "{}; a visit is worth {value:.2}", self.reason)?;
+        let (changes, returns) = (page.changes.changes(), page.changes.returns());
+        match page.changes.comparisons() {
+            0 => f.write_str("; no two visits of it were compared")?,
+            all => write!(f, "; {changes} of {all} comparisons found it changed")?,
+        }
+        if returns > 0 {
+            write!(f, ", {returns} found it back at an earlier version")?;
+        }
+        write!(f, "; {:.2} changes a day", rate.per_day)?;
+        write!(f, " ({:.2} to {:.2})", rate.low, rate.high)?;
+        match self.due {
+            Some(due) => write!(f, "; due at {}", Utc(due)),
+            None => Ok(()),
+        }
+    }
+}

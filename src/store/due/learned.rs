@@ -1,0 +1,214 @@
+//! What the pages of a store tell of how pages change, before one looks at the visits of one of them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::rows::{each_page, part_of};
+use super::sources::{Source, sources};
+use crate::bug::{Bug, OrBug};
+use crate::error::Result;
+use crate::recrawl::{Class, Code, Evidence, Fit, Hosts, Priors};
+use crate::store::snapshot::Snapshot;
+use crate::threads;
+
+/// Of more pages than this, as a power of two, about so many are looked at.
+const SAMPLE_LOG2: u32 = 20;
+
+/// Slots of hosts that it is learned from how far hosts differ.
+const SLOTS_LEARNED: usize = 2048;
+
+/// In a slot of fewer compared pages than this, what each tells itself is left out of its prior.
+const FEW_PAGES: usize = 16;
+
+/// All slots of hosts.
+const SLOTS: usize = 1 << 16;
+
+/// Parts of all hashes that are shared out among threads.
+const PARTS: usize = 16;
+
+/// Codes of which a thread keeps the evidence: 8 MiB.
+const EVIDENCES_MAX: usize = 1 << 14;
+
+/// What the pages of a store tell of how often pages change: the priors of their hosts, from
+/// [`Snapshot::learn`](crate::Snapshot::learn).
+///
+/// Some 300 KB, and up to 16 bytes for each page of hosts with few pages. A clone shares it.
+#[derive(Clone)]
+pub struct Learned(Arc<Inner>);
+
+struct Inner {
+    seed: u64,
+    /// Pages with hashes up to this were looked at.
+    last: u64,
+    /// How many of them were compared.
+    pages: usize,
+    /// For each slot of hosts the prior of a page that is not among those, and whether there are few.
+    slots: Vec<(Class, bool)>,
+    /// For pages among few, by slot and code: what the others tell.
+    among_few: Vec<(SlotCode, Class)>,
+}
+
+/// A slot, and what the comparisons of a page tell; in that order.
+type SlotCode = u64;
+
+fn slot_code(slot: u16, code: Code) -> SlotCode {
+    u64::from(slot) << 32 | u64::from(code.bits())
+}
+
+impl fmt::Debug for Learned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Learned").field("pages", &self.0.pages).finish_non_exhaustive()
+    }
+}
+
+/// Whether both say the same of every page.
+impl PartialEq for Learned {
+    fn eq(&self, other: &Learned) -> bool {
+        let of = |learned: &Learned| {
+            let Inner { seed, last, pages, .. } = *learned.0;
+            (seed, last, pages)
+        };
+        of(self) == of(other)
+            && self.0.slots == other.0.slots
+            && self.0.among_few == other.0.among_few
+    }
+}
+
+impl Learned {
+    pub(in crate::store) fn new(snapshot: &Snapshot) -> Result<Learned> {
+        let (last, _) = sample(snapshot)?;
+        let sources = sources(snapshot, None)?;
+        let compared = compared(&sources, last)?;
+        let of_slots: Vec<&[SlotCode]> = compared.chunk_by(|a, b| a >> 32 == b >> 32).collect();
+        let priors = Priors::default();
+        let (some, threads) = (of_slots.iter().take(SLOTS_LEARNED), parallel());
+        let of_slot =
+            |evidences: &mut Evidences, pages: &&[SlotCode]| evidences.fit(pages, &priors);
+        let fits = threads::share(some, threads, Evidences::default, of_slot);
+        let hosts = Hosts::new(&fits.into_iter().collect::<Result<Vec<Fit>, Bug>>()?);
+        let of_slot = |evidences: &mut Evidences, pages: &&[SlotCode]| {
+            OfSlot::new(pages, &hosts, &priors, evidences)
+        };
+        let told = threads::share(of_slots.iter(), threads, Evidences::default, of_slot);
+        let unknown = hosts.class(&Fit::default());
+        let (mut slots, mut among_few) = (vec![(unknown, false); SLOTS], Vec::new());
+        for of_slot in told {
+            let OfSlot { slot, class, few, among_few: mut some } = of_slot?;
+            *slots.get_mut(usize::from(slot)).or_bug("there is one for each slot")? = (class, few);
+            among_few.append(&mut some);
+        }
+        let (seed, pages) = (snapshot.view.seed, compared.len());
+        Ok(Learned(Arc::new(Inner { seed, last, pages, slots, among_few })))
+    }
+
+    /// How many pages it was learned from: those that were compared, of all, or of a sample of a million.
+    pub fn pages(&self) -> usize {
+        self.0.pages
+    }
+
+    /// Whether it is of the store with this seed.
+    pub(super) fn is_for(&self, seed: u64) -> bool {
+        self.0.seed == seed
+    }
+
+    /// The prior of a page, without what it tells itself where that matters.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is one for each number of 16 bits")]
+    pub(super) fn class(&self, hash: u64, slot: u16, code: Code) -> Class {
+        let (class, few) = self.0.slots[usize::from(slot)];
+        if !few || hash > self.0.last || code == Code::default() {
+            return class;
+        }
+        let among_few = &self.0.among_few;
+        let at = among_few.binary_search_by_key(&slot_code(slot, code), |(of, _)| *of);
+        at.ok().and_then(|at| among_few.get(at)).map_or(class, |(_, class)| *class)
+    }
+}
+
+/// The hash up to which pages are looked at, and how many pages each of them stands for.
+pub(super) fn sample(snapshot: &Snapshot) -> Result<(u64, f64)> {
+    let (pages, _) = snapshot.count()?;
+    let shift = pages.checked_ilog2().unwrap_or(0).saturating_sub(SAMPLE_LOG2);
+    Ok((u64::MAX >> shift, (1_u64 << shift) as f64))
+}
+
+fn parallel() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The pages with hashes up to `last` that were compared: slots and codes, in order.
+fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
+    let of_part = |(): &mut (), part: usize| {
+        let mut compared = Vec::new();
+        let (from, upto) = part_of(last, part, PARTS);
+        each_page(sources, from, upto, |found| {
+            if found.row.code != Code::default() {
+                compared.push(slot_code(found.row.host, found.row.code));
+            }
+            Ok(())
+        })?;
+        compared.sort_unstable();
+        Ok(compared)
+    };
+    let sorted: Result<Vec<Vec<SlotCode>>> =
+        threads::share(0..PARTS, parallel(), || (), of_part).into_iter().collect();
+    let mut all = sorted?.concat();
+    // Merges what is in order already.
+    all.sort();
+    Ok(all)
+}
+
+/// The evidence of codes that a thread met.
+#[derive(Default)]
+struct Evidences(HashMap<Code, Evidence>);
+
+impl Evidences {
+    fn of(&mut self, code: SlotCode, priors: &Priors) -> Result<&Evidence, Bug> {
+        if self.0.len() == EVIDENCES_MAX {
+            self.0.clear();
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is the code")]
+        let code = Code::from_bits(code as u32).or_bug("a code was taken from a row")?;
+        Ok(self.0.entry(code).or_insert_with(|| priors.evidence(&code.likelihood())))
+    }
+
+    /// The evidence of the pages of a slot.
+    fn fit(&mut self, pages: &[SlotCode], priors: &Priors) -> Result<Fit, Bug> {
+        let mut fit = Fit::default();
+        for page in pages {
+            fit.add(self.of(*page, priors)?);
+        }
+        Ok(fit)
+    }
+}
+
+/// What is learned of a slot.
+struct OfSlot {
+    slot: u16,
+    class: Class,
+    few: bool,
+    among_few: Vec<(SlotCode, Class)>,
+}
+
+impl OfSlot {
+    fn new(
+        pages: &[SlotCode],
+        hosts: &Hosts,
+        priors: &Priors,
+        evidences: &mut Evidences,
+    ) -> Result<OfSlot, Bug> {
+        let fit = evidences.fit(pages, priors)?;
+        let first = pages.first().or_bug("a slot is one of some page")?;
+        let few = pages.len() < FEW_PAGES;
+        let mut among_few = Vec::new();
+        for of_code in pages.chunk_by(|a, b| a == b).take_while(|_| few) {
+            let code = of_code.first().or_bug("a chunk is of some page")?;
+            let others = fit.without(evidences.of(*code, priors)?);
+            among_few.push((*code, hosts.class(&others)));
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "a slot has 16 bits")]
+        let slot = (first >> 32) as u16;
+        Ok(OfSlot { slot, class: hosts.class(&fit), few, among_few })
+    }
+}

@@ -1,0 +1,196 @@
+//! How a number of visits a day is spent for ever.
+
+use std::fmt;
+
+use super::by_rows::rule_of;
+use super::decide::Asked;
+use super::decision::Decision;
+use super::held::Held;
+use super::kinds::{Kind, Kinds};
+use super::learned::sample;
+use super::options::Due;
+use super::rows::{Found, each_page, part_of, source_of};
+use super::score::Facts;
+use super::sources::sources;
+use super::worked::Worked;
+use crate::error::{Error, Result};
+use crate::page::check_url;
+use crate::recrawl::{Interval, Rate, Recent, spend};
+use crate::store::lookup::Lookup;
+use crate::store::snapshot::Snapshot;
+use crate::threads;
+
+/// Parts of all hashes that are shared out among threads.
+const PARTS: usize = 16;
+
+/// How a number of visits a day is spent for ever: the threshold from which on a page is visited, and
+/// what comes of it. From [`Snapshot::plan`](crate::Snapshot::plan).
+///
+/// It goes by what is known now. Make one anew when much was visited: once a day, say.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) due: Due,
+    seed: u64,
+    per_day: f64,
+    outlook: Outlook,
+}
+
+/// What comes of a threshold.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outlook {
+    threshold: f64,
+    pages: f64,
+    visits: f64,
+    fresh: f64,
+    rare: f64,
+}
+
+/// What a page that nobody has visited is worth: from [`Plan::of_new`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NewPage {
+    /// What a visit is worth, as of a page that was not visited for the largest interval: it is compared
+    /// with the [value](Decision::value) of others.
+    pub value: f64,
+    /// How often it is believed to change, by the pages of its host.
+    pub rate: Rate,
+    /// How much it matters, by its rule.
+    pub weight: f64,
+    /// How often it is going to be visited.
+    pub every: Interval,
+}
+
+impl Plan {
+    pub(in crate::store) fn new(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
+        if !(per_day > 0.0 && per_day.is_finite()) {
+            return Err(Error::Option { name: "per_day", takes: "a positive number" });
+        }
+        let learned = match &due.learned {
+            Some(learned) => learned.clone(),
+            None => snapshot.learned()?,
+        };
+        let asked = Asked::new(snapshot, due.clone().learned(&learned))?;
+        let outlook = Outlook::of(&asked, per_day)?;
+        let due = Due { threshold: Some(outlook.threshold), ..asked.due };
+        Ok(Plan { due, seed: snapshot.view.seed, per_day, outlook })
+    }
+
+    /// The visits a day that were asked for.
+    pub fn per_day(&self) -> f64 {
+        self.per_day
+    }
+
+    /// A page is due when a visit to it is worth this: the [value](Decision::value) that all pages have
+    /// when they are visited. It is infinite if the visits are not enough to visit each page as soon as
+    /// it must be.
+    pub fn threshold(&self) -> f64 {
+        self.outlook.threshold
+    }
+
+    /// The visits a day that this comes to. That is more than were asked for if pages must be visited
+    /// more often than there are visits, by a rule or by the largest interval; and less if no page may
+    /// be visited more often.
+    pub fn visits_per_day(&self) -> f64 {
+        self.outlook.visits
+    }
+
+    /// For how much of the time a page is expected to be as it was last seen, on average over all pages.
+    pub fn freshness(&self) -> f64 {
+        self.outlook.fresh
+    }
+
+    /// How many pages there are; of more than a million this is estimated from a sample of them.
+    pub fn pages(&self) -> f64 {
+        self.outlook.pages
+    }
+
+    /// How many of them are visited less often than once in 360 days.
+    pub fn rarely_visited(&self) -> f64 {
+        self.outlook.rare
+    }
+
+    /// What a page is worth that nobody has visited, by its host and by its rule.
+    ///
+    /// Reads nothing. A page that was visited has a [decision](crate::Snapshot::decide) instead.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`] if no page can have it.
+    pub fn of_new(&self, url: &str) -> Result<NewPage> {
+        check_url(url)?;
+        Asked::of_new(&self.due, url, self.seed)
+    }
+
+    /// What is decided about a page.
+    pub(in crate::store) fn decide(
+        &self,
+        snapshot: &Snapshot,
+        url: &str,
+    ) -> Result<Option<Decision>> {
+        check_url(url)?;
+        snapshot.view.check()?;
+        Asked::new(snapshot, self.due.clone())?.decide(url, &mut Worked::of_one())
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Outlook { threshold, pages, visits, fresh, rare } = self.outlook;
+        write!(
+            f,
+            "{visits:.0} visits a day to {pages:.0} pages, each when it is worth {threshold:.3}"
+        )?;
+        write!(f, ": {:.1} % of them fresh", fresh * 100.0)?;
+        write!(f, "; {rare:.0} are visited less often than once in 360 days")
+    }
+}
+
+impl Outlook {
+    /// The one whose threshold takes so many visits a day.
+    fn of(asked: &Asked, per_day: f64) -> Result<Outlook> {
+        let (kinds, of_one) = kinds(asked)?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let visits = |tried: &_| kinds.visits(asked, tried, threads);
+        let threshold = spend(per_day / of_one, visits).unwrap_or(f64::INFINITY);
+        let [pages, visits, fresh, rare] = kinds.outlook(asked, threshold).map(|sum| sum * of_one);
+        let fresh = if pages > 0.0 { fresh / pages } else { 1.0 };
+        Ok(Outlook { threshold, pages, visits, fresh, rare })
+    }
+}
+
+/// The kinds of all pages or of a sample, and how many pages one of them stands for.
+fn kinds(asked: &Asked) -> Result<(Kinds, f64)> {
+    let Asked { snapshot, due, scorer } = asked;
+    let (last, of_one) = sample(snapshot)?;
+    let sources = sources(snapshot, due.under.as_ref())?;
+    let held: Result<Vec<Held>> = sources.iter().map(|source| source.held(&due.rules)).collect();
+    let (held, by_order) = (held?, due.is_by_order());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let of_part = |(): &mut (), part: usize| -> Result<Vec<Kind>> {
+        let mut kinds = Vec::new();
+        let (from, upto) = part_of(last, part, PARTS);
+        each_page(&sources, from, upto, |Found { hash, component, page, row }| {
+            let number = rule_of(&held, component, page)?;
+            let mut recent = Recent::default();
+            if by_order {
+                let url = source_of(&sources, component)?.url(page)?;
+                let lookup = Lookup::of(&url, hash);
+                if let Some(page) = snapshot.view.changing(&lookup, snapshot.sequence)? {
+                    recent = page.changes.recent(page.head.first, page.head.last.time);
+                }
+            }
+            let rule = due.rules.get(number);
+            let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None };
+            kinds.push(scorer.kind(facts, number));
+            Ok(())
+        })?;
+        kinds.sort_unstable();
+        Ok(kinds)
+    };
+    let sorted: Result<Vec<Vec<Kind>>> =
+        threads::share(0..PARTS, threads, || (), of_part).into_iter().collect();
+    let mut all = sorted?.concat();
+    // Merges what is in order already.
+    all.sort();
+    Ok((Kinds::of(&all), of_one))
+}
