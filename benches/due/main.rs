@@ -32,6 +32,9 @@ cargo bench --bench due -- [OPTIONS]
 
 const DAY: i64 = 86_400_000;
 
+/// Some weeks after the last visit.
+const NOW: i64 = 120 * DAY;
+
 /// Bytes of hashes, their pages and rows that are read for a page.
 const ROW_BYTES: usize = 28;
 
@@ -103,7 +106,8 @@ fn fill(path: &Path, arguments: &Arguments, parts: &[(u64, u64)]) -> Store {
     let store = Store::create(path, options).unwrap();
     let epoch = store.change_epoch();
     for (number, (from, upto)) in (0..).zip(parts) {
-        let visits = (*from..*upto).flat_map(|page| visits(page, number));
+        let round = i64::from(number >= SEGMENTS / 2);
+        let visits = (*from..*upto).flat_map(|page| visits(page, round));
         let visits = visits.map(|(url, time, fingerprint)| {
             let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
             let (seen, status, modified) = (Seen::Content(content), None, None);
@@ -115,14 +119,17 @@ fn fill(path: &Path, arguments: &Arguments, parts: &[(u64, u64)]) -> Store {
     store
 }
 
-/// The visits of a page in a segment: some days apart, and changed now and then.
-fn visits(page: u64, segment: i64) -> impl Iterator<Item = (String, i64, u64)> {
+/// The visits of a page in a round: from a day to three weeks apart, and changed now and then, on some
+/// hosts more often.
+fn visits(page: u64, round: i64) -> impl Iterator<Item = (String, i64, u64)> {
     let (host, lot) = (mixed(page / 100) % 1_000_000, mixed(page));
     (0..3).map(move |nth| {
         let url = format!("https://h{host}.example/{page}");
-        let day = segment * 40 + nth * 10 + (lot % 10) as i64;
-        let version = if lot % 7 == 0 { nth as u64 } else { 0 };
-        (url, day * DAY + (lot % 86_400) as i64 * 1000, mixed(lot ^ version))
+        let apart = DAY + (lot / 86_400 % 20 * 86_400 + lot % 86_400) as i64 * 1000;
+        let time = round * 45 * DAY + nth * apart + (lot % 1_000_003) as i64;
+        let changes = mixed(lot + 3 * round.unsigned_abs() + nth as u64) % (3 + host % 20) == 0;
+        let version = if changes { nth as u64 + 1 } else { 0 };
+        (url, time, mixed(lot ^ version))
     })
 }
 
@@ -139,9 +146,15 @@ fn median(mut each: Vec<f64>) -> f64 {
 
 /// Measures a store with so many rows; returns the seconds of a question.
 fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u64) -> f64 {
-    let due = Due::new(1000 * DAY, arguments.budget);
+    let due = Due::new(NOW, arguments.budget);
     let ask = || seconds_of(|| view.due(&due).filter(Result::is_ok).count());
+    let (learn, learned) = seconds_of(|| view.learn().unwrap());
     let (first, found) = ask();
+    let (plan, planned) = seconds_of(|| view.plan(&due, arguments.pages as f64 / 20.0).unwrap());
+    let urls: Vec<String> = view.due(&due).map(|page| page.unwrap().page.url).collect();
+    let (decide, _) = seconds_of(|| {
+        urls.iter().filter(|url| view.decide(url, &planned).unwrap().is_some()).count()
+    });
     let next = median((0..arguments.rounds).map(|_| ask().0).collect());
     let (scan, pages) = seconds_of(|| view.scan(None).filter(Result::is_ok).count());
     let words = vec![1u64; usize::try_from(rows).unwrap() * ROW_BYTES / 8];
@@ -151,7 +164,11 @@ fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u6
         .count("pages", pages as u64)
         .count("rows", rows)
         .count("found", found as u64)
+        .count("compared", learned.pages() as u64)
+        .number("learn_s", learn)
         .number("first_s", first)
+        .number("plan_s", plan)
+        .number("decide_us", decide * 1e6 / urls.len() as f64)
         .number("next_s", next)
         .number("scan_s", scan)
         .number("sum_s", sum)

@@ -48,13 +48,48 @@ pub struct Rate {
     pub high: f64,
 }
 
+/// How likely rates are, in proportion to each other.
+#[derive(Clone, Debug)]
+pub(crate) struct Odds {
+    log: Grid,
+    /// The largest is 1.
+    relative: Grid,
+}
+
+impl Prior {
+    /// The odds of the rates.
+    pub(crate) fn odds(&self) -> Odds {
+        Odds { log: *self.logarithms(), relative: relative(self.logarithms()) }
+    }
+}
+
+impl Likelihood {
+    /// The odds of the rates.
+    pub(crate) fn odds(&self) -> Odds {
+        Odds { log: *self.logarithms(), relative: relative(self.logarithms()) }
+    }
+}
+
+/// The least sum of odds: with a smaller one some may have been too small to be told from none.
+const SUM_MIN: f64 = 1e-200;
+
 impl Belief {
     /// What is believed after comparisons of this likelihood.
     pub fn new(prior: &Prior, likelihood: &Likelihood) -> Belief {
-        let log = both(prior.logarithms(), likelihood.logarithms(), |prior, seen| prior + seen);
-        let share = relative(&log);
-        let sum: f64 = share.iter().sum();
-        Belief { probability: share.map(|share| share / sum) }
+        Belief::of(&prior.odds(), &likelihood.odds())
+    }
+
+    /// What is believed by the odds of the rates before, and by those that were seen.
+    pub(crate) fn of(prior: &Odds, likelihood: &Odds) -> Belief {
+        let mut share = both(&prior.relative, &likelihood.relative, |prior, seen| prior * seen);
+        let mut sum: f64 = share.iter().sum();
+        if sum < SUM_MIN {
+            // What was to be expected and what was seen are so far apart that digits would be lost.
+            share = relative(&both(&prior.log, &likelihood.log, |prior, seen| prior + seen));
+            sum = share.iter().sum();
+        }
+        let part = 1.0 / sum;
+        Belief { probability: share.map(|share| share * part) }
     }
 
     /// The mean rate, and the central 90 %.

@@ -9,7 +9,7 @@ use super::real::exp;
 const OCTAVES: f64 = 60.0;
 
 /// Thresholds that are tried at once, and how often. What is left is a part in a million at most.
-pub(crate) const TRIED: usize = 32;
+pub(crate) const TRIED: usize = 16;
 const ROUNDS: usize = 5;
 
 /// The least threshold that takes no more visits a day than these; none if the largest that is looked for

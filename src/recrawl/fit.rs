@@ -114,8 +114,15 @@ impl Default for Fit {
 impl Fit {
     /// Adds a page that has comparisons; one without says nothing, and is not to be counted.
     pub fn add(&mut self, page: &Evidence) {
-        self.sums = both(&self.sums, &page.0, i64::saturating_add);
-        self.pages += 1;
+        self.add_many(page, 1);
+    }
+
+    /// Adds so many pages that have the same evidence.
+    pub(crate) fn add_many(&mut self, page: &Evidence, pages: u32) {
+        for (sum, of_page) in self.sums.iter_mut().zip(&page.0) {
+            *sum = sum.saturating_add(of_page.saturating_mul(pages.into()));
+        }
+        self.pages += u64::from(pages);
     }
 
     /// Adds all pages of another one.

@@ -58,6 +58,7 @@ mod steps;
 mod value;
 mod worths;
 
+pub(crate) use belief::Odds;
 pub use belief::{Belief, Rate};
 pub(crate) use budget::spend;
 pub(crate) use class::Class;

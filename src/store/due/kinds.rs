@@ -72,13 +72,13 @@ impl Kinds {
             let mut sums = [0.0; N];
             for alike in kinds.chunk_by(|(a, _), (b, _)| a.of == b.of) {
                 let Some((Kind { of, .. }, _)) = alike.first() else { continue };
-                let belief = worked.belief(*of);
+                let belief = &worked.belief(*of);
                 let curve = of.index.map(|index| Worths::of(index).curve(belief));
                 add(&mut sums, belief, curve.as_ref(), alike);
             }
             sums
         };
-        let parts = threads::share(self.0.chunks(TOGETHER), threads, Worked::of_one, of_part);
+        let parts = threads::share(self.0.chunks(TOGETHER), threads, Worked::default, of_part);
         parts.iter().fold([0.0; N], |mut all, part| {
             all.iter_mut().zip(part).for_each(|(sum, of_part)| *sum += of_part);
             all

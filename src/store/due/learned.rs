@@ -1,11 +1,11 @@
 //! What the pages of a store tell of how pages change, before one looks at the visits of one of them.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use super::rows::{each_page, part_of};
 use super::sources::{Source, sources};
+use super::worked::Kept;
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
 use crate::recrawl::{Class, Code, Evidence, Fit, Hosts, Priors};
@@ -13,7 +13,7 @@ use crate::store::snapshot::Snapshot;
 use crate::threads;
 
 /// Of more pages than this, as a power of two, about so many are looked at.
-const SAMPLE_LOG2: u32 = 20;
+const SAMPLE_LOG2: u32 = 19;
 
 /// Slots of hosts that it is learned from how far hosts differ.
 const SLOTS_LEARNED: usize = 2048;
@@ -24,11 +24,14 @@ const FEW_PAGES: usize = 16;
 /// All slots of hosts.
 const SLOTS: usize = 1 << 16;
 
+/// Slots that a thread takes at once.
+const TOGETHER: usize = 256;
+
 /// Parts of all hashes that are shared out among threads.
 const PARTS: usize = 16;
 
-/// Codes of which a thread keeps the evidence: 8 MiB.
-const EVIDENCES_MAX: usize = 1 << 14;
+/// Codes of which a thread keeps the evidence, as a power of two: 2 MiB.
+const EVIDENCES_LOG2: u32 = 12;
 
 /// What the pages of a store tell of how often pages change: the priors of their hosts, from
 /// [`Snapshot::learn`](crate::Snapshot::learn).
@@ -83,18 +86,18 @@ impl Learned {
         let of_slots: Vec<&[SlotCode]> = compared.chunk_by(|a, b| a >> 32 == b >> 32).collect();
         let priors = Priors::default();
         let (some, threads) = (of_slots.iter().take(SLOTS_LEARNED), parallel());
-        let of_slot =
-            |evidences: &mut Evidences, pages: &&[SlotCode]| evidences.fit(pages, &priors);
-        let fits = threads::share(some, threads, Evidences::default, of_slot);
+        let own = || Evidences::new(&priors);
+        let fits = threads::share(some, threads, own, |evidences, pages| evidences.fit(pages));
         let hosts = Hosts::new(&fits.into_iter().collect::<Result<Vec<Fit>, Bug>>()?);
-        let of_slot = |evidences: &mut Evidences, pages: &&[SlotCode]| {
-            OfSlot::new(pages, &hosts, &priors, evidences)
-        };
-        let told = threads::share(of_slots.iter(), threads, Evidences::default, of_slot);
+        let many = of_slots.chunks(TOGETHER);
+        let told = threads::share(many, threads, own, |evidences, slots: &[&[SlotCode]]| {
+            let of_slot = |pages: &&[SlotCode]| OfSlot::new(pages, &hosts, evidences);
+            slots.iter().map(of_slot).collect::<Result<Vec<_>, Bug>>()
+        });
         let unknown = hosts.class(&Fit::default());
         let (mut slots, mut among_few) = (vec![(unknown, false); SLOTS], Vec::new());
-        for of_slot in told {
-            let OfSlot { slot, class, few, among_few: mut some } = of_slot?;
+        for of_slot in told.into_iter().collect::<Result<Vec<_>, Bug>>()?.into_iter().flatten() {
+            let OfSlot { slot, class, few, among_few: mut some } = of_slot;
             *slots.get_mut(usize::from(slot)).or_bug("there is one for each slot")? = (class, few);
             among_few.append(&mut some);
         }
@@ -160,24 +163,29 @@ fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
 }
 
 /// The evidence of codes that a thread met.
-#[derive(Default)]
-struct Evidences(HashMap<Code, Evidence>);
+struct Evidences<'p> {
+    priors: &'p Priors,
+    of: Kept<Code, Box<Evidence>>,
+}
 
-impl Evidences {
-    fn of(&mut self, code: SlotCode, priors: &Priors) -> Result<&Evidence, Bug> {
-        if self.0.len() == EVIDENCES_MAX {
-            self.0.clear();
-        }
+impl<'p> Evidences<'p> {
+    fn new(priors: &'p Priors) -> Self {
+        Evidences { priors, of: Kept::new(EVIDENCES_LOG2) }
+    }
+
+    fn of(&mut self, page: SlotCode) -> Result<&Evidence, Bug> {
         #[expect(clippy::cast_possible_truncation, reason = "the lower half is the code")]
-        let code = Code::from_bits(code as u32).or_bug("a code was taken from a row")?;
-        Ok(self.0.entry(code).or_insert_with(|| priors.evidence(&code.likelihood())))
+        let code = Code::from_bits(page as u32).or_bug("a code was taken from a row")?;
+        Ok(self.of.get(code, || Box::new(self.priors.evidence(&code.likelihood()))))
     }
 
     /// The evidence of the pages of a slot.
-    fn fit(&mut self, pages: &[SlotCode], priors: &Priors) -> Result<Fit, Bug> {
+    fn fit(&mut self, pages: &[SlotCode]) -> Result<Fit, Bug> {
         let mut fit = Fit::default();
-        for page in pages {
-            fit.add(self.of(*page, priors)?);
+        for alike in pages.chunk_by(|a, b| a == b) {
+            let page = alike.first().or_bug("a chunk is of some page")?;
+            let count = u32::try_from(alike.len()).ok().or_bug("a sample is of a million pages")?;
+            fit.add_many(self.of(*page)?, count);
         }
         Ok(fit)
     }
@@ -195,16 +203,15 @@ impl OfSlot {
     fn new(
         pages: &[SlotCode],
         hosts: &Hosts,
-        priors: &Priors,
-        evidences: &mut Evidences,
+        evidences: &mut Evidences<'_>,
     ) -> Result<OfSlot, Bug> {
-        let fit = evidences.fit(pages, priors)?;
+        let fit = evidences.fit(pages)?;
         let first = pages.first().or_bug("a slot is one of some page")?;
         let few = pages.len() < FEW_PAGES;
         let mut among_few = Vec::new();
         for of_code in pages.chunk_by(|a, b| a == b).take_while(|_| few) {
             let code = of_code.first().or_bug("a chunk is of some page")?;
-            let others = fit.without(evidences.of(*code, priors)?);
+            let others = fit.without(evidences.of(*code)?);
             among_few.push((*code, hosts.class(&others)));
         }
         #[expect(clippy::cast_possible_truncation, reason = "a slot has 16 bits")]

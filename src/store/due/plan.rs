@@ -129,7 +129,7 @@ impl Plan {
     ) -> Result<Option<Decision>> {
         check_url(url)?;
         snapshot.view.check()?;
-        Asked::new(snapshot, self.due.clone())?.decide(url, &mut Worked::of_one())
+        Asked::new(snapshot, self.due.clone())?.decide(url, &mut Worked::of_few())
     }
 }
 

@@ -200,7 +200,7 @@ impl Scorer {
         let weight = self.weight(of);
         let (policy, worths) = self.policy(of.rule);
         let Some(worths) = worths else {
-            let (belief, days) = (self.belief(of, worked), since as f64 / DAY_SECONDS);
+            let (belief, days) = (&self.belief(of, worked), since as f64 / DAY_SECONDS);
             let standing = Standing { belief, recent: of.recent, weight, days };
             return policy.score(&standing).map(Some);
         };
@@ -231,7 +231,7 @@ impl Scorer {
         let own = match worths {
             Some(worths) => {
                 let weight = self.weight(of);
-                let belief = self.belief(of, worked);
+                let belief = &self.belief(of, worked);
                 let by_rate = worths.reach(belief, threshold / weight);
                 let by_hint = self.hints.as_ref().zip(of.changed).and_then(|(hints, changed)| {
                     let last = self.now.saturating_sub(self.since(of.row));
@@ -258,7 +258,7 @@ impl Scorer {
     }
 
     /// What is believed of the rate of a page.
-    pub(super) fn belief<'w>(&self, of: Facts<'_>, worked: &'w mut Worked) -> &'w Belief {
+    pub(super) fn belief(&self, of: Facts<'_>, worked: &mut Worked) -> Belief {
         worked.belief(self.of(of))
     }
 }

@@ -1,76 +1,122 @@
 //! What was worked out already of pages that are believed to change alike.
 
-use crate::recrawl::{Belief, Class, Code, Index, Worths};
+use crate::recrawl::{Belief, Class, Code, Index, Odds, Worths};
 
-/// Places of whoever goes through all pages. The beliefs take 8 MiB.
-const PLACES: usize = 1 << 14;
+/// Places for likelihoods, as a power of two: 2 MiB.
+const CODES_LOG2: u32 = 12;
+
+/// Places for what is believed alike, as a power of two: 3 MiB.
+const CALM_LOG2: u32 = 17;
 
 /// By so much a worth may fall, in rounding, where it should rise with the time.
 const ROUNDING: f64 = 1.0 + 1e-9;
 
 /// What a page is believed by: the prior of its host, what its comparisons tell, and, if it goes by what
 /// a visit is worth, by which index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Of {
     pub(super) class: Class,
     pub(super) code: Code,
     pub(super) index: Option<Index>,
 }
 
-/// What a thread has worked out already: one place for each hash, where the last one is kept.
+/// What a thread has worked out already. Of things with one hash the last one is kept.
 #[derive(Debug)]
 pub(super) struct Worked {
-    places: Vec<Option<Place>>,
+    priors: Kept<Class, Box<Odds>>,
+    likelihoods: Kept<Code, Box<Odds>>,
+    calm: Kept<Of, Calm>,
 }
 
-#[derive(Clone, Debug)]
-struct Place {
-    of: Of,
-    belief: Box<Belief>,
-    /// The longest time that was found to be worth too little, and what it is worth: no shorter one is
-    /// worth more.
-    calm: (u64, f64),
+/// The longest time that was found to be worth too little, and what it is worth: no shorter one is worth
+/// more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Calm {
+    seconds: u64,
+    worth: f64,
 }
 
-impl Default for Worked {
-    fn default() -> Worked {
-        Worked { places: vec![None; PLACES] }
+/// Some of what was worked out, each in the place of its hash.
+#[derive(Debug)]
+pub(super) struct Kept<K, V> {
+    places: Vec<Option<(K, V)>>,
+}
+
+/// What has a hash.
+pub(super) trait Hashed: Copy + PartialEq {
+    fn bits(self) -> u64;
+}
+
+impl Hashed for Class {
+    fn bits(self) -> u64 {
+        self.number().into()
     }
 }
 
-impl Of {
-    /// A number that is its own.
+impl Hashed for Code {
+    fn bits(self) -> u64 {
+        Code::bits(self).into()
+    }
+}
+
+impl Hashed for Of {
     fn bits(self) -> u64 {
         let index = match self.index {
             None => 0,
             Some(Index::Value) => 1,
             Some(Index::Harmonic) => 2,
         };
-        u64::from(self.code.bits()) | u64::from(self.class.number()) << 32 | index << 48
+        Hashed::bits(self.code) | Hashed::bits(self.class) << 32 | index << 48
+    }
+}
+
+impl<K: Hashed, V> Kept<K, V> {
+    /// With as many places as this power of two.
+    pub(super) fn new(log2: u32) -> Self {
+        Kept { places: std::iter::repeat_with(|| None).take(1 << log2).collect() }
+    }
+
+    /// What is kept, or made anew.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+    #[expect(clippy::cast_possible_truncation, reason = "half of the bits")]
+    pub(super) fn get(&mut self, of: K, make: impl FnOnce() -> V) -> &mut V {
+        let hash = of.bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let place = hash as usize & (self.places.len() - 1);
+        let place = &mut self.places[place];
+        if place.as_ref().is_some_and(|(kept, _)| *kept != of) {
+            *place = None;
+        }
+        &mut place.get_or_insert_with(|| (of, make())).1
+    }
+}
+
+impl Default for Worked {
+    /// For all pages.
+    fn default() -> Worked {
+        Worked::new(CODES_LOG2, CALM_LOG2)
     }
 }
 
 impl Worked {
-    /// For one page, or for pages in order of what they are believed by.
-    pub(super) fn of_one() -> Worked {
-        Worked { places: vec![None] }
+    fn new(codes_log2: u32, calm_log2: u32) -> Worked {
+        Worked {
+            priors: Kept::new(codes_log2),
+            likelihoods: Kept::new(codes_log2),
+            calm: Kept::new(calm_log2),
+        }
     }
 
-    #[inline]
-    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
-    #[expect(clippy::cast_possible_truncation, reason = "half of the bits")]
-    fn place(&mut self, of: Of) -> &mut Place {
-        // There are as many as a power of two.
-        let hash = of.bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let place = hash as usize & (self.places.len() - 1);
-        let place = &mut self.places[place];
-        let kept = place.take_if(|place| place.of == of);
-        place.insert(kept.unwrap_or_else(|| Place::new(of)))
+    /// For a few pages.
+    pub(super) fn of_few() -> Worked {
+        Worked::new(4, 4)
     }
 
     /// What is believed of the rate.
-    pub(super) fn belief(&mut self, of: Of) -> &Belief {
-        &self.place(of).belief
+    pub(super) fn belief(&mut self, of: Of) -> Belief {
+        let prior = self.priors.get(of.class, || Box::new(of.class.prior().odds()));
+        let likelihood = || Box::new(of.code.likelihood().odds());
+        Belief::of(prior, self.likelihoods.get(of.code, likelihood))
     }
 
     /// What a visit is worth to a page of weight 1, so many seconds after the last one; none if it is
@@ -83,22 +129,14 @@ impl Worked {
         seconds: u64,
         floor: f64,
     ) -> Option<f64> {
-        let place = self.place(of);
-        let (calm, least) = place.calm;
-        if seconds <= calm && least * ROUNDING < floor {
+        let calm = *self.calm.get(of, Calm::default);
+        if seconds <= calm.seconds && calm.worth * ROUNDING < floor {
             return None;
         }
-        let worth = worths.at(&place.belief, seconds);
-        if worth < floor && seconds > calm {
-            place.calm = (seconds, worth);
+        let worth = worths.at(&self.belief(of), seconds);
+        if worth < floor && seconds > calm.seconds {
+            *self.calm.get(of, Calm::default) = Calm { seconds, worth };
         }
         Some(worth)
-    }
-}
-
-impl Place {
-    fn new(of: Of) -> Place {
-        let belief = Belief::new(&of.class.prior(), &of.code.likelihood());
-        Place { of, belief: Box::new(belief), calm: (0, 0.0) }
     }
 }
