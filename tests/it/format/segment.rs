@@ -353,7 +353,7 @@ fn check_schedule(section: &[u8], pages: &[Page], hash: impl Fn(&[u8]) -> u64) {
         let key = surt::key(&page.url);
         let host = key.split(|byte| *byte == 1).next().unwrap();
         assert_eq!(first_eight >> 48, hash(host) >> 48, "the host of {}", page.url);
-        assert_eq!(row.u32(), 0, "evidence of {}", page.url);
+        check_evidence(row.u32(), page);
         let weight = head.weighed.map_or(1_f32.to_bits(), |(_, bits)| bits);
         let rounded = ((weight + (1 << 14)) >> 15).clamp(1, 0xfeff);
         assert_eq!(u32::from(row.u16()), rounded, "the weight of {}", page.url);
@@ -365,20 +365,49 @@ fn check_schedule(section: &[u8], pages: &[Page], hash: impl Fn(&[u8]) -> u64) {
         assert_eq!(flags, expected, "the flags of {}", page.url);
         let (steps, since) = (row.u16(), head.settled.map_or(head.first, |visit| visit.time));
         let seconds = if failing { (head.last.time - since) as u64 / 1000 } else { 0 };
-        let off = of_steps(steps).abs_diff(seconds);
-        let next = [steps.saturating_sub(1), steps + 1].map(|s| of_steps(s).abs_diff(seconds));
-        assert!(next.iter().all(|other| off <= *other), "how long {} fails", page.url);
+        assert_eq!(u64::from(steps), steps_of(seconds, 10), "how long {} fails", page.url);
         assert!(failing || steps == 0);
     }
     rows.end();
 }
 
-/// The number that a number of steps stands for.
-fn of_steps(steps: u16) -> u64 {
-    match u64::from(steps) {
-        exact @ 0..2048 => exact,
-        steps => (1024 + steps % 1024) << (steps / 1024 - 1),
-    }
+/// Whether evidence is what how a page changes comes to; where that is to be made from its visits, only
+/// whether it is that of some page.
+fn check_evidence(evidence: u32, page: &Page) {
+    let part = |from: u32, bits: u32| u64::from(evidence) >> from & ((1 << bits) - 1);
+    let parts = [part(0, 6), part(6, 4), part(10, 4), part(14, 9), part(23, 9)];
+    let [changes, dated, returned, mean, _] = parts;
+    assert!(changes > 0 || [dated, returned, mean] == [0; 3], "evidence of {}", page.url);
+    assert!(dated + returned <= 16 && (mean > 0 || changes == 0 || dated == 15));
+    let Some(of) = &page.changes else {
+        let one = page.entries.iter().filter(|entry| entry.is_visit()).count() < 2;
+        assert!(evidence == 0 || !page.carried && !one, "evidence of {}", page.url);
+        return;
+    };
+    let changes = of.changed() + of.returned();
+    let share = |of: u64| if changes == 0 { 0 } else { (of * 30 + changes) / (2 * changes) };
+    let seconds = |ms: u64| (ms + 500) / 1000;
+    let undated: u64 = of.lengths.iter().map(|length| length.2).sum();
+    let mean = match changes - of.dated.0 {
+        0 => 0,
+        count => steps_of(seconds(undated / count).max(1), 3),
+    };
+    let quiet = steps_of(seconds(of.unchanged.1 + of.dated.2), 3);
+    let expected = [steps_of(changes, 3), share(of.dated.0), share(of.returned()), mean, quiet];
+    assert_eq!(parts, expected, "evidence of {}", page.url);
+}
+
+/// The number of steps of so many in an octave, as a power of two, that is nearest to a number.
+fn steps_of(number: u64, bits: u32) -> u64 {
+    let stands_for = |steps: u64| match steps >> bits {
+        0 | 1 => steps,
+        octaves => ((1 << bits) + (steps & ((1 << bits) - 1))) << (octaves - 1),
+    };
+    // Of two that are as near, the greater.
+    let next = (0..).find(|steps| stands_for(*steps) >= number).unwrap();
+    let before = next.saturating_sub(1);
+    let nearer = number - stands_for(before).min(number) < stands_for(next) - number;
+    if nearer && next > 0 { before } else { next }
 }
 
 fn check_shards(column: &[u64], shards: &[u8]) {
