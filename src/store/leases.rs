@@ -6,6 +6,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::due::Learned;
+use super::snapshot::Snapshot;
+use crate::error::Result;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, Rank, RankedGuard, RankedMutex};
 
@@ -13,11 +16,24 @@ use crate::sync::{Mutex, Rank, RankedGuard, RankedMutex};
 #[derive(Debug)]
 pub(super) struct Leases {
     /// Held while pages are chosen: by one thread at a time, so that no two choose the same page.
-    taking: RankedMutex<()>,
+    taking: RankedMutex<Option<AsOf>>,
     out: Mutex<Out>,
     /// How many are out, so that whoever observes need not lock where there are none.
     count: AtomicUsize,
 }
+
+/// What was learned of all pages, and as of which operation.
+#[derive(Debug)]
+struct AsOf {
+    learned: Learned,
+    sequence: u64,
+    pages: u64,
+}
+
+/// It is learned anew after as many operations as this part of all pages, and not sooner than after so
+/// many.
+const LEARN_PART: u64 = 8;
+const LEARN_MIN: u64 = 256;
 
 #[derive(Debug, Default)]
 struct Out {
@@ -43,7 +59,7 @@ impl Out {
 
 impl Leases {
     pub(super) fn new() -> Leases {
-        let taking = RankedMutex::new(Rank::Lease, ());
+        let taking = RankedMutex::new(Rank::Lease, None);
         Leases { taking, out: Mutex::new(Out::default()), count: AtomicUsize::new(0) }
     }
 
@@ -59,7 +75,7 @@ impl Leases {
         out.is_taking = true;
         self.count.store(out.until.len(), Ordering::Release);
         drop(out);
-        Taking { leases: self, _one: one }
+        Taking { leases: self, one }
     }
 
     /// Ends the lease of a page, if it has one.
@@ -86,10 +102,23 @@ impl Leases {
 /// Somebody takes pages.
 pub(super) struct Taking<'a> {
     leases: &'a Leases,
-    _one: RankedGuard<'a, ()>,
+    one: RankedGuard<'a, Option<AsOf>>,
 }
 
 impl Taking<'_> {
+    /// What the pages of a snapshot told about how pages change, or did a while ago.
+    pub(super) fn learned(&mut self, snapshot: &Snapshot) -> Result<Learned> {
+        let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
+        let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
+        if let Some(of) = self.one.as_ref().filter(is_recent) {
+            return Ok(of.learned.clone());
+        }
+        let (pages, _) = snapshot.count()?;
+        let (learned, sequence) = (snapshot.learned()?, snapshot.sequence());
+        *self.one = Some(AsOf { learned: learned.clone(), sequence, pages });
+        Ok(learned)
+    }
+
     /// Whether a page is not to be taken: it is handed out, or was until a moment ago.
     pub(super) fn is_out(&self, url: &str) -> bool {
         let out = self.leases.out.lock();

@@ -192,7 +192,8 @@ impl Store {
     /// taken: then a page may be visited twice, and none is forgotten. At most
     /// [`Options::leases_max`](super::Options::leases_max) are out, and then nothing is handed out.
     ///
-    /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are out.
+    /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are out. What pages
+    /// tell of how pages change is learned anew after as many operations as an eighth of the pages.
     ///
     /// ```
     /// use simkeep::due::Due;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use simkeep::due::{Decision, Due};
+use simkeep::due::{Decision, Due, Reason};
 use simkeep::limits::TIME_MIN;
-use simkeep::recrawl::{Belief, Change, Index, Likelihood, Policy, Prior};
+use simkeep::recrawl::{self, Belief, Change, Index, Likelihood, Policy, Prior};
 use simkeep::{Changes, Entry, Result, Seen, Snapshot};
 
 use super::model::Model;
@@ -16,11 +16,14 @@ const DAY: i64 = 86_400_000;
 const LARGEST: u64 = 365 * 86_400;
 
 /// The policies, and which of them go by what a visit is worth.
-const POLICIES: [(&str, Option<Index>); 4] = [
+const POLICIES: [(&str, Option<Index>); 7] = [
     ("value", Some(Index::Value)),
     ("harmonic", Some(Index::Harmonic)),
     ("uniform", None),
     ("fixed:7d", None),
+    ("thesis", None),
+    ("nutch", None),
+    ("stormcrawler", None),
 ];
 
 /// What a page is scored by.
@@ -92,7 +95,13 @@ impl Standing {
                 let off = if unlearned && undated < 2 { exact / 6.0 } else { f64::INFINITY };
                 assert!((page.value - exact).abs() <= off, "{page:?}: {exact}");
             }
-            None => assert_eq!(page.value, if policy == "uniform" { days } else { days / 7.0 }),
+            None => {
+                let recent = &page.page.changes.recent(page.page.first, page.page.last.time);
+                let belief = &Belief::new(&Prior::default(), &Likelihood::flat());
+                let standing = recrawl::Standing { belief, recent, weight: 1.0, days };
+                let score = policy.parse::<Policy>().unwrap().score(&standing).unwrap();
+                assert_eq!(page.value, if self.seconds.is_some() { score } else { 0.0 });
+            }
         }
     }
 }
@@ -130,6 +139,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
             of.check_value(page, policy, index, unlearned);
             assert_eq!(view.latest(&page.page.url).unwrap().as_ref(), Some(&page.page));
         }
+        check_plan(view, &like, &all, (lot % 1000 + 1) as f64 / 500.0);
         for _ in 0..3 {
             lot = lot.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             check_some(view, &like, &expected, &places, lot >> 33);
@@ -174,4 +184,38 @@ fn check_some(
 pub fn some_time(lot: usize) -> i64 {
     [-DAY, 0, DAY / 24, 3 * DAY, 40 * DAY, 365 * DAY, 1000 * DAY, simkeep::limits::TIME_MAX]
         [lot % 8]
+}
+
+/// Whether a plan has the dates that its threshold has, and takes the visits that it says.
+fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], per_day: f64) {
+    let plan = view.plan(due, per_day).unwrap();
+    assert_eq!((plan.pages(), plan.per_day()), (all.len() as f64, per_day));
+    let planned: Vec<Decision> =
+        view.due(&due.clone().plan(&plan)).map(|page| page.unwrap()).collect();
+    let mut visits = 0.0;
+    for (one, plain) in planned.iter().zip(all) {
+        let url = &one.page.url;
+        assert_eq!(view.decide(url, &plan).unwrap().as_ref(), Some(one));
+        assert_eq!((url, one.value, one.reason), (&plain.page.url, plain.value, plain.reason));
+        let every = one.every.unwrap();
+        visits += 1.0 / every.days();
+        assert!(every.seconds() <= LARGEST);
+        // On its date a page is worth the threshold, and a second before it is not.
+        let Some(date) = one.due.filter(|date| one.page.last.seen != Seen::Failed && *date > 0)
+        else {
+            continue;
+        };
+        let at = |now: i64| {
+            let found = view.due(&due.clone().now(now)).map(|page| page.unwrap());
+            found.into_iter().find(|page| page.page.url == *url).unwrap()
+        };
+        let is_overdue = |of: &Decision| matches!(of.reason, Reason::Overdue { .. });
+        let (then, before) = (at(date), at(date - 1000));
+        let (least, most) = (plan.threshold() * (1.0 - 1e-9), plan.threshold() * (1.0 + 1e-9));
+        assert!(then.value >= least || is_overdue(&then), "{one:?} {then:?}");
+        assert!(before.value <= most && !is_overdue(&before), "{one:?} {before:?}");
+    }
+    assert!((plan.visits_per_day() - visits).abs() <= visits * 1e-9);
+    assert!(visits <= per_day || plan.threshold().is_infinite());
+    assert_eq!(planned.len(), all.len());
 }

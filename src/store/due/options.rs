@@ -53,6 +53,12 @@ impl Due {
         }
     }
 
+    /// At this time, in milliseconds since 1970.
+    #[must_use]
+    pub fn now(self, now: i64) -> Due {
+        Due { now, ..self }
+    }
+
     /// At most so many pages.
     #[must_use]
     pub fn budget(self, pages: usize) -> Due {

@@ -269,10 +269,10 @@ pub(super) fn bounded(own: Option<u64>, min: Option<Interval>, longest: u64) -> 
     own.unwrap_or(u64::MAX).min(longest).max(min.map_or(1, Interval::seconds))
 }
 
-/// The interval of so many days, in whole seconds; at least one.
+/// The interval of so many days, in whole seconds that are not less; at least one.
 pub(super) fn interval(days: f64) -> Interval {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let seconds = (days * DAY_SECONDS).round() as u64;
+    let seconds = (days * DAY_SECONDS).ceil() as u64;
     Interval::saturating(seconds)
 }
 

@@ -9,15 +9,20 @@ use crate::store::shared::Shared;
 /// Hands out the best pages that nobody has, until the lease is over.
 pub(in crate::store) fn take(shared: &Shared, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
     shared.base.lifecycle.check()?;
-    let taking = shared.leases.take(due.now);
+    let mut taking = shared.leases.take(due.now);
     let out = shared.leases.len();
     let room = shared.base.options.leases_max.saturating_sub(out);
     let wanted = due.budget.min(room);
     // Those that are out are passed over, here or because they were visited meanwhile.
-    let asked = due.clone().budget(wanted.saturating_add(out));
+    let mut asked = due.clone().budget(wanted.saturating_add(out));
     let mut pages = Vec::new();
     // The view is taken after that of the leases: whoever ends one meanwhile is noted there.
-    for page in shared.base.live.snapshot().due(&asked) {
+    let snapshot = shared.base.live.snapshot();
+    snapshot.view.check()?;
+    if asked.learned.is_none() {
+        asked.learned = Some(taking.learned(&snapshot)?);
+    }
+    for page in snapshot.due(&asked) {
         let page = page?;
         if pages.len() == wanted || page.value <= 0.0 {
             break;

@@ -2,6 +2,7 @@
 
 mod hints;
 mod order;
+mod plan;
 mod ruled;
 mod rules;
 mod take;

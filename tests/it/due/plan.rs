@@ -1,0 +1,176 @@
+//! What is learned of all pages and planned by it, whatever came first and wherever it is stored.
+
+use simkeep::disk::SimDisk;
+use simkeep::due::{Decision, Due, Plan, Rule, Rules};
+use simkeep::load::LoadOptions;
+use simkeep::recrawl::{Belief, Likelihood, Prior, Rate};
+use simkeep::{Epoch, Error, Observation, Prefix, Progress, Reader, Scope, Snapshot, Store};
+use simkeep_testing::{choice, create, on, small};
+
+const DAY: i64 = 86_400_000;
+
+/// Hosts of twelve pages and some of one. Those of every third host change between most visits.
+fn visits() -> Vec<Observation<'static>> {
+    let mut choose = choice(7);
+    let mut visits = Vec::new();
+    for host in 0..12_u64 {
+        for page in 0..if host % 4 == 3 { 1 } else { 12 } {
+            let url = format!("https://h{host}.example/{page}").leak();
+            let often = host % 3 == 0;
+            let (mut time, mut fingerprint) = (choose(DAY as u64).cast_signed(), 0);
+            for _ in 0..8 {
+                let changes = choose(10) < if often { 7 } else { 1 };
+                fingerprint = if changes { choose(u64::MAX) } else { fingerprint };
+                let observation =
+                    Observation::content(url, time, fingerprint, Epoch::from_number(0));
+                let weight = [0.5, 1.0, 4.0][choose(3) as usize];
+                visits.push(if choose(5) == 0 { observation.weight(weight) } else { observation });
+                time += (1 + choose(12)).cast_signed() * DAY + choose(1000).cast_signed();
+            }
+        }
+    }
+    visits
+}
+
+fn rules() -> Rules {
+    let rule = |text| Rule::under(Prefix::parse(text).unwrap());
+    Rules::new([
+        rule("h1.example").min("9d".parse().unwrap()).weight(3.0),
+        rule("h2.example").max("3d".parse().unwrap()),
+        rule("h4.example").policy("fixed:5d".parse().unwrap()),
+        rule("h5.example").policy("nutch".parse().unwrap()),
+    ])
+    .unwrap()
+}
+
+/// The stores that the same visits end in, whatever came first.
+fn stores(visits: &[Observation<'static>]) -> Vec<(SimDisk, Store)> {
+    let mut shuffled = visits.to_vec();
+    let mut choose = choice(11);
+    for at in (1..shuffled.len()).rev() {
+        shuffled.swap(at, choose(at as u64 + 1) as usize);
+    }
+    let new = || {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        (disk, store)
+    };
+    let observe = |store: &Store, visits: &[Observation<'static>]| {
+        visits.iter().for_each(|visit| drop(store.observe(*visit).unwrap()));
+    };
+    let (in_order, loaded, late, mended) = (new(), new(), new(), new());
+    observe(&in_order.1, visits);
+    loaded.1.load(visits.iter().map(|visit| Ok(*visit)), LoadOptions::default()).unwrap();
+    for (number, some) in shuffled.chunks(100).enumerate() {
+        observe(&late.1, some);
+        late.1.seal().unwrap();
+        if number == 4 {
+            late.1.merge(&Progress::default()).unwrap();
+        }
+    }
+    observe(&mended.1, &shuffled[..300]);
+    mended.1.observe(Observation::gone("https://other.example/", DAY)).unwrap();
+    mended.1.seal().unwrap();
+    mended.1.forget(Scope::Url("https://other.example/")).unwrap();
+    observe(&mended.1, &shuffled[300..]);
+    vec![in_order, loaded, late, mended]
+}
+
+fn all(view: &Snapshot, due: &Due) -> Vec<Decision> {
+    view.due(due).map(|page| page.unwrap()).collect()
+}
+
+fn figures(plan: &Plan) -> [f64; 5] {
+    [plan.threshold(), plan.visits_per_day(), plan.freshness(), plan.pages(), plan.rarely_visited()]
+}
+
+#[test]
+fn what_is_decided_does_not_show_what_came_first_or_where_it_is_stored() {
+    let now = 110 * DAY;
+    for policy in ["value", "harmonic", "thesis"] {
+        let due = Due::new(now, usize::MAX).rules(&rules()).policy(policy.parse().unwrap());
+        let mut expected = None;
+        for (disk, store) in stores(&visits()) {
+            let reader = Reader::open(on(&disk)).unwrap();
+            for view in [store.snapshot(), reader.snapshot()] {
+                let plan = view.plan(&due, 10.0).unwrap();
+                let found = (all(&view, &due.clone().plan(&plan)), figures(&plan));
+                let expected = expected.get_or_insert_with(|| found.clone());
+                for (one, other) in found.0.iter().zip(&expected.0) {
+                    assert_eq!(one, other, "{policy}");
+                }
+                assert_eq!(found, *expected, "{policy}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_is_believed_to_change_like_others_of_its_host() {
+    let (_disk, store) = stores(&visits()).remove(0);
+    let view = store.snapshot();
+    let plan = view.plan(&Due::new(110 * DAY, 0).rules(&rules()), 10.0).unwrap();
+    let rate = |host: u32| plan.of_new(&format!("https://h{host}.example/new")).unwrap().rate;
+    for often in [0, 6, 9] {
+        for seldom in [1, 2, 4] {
+            assert!(rate(often).per_day > 2.0 * rate(seldom).per_day);
+        }
+    }
+    // The only page of a host is not believed by what it says itself, twice.
+    let new = plan.of_new("https://new.example/").unwrap();
+    let only = view.decide("https://h3.example/0", &plan).unwrap().unwrap();
+    assert!(only.rate != rate(3));
+    // As soon as possible, since nothing is known of it, and it was never seen.
+    assert!(new.value > plan.threshold() && new.weight == 1.0);
+    assert_eq!(plan.of_new("https://h1.example/new").unwrap().weight, 3.0);
+    assert!(matches!(plan.of_new("no page"), Err(Error::Url { .. })));
+}
+
+#[test]
+fn of_fewer_than_twenty_compared_pages_nothing_is_learned() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let default = Belief::new(&Prior::default(), &Likelihood::flat()).rate();
+    let of_new = |store: &Store| -> Rate {
+        let plan = store.snapshot().plan(&Due::new(0, 0), 1.0).unwrap();
+        plan.of_new("https://example.org/").unwrap().rate
+    };
+    for page in 0..20 {
+        assert_eq!(store.snapshot().learn().unwrap().pages(), page);
+        assert_eq!(of_new(&store), default);
+        for day in 0..3_u32 {
+            let url = format!("https://example.com/{page}");
+            let (time, fingerprint) = (i64::from(day) * DAY, u64::from(u32::MAX) << (8 * day));
+            store
+                .observe(Observation::content(&url, time, fingerprint, store.change_epoch()))
+                .unwrap();
+        }
+    }
+    assert!(of_new(&store).per_day > default.per_day);
+}
+
+#[test]
+fn visits_a_day_are_a_positive_number_and_what_was_learned_is_of_one_store() {
+    let (_disk, store) = stores(&visits()).remove(0);
+    let due = Due::new(110 * DAY, 10);
+    for per_day in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let refused = store.snapshot().plan(&due, per_day);
+        assert!(matches!(refused, Err(Error::Option { name: "per_day", .. })), "{per_day}");
+    }
+    // Any number of visits is one: none is enough for the largest interval, or all are.
+    let least = store.snapshot().plan(&due, 1e-300).unwrap();
+    assert!(least.threshold().is_infinite() && least.visits_per_day() > 0.2);
+    assert_eq!(least.rarely_visited(), least.pages());
+    let most = store.snapshot().plan(&due, 1e300).unwrap();
+    assert!(most.threshold() < 1e-9 && most.freshness() > 0.999);
+    let folder = tempfile::tempdir().unwrap();
+    let [other, another] =
+        ["a", "b"].map(|name| Store::create(folder.path().join(name), small()).unwrap());
+    let mut found = other.snapshot().due(&due.learned(&another.snapshot().learn().unwrap()));
+    let said = found.next().unwrap().unwrap_err().to_string();
+    assert!(said.contains("of another store"), "{said}");
+    // Of a store without pages there is nothing to plan.
+    let plan = other.snapshot().plan(&Due::new(0, 0), 5.0).unwrap();
+    assert_eq!((plan.pages(), plan.visits_per_day()), (0.0, 0.0));
+    assert_eq!(other.snapshot().decide("https://example.com/", &plan).unwrap(), None);
+}
