@@ -1,4 +1,5 @@
-//! What a visit and the one before it say of the time between them.
+//! What a visit and the one before it say of the time between them, and which of a page's last versions
+//! a content is like.
 
 use super::epoch::{known, tells_change};
 use super::head::{Head, LastSeen, bits_between, fingerprints, have_digest};
@@ -14,6 +15,17 @@ pub(super) enum Found {
     Changed(Option<u32>),
     /// It changed to what it was at one of the last versions, or is there again.
     Returned(Option<u32>),
+}
+
+/// How a content is like a version of its page, the closest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likeness {
+    /// At most a minor change away, in one of the epochs that tell of changes.
+    Near,
+    /// With an equal fingerprint.
+    Fingerprint,
+    /// With an equal digest.
+    Digest,
 }
 
 impl Head {
@@ -37,22 +49,15 @@ impl Head {
             Seen::NotModified { .. } if was_gone => Some(Found::Returned(None)),
             Seen::NotModified { .. } => Some(Found::Unchanged),
             Seen::Content(content) => {
-                self.find_content(content, &Seeing { content, also, epochs }, was_gone)
+                self.find_content(&Seeing { content, also, epochs }, was_gone)
             }
         }
     }
 
-    fn find_content(
-        &self,
-        content: &Content,
-        seeing: &Seeing<'_>,
-        was_gone: bool,
-    ) -> Option<Found> {
-        let last = self.contents.first();
-        let is_last = |v: &LastSeen| last.is_some_and(|last| !was_gone && v.is_with(last));
+    fn find_content(&self, seeing: &Seeing<'_>, was_gone: bool) -> Option<Found> {
         let bits = self.distances(seeing.told()).last().copied();
         if !was_gone {
-            if self.last_version().any(|v| have_digest(&v.content, content)) {
+            if self.last_version().any(|v| have_digest(&v.content, seeing.content)) {
                 return Some(Found::Unchanged);
             }
             match bits {
@@ -64,22 +69,43 @@ impl Head {
             }
         }
         let bits = bits.map(|by| by.bits);
-        let is_back = |v: &LastSeen| have_digest(&v.content, content) || seeing.is_near(&v.content);
-        let back = self.remembered().any(|v| !is_last(v) && is_back(v));
+        let back = self.earlier().any(|v| seeing.likeness(&v.content).is_some());
         Some(if back { Found::Returned(bits) } else { Found::Changed(bits) })
+    }
+
+    /// How a content is like the earlier version at hand that it is most like, the one last seen of
+    /// several, and when that was.
+    pub(super) fn most_like(&self, seeing: &Seeing<'_>) -> Option<(Likeness, i64)> {
+        let mut most = None;
+        for version in self.earlier() {
+            let likeness = seeing.likeness(&version.content);
+            if likeness > most.map(|(likeness, _)| likeness) {
+                most = likeness.map(|likeness| (likeness, version.time));
+            }
+            if likeness == Some(Likeness::Digest) {
+                break;
+            }
+        }
+        most
+    }
+
+    /// The versions at hand but for the one in force.
+    fn earlier(&self) -> impl Iterator<Item = &LastSeen> {
+        let in_force = self.contents.first().filter(|_| !self.gone());
+        self.remembered().filter(move |v| in_force.is_none_or(|last| !v.is_with(last)))
     }
 }
 
 /// A content that a visit saw, with what was restated of it.
-struct Seeing<'a> {
-    content: &'a Content,
-    also: &'a [Content],
-    epochs: &'a [EpochInfo],
+pub(super) struct Seeing<'a> {
+    pub(super) content: &'a Content,
+    pub(super) also: &'a [Content],
+    pub(super) epochs: &'a [EpochInfo],
 }
 
 impl<'a> Seeing<'a> {
     /// Its fingerprints that count, of epochs that tell of changes.
-    fn told(&self) -> impl Iterator<Item = &'a Content> {
+    pub(super) fn told(&self) -> impl Iterator<Item = &'a Content> {
         let all = fingerprints(self.content, self.also);
         all.filter(|content| tells_change(self.epochs, content.epoch))
     }
@@ -94,10 +120,19 @@ impl<'a> Seeing<'a> {
         differ && self.told().any(without)
     }
 
-    /// Whether this is at most a minor change of another content.
-    fn is_near(&self, other: &Content) -> bool {
-        let by = |c: &Content| Some(Distance { bits: bits_between(other, c)?, epoch: c.epoch });
-        self.told().filter_map(by).any(|by| is_minor(self.epochs, by))
+    /// How this is like another content, if it is at most a minor change away.
+    fn likeness(&self, other: &Content) -> Option<Likeness> {
+        if have_digest(other, self.content) {
+            return Some(Likeness::Digest);
+        }
+        let by = |c: &Content| match bits_between(other, c)? {
+            0 => Some(Likeness::Fingerprint),
+            bits => {
+                let distance = Distance { bits, epoch: c.epoch };
+                is_minor(self.epochs, distance).then_some(Likeness::Near)
+            }
+        };
+        self.told().filter_map(by).max()
     }
 }
 

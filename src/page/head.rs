@@ -7,6 +7,7 @@
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
+use super::compare::{Likeness, Seeing};
 use super::epoch::tells_change;
 use super::{
     Content, Digest, Distance, Entry, EpochInfo, SameBy, Seen, Verdict, Visit, Weighed, Weight,
@@ -226,45 +227,46 @@ impl Head {
     /// What a visit that comes after all others means; `also` is what was restated of it. Fingerprints
     /// of epochs that do not tell of changes are not compared.
     pub(crate) fn judge(&self, visit: &Visit, also: &[Content], epochs: &[EpochInfo]) -> Verdict {
-        let content = match &visit.seen {
-            Seen::Gone => return Verdict::Gone,
-            Seen::Failed => return Verdict::Failed,
-            Seen::NotModified { .. } => {
-                return match self.contents.first() {
-                    None => Verdict::Unseen,
-                    Some(v) if self.gone() => {
-                        let mut told = self.last_version().map(|v| v.content.epoch);
-                        let epoch = told.find(|epoch| tells_change(epochs, *epoch));
-                        let distance = epoch.map(|epoch| Distance { bits: 0, epoch });
-                        Verdict::Reverted { to: v.time, distance }
-                    }
-                    Some(_) => Verdict::Same(SameBy::Word),
-                };
-            }
-            Seen::Content(content) => content,
-        };
-        if self.contents.is_empty() {
-            return Verdict::New;
+        match &visit.seen {
+            Seen::Gone => Verdict::Gone,
+            Seen::Failed => Verdict::Failed,
+            Seen::NotModified { .. } => self.judge_word(epochs),
+            Seen::Content(_) if self.contents.is_empty() => Verdict::New,
+            Seen::Content(content) => self.judge_content(&Seeing { content, also, epochs }),
         }
-        let all = || fingerprints(content, also).filter(|c| tells_change(epochs, c.epoch));
+    }
+
+    /// What a server's word means that nothing was modified.
+    fn judge_word(&self, epochs: &[EpochInfo]) -> Verdict {
+        match self.contents.first() {
+            None => Verdict::Unseen,
+            Some(v) if self.gone() => {
+                let mut told = self.last_version().map(|v| v.content.epoch);
+                let epoch = told.find(|epoch| tells_change(epochs, *epoch));
+                let distance = epoch.map(|epoch| Distance { bits: 0, epoch });
+                Verdict::Reverted { to: v.time, distance }
+            }
+            Some(_) => Verdict::Same(SameBy::Word),
+        }
+    }
+
+    /// What content means for a page that had some before.
+    fn judge_content(&self, seeing: &Seeing<'_>) -> Verdict {
         let in_force = !self.gone();
-        if in_force && self.last_version().any(|v| have_digest(&v.content, content)) {
+        if in_force && self.last_version().any(|v| have_digest(&v.content, seeing.content)) {
             return Verdict::Same(SameBy::Digest);
         }
         // Of several epochs each may tell of a change.
-        let distances = self.distances(all());
+        let distances = self.distances(seeing.told());
         let distance = distances.last().copied();
         if in_force && distance.is_some() && distances.iter().all(|of| of.bits == 0) {
             return Verdict::Same(SameBy::Fingerprint);
         }
-        let last = self.contents.first().filter(|_| in_force);
-        let earlier = || self.remembered().filter(|v| last.is_none_or(|last| !v.is_with(last)));
-        let by_digest = earlier().find(|v| have_digest(&v.content, content));
-        let by_fingerprint =
-            || earlier().find(|v| all().any(|c| bits_between(&v.content, c) == Some(0)));
-        match by_digest.or_else(by_fingerprint) {
-            Some(v) => Verdict::Reverted { to: v.time, distance },
-            None => Verdict::Changed { distance },
+        match self.most_like(seeing) {
+            Some((Likeness::Digest | Likeness::Fingerprint, to)) => {
+                Verdict::Reverted { to, distance }
+            }
+            Some((Likeness::Near, _)) | None => Verdict::Changed { distance },
         }
     }
 
