@@ -7,10 +7,11 @@
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
-use super::compare::{Likeness, Seeing};
+use super::compare::{Likeness, Seeing, is_minor};
 use super::epoch::tells_change;
 use super::{
-    Content, Digest, Distance, Entry, EpochInfo, SameBy, Seen, Verdict, Visit, Weighed, Weight,
+    Content, Digest, Distance, Entry, EpochInfo, Ruling, SameBy, Seen, Verdict, Visit, Weighed,
+    Weight,
 };
 
 /// How many of a page's last versions the store remembers, to recognise when the page returns to one
@@ -226,12 +227,12 @@ impl Head {
 
     /// What a visit that comes after all others means; `also` is what was restated of it. Fingerprints
     /// of epochs that do not tell of changes are not compared.
-    pub(crate) fn judge(&self, visit: &Visit, also: &[Content], epochs: &[EpochInfo]) -> Verdict {
+    pub(crate) fn judge(&self, visit: &Visit, also: &[Content], epochs: &[EpochInfo]) -> Ruling {
         match &visit.seen {
-            Seen::Gone => Verdict::Gone,
-            Seen::Failed => Verdict::Failed,
-            Seen::NotModified { .. } => self.judge_word(epochs),
-            Seen::Content(_) if self.contents.is_empty() => Verdict::New,
+            Seen::Gone => Verdict::Gone.into(),
+            Seen::Failed => Verdict::Failed.into(),
+            Seen::NotModified { .. } => self.judge_word(epochs).into(),
+            Seen::Content(_) if self.contents.is_empty() => Ruling::NEW,
             Seen::Content(content) => self.judge_content(&Seeing { content, also, epochs }),
         }
     }
@@ -251,22 +252,27 @@ impl Head {
     }
 
     /// What content means for a page that had some before.
-    fn judge_content(&self, seeing: &Seeing<'_>) -> Verdict {
+    fn judge_content(&self, seeing: &Seeing<'_>) -> Ruling {
         let in_force = !self.gone();
         if in_force && self.last_version().any(|v| have_digest(&v.content, seeing.content)) {
-            return Verdict::Same(SameBy::Digest);
+            return Verdict::Same(SameBy::Digest).into();
         }
         // Of several epochs each may tell of a change.
         let distances = self.distances(seeing.told());
         let distance = distances.last().copied();
         if in_force && distance.is_some() && distances.iter().all(|of| of.bits == 0) {
-            return Verdict::Same(SameBy::Fingerprint);
+            return Verdict::Same(SameBy::Fingerprint).into();
         }
         match self.most_like(seeing) {
             Some((Likeness::Digest | Likeness::Fingerprint, to)) => {
-                Verdict::Reverted { to, distance }
+                Verdict::Reverted { to, distance }.into()
             }
-            Some((Likeness::Near, _)) | None => Verdict::Changed { distance },
+            Some((Likeness::Near, _)) => Verdict::Changed { distance }.into(),
+            None => {
+                let is_minor = |distance| is_minor(seeing.epochs, distance);
+                let novel = !(in_force && distance.is_some_and(is_minor));
+                Ruling { verdict: Verdict::Changed { distance }, novel }
+            }
         }
     }
 
@@ -322,12 +328,12 @@ pub(crate) fn judge(
     visit: &Visit,
     also: &[Content],
     epochs: &[EpochInfo],
-) -> Verdict {
+) -> Ruling {
     match (head, visit.seen) {
         (Some(head), _) => head.judge(visit, also, epochs),
-        (None, Seen::Gone) => Verdict::Gone,
-        (None, Seen::Failed) => Verdict::Failed,
-        (None, Seen::Content(_)) => Verdict::New,
-        (None, Seen::NotModified { .. }) => Verdict::Unseen,
+        (None, Seen::Gone) => Verdict::Gone.into(),
+        (None, Seen::Failed) => Verdict::Failed.into(),
+        (None, Seen::Content(_)) => Ruling::NEW,
+        (None, Seen::NotModified { .. }) => Verdict::Unseen.into(),
     }
 }

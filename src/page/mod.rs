@@ -12,6 +12,7 @@ mod observation;
 mod prefix;
 mod punycode;
 mod replay;
+mod ruling;
 pub(crate) mod surt;
 mod terms;
 mod time;
@@ -33,6 +34,7 @@ pub(crate) use head::{CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_
 pub use observation::{Observation, Request, Restatement, Weighing};
 pub use prefix::{Prefix, PrefixError};
 pub use replay::{Replayed, ReplayedPage};
+pub(crate) use ruling::Ruling;
 pub use terms::Terms;
 pub(crate) use time::Utc;
 pub(crate) use url::check as check_url;

@@ -38,7 +38,7 @@ pub struct ExactCopy {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
     /// What this page is now.
@@ -46,6 +46,44 @@ pub struct Outcome {
     /// What the distance of the verdict means, if it has one: by the recipe of its epoch. In a text of
     /// fewer than [100 words](Meaning::WORDS_MIN), which the store does not know of, it means little.
     pub meaning: Option<Meaning>,
+    /// Whether the visit saw content that is far from all of the page's last versions: the first of the
+    /// page; or [changed](Verdict::Changed) by more than what is minor in its epoch, and not near an
+    /// earlier version. Where there is no distance, as to a fingerprint of another epoch, content is
+    /// far from a version that has not its digest. False of a visit that is
+    /// [out of order](Verdict::OutOfOrder): of that it is not told.
+    pub novel: bool,
+    /// How much what the visit saw is worth being processed further, beside what others saw. It goes
+    /// from 0 to the page's [weight](crate::Observation::weight), the one in force after the visit:
+    ///
+    /// | verdict | priority |
+    /// |---|---|
+    /// | `New` | the weight |
+    /// | `Changed` or `Reverted` | the weight times the distance / 32, but not more than the weight |
+    /// | either, by a distance that is not known | the weight |
+    /// | `Same`, `Unseen`, `Gone`, `Failed`, `Known` | 0 |
+    /// | `OutOfOrder` | 0, since what was seen later stands |
+    ///
+    /// So it is 0 of a page that was gone and is back as it was. Two texts that have nothing to do with
+    /// each other are 32 bits apart on average. That a priority grows with the distance is from
+    /// S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009,
+    /// 2.6.1.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// let first = store.observe(Observation::content(url, 1_000, 0x00, epoch).weight(2.0))?;
+    /// assert_eq!((first.novel, first.priority), (true, 2.0));
+    /// let changed = store.observe(Observation::content(url, 2_000, 0xff, epoch))?;
+    /// assert_eq!((changed.novel, changed.priority), (true, 0.5));
+    /// let back = store.observe(Observation::content(url, 3_000, 0x00, epoch))?;
+    /// assert_eq!((back.novel, back.priority), (false, 0.5));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub priority: f64,
     /// Whether the fingerprint in [another epoch](crate::Observation::also) was stored. This can
     /// happen for a visit that is known: it may come again with a fingerprint that is new.
     pub also: bool,
@@ -63,7 +101,7 @@ pub struct Outcome {
 }
 
 /// The answer to a [`Request`](crate::Request).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// To an observation.
     Observed(Outcome),

@@ -11,7 +11,7 @@ use super::options::Options;
 use super::prepared::Prepared;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::Request;
+use crate::page::{Request, Ruling};
 use crate::segment::{put_course, unpack_head};
 
 /// Judges request number `at` and applies it, under the write lock. Also returns whether the
@@ -43,9 +43,9 @@ pub(super) fn apply(
         judge_all(view, lookup, known.head, request)?
     } else {
         packed.extend_from_slice(head);
-        match page.effect.verdict {
-            Some(verdict) if is_alone(request) => {
-                Judged::visit(verdict, request.entry(), page.effect.take())
+        match page.effect.ruling {
+            Some(ruling) if is_alone(request) => {
+                Judged::visit(ruling, request.entry(), page.effect.take())
             }
             _ => judge_all(view, lookup, unpack_head(packed), request)?,
         }
@@ -53,10 +53,15 @@ pub(super) fn apply(
     let answer = match judged.judgement {
         Judgement::Restated(outcome) => Answer::Restated(outcome),
         Judgement::Weighed(outcome) => Answer::Weighed(outcome),
-        Judgement::Visit(verdict) => {
+        Judgement::Visit(ruling) => {
+            let Ruling { verdict, novel } = ruling;
+            // What does nothing is known.
+            let priority = judged.weight().map_or(0.0, |weight| ruling.priority(weight));
             let (also, copies, near) = (judged.also(), Vec::new(), Vec::new());
             let meaning = verdict.distance().map(|distance| view.epochs.meaning(distance));
-            let mut outcome = Outcome { verdict, meaning, also, copies, near, complete: true };
+            let complete = true;
+            let mut outcome =
+                Outcome { verdict, meaning, novel, priority, also, copies, near, complete };
             add_nearby(&mut outcome, view, options, request, &mut page.found)?;
             Answer::Observed(outcome)
         }

@@ -11,13 +11,13 @@ use super::view::View;
 use crate::error::Result;
 use crate::page::{
     Content, Digest, Entry, HISTORY_WINDOW, Head, Observation, Request, RestateOutcome, Restated,
-    Seen, Verdict, WeighOutcome, restated_digest,
+    Ruling, Seen, Verdict, WeighOutcome, Weight, restated_digest,
 };
 
 /// What a request means for its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Judgement {
-    Visit(Verdict),
+    Visit(Ruling),
     Restated(RestateOutcome),
     Weighed(WeighOutcome),
 }
@@ -40,9 +40,14 @@ pub(super) fn also_of(request: &Request<'_>) -> Option<Content> {
 
 impl Judged {
     /// A visit, which is no operation if it is known.
-    pub(super) fn visit(verdict: Verdict, visit: Entry, effect: Effect) -> Judged {
-        let news = (verdict != Verdict::Known).then_some((visit, effect));
-        Judged { judgement: Judgement::Visit(verdict), operations: news.into_iter().collect() }
+    pub(super) fn visit(ruling: Ruling, visit: Entry, effect: Effect) -> Judged {
+        let news = (ruling.verdict != Verdict::Known).then_some((visit, effect));
+        Judged { judgement: Judgement::Visit(ruling), operations: news.into_iter().collect() }
+    }
+
+    /// The weight in force after all operations, if there are any.
+    pub(super) fn weight(&self) -> Option<Weight> {
+        self.operations.last().map(|(_, effect)| effect.weight)
     }
 
     /// Whether what is restated beside a visit is an operation.
@@ -84,11 +89,11 @@ pub(super) fn judge_all(
     }
     let before = head.clone();
     let effect = Effect::of(&mut head, &visit, also.as_slice(), &view.epochs);
-    let verdict = match effect.verdict {
-        Some(verdict) => verdict,
-        None => late(view, lookup, &visit)?,
+    let ruling = match effect.ruling {
+        Some(ruling) => ruling,
+        None => late(view, lookup, &visit)?.into(),
     };
-    let mut judged = Judged::visit(verdict, visit, effect);
+    let mut judged = Judged::visit(ruling, visit, effect);
     if judged.operations.is_empty() {
         head = before;
     }

@@ -222,7 +222,7 @@ fn fold(entries: &[Entry], epochs: &Epochs) -> History {
                 if let Seen::Content(content) = visit.seen {
                     also.extend(restated((visit.time, content.digest), &entries[at + 1..]));
                 }
-                let verdict = judge(head.as_ref(), &visit, &also, epochs);
+                let verdict = judge(head.as_ref(), &visit, &also, epochs).verdict;
                 let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
                 HistoryEntry::Visit { visit, verdict, meaning }
             }

@@ -30,3 +30,4 @@ mod search;
 mod space;
 mod style;
 mod weights;
+mod worth;

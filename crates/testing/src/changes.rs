@@ -97,6 +97,22 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
     }
 }
 
+/// Whether a visit after these entries sees content that is far from all versions at hand.
+pub(super) fn is_novel(before: &[Entry], visit: &Visit, also: &[Content], roles: &Roles) -> bool {
+    let Seen::Content(content) = visit.seen else { return false };
+    let now = told(content, also.to_vec(), roles);
+    let known = remembered(before);
+    let mut version = last_version(&known, before);
+    version.retain(|_| !gone(before));
+    // To what is in force there is one distance, that of the newest epoch.
+    let by = distances(&version, &now).pop_last();
+    let is_minor = by.is_some_and(|(epoch, by)| by <= roles.minor(epoch));
+    let earlier = known.iter().filter(|k| !version.iter().any(|last| last.is_with(k)));
+    let is_back = earlier.into_iter().any(|k| is_like(k, &content, &now, roles));
+    let is_same = version.iter().any(|k| same_digest(&k.content, &content));
+    !(is_minor || is_back || is_same)
+}
+
 /// The fingerprints of what is seen that tell of changes, or that there is none, by epoch: restated
 /// ones before those that were seen.
 fn told(content: Content, mut also: Vec<Content>, roles: &Roles) -> BTreeMap<Epoch, Content> {

@@ -88,6 +88,8 @@ pub fn check_answer(found: &Answer, expected: &expected::Answer, limit: usize) {
 
 pub fn check_outcome(found: &Outcome, expected: &expected::Outcome, limit: usize) {
     assert_eq!((found.verdict, found.also), (expected.verdict, expected.also));
+    let worth = (found.novel, found.priority);
+    assert_eq!(worth, (expected.novel, expected.priority), "{:?}", found.verdict);
     let all_copies = check_cut(&found.copies, &expected.copies, limit);
     let all_near = check_cut(&found.near, &expected.near, limit);
     if expected.copies.len() + expected.near.len() < limit || !all_copies || !all_near {

@@ -30,16 +30,18 @@ impl From<&simkeep::ExactCopy> for ExactCopy {
 }
 
 /// Of an observation: with every copy and near page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub verdict: Verdict,
+    pub novel: bool,
+    pub priority: f64,
     pub also: bool,
     pub copies: Vec<ExactCopy>,
     pub near: Vec<Near>,
 }
 
 /// Of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Observed(Outcome),
     Restated(RestateOutcome),

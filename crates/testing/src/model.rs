@@ -9,11 +9,11 @@ use simkeep::{
     Restatement, Seen, Terms, Verdict, Versions, Visit, WeighOutcome, Weighed, Weighing,
 };
 
-use super::changes::{Compared, comparisons};
+use super::changes::{Compared, comparisons, is_novel};
 use super::expected::{Answer, ExactCopy, Near, Outcome, Page};
 use super::fold::{
     History, Roles, content_modified, contents, gone, history_by, in_force, judge_by, same_digest,
-    version_at, weight,
+    version_at, weight as weight_of,
 };
 
 use super::pages::{PREFIXES, Place};
@@ -99,6 +99,16 @@ impl Model {
         if let Some(weight) = weight {
             self.insert(url, Weighed { time: visit.time, weight }.into());
         }
+        let is_last = !matches!(verdict, Verdict::Known | Verdict::OutOfOrder);
+        let novel = is_last && is_novel(&before, &visit, also.as_slice(), &self.roles);
+        let share = match verdict {
+            Verdict::New => 1.0,
+            Verdict::Changed { distance } | Verdict::Reverted { distance, .. } => {
+                distance.map_or(1.0, |distance| (f64::from(distance.bits) / 32.0).min(1.0))
+            }
+            _ => 0.0,
+        };
+        let priority = f64::from(weight_of(&self.entries_of(url)).get()) * share;
         let (mut copies, mut near) = (Vec::new(), Vec::new());
         // Where nothing is compared, no copies are found either.
         let finds = |c: &&Content| c.fingerprint.is_some() && self.roles.of(c.epoch).finds_near();
@@ -115,7 +125,7 @@ impl Model {
         let also = restated.is_some_and(|restated| self.state(url, restated));
         let copy = |(first, place): (i64, Place)| ExactCopy { url: place.url, first };
         let copies = copies.into_iter().map(copy).collect();
-        Outcome { verdict, also, copies, near }
+        Outcome { verdict, novel, priority, also, copies, near }
     }
 
     /// Takes in what is restated, if it is news.
@@ -291,7 +301,7 @@ impl Model {
             content_seen,
             modified: content_modified(&entries),
             gone: gone(&entries),
-            weight: weight(&entries),
+            weight: weight_of(&entries),
         })
     }
 

@@ -2,14 +2,16 @@
 
 use std::mem;
 
-use crate::page::{Content, Entry, EpochInfo, Head, InForce, Verdict, Visit, in_force_on, judge};
+use crate::page::{
+    Content, Entry, EpochInfo, Head, InForce, Ruling, Verdict, Visit, Weight, in_force_on, judge,
+};
 
 /// What an entry does to its page.
 #[derive(Clone, Debug)]
 pub(crate) struct Effect {
     /// What a visit means; none if that takes a look at the visits that were before, or it is
     /// restated and no visit.
-    pub(crate) verdict: Option<Verdict>,
+    pub(crate) ruling: Option<Ruling>,
     /// Whether the page was not known before.
     pub(crate) first: bool,
     /// What is in force after.
@@ -17,6 +19,8 @@ pub(crate) struct Effect {
     /// Which of that was in force before, too: a bit for each, the lowest for the first. A page never
     /// has more in force than there are bits.
     kept: u64,
+    /// The weight in force after.
+    pub(crate) weight: Weight,
 }
 
 impl Effect {
@@ -29,20 +33,20 @@ impl Effect {
         epochs: &[EpochInfo],
     ) -> Effect {
         let visit = entry.visit();
-        let verdict = visit.and_then(|visit| verdict(head.as_ref(), visit, also, epochs));
+        let ruling = visit.and_then(|visit| ruling(head.as_ref(), visit, also, epochs));
         let first = head.is_none() && visit.is_some();
         let before = in_force_on(head.as_ref());
         Head::absorb_into(head, *entry);
         let after = in_force_on(head.as_ref());
         let of = |(place, content): (u32, &Content)| u64::from(before.contains(content)) << place;
         let kept = (0..u64::BITS).zip(&after).map(of).sum();
-        Effect { verdict, first, after, kept }
+        let weight = head.as_ref().map_or(Weight::ONE, Head::weight);
+        Effect { ruling, first, after, kept, weight }
     }
 
     /// The effect, of which nothing is left here that is worth applying.
     pub(crate) fn take(&mut self) -> Effect {
-        let Effect { verdict, first, kept, .. } = *self;
-        Effect { verdict, first, kept, after: mem::take(&mut self.after) }
+        Effect { after: mem::take(&mut self.after), ..*self }
     }
 
     /// What is in force after, each with whether it was before.
@@ -52,15 +56,15 @@ impl Effect {
 }
 
 /// What a visit means to a page with this head, if the head tells.
-fn verdict(
+fn ruling(
     head: Option<&Head>,
     visit: &Visit,
     also: &[Content],
     epochs: &[EpochInfo],
-) -> Option<Verdict> {
+) -> Option<Ruling> {
     match head {
-        Some(head) if *visit == head.last => Some(Verdict::Known),
-        Some(head) if visit.time < head.first => Some(Verdict::OutOfOrder),
+        Some(head) if *visit == head.last => Some(Verdict::Known.into()),
+        Some(head) if visit.time < head.first => Some(Verdict::OutOfOrder.into()),
         Some(head) if *visit < head.last => None,
         head => Some(judge(head, visit, also, epochs)),
     }
