@@ -76,7 +76,8 @@ then: it is named as in use now, with --json as \"epochs_in_use\". One that is t
 with.
 
 Of changed pages it is counted how many changed by under 1 % of their words, about (minor), by 1 to 10 %
-(moderate), and by more (major), if that is known. Of texts of fewer than 100 words it is not.
+(moderate), and by more (major), if that is known. Of texts of fewer than 100 words it is not. \"Novel\" is content that is the first of its
+page, or more than a minor change away from each of its last versions.
 
 Broken records are named, counted and skipped.")]
 pub(super) struct Ingest {

@@ -39,6 +39,8 @@ pub(super) struct Summary {
     unweighed: u64,
     /// What a later store may say, and this tool has no word for.
     other: u64,
+    /// Observations of content far from all versions at hand of its page.
+    novel: u64,
     /// Observations with other pages near their content.
     near: u64,
     /// Observations with other pages of exactly their content.
@@ -93,6 +95,7 @@ impl Summary {
             _ => &mut self.other,
         };
         *count += 1;
+        self.novel += u64::from(outcome.novel);
         self.near += u64::from(!outcome.near.is_empty());
         self.copies += u64::from(!outcome.copies.is_empty());
     }
@@ -155,6 +158,7 @@ impl Summary {
             "weighed": self.weighed,
             "unweighed": self.unweighed,
             "other": self.other,
+            "novel": self.novel,
             "near_duplicates": self.near,
             "exact_copies": self.copies,
             "too_short": self.too_short,
@@ -209,6 +213,7 @@ impl Summary {
                 line(name, number, remark);
             }
         }
+        line("novel", self.novel, "far from the last versions of their page");
         line("near-duplicates", self.near, "of other pages");
         line("exact copies", self.copies, "of other pages");
         if self.too_short > 0 {

@@ -106,6 +106,7 @@ fn the_summary_counts_what_was_found() {
         "same                                 2",
         "gone                                 1",
         "failed                               1",
+        "novel                                5  far from the last versions of their page",
         "near-duplicates                      2  of other pages",
         "exact copies                         0  of other pages",
     ] {
