@@ -20,8 +20,8 @@ pub(super) struct Kind {
     /// The bits of the weight, which is positive.
     weight: u64,
     rule: RuleNumber,
-    /// The seconds of the interval that its policy has, if it has one.
-    interval: Option<u64>,
+    /// The bits of the days of the interval that its policy has, if it has one.
+    days: Option<u64>,
 }
 
 /// All kinds, each with the number of its pages; in order.
@@ -31,8 +31,8 @@ impl Scorer {
     /// The kind of a page.
     pub(super) fn kind(&self, of: Facts<'_>, rule: RuleNumber) -> Kind {
         let schedule = self.policy(of.rule).0.schedule(of.recent);
-        let interval = schedule.map(|schedule| interval(schedule.next_days).seconds());
-        Kind { of: self.of(of), weight: self.weight(of).to_bits(), rule, interval }
+        let days = schedule.map(|schedule| schedule.next_days.to_bits());
+        Kind { of: self.of(of), weight: self.weight(of).to_bits(), rule, days }
     }
 }
 
@@ -40,14 +40,12 @@ impl Kind {
     /// The seconds from visit to visit by a threshold.
     fn seconds(&self, asked: &Asked, curve: Option<&Curve>, threshold: f64) -> u64 {
         let rule = asked.due.rules.get(self.rule);
+        let days = self.days.map(f64::from_bits);
         let own = match curve {
             Some(curve) => curve.reach(threshold / f64::from_bits(self.weight)),
-            None => {
-                let days = self.interval.map_or(1.0, |seconds| seconds as f64 / DAY_SECONDS);
-                Some(interval(threshold * days).seconds())
-            }
+            None => Some(interval(threshold * days.unwrap_or(1.0)).seconds()),
         };
-        let of_rule = self.interval.filter(|_| rule.policy.is_some());
+        let of_rule = days.filter(|_| rule.policy.is_some()).map(|days| interval(days).seconds());
         let longest = rule.max.map_or(asked.due.largest(), |max| max.min(asked.due.largest()));
         let longest = longest.seconds().min(of_rule.unwrap_or(u64::MAX));
         bounded(own, rule.min, longest)
