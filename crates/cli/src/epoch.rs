@@ -161,7 +161,12 @@ impl Begin {
     fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         let mut origin = Origin::new(self.recipe.recipe).extractor(&self.extractor)?;
         if let Some(path) = &self.df {
-            origin = origin.table(Table::open(path)?)?;
+            let table = Table::open(path)?;
+            origin = origin.table(table).map_err(|e| Failure::Usage(e.to_string()))?;
+        }
+        // Before there is a store that could not use it.
+        if let Err(e) = origin.fingerprinter() {
+            return Err(Failure::Usage(format!("{e}; name one with --df")));
         }
         let mut terms = Terms::from(self.role);
         terms.bands =

@@ -43,7 +43,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     place.run(&["df", "build", &pages, "--out", &table]);
     assert_eq!(place.run(&["df", "list"]).code, 1);
     assert_eq!(place.run(&["epoch", "stale"]).code, 1);
-    assert_eq!(place.run(&["epoch", "begin", "--recipe", "words-idf"]).code, 5);
+    assert_eq!(place.run(&["epoch", "begin", "--recipe", "words-idf"]).code, 2);
     let begin = ["epoch", "begin", "--recipe", "words-idf", "--df", &table, "--json"];
     let begun = place.run(&begin).objects().remove(0);
     let new = begun["epoch"].as_str().unwrap().to_owned();
@@ -123,6 +123,24 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     copy.done(&["verify"]);
     let without = copy.run_with_input(&["ingest", "-"], &line(5, 5000, "A text."));
     assert!(without.err.contains("begin the epoch once more"), "{}", without.err);
+}
+
+#[test]
+fn an_epoch_without_the_table_that_it_needs_leaves_no_store() {
+    let place = Place::new();
+    let pages = place.write("pages.jsonl", first());
+    let (table, recipe) = (place.file("pages.df"), "words4-minwise-leave0.2/1");
+    place.run(&["df", "build", &pages, "--recipe", "words1-sqrt-idf/1", "--out", &table]);
+    for (recipe, of_table, why) in [
+        (recipe, &[][..], "name one with --df"),
+        (recipe, &["--df", &table][..], "frequencies of words4, not of words1"),
+        ("near", &["--df", &table][..], "weighs nothing by a table"),
+    ] {
+        let begin = [&["epoch", "begin", "--recipe", recipe][..], of_table].concat();
+        let refused = place.run(&begin);
+        assert!(refused.code == 2 && refused.err.contains(why), "{}", refused.err);
+        assert!(!place.store().exists());
+    }
 }
 
 /// Two recipes side by side: changes are told by the one, near-duplicates found by the other.
