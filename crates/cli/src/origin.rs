@@ -77,7 +77,18 @@ fn ours(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
 /// Why no fingerprints are made of texts for a store with these epochs, and what to do, where
 /// [`live`] gives none.
 pub(super) fn why_none(epochs: &[EpochInfo]) -> String {
-    other(epochs).map_or_else(String::new, other_version)
+    other(epochs).map_or_else(|| without_table(epochs), other_version)
+}
+
+/// Why no fingerprints are made of texts by recipes that need a table, where the names of their epochs
+/// name none: whoever makes such names makes the fingerprints, too.
+fn without_table(epochs: &[EpochInfo]) -> String {
+    let names: Vec<&str> = ours(epochs).map(|info| info.name.as_str()).collect();
+    format!(
+        "no fingerprint is made of a text in {}: the recipe needs a table of document frequencies, and \
+         the epoch has none; begin one that has: simkeep epoch begin --df FILE",
+        escape::whole(&names.join(" and "))
+    )
 }
 
 /// Why no fingerprint is made of a text in an epoch that is of another version of the extractor.

@@ -143,6 +143,22 @@ fn an_epoch_without_the_table_that_it_needs_leaves_no_store() {
     }
 }
 
+#[test]
+fn texts_get_no_fingerprints_in_an_epoch_that_names_no_table() {
+    let place = Place::new();
+    // Of a crawler that makes its fingerprints itself.
+    let options = simkeep::Options::default().epoch("html/2 words1-sqrt-idf/1".to_owned());
+    simkeep::Store::create(place.store(), options).unwrap().close().unwrap();
+    let refused = place.run_with_input(&["ingest", "-"], &line(1, 1000, &text(1, "First.")));
+    assert_ne!(refused.code, 0);
+    for said in ["words1-sqrt-idf/1: the recipe needs a table", "simkeep epoch begin --df"] {
+        assert!(refused.err.contains(said), "{}", refused.err);
+    }
+    let ready =
+        r#"{"url":"https://example.com/1","t":1000,"fingerprint":"00000000000000ff","epoch":"x"}"#;
+    assert_eq!(place.ingest(ready)["new"], 1);
+}
+
 /// Two recipes side by side: changes are told by the one, near-duplicates found by the other.
 #[test]
 fn an_epoch_for_near_duplicates_stands_beside_the_one_for_change() {
