@@ -168,9 +168,14 @@ impl Begin {
         if let Err(e) = origin.fingerprinter() {
             return Err(Failure::Usage(format!("{e}; name one with --df")));
         }
-        let mut terms = Terms::from(self.role);
-        terms.bands =
+        let bands =
             self.minor.zip(self.moderate).map(|(minor, moderate)| Bands { minor, moderate });
+        if bands.is_some_and(|bands| !bands.are_possible()) {
+            let what = "the bands of an epoch are at most 64 bits, and --minor at most --moderate";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        let mut terms = Terms::from(self.role);
+        terms.bands = bands;
         // A new store that has one recipe for all has it from the start.
         let options = match self.role {
             Role::Both => Options::default().epoch(origin.name()).epoch_bands(terms.bands),

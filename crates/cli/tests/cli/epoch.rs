@@ -126,17 +126,18 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
 }
 
 #[test]
-fn an_epoch_without_the_table_that_it_needs_leaves_no_store() {
+fn an_epoch_that_cannot_begin_leaves_no_store() {
     let place = Place::new();
     let pages = place.write("pages.jsonl", first());
     let (table, recipe) = (place.file("pages.df"), "words4-minwise-leave0.2/1");
     place.run(&["df", "build", &pages, "--recipe", "words1-sqrt-idf/1", "--out", &table]);
-    for (recipe, of_table, why) in [
+    for (recipe, with, why) in [
         (recipe, &[][..], "name one with --df"),
         (recipe, &["--df", &table][..], "frequencies of words4, not of words1"),
         ("near", &["--df", &table][..], "weighs nothing by a table"),
+        ("near", &["--role", "near", "--minor", "5", "--moderate", "4"][..], "at most --moderate"),
     ] {
-        let begin = [&["epoch", "begin", "--recipe", recipe][..], of_table].concat();
+        let begin = [&["epoch", "begin", "--recipe", recipe][..], with].concat();
         let refused = place.run(&begin);
         assert!(refused.code == 2 && refused.err.contains(why), "{}", refused.err);
         assert!(!place.store().exists());
