@@ -1,8 +1,8 @@
 //! Any bytes as a text, and as a page.
 
 use simkeep::fingerprint::{
-    Counted, Document, FeatureSet, Fingerprinter, IMatch, Lexicon, Rarity, Recipe, Share, decode,
-    extract, of_text, visible_text,
+    Counted, Document, FeatureSet, Fingerprinter, Frequencies as _, IMatch, Lexicon, Minwise,
+    Rarity, Recipe, Share, decode, extract, of_text, visible_text,
 };
 
 /// Labels of encodings of every kind, one of none, and none.
@@ -45,17 +45,50 @@ fn fingerprint(text: &str) {
         assert_eq!(found, 0);
     }
     // Nor does it matter how it is cut, or which instructions there are.
-    let mut pieces = Fingerprinter::new(&Recipe::DEFAULT).unwrap().portable();
     let middle = text.floor_char_boundary(text.len() / 2);
-    let (first, second) = text.split_at(middle);
-    pieces.push(first);
-    pieces.push(second);
-    assert_eq!(pieces.finish().unwrap(), found);
-    let explained = pieces.explain(&Document::new(text), 3).unwrap();
-    assert_eq!(explained.fingerprint, found);
+    let pieces = text.split_at(middle);
+    in_pieces(Fingerprinter::new(&Recipe::DEFAULT).unwrap(), pieces, found);
     // What stands around a text and has no words changes nothing.
     assert_eq!(found, of_text(&format!(" {text} ,")));
+    minwise(text, pieces);
     digest(text, middle);
+}
+
+/// The fingerprint of a text that comes in two pieces, and what explains it.
+fn in_pieces(fingerprinter: Fingerprinter<'_>, (first, second): (&str, &str), expected: u64) {
+    let mut pieces = fingerprinter.portable();
+    pieces.push(first);
+    pieces.push(second);
+    assert_eq!(pieces.finish().unwrap(), expected);
+    let explained = pieces.explain(&Document::new(format!("{first}{second}")), 3).unwrap();
+    assert_eq!(explained.fingerprint, expected);
+}
+
+/// Its minwise hash: that of its set of features, and of those that fewer than two of three documents
+/// have.
+fn minwise(text: &str, pieces: (&str, &str)) {
+    let recipe = Recipe::words(4).minwise();
+    let mut set = FeatureSet::new(&recipe);
+    let features = set.of_text(text);
+    let of = |features: &mut dyn Iterator<Item = u64>| {
+        let mut minwise = Minwise::new();
+        features.for_each(|feature| minwise.add(feature));
+        minwise.finish()
+    };
+    let expected = of(&mut features.iter().copied());
+    let mut whole = Fingerprinter::new(&recipe).unwrap();
+    assert_eq!(whole.of_text(text).unwrap(), expected);
+    in_pieces(whole, pieces, expected);
+
+    let mut counted = Counted::new(&recipe);
+    [pieces.0, pieces.1, text].into_iter().for_each(|text| counted.add(text));
+    let mut documents = Vec::new();
+    counted.frequencies(features, &mut documents).unwrap();
+    let few = features.iter().zip(documents).filter(|(_, documents)| *documents < 2);
+    let expected = of(&mut few.map(|(feature, _)| *feature));
+    let recipe = recipe.leave_out(Share::percent(50));
+    let left = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
+    in_pieces(left, pieces, expected);
 }
 
 /// Its words by a table of its two halves and of itself.
