@@ -2,7 +2,7 @@
 
 use super::compare::Found;
 use super::{TIME_MAX, TIME_MIN};
-use crate::recrawl::{Change, Comparison, Recent, Summary};
+use crate::recrawl::{Change, Comparison, Recent, Summary, mean_step};
 
 /// Comparisons at which all that was summed up is halved.
 const HALVED_AT: u32 = 128;
@@ -177,12 +177,15 @@ impl Changes {
 
     /// What they come to.
     pub(crate) fn summary(&self) -> Summary {
-        let of_length = |length| self.undated_ms(length);
+        let of_length = |length| {
+            let (changed, returned) = self.undated(length);
+            (u64::from(changed + returned), self.undated_ms(length))
+        };
         Summary {
             changes: u64::from(self.changes() + self.returns()),
             dated: self.dated.into(),
             returned: self.returns().into(),
-            changed_ms: (0..LENGTHS).map(of_length).sum(),
+            mean_step: mean_step((0..LENGTHS).map(of_length)),
             quiet_ms: self.unchanged_ms.saturating_add(self.quiet_ms),
         }
     }

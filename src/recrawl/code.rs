@@ -26,12 +26,27 @@ pub(crate) struct Summary {
     pub(crate) dated: u64,
     /// How many of the others found it back at an earlier version.
     pub(crate) returned: u64,
-    /// The time that was compared where a change has no date, those that returned included; in
-    /// milliseconds.
-    pub(crate) changed_ms: u64,
+    /// The mean time between visits where a change has no date, those that returned included: by
+    /// [`mean_step`]; 0 if there are none.
+    pub(crate) mean_step: u64,
     /// The time in which nothing changed: between equal versions, and since a change that has a date;
     /// in milliseconds.
     pub(crate) quiet_ms: u64,
+}
+
+/// The step of the geometric mean of some intervals, each a count and their sum in milliseconds: in
+/// steps of an eighth of an octave, of seconds. It is 0 if there are none, and else at least that of a
+/// second.
+///
+/// A page whose rate λ is low changes in an interval I with a probability of about λI: then a product
+/// of these, and the geometric mean, is all that can be known.
+pub(crate) fn mean_step(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
+    let (mut count, mut steps) = (0, 0);
+    for (of, sum_ms) in intervals.filter(|(of, _)| *of > 0) {
+        count += of;
+        steps += of * step_of(seconds(sum_ms / of).max(1), STEPS);
+    }
+    (2 * steps + count).checked_div(2 * count).unwrap_or(0)
 }
 
 /// The evidence of a page's comparisons, in 32 bits: what its rate is believed by.
@@ -51,13 +66,10 @@ impl Code {
         let dated = of.dated.min(changes);
         let returned = of.returned.min(changes - dated);
         let share = |part: u64| (part * SHARES * 2 + changes).checked_div(changes * 2).unwrap_or(0);
-        let undated = of.changes.saturating_sub(of.dated);
-        // No comparison is of no time.
-        let mean = of.changed_ms.checked_div(undated).map_or(0, |mean| seconds(mean).max(1));
         let code = step_of(changes, STEPS)
             | share(dated) << 6
             | share(returned) << 10
-            | step_of(mean, STEPS) << 14
+            | of.mean_step << 14
             | step_of(seconds(of.quiet_ms), STEPS) << 23;
         Code(code as u32)
     }
@@ -85,21 +97,18 @@ impl Code {
         let changes = of_step(self.part(0, 6), STEPS);
         let of_share = |share: u64| (share * changes * 2 + SHARES) / (SHARES * 2);
         let (dated, returned) = (of_share(self.part(6, 4)), of_share(self.part(10, 4)));
-        let ms = |step| of_step(step, STEPS).saturating_mul(SECOND);
-        let changed_ms = ms(self.part(14, 9)).saturating_mul(changes.saturating_sub(dated));
-        let quiet_ms = ms(self.part(23, 9));
         Summary {
             changes,
             dated,
             returned: returned.min(changes.saturating_sub(dated)),
-            changed_ms,
-            quiet_ms,
+            mean_step: self.part(14, 9),
+            quiet_ms: of_step(self.part(23, 9), STEPS).saturating_mul(SECOND),
         }
     }
 
     /// How likely each rate makes what it says.
     pub(crate) fn likelihood(self) -> Likelihood {
-        let Summary { changes, dated, returned, changed_ms, quiet_ms } = self.summary();
+        let Summary { changes, dated, returned, mean_step, quiet_ms } = self.summary();
         let mut all = Likelihood::flat();
         let mut add = |ms: u64, change, times| {
             // No time at all is no comparison.
@@ -111,7 +120,8 @@ impl Code {
         add(quiet_ms, Change::None, 1.0);
         add(SECOND, Change::DaysAgo(0.0), dated as f64);
         let undated = changes - dated;
-        if let Some(mean) = changed_ms.checked_div(undated) {
+        if undated > 0 {
+            let mean = of_step(mean_step, STEPS).saturating_mul(SECOND);
             add(mean, Change::Undated, (undated - returned) as f64 + RETURN * returned as f64);
         }
         all
@@ -141,8 +151,8 @@ mod tests {
             |(changes, dated, returned, mean_ms, quiet_ms)| {
                 let dated = dated % (changes + 1);
                 let returned = returned % (changes - dated + 1);
-                let changed_ms = (mean_ms / 128).max(1) * (changes - dated);
-                Summary { changes, dated, returned, changed_ms, quiet_ms }
+                let mean_step = mean_step(std::iter::once((changes - dated, mean_ms)));
+                Summary { changes, dated, returned, mean_step, quiet_ms }
             },
         )
     }
@@ -159,12 +169,7 @@ mod tests {
             prop_assert!((share(said.dated, &said) - share(of.dated, &of)).abs() <= off);
             prop_assert!((share(said.returned, &said) - share(of.returned, &of)).abs() <= off);
             prop_assert!(near(said.quiet_ms, of.quiet_ms));
-            if let (Some(said), Some(mean)) = (
-                said.changed_ms.checked_div(said.changes - said.dated),
-                of.changed_ms.checked_div(of.changes - of.dated),
-            ) {
-                prop_assert!(near(said, mean.max(SECOND)));
-            }
+            prop_assert_eq!(said.mean_step, of.mean_step);
         }
 
         #[test]
@@ -196,7 +201,7 @@ mod tests {
             changes: most,
             dated: 0,
             returned: most,
-            changed_ms: most,
+            mean_step: mean_step([(1, most)].into_iter()),
             quiet_ms: most,
         });
         assert_eq!(Code::from_bits(code.bits()), Some(code));
@@ -207,6 +212,18 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_of_intervals_is_a_geometric_one() {
+        let mean = |all: &[(u64, u64)]| of_step(mean_step(all.iter().copied()), STEPS);
+        let second = 1000;
+        assert_eq!(mean(&[]), 0);
+        assert_eq!(mean(&[(0, 0)]), 0);
+        assert_eq!(mean(&[(3, 1)]), 1);
+        assert_eq!(mean(&[(2, 128 * second)]), 64);
+        assert_eq!(mean(&[(1, 64 * second), (1, 1024 * second)]), 256);
+        assert_eq!(mean(&[(3, 3 * 64 * second), (1, 1024 * second)]), 128);
+    }
+
+    #[test]
     fn a_return_is_half_a_change() {
         const DAY: u64 = 86_400_000;
         let of = |changes, returned| {
@@ -214,7 +231,7 @@ mod tests {
                 changes,
                 dated: 0,
                 returned,
-                changed_ms: changes * 8 * DAY,
+                mean_step: mean_step([(changes, changes * 8 * DAY)].into_iter()),
                 quiet_ms: 0,
             })
         };

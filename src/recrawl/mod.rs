@@ -62,7 +62,7 @@ pub(crate) use belief::Odds;
 pub use belief::{Belief, Rate};
 pub(crate) use budget::spend;
 pub(crate) use class::Class;
-pub(crate) use code::{Code, Summary};
+pub(crate) use code::{Code, Summary, mean_step};
 pub use comparison::{Change, Comparison};
 pub use fit::{Evidence, Fit, Priors};
 pub use hosts::Hosts;

@@ -88,8 +88,8 @@ impl Standing {
                 }
                 let belief = Belief::new(&Prior::default(), &likelihood);
                 let exact = belief.worth(index, weight, days).unwrap();
-                // Pages are believed by a code, in steps of an eighth of an octave, with one mean of all
-                // intervals with a change.
+                // Pages are believed by a code, in steps of an eighth of an octave, with one geometric mean
+                // of all intervals with a change.
                 let counted = page.page.changes.counted(Changes::RETURN_SHARE);
                 let undated = counted.filter(|(one, _)| one.change() == Change::Undated).count();
                 let off = if unlearned && undated < 2 { exact / 6.0 } else { f64::INFINITY };

@@ -1,10 +1,14 @@
 //! What is learned of all pages and planned by it, whatever came first and wherever it is stored.
 
+use std::collections::BTreeMap;
+
 use simkeep::disk::SimDisk;
 use simkeep::due::{Decision, Due, Plan, Rule, Rules};
 use simkeep::load::LoadOptions;
-use simkeep::recrawl::{Belief, Likelihood, Prior, Rate};
-use simkeep::{Epoch, Error, Observation, Prefix, Progress, Reader, Scope, Snapshot, Store};
+use simkeep::recrawl::{Belief, Evidence, Fit, Hosts, Likelihood, Prior, Priors, Rate};
+use simkeep::{
+    Changes, Epoch, Error, Observation, Prefix, Progress, Reader, Scope, Snapshot, Store,
+};
 use simkeep_testing::{choice, create, on, small};
 
 const DAY: i64 = 86_400_000;
@@ -118,14 +122,47 @@ fn a_page_is_believed_to_change_like_others_of_its_host() {
             assert!(rate(often).per_day > 2.0 * rate(seldom).per_day);
         }
     }
-    // The only page of a host is not believed by what it says itself, twice.
+    // It was never seen, so it comes soon.
     let new = plan.of_new("https://new.example/").unwrap();
-    let only = view.decide("https://h3.example/0", &plan).unwrap().unwrap();
-    assert!(only.rate != rate(3));
-    // As soon as possible, since nothing is known of it, and it was never seen.
     assert!(new.value > plan.threshold() && new.weight == 1.0);
     assert_eq!(plan.of_new("https://h1.example/new").unwrap().weight, 3.0);
     assert!(matches!(plan.of_new(""), Err(Error::Url(_))));
+}
+
+/// With what is public of `recrawl`, and all of each page's comparisons.
+#[test]
+fn a_page_is_believed_by_the_others_of_its_host_and_by_its_own_visits() {
+    let (_disk, store) = stores(&visits()).remove(0);
+    let view = store.snapshot();
+    let plan = view.plan(&Due::new(110 * DAY, 0), 10.0).unwrap();
+    let priors = Priors::default();
+    let mut hosts: BTreeMap<String, (Fit, Vec<(String, Evidence, Likelihood)>)> = BTreeMap::new();
+    for page in view.scan(None).map(|page| page.unwrap()) {
+        let mut likelihood = Likelihood::flat();
+        for (comparison, times) in page.changes.counted(Changes::RETURN_SHARE) {
+            likelihood.add(comparison, times).unwrap();
+        }
+        let host = page.url.split('/').nth(2).unwrap().to_owned();
+        let (fit, pages) = hosts.entry(host).or_default();
+        let evidence = priors.evidence(&likelihood);
+        fit.add(&evidence);
+        pages.push((page.url, evidence, likelihood));
+    }
+    let learned = Hosts::new(hosts.values().map(|(fit, _)| fit));
+    for (fit, pages) in hosts.values() {
+        for (url, own, likelihood) in pages {
+            let expected = Belief::new(&learned.prior(&fit.without(own)), likelihood).rate();
+            let found = view.decide(url, &plan).unwrap().unwrap().rate;
+            let pairs = [
+                (expected.per_day, found.per_day),
+                (expected.low, found.low),
+                (expected.high, found.high),
+            ];
+            for (expected, found) in pairs {
+                assert!((found / expected).ln().abs() < 0.2, "{url}: {found} is not {expected}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -387,10 +387,12 @@ fn check_evidence(evidence: u32, page: &Page) {
     let changes = of.changed() + of.returned();
     let share = |of: u64| if changes == 0 { 0 } else { (of * 30 + changes) / (2 * changes) };
     let seconds = |ms: u64| (ms + 500) / 1000;
-    let undated: u64 = of.lengths.iter().map(|length| length.2).sum();
+    let lengths = of.lengths.iter().map(|length| (length.0 + length.1, length.2));
+    let steps = |(count, sum): (u64, u64)| count * steps_of(seconds(sum / count).max(1), 3);
+    let steps: u64 = lengths.filter(|(count, _)| *count > 0).map(steps).sum();
     let mean = match changes - of.dated.0 {
         0 => 0,
-        count => steps_of(seconds(undated / count).max(1), 3),
+        count => (2 * steps + count) / (2 * count),
     };
     let quiet = steps_of(seconds(of.unchanged.1 + of.dated.2), 3);
     let expected = [steps_of(changes, 3), share(of.dated.0), share(of.returned()), mean, quiet];
