@@ -75,12 +75,19 @@ impl Code {
     }
 
     /// The code that a row has, if it is one.
+    #[inline]
     pub(crate) fn from_bits(bits: u32) -> Option<Code> {
         let code = Code(bits);
-        let Summary { changes, dated, .. } = code.summary();
-        let (shares, mean) = (code.part(6, 8), code.part(14, 9));
-        let possible =
-            if changes == 0 { shares == 0 && mean == 0 } else { mean > 0 || dated == changes };
+        let (changes, mean) = (code.part(0, 6), code.part(14, 9));
+        let possible = match (changes, mean) {
+            (0, _) => code.part(6, 17) == 0,
+            // All of them have a date.
+            (_, 0) => {
+                let Summary { changes, dated, .. } = code.summary();
+                dated == changes
+            }
+            _ => true,
+        };
         possible.then_some(code)
     }
 

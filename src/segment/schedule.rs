@@ -26,6 +26,10 @@ const GONE: u8 = 8;
 /// Steps of an octave in which it is told for how long a page fails, as a power of two.
 const FAILING_STEPS: u32 = 10;
 
+/// The greatest weight that is finite.
+#[expect(clippy::cast_possible_truncation, reason = "16 bits are left")]
+const WEIGHT_MAX: u16 = (f32::MAX.to_bits() >> 15) as u16;
+
 /// The byte of the flags.
 const FLAGS: usize = 5;
 
@@ -69,10 +73,8 @@ pub(crate) fn host_slot(url: &str, seed: u64) -> u16 {
 
 /// The upper half of the bits of a weight without its sign, rounded: positive and finite.
 fn packed_weight(weight: Weight) -> u16 {
-    /// The greatest number that is finite.
-    const MOST: u32 = f32::MAX.to_bits() >> 15;
     let rounded = (weight.to_bits() + (1 << 14)) >> 15;
-    u16::try_from(rounded.clamp(1, MOST)).unwrap_or(u16::MAX)
+    u16::try_from(rounded).unwrap_or(u16::MAX).clamp(1, WEIGHT_MAX)
 }
 
 impl Row {
@@ -164,7 +166,7 @@ impl Row {
             weight,
             host: (first >> 48) as u16,
         };
-        let weighs = row.weight() > 0.0 && row.weight().is_finite();
+        let weighs = (1..=WEIGHT_MAX).contains(&weight);
         let fails = row.failing.is_some() || failing == 0;
         (flags < 16 && weighs && fails).then_some(row)
     }

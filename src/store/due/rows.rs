@@ -73,11 +73,21 @@ pub(super) fn each_page(
     let mut equal: Vec<Found> = Vec::new();
     loop {
         let mut number = tournament.winner();
-        let Some(hash) = streams.get(number).and_then(|stream| stream.next).map(|of| of.hash)
-        else {
-            return Ok(());
-        };
+        let Some(stream) = streams.get_mut(number) else { return Ok(()) };
+        let Some(RowOf { hash, page, row }) = stream.next else { return Ok(()) };
+        stream.advance()?;
+        tournament.replay(|a, b| precedes(&streams, a, b));
+        let first = Found { hash, component: number, page, row };
+        number = tournament.winner();
+        let next = streams.get(number).and_then(|stream| stream.next);
+        if next.is_none_or(|next| next.hash != hash) {
+            if first.row.known {
+                take(first)?;
+            }
+            continue;
+        }
         equal.clear();
+        equal.push(first);
         while let Some(stream) = streams.get_mut(number)
             && let Some(RowOf { page, row, .. }) = stream.next.filter(|next| next.hash == hash)
         {
