@@ -156,7 +156,7 @@ pub mod load {
 /// [`Hints`](due::Hints) are what sitemaps and feeds say of when pages changed.
 pub mod due {
     pub use crate::store::{
-        Decision, Due, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError,
+        Decision, Due, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,
     };
 }
 

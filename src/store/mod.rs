@@ -64,7 +64,7 @@ pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,
 };
 pub use due::{
-    Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError,
+    Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,
 };
 pub use forget::Scope;
 pub use handle::Store;

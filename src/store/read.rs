@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::answer::{Page, SegmentStats, Stats};
-use super::due::{Decision, Due, DuePages, Learned, Plan};
+use super::due::{self, Decision, Due, DuePages, Learned, Plan, Survey};
 use super::epochs::{check_live, has_table, origin_of, table_name};
 use super::memtable::PageOf;
 use super::observations::Observations;
@@ -213,6 +213,75 @@ impl Snapshot {
         self.heed(|| {
             self.view.check()?;
             Plan::new(self, due, per_day)
+        })
+    }
+
+    /// How the pages of the store change, on the whole: how many were found changed, and how often pages
+    /// change by tenths of them. It is a function of the pages, as what is [learned](Snapshot::learn) is.
+    ///
+    /// Reads what [`learn`](Snapshot::learn) reads once more, and no page. Takes up to a second, and 20 MB
+    /// for a million pages.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// const DAY: i64 = 86_400_000;
+    /// let epoch = store.change_epoch();
+    /// for (page, fingerprint) in [("a", 0b1), ("b", 0b1111_1111)] {
+    ///     let url = format!("https://example.com/{page}");
+    ///     store.observe(Observation::content(&url, 0, 0b1, epoch))?;
+    ///     store.observe(Observation::content(&url, 7 * DAY, fingerprint, epoch))?;
+    /// }
+    /// let survey = store.snapshot().survey()?;
+    /// assert_eq!((survey.compared, survey.changed), (2.0, 1.0));
+    /// let deciles = survey.deciles.unwrap(); // one half seldom, and one often
+    /// assert!(deciles[0] < deciles[8]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn survey(&self) -> Result<Survey> {
+        self.heed(|| {
+            self.view.check()?;
+            Survey::new(self)
+        })
+    }
+
+    /// How many visits a day there were of late, at least: the pages that were last visited in the 28
+    /// days up to the latest visit, over 28. That is what a [plan](Snapshot::plan) may go by for want of a
+    /// better number. `due` says under what prefix; and visits after its time count as if they were then.
+    ///
+    /// A page counts once, however often it was visited, since only its last visit is looked at. Without
+    /// pages it is 0. Reads what [`learn`](Snapshot::learn) reads, twice.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// use simkeep::due::Due;
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// const DAY: i64 = 86_400_000;
+    /// for page in 0..56 {
+    ///     store.observe(Observation::gone(&format!("https://example.com/{page}"), page * DAY))?;
+    /// }
+    /// let pace = store.snapshot().pace(&Due::new(90 * DAY, 0))?;
+    /// assert_eq!(pace, 29.0 / 28.0); // one a day, and both ends of the 28 days count
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn pace(&self, due: &Due) -> Result<f64> {
+        self.heed(|| {
+            self.view.check()?;
+            due::pace(self, due)
         })
     }
 

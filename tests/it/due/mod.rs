@@ -1,5 +1,6 @@
 //! Which pages are visited next, found by looking at all of them and in every rule.
 
+mod figures;
 mod hints;
 mod order;
 mod plan;

@@ -13,6 +13,8 @@ use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{choice, create, on, small};
 
+use super::figures::check_figures;
+
 const DAY: i64 = 86_400_000;
 
 /// A visit to some page within 400 days.
@@ -32,6 +34,7 @@ fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
 fn check(view: &Snapshot, model: &Model, choose: &mut impl FnMut(u64) -> u64) {
     let now = choose(900) as i64 * DAY - 30 * DAY + choose(DAY as u64) as i64;
     check_due(view, model, now, choose(u64::from(u32::MAX)) as usize);
+    check_figures(view, now);
 }
 
 #[test]

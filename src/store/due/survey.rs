@@ -1,0 +1,110 @@
+//! How the pages of a store change, on the whole.
+
+use super::learned::{Learned, sample};
+use super::rows::{each_page, part_of};
+use super::sources::sources;
+use crate::error::Result;
+use crate::recrawl::{Belief, Class, Code};
+use crate::store::snapshot::Snapshot;
+use crate::threads;
+
+/// Parts of all hashes that are shared out among threads.
+const PARTS: usize = 16;
+
+/// Beliefs that one thread works out at once.
+const TOGETHER: usize = 4096;
+
+/// How the pages of a store change, on the whole: from [`Snapshot::survey`](crate::Snapshot::survey).
+///
+/// All figures are of what the visits of each page [tell](crate::Page::changes).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Survey {
+    /// How many pages there are. Of more than a million this figure and the others are estimated, from
+    /// a sample of them.
+    pub pages: f64,
+    /// Of how many of them two visits at least were compared.
+    pub compared: f64,
+    /// How many of these were found changed, or back at an earlier version.
+    pub changed: f64,
+    /// The changes a day that pages are believed to have: a tenth of those that were compared change at
+    /// most as often as the first says, two tenths as the second, and so on. `None` if there are none.
+    pub deciles: Option<[f64; 9]>,
+}
+
+/// What some pages tell.
+#[derive(Default)]
+struct Told {
+    pages: u64,
+    changed: u64,
+    /// What those are believed by that were compared.
+    by: Vec<(Class, Code)>,
+}
+
+impl Survey {
+    pub(in crate::store) fn new(snapshot: &Snapshot) -> Result<Survey> {
+        let learned = snapshot.learned()?;
+        let (last, of_one) = sample(snapshot)?;
+        let Told { pages, changed, mut by } = told(snapshot, &learned, last)?;
+        by.sort_unstable();
+        let compared = by.len();
+        let [pages, compared, changed] =
+            [pages, compared as u64, changed].map(|count| count as f64 * of_one);
+        Ok(Survey { pages, compared, changed, deciles: deciles(&by) })
+    }
+}
+
+/// What the pages with hashes up to `last` tell.
+fn told(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Told> {
+    let sources = sources(snapshot, None)?;
+    let of_part = |(): &mut (), part: usize| -> Result<Told> {
+        let mut told = Told::default();
+        let (from, upto) = part_of(last, part, PARTS);
+        each_page(&sources, from, upto, |found| {
+            let (host, code) = (found.row.host, found.row.code);
+            told.pages += 1;
+            if code != Code::default() {
+                told.changed += u64::from(code.summary().changes > 0);
+                told.by.push((learned.class(found.hash, host, code), code));
+            }
+            Ok(())
+        })?;
+        Ok(told)
+    };
+    let mut all = Told::default();
+    for part in threads::share(0..PARTS, parallel(), || (), of_part) {
+        let Told { pages, changed, mut by } = part?;
+        all.pages += pages;
+        all.changed += changed;
+        all.by.append(&mut by);
+    }
+    Ok(all)
+}
+
+/// The rates up to which one, two and more tenths of some pages change, which are in order.
+fn deciles(by: &[(Class, Code)]) -> Option<[f64; 9]> {
+    let kinds: Vec<&[(Class, Code)]> = by.chunk_by(|a, b| a == b).collect();
+    let rates = |(): &mut (), kinds: &[&[(Class, Code)]]| -> Vec<(f64, usize)> {
+        let alike = kinds.iter().filter_map(|kind| Some((*kind.first()?, kind.len())));
+        let rate = |(class, code): (Class, Code)| {
+            Belief::new(&class.prior(), &code.likelihood()).rate().per_day
+        };
+        alike.map(|(kind, pages)| (rate(kind), pages)).collect()
+    };
+    let rates = threads::share(kinds.chunks(TOGETHER), parallel(), || (), rates);
+    let mut rates = rates.concat();
+    rates.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
+    let (mut deciles, mut upto, mut at) = ([0.0; 9], 0, 0);
+    for (rate, pages) in rates {
+        upto += pages;
+        while let Some(decile) = deciles.get_mut(at).filter(|_| upto * 10 >= by.len() * (at + 1)) {
+            *decile = rate;
+            at += 1;
+        }
+    }
+    (at == deciles.len()).then_some(deciles)
+}
+
+fn parallel() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

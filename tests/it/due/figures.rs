@@ -1,0 +1,69 @@
+//! Figures of all pages, beside those that going through each page gives.
+
+use simkeep::disk::SimDisk;
+use simkeep::due::Due;
+use simkeep::{Observation, Page, Prefix, Snapshot};
+use simkeep_testing::{create, small};
+
+const DAY: i64 = 86_400_000;
+
+/// Seconds from the last visit to a time.
+fn since(page: &Page, now: i64) -> u64 {
+    let seconds = |time: i64| (time - simkeep::limits::TIME_MIN).div_euclid(1000);
+    u64::try_from(seconds(now) - seconds(page.last.time)).unwrap_or(0)
+}
+
+/// Checks the pace and the survey of a view.
+pub(super) fn check_figures(view: &Snapshot, now: i64) {
+    let pages: Vec<Page> = view.scan(None).map(Result::unwrap).collect();
+    let last: Vec<u64> = pages.iter().map(|page| since(page, now)).collect();
+    let latest = last.iter().min();
+    let of_late = last.iter().filter(|last| **last <= latest.unwrap() + 28 * 86_400).count();
+    let due = Due::new(now, 0);
+    assert_eq!(view.pace(&due).unwrap(), of_late as f64 / 28.0);
+
+    let plan = view.plan(&due, 1.0).unwrap();
+    let compared: Vec<&Page> = pages.iter().filter(|page| page.changes.comparisons() > 0).collect();
+    let rate = |page: &&Page| view.decide(&page.url, &plan).unwrap().unwrap().rate.per_day;
+    let mut rates: Vec<f64> = compared.iter().map(rate).collect();
+    rates.sort_by(f64::total_cmp);
+    let changed = |page: &&&Page| page.changes.changes() + page.changes.returns() > 0;
+    let changed = compared.iter().filter(changed).count();
+    let survey = view.survey().unwrap();
+    let [all, compared, changed] = [pages.len(), compared.len(), changed].map(|count| count as f64);
+    assert_eq!((survey.pages, survey.compared, survey.changed), (all, compared, changed));
+    match survey.deciles {
+        None => assert!(rates.is_empty()),
+        Some(deciles) => {
+            for (tenths, decile) in (1..).zip(deciles) {
+                assert_eq!(decile, rates[(rates.len() * tenths).div_ceil(10) - 1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_pace_is_of_the_pages_under_a_prefix_and_knows_no_future() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    for page in 0..100 {
+        let host = ["a", "b"][usize::from(page >= 80)];
+        let url = format!("https://{host}.example/{page}");
+        store.observe(Observation::gone(&url, page * DAY)).unwrap();
+    }
+    let pace = |now: i64, under: Option<&str>| {
+        let due = Due::new(now * DAY, 0);
+        let under = under.map(|prefix| Prefix::parse(prefix).unwrap());
+        let due = match under {
+            Some(under) => due.under(under),
+            None => due,
+        };
+        (store.snapshot().pace(&due).unwrap() * 28.0).round()
+    };
+    assert_eq!(pace(1000, None), 29.0);
+    assert_eq!(pace(1000, Some("b.example")), 20.0);
+    assert_eq!(pace(1000, Some("c.example")), 0.0);
+    // Half of the visits are still to come: they count as if they were now.
+    assert_eq!(pace(50, None), 28.0 + 50.0);
+    assert_eq!(pace(-5, None), 100.0);
+}
