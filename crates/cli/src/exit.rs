@@ -14,9 +14,9 @@ macro_rules! help {
     () => {
         "Exit codes:
   0  done
-  1  nothing found: near, pairs, history, scan, forget, simulate, epoch stale and df list
+  1  nothing found: near, pairs, history, scan, forget, recrawl, simulate, epoch stale, df list
   2  the command line is wrong
-  3  a broken record: with ingest --strict, load and evaluate
+  3  a broken record: with ingest --strict, load and evaluate, and in --rules
   4  the store, or a table of df, is damaged; with repair: something is lost
   5  another failure: no store there, in use by a writer, the disk"
     };

@@ -5,7 +5,9 @@
 //! Reading verbs open the store without ever writing to it, also beside a writer.
 
 mod advice;
+mod asked;
 mod df;
+mod due;
 mod epoch;
 mod evaluate;
 mod exit;
@@ -27,6 +29,7 @@ mod pairs;
 mod pipeline;
 mod reading;
 mod recipe;
+mod recrawl;
 mod repair;
 mod scan;
 mod simulate;
@@ -88,6 +91,8 @@ enum Verb {
     Evaluate(evaluate::Evaluate),
     Df(df::Df),
     Epoch(epoch::Epoch),
+    Due(due::Due),
+    Recrawl(recrawl::Recrawl),
     Simulate(simulate::Simulate),
 }
 
@@ -141,6 +146,8 @@ fn main() -> ExitCode {
         Verb::Evaluate(verb) => verb.run(output),
         Verb::Df(verb) => verb.run(output),
         Verb::Epoch(verb) => verb.run(output),
+        Verb::Due(verb) => verb.run(output),
+        Verb::Recrawl(verb) => verb.run(output),
         Verb::Simulate(verb) => verb.run(output),
     };
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));

@@ -1,5 +1,7 @@
 //! Times of the command line, read and shown.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use ::time::OffsetDateTime;
 
 /// A time in milliseconds since 1970 as RFC 3339 in UTC; with its milliseconds if it has any.
@@ -16,6 +18,17 @@ pub(super) fn format(ms: i64) -> String {
         out += &format!(".{millisecond:03}");
     }
     out + "Z"
+}
+
+/// A time in milliseconds since 1970, to the second.
+pub(super) fn to_second(ms: i64) -> String {
+    format(ms.saturating_sub(ms.rem_euclid(1000)))
+}
+
+/// The time that it is, in milliseconds since 1970; the beginning of 1970 if the clock is before it.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A time as an argument, in milliseconds since 1970.
@@ -35,6 +48,7 @@ mod tests {
         assert_eq!(format(-1), "1969-12-31T23:59:59.999Z");
         assert_eq!(format(TIME_MIN), "0001-01-01T00:00:00Z");
         assert_eq!(format(TIME_MAX), "9999-12-31T23:59:59.999Z");
+        assert_eq!([-1, 999].map(to_second), ["1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"]);
     }
 
     proptest! {

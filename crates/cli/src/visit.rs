@@ -56,9 +56,13 @@ pub(super) fn object(
 }
 
 /// A weight as a number that is read as the same weight.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53")]
 pub(super) fn weight(weight: Weight) -> Value {
-    let number = weight.to_f64();
+    number(weight.to_f64())
+}
+
+/// A positive number as people write one: a whole one without decimals.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53")]
+pub(super) fn number(number: f64) -> Value {
     if number.fract() == 0.0 && number < 9e15 { (number as u64).into() } else { number.into() }
 }
 

@@ -45,6 +45,39 @@ pub(super) fn figure(name: &str, number: u64, remark: &str) -> String {
     format!("{name:<25}{:>13}{gap}{remark}", count(number))
 }
 
+/// An amount with two decimals, or with two digits that count if it is less than a tenth.
+pub(super) fn amount(amount: f64) -> String {
+    if amount == 0.0 || amount >= 0.0995 {
+        return format!("{amount:.2}");
+    }
+    if amount < 1e-6 {
+        return format!("{amount:.1e}");
+    }
+    // The digits that a number in this form has before its exponent are those that count.
+    let scientific = format!("{amount:.1e}");
+    let exponent = scientific.split_once("e-").and_then(|(_, digits)| digits.parse().ok());
+    let decimals: usize = exponent.unwrap_or(1);
+    format!("{amount:.*}", decimals + 1)
+}
+
+/// How long so many seconds are, in the unit that suits them.
+pub(super) fn span(seconds: u64) -> String {
+    let (unit, name): (u64, _) = match seconds {
+        0..120 => return many(seconds, "second", "seconds"),
+        120..7200 => (60, "minutes"),
+        7200..172_800 => (3600, "hours"),
+        _ => (86_400, "days"),
+    };
+    let number = seconds as f64 / unit as f64;
+    if number < 9.95 {
+        // Whole numbers are mostly meant as such.
+        let number = format!("{number:.1}");
+        format!("{} {name}", number.strip_suffix(".0").unwrap_or(&number))
+    } else {
+        format!("{} {name}", count((seconds + unit / 2) / unit))
+    }
+}
+
 /// How many of something.
 pub(super) fn many(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
@@ -158,6 +191,32 @@ mod tests {
     fn bars_are_as_long_as_shares_are_large() {
         let lengths = [0.0, 1e-9, 0.5, 1.0, 7.0].map(|share| bar(share).chars().count());
         assert_eq!(lengths, [0, 1, 20, 40, 40]);
+    }
+
+    #[test]
+    fn small_amounts_keep_two_digits_that_count() {
+        let amounts = [0.0, 365.0, 3.044, 0.0996, 0.0994, 0.01, 0.009_96, 0.000_034_4, 1.23e-9];
+        let shown = amounts.map(amount);
+        let expected =
+            ["0.00", "365.00", "3.04", "0.10", "0.099", "0.010", "0.010", "0.000034", "1.2e-9"];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn spans_are_shown_in_the_unit_that_suits_them() {
+        let seconds = [0, 1, 119, 150, 7199, 86_400, 362_880, 15_768_000, 4_000_000 * 86_400];
+        let expected = [
+            "0 seconds",
+            "1 second",
+            "119 seconds",
+            "2.5 minutes",
+            "120 minutes",
+            "24 hours",
+            "4.2 days",
+            "183 days",
+            "4,000,000 days",
+        ];
+        assert_eq!(seconds.map(span), expected);
     }
 
     #[test]

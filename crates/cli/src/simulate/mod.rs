@@ -16,6 +16,7 @@ use simkeep::Changes;
 use simkeep::recrawl::simulate::{Decider, Page, PoissonPage, Rates, Span};
 use simkeep::recrawl::{Interval, Known, Policy};
 
+use super::asked::parse_visits;
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
 use super::{read, time, words};
@@ -88,11 +89,6 @@ enum Kind {
     Flat,
     /// Ten hosts of twelve pages, whose rates are near that of their host
     ByHost,
-}
-
-fn parse_visits(text: &str) -> Result<f64, &'static str> {
-    let visits = text.parse().ok().filter(|visits| (1e-6..=1e12).contains(visits));
-    visits.ok_or("write a number from 0.000001 to 1000000000000")
 }
 
 impl Kind {

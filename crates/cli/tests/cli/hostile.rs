@@ -26,6 +26,11 @@ fn addresses_are_shown_with_what_hides_in_them_written_out() {
         &["near", "00000000000000ff"],
         &["history", TURNED],
         &["export"],
+        &["due"],
+        &["due", "--by-host"],
+        &["due", "--json"],
+        &["recrawl", TURNED],
+        &["recrawl", TURNED, "--json"],
         &["scan", "--json"],
         &["near", "00000000000000ff", "--json"],
         &["history", TURNED, "--json"],
@@ -46,6 +51,9 @@ fn messages_are_harmless_whatever_they_quote() {
     let place = Place::with(CRAWL);
     for args in [
         &["history", "a\x1b[31m\u{202e}"][..],
+        &["recrawl", "https://a\u{202e}/"],
+        &["due", "--rules", "\x1b[31m\u{202e}"],
+        &["due", "--hints", "\x1b[31m\u{202e}"],
         &["near", "\x1b[2J0123456789abcd"],
         &["scan", "\u{202e}\u{9b}x"],
         &["near", "00000000000000ff", "--epoch", "\x1b[31m"],

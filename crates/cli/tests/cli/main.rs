@@ -6,6 +6,7 @@ mod archive;
 mod ask;
 mod df;
 mod digest;
+mod due;
 mod epoch;
 mod evaluate;
 mod export;

@@ -1,0 +1,150 @@
+//! By what it is decided when pages are visited again: what `due` and `recrawl` are told alike.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use simkeep::Snapshot;
+use simkeep::due::{Due, Hints, Plan, Rules};
+use simkeep::recrawl::{Interval, Policy};
+use simkeep_archive::hints::Hint;
+use simkeep_archive::{Broken, ZstdWindow, hints, rules};
+
+use super::exit::{Failure, say};
+use super::named::Named;
+use super::time;
+
+/// By what it is decided when pages are visited again.
+#[derive(Args)]
+pub(super) struct Asked {
+    /// How many visits there are in a day: dates follow from that, and how often each page is visited
+    /// [default: the pages last visited in the 28 days up to the latest visit, over 28]
+    #[arg(long, value_name = "VISITS", value_parser = parse_visits)]
+    per_day: Option<f64>,
+    /// What puts pages in order: value, harmonic, uniform, fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3
+    /// or stormcrawler
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub(super) policy: Policy,
+    /// Rules for pages under prefixes: JSON lines, as below
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// When pages changed, as a sitemap says, an Atom or RSS feed, or JSON lines with "url" and
+    /// "modified", packed or not; - is standard input; may be repeated
+    #[arg(long, value_name = "FILE")]
+    hints: Vec<PathBuf>,
+    /// A page that was not visited for so long comes first, whatever a visit is worth
+    #[arg(long, value_name = "INTERVAL", default_value = "365d")]
+    max_interval: Interval,
+    /// The time it is: RFC 3339, a date (then its first moment, in UTC), or seconds since 1970
+    /// [default: that of this machine]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    now: Option<i64>,
+}
+
+/// How many visits there are in a day.
+pub(super) fn parse_visits(text: &str) -> Result<f64, &'static str> {
+    let visits = text.parse().ok().filter(|visits| (1e-6..=1e12).contains(visits));
+    visits.ok_or("write a number from 0.000001 to 1000000000000")
+}
+
+/// What is asked of a store.
+pub(super) struct Question {
+    pub(super) due: Due,
+    pub(super) now: i64,
+    pub(super) rules: Rules,
+    /// After how long a page comes first.
+    pub(super) largest: Interval,
+}
+
+impl Asked {
+    /// What is asked, with no page wanted yet. Reads the rules and hints.
+    pub(super) fn question(&self, snapshot: &Snapshot) -> Result<Question, Failure> {
+        let now = self.now.unwrap_or_else(time::now);
+        let largest = self.max_interval;
+        let mut due = Due::new(now, 0).policy(self.policy).largest_interval(largest);
+        let rules = match &self.rules {
+            Some(file) => read_rules(file)?,
+            None => Rules::default(),
+        };
+        due = due.rules(&rules);
+        if !self.hints.is_empty() {
+            due = due.hints(&read_hints(&self.hints, snapshot)?);
+        }
+        Ok(Question { due, now, rules, largest })
+    }
+
+    /// The plan by which pages have dates; none if there are no pages.
+    pub(super) fn plan(&self, snapshot: &Snapshot, due: &Due) -> Result<Option<Plan>, Failure> {
+        let per_day = match self.per_day {
+            Some(visits) => visits,
+            None => snapshot.pace(due)?,
+        };
+        let has_pace = per_day > 0.0;
+        Ok(has_pace.then(|| snapshot.plan(due, per_day)).transpose()?)
+    }
+
+    /// Whether it was said how many visits there are.
+    pub(super) fn has_visits(&self) -> bool {
+        self.per_day.is_some()
+    }
+}
+
+/// The rules in a file.
+fn read_rules(file: &Path) -> Result<Rules, Failure> {
+    if file != Path::new("-") {
+        // What cannot be read at all is no broken record.
+        let cannot = |e| Failure::Other(format!("cannot read {}: {e}", file.display()));
+        File::open(file).map_err(cannot)?;
+    }
+    let broken = |Broken { at, why }| Failure::Broken(format!("{at}: {why}"));
+    rules::open(file, ZstdWindow::default()).map_err(broken)
+}
+
+/// The hints in some files. What is broken in them is named and passed over.
+fn read_hints(files: &[PathBuf], snapshot: &Snapshot) -> Result<Hints, Failure> {
+    type Read = Box<dyn Iterator<Item = Result<Hint, Broken>>>;
+    let (mut named, failed) = (Named::broken(), RefCell::new(None));
+    let open = |file: &PathBuf| -> Read {
+        match hints::open(Path::new(file), ZstdWindow::default()) {
+            Ok(hints) => Box::new(hints),
+            Err(broken) => {
+                failed.borrow_mut().get_or_insert(broken);
+                Box::new(std::iter::empty())
+            }
+        }
+    };
+    let taken = files.iter().flat_map(open).filter_map(|hint| match hint {
+        Ok(Hint { url, modified }) => Some((url, modified)),
+        Err(broken) => {
+            named.add(&broken).iter().for_each(|message| say(message));
+            None
+        }
+    });
+    let hints = snapshot.hints(taken)?;
+    named.rest().iter().for_each(|message| say(message));
+    match failed.take() {
+        Some(Broken { at, why }) => Err(Failure::Other(format!("{at}: {why}"))),
+        None => Ok(hints),
+    }
+}
+
+/// What stands in the long help of both.
+macro_rules! help {
+    () => {
+        r#"The policies: value (the days for which a visit is expected to make the page fresh, times its
+weight), harmonic (as value, but a change that is missed counts more the longer nobody looks),
+uniform (the days since the last visit); and by that time over an interval, 1 when it has passed:
+fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3, stormcrawler. `simkeep simulate` compares them.
+
+A line of --rules has what is to hold for the pages under a prefix, the longest prefix deciding:
+  {"under":"example.com/news","min":"1h","max":"7d","weight":2,"per_host":100,"policy":"fixed:1d"}
+No page is visited before "min" after its last visit. Past "max", or past the interval of "policy"
+if that has one, it comes first. "weight" is a factor. All are optional; without "under", a rule is
+for the pages that have no other.
+
+A page that --hints say changed after its last visit is taken to be stale with a probability of
+0.8. What is said of a time after --now is no hint."#
+    };
+}
+pub(super) use help;

@@ -1,0 +1,32 @@
+//! What stands below the options in the long help.
+
+use super::super::asked;
+
+/// At most 100 columns wide, as wide as the help is.
+pub(super) const HELP: &str = concat!(
+    r#"Examples:
+  simkeep recrawl https://example.com/news
+  simkeep recrawl https://example.com/news --per-day 5000
+  simkeep recrawl https://example.com/news --rules rules.jsonl --now 2024-05-01 --json
+
+A comparison is one of two visits, one after the other, that did not fail. It found the page
+changed if more bits differ than a minor change makes (`simkeep epoch list` has how many), or, of
+what has no fingerprint, another digest. But if it is no more than a minor change away from one of
+its last eight versions, the page is back at an earlier version, which counts as half a change. At
+128 comparisons all counts are halved, so that a page that has changed its ways is believed.
+
+The rate is what is believed of it: by what its visits tell, and before that by other pages of its
+host, as far as hosts differ from each other, and by all pages. 90 % is how likely it is within the
+range.
+
+"#,
+    asked::help!(),
+    r#"
+
+With --json, what `simkeep due --json` has of a page, and "threshold", from what value on pages are
+visited, with the "visits_per_day" that this follows from; "last_change" with its "distance" and
+"band"; "host_per_day", "host_low" and "host_high", what is believed of other pages of its host,
+and "host_compared", how many of these were compared. Of a page that is not known, "last" is null.
+
+Exits with 1 if the page is not known; it is said what a first visit would be worth."#
+);

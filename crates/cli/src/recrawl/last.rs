@@ -1,0 +1,28 @@
+//! The last change of a page.
+
+use simkeep::fingerprint::Band;
+use simkeep::{Page, Snapshot};
+
+/// When a page was last found changed, or back at an earlier version.
+#[derive(Clone, Copy)]
+pub(super) struct Last {
+    pub(super) time: i64,
+    /// By how many bits, and how much that is in their epoch.
+    pub(super) distance: Option<(u32, Band)>,
+}
+
+impl Last {
+    pub(super) fn of(snapshot: &Snapshot, page: &Page) -> simkeep::Result<Option<Last>> {
+        let Some(last) = page.changes.last_change() else { return Ok(None) };
+        let distance = match last.distance {
+            None => None,
+            Some(bits) => {
+                // Fingerprints of a version that was in force since may be of another epoch.
+                let then = snapshot.as_of(&page.url, last.time)?;
+                let content = then.and_then(|visit| visit.seen.content().copied()).or(page.content);
+                content.map(|content| (bits, snapshot.meaning(content.epoch, bits).band))
+            }
+        };
+        Ok(Some(Last { time: last.time, distance }))
+    }
+}

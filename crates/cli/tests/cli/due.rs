@@ -1,0 +1,422 @@
+//! Which pages are to be visited next, and what is said of one of them.
+
+use serde_json::{Value, json};
+
+use super::Place;
+
+/// A time when all of it was seen.
+const NOW: &str = "2024-03-15";
+
+/// A fingerprint that is far from others.
+fn print(n: u64) -> u64 {
+    (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_right(17)
+}
+
+/// A visit on a day of 2024.
+fn line(url: &str, day: u64, more: &Value) -> String {
+    let mut line = json!({ "url": url, "t": 1_704_067_200 + day * 86_400 });
+    let keys = line.as_object_mut().unwrap();
+    more.as_object().unwrap().iter().for_each(|(key, value)| {
+        keys.insert(key.clone(), value.clone());
+    });
+    line.to_string() + "\n"
+}
+
+fn content(fingerprint: u64) -> Value {
+    json!({ "fingerprint": format!("{fingerprint:016x}"), "epoch": "e" })
+}
+
+/// Pages that change in every way, of three hosts.
+fn crawl() -> String {
+    let mut lines = String::new();
+    for visit in 0..20 {
+        let flip = if visit % 2 == 0 { 1001 } else { 1002 };
+        for (page, seen) in [("news", visit), ("about", 1000), ("flip", flip)] {
+            let url = format!("https://example.org/{page}");
+            lines += &line(&url, visit * 3, &content(print(seen)));
+        }
+    }
+    for page in 0..20 {
+        let url = format!("https://shop.example/{page}");
+        lines += &line(&url, page, &content(print(2000 + page)));
+        lines += &line(&url, page + 30, &content(print(2000 + page)));
+    }
+    for (page, last) in [("failing", "failed"), ("gone", "gone")] {
+        let url = format!("https://example.net/{page}");
+        lines += &line(&url, 10, &content(print(3000 + last.len() as u64)));
+        lines += &line(&url, 40, &json!({ "seen": last }));
+    }
+    lines
+}
+
+fn due(place: &Place, args: &[&str]) -> String {
+    place.done(&[&["due", "--now", NOW], args].concat())
+}
+
+fn urls(place: &Place, args: &[&str]) -> Vec<String> {
+    let urls = due(place, &[&["--urls"], args].concat());
+    urls.lines().map(str::to_owned).collect()
+}
+
+fn recrawl(place: &Place, page: &str, args: &[&str]) -> String {
+    place.done(&[&["recrawl", page, "--now", NOW], args].concat())
+}
+
+#[test]
+fn the_best_pages_are_listed_first() {
+    let place = Place::with(&crawl());
+    let table = " value   last visit            every     URL
+  7.45   2024-02-10T00:00:00Z  6.8 days  https://example.net/failing
+  1.74   2024-02-27T00:00:00Z  11 days   https://example.org/about
+  1.40   2024-01-31T00:00:00Z  32 days   https://shop.example/0
+  1.35   2024-02-01T00:00:00Z  32 days   https://shop.example/1
+";
+    assert_eq!(due(&place, &["--budget", "4"]), table);
+    let json = "{\"url\":\"https://example.net/failing\",\"value\":7.445006140894481,\
+                \"last\":\"2024-02-10T00:00:00Z\",\"due\":\"2024-02-25T00:06:24Z\",\
+                \"every_seconds\":585723,\"per_day\":3.3853246743006755,\
+                \"low\":0.0007054237097636535,\"high\":7.821102332331378,\"weight\":1,\
+                \"comparisons\":0,\"changes\":0,\"returns\":0,\
+                \"reason\":\"by what a visit is worth\"}\n";
+    assert_eq!(due(&place, &["--budget", "1", "--json"]), json);
+    let hosts = "    pages      best       sum  host
+        1      7.45      7.45  example.net
+        1      1.74      1.74  example.org
+        2      1.40      2.75  shop.example
+";
+    assert_eq!(due(&place, &["--budget", "4", "--by-host"]), hosts);
+    let first = due(&place, &["--budget", "4", "--by-host", "--json"]);
+    let first = &super::objects(&first)[2];
+    assert_eq!((&first["host"], &first["pages"]), (&json!("shop.example"), &json!(2)));
+    // After a year all are overdue, and the most overdue page is the first.
+    let overdue = " value   last visit            every     URL
+ 38.14!  2024-02-10T00:00:00Z  6.8 days  https://example.net/failing
+";
+    assert_eq!(place.done(&["due", "--now", "2025-06-01", "--budget", "1"]), overdue);
+    assert_eq!(due(&place, &["--budget", "1", "--max-interval", "30d"]).lines().count(), 2);
+    let best = ["--budget", "1", "--policy", "uniform", "--urls"];
+    assert_eq!(due(&place, &best), "https://example.net/failing\n");
+}
+
+#[test]
+fn it_is_said_of_a_page_why_it_is_due() {
+    let place = Place::with(&crawl());
+    let about = "https://example.org/about is due since 2024-03-05: 17 days after its last visit a \
+                 visit is worth 1.74, and others are visited from 0.42 on
+  none of 19 comparisons found it changed
+  0.017 changes a day (0.0014 to 0.049, 90 %); on its host 3 pages were compared, and a new one is taken \
+                 for 3.04 (0.0062 to 10.06)
+  to be visited every 7.7 days, by 2 visits a day
+";
+    let page = "https://example.org/about";
+    assert_eq!(recrawl(&place, page, &["--per-day", "2"]), about);
+    let flip = "https://example.org/flip is due on 2024-03-26: its last visit was 17.00 days ago, and \
+                others are visited after 28.00
+  1 of 19 comparisons found it changed, 18 back at an earlier version; last on 2024-02-27 by 33 bits \
+                (major)
+  6.24 changes a day (0.67 to 20.42, 90 %); on its host 3 pages were compared, and a new one is taken \
+                for 3.04 (0.0062 to 10.06)
+  to be visited every 28 days, by 0.89 visits a day, the pace of late; --per-day says another
+";
+    let page = "https://example.org/flip";
+    assert_eq!(recrawl(&place, page, &["--policy", "uniform"]), flip);
+    let json = recrawl(&place, page, &["--json"]);
+    let found = &super::objects(&json)[0];
+    assert_eq!((&found["changes"], &found["returns"]), (&json!(1), &json!(18)));
+    assert_eq!((&found["distance"], &found["band"]), (&json!(33), &json!("major")));
+    assert_eq!(found["last_change"], "2024-02-27T00:00:00Z");
+    // 25 pages were last visited in the 28 days up to the latest visit.
+    assert_eq!(found["visits_per_day"], 25.0 / 28.0);
+    assert!(found["threshold"].as_f64().unwrap() > 0.0 && found["host_compared"] == 3, "{found}");
+    for (page, args, said) in [
+        ("gone", &["--per-day", "5000"][..], "  it is gone, and counts for an eighth\n"),
+        ("gone", &[], "  1 of 1 comparison found it changed; last on 2024-02-10\n"),
+        (
+            "failing",
+            &[],
+            ": its last visit, on 2024-02-10, failed; a visit is worth 7.45, and others",
+        ),
+        ("failing", &[], "  its 2 visits are not enough to compare two\n"),
+        (
+            "failing",
+            &["--max-interval", "30d"],
+            ", before others: it may wait for 30 days, and its",
+        ),
+        (
+            "failing",
+            &["--per-day", "0.001"],
+            "; there are too few visits for pages that may wait\n",
+        ),
+        (
+            "failing",
+            &["--policy", "fixed:7d"],
+            "9.14 of its intervals by fixed:7d have passed since",
+        ),
+    ] {
+        let url = format!("https://example.net/{page}");
+        let told = recrawl(&place, &url, args);
+        assert!(told.contains(said), "{told}");
+    }
+    let told = recrawl(&place, "https://example.org/news", &[]);
+    assert!(told.contains("from 0.79 on, which it is not worth within 365 days\n"), "{told}");
+}
+
+#[test]
+fn a_plan_lists_what_is_past_its_date() {
+    let place = Place::with(&crawl());
+    let of = |object: &Value, key: &str| object[key].as_str().map(str::to_owned);
+    for (visits, policy) in
+        [("0.001", "value"), ("1", "value"), ("2", "harmonic"), ("2", "uniform"), ("3", "thesis")]
+    {
+        let all = ["--json", "--budget", "1000", "--policy", policy, "--per-day", visits];
+        let all = super::objects(&due(&place, &all));
+        assert_eq!(all.len(), 25);
+        let is_due = |page: &&Value| of(page, "due").unwrap() <= format!("{NOW}T00:00:00Z");
+        let expected: Vec<_> = all.iter().filter(is_due).collect();
+        let planned = ["--json", "--policy", policy, "--plan", visits];
+        let planned = super::objects(&due(&place, &planned));
+        assert_eq!(planned.iter().collect::<Vec<_>>(), expected, "{visits} by {policy}");
+        assert_eq!(planned.is_empty(), visits == "0.001", "{visits} by {policy}");
+        let some = urls(&place, &["--policy", policy, "--plan", visits, "--budget", "2"]);
+        assert_eq!(some.len(), planned.len().min(2));
+    }
+}
+
+#[test]
+fn a_budget_may_be_none_or_more_than_there_are_pages() {
+    let place = Place::with(&crawl());
+    for form in [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--plan", "5"]] {
+        assert_eq!(due(&place, &[form, &["--budget", "0"]].concat()), "", "{form:?}");
+    }
+    let all = urls(&place, &["--budget", "25"]);
+    for budget in ["26", "1000000000000", "18446744073709551615"] {
+        assert_eq!(urls(&place, &["--budget", budget]), all);
+    }
+    assert_eq!(urls(&place, &[]), all);
+    let one = urls(&place, &["--per-host", "1"]);
+    assert_eq!(one.len(), 3);
+    assert_eq!(urls(&place, &["--under", "example.org"]).len(), 3);
+}
+
+#[test]
+fn nothing_is_printed_where_there_is_no_page() {
+    let empty = Place::with("");
+    let place = Place::with(&crawl());
+    let nowhere = ["--under", "nowhere.example"];
+    for form in [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--plan", "5"]] {
+        assert_eq!(due(&empty, form), "", "{form:?}");
+        assert_eq!(due(&place, &[form, &nowhere].concat()), "", "{form:?}");
+    }
+}
+
+#[test]
+fn what_a_first_visit_is_worth_is_said_of_a_page_that_is_not_known() {
+    let place = Place::with(&crawl());
+    let (unknown, empty) = ("https://example.org/new", Place::with(""));
+    let ran = place.run(&["recrawl", unknown, "--now", NOW]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    let said = "simkeep: https://example.org/new is not known in this store: a first visit is worth \
+                17.08, by 3.04 changes a day (0.0062 to 10.06, 90 %); others are visited from 0.79 on\n";
+    assert_eq!(ran.err, said);
+    let ran = place.run(&["recrawl", unknown, "--now", NOW, "--json"]);
+    let found = &ran.objects()[0];
+    assert_eq!((ran.code, &found["last"], &found["due"]), (1, &Value::Null, &Value::Null));
+    assert!(found["value"].as_f64().unwrap() > 1.0 && found["weight"] == 1, "{found}");
+    let ran = empty.run(&["recrawl", unknown]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(
+        ran.err.contains("a first visit is worth") && !ran.err.contains("others"),
+        "{}",
+        ran.err
+    );
+    let ran = place.run(&["recrawl", "no url at all\n"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+}
+
+#[test]
+fn numbers_that_cannot_be_meant_are_refused() {
+    let place = Place::with(&crawl());
+    let page = ["recrawl", "https://example.org/about"];
+    for (option, value, why) in [
+        ("--per-day", "NaN", "from 0.000001"),
+        ("--per-day", "0", "from 0.000001"),
+        ("--per-day", "-1", "from 0.000001"),
+        ("--per-day", "inf", "from 0.000001"),
+        ("--max-interval", "0d", "is no interval"),
+        ("--max-interval", "-1d", "is no interval"),
+        ("--max-interval", "NaN", "is no interval"),
+        ("--policy", "weekly", "there are value, harmonic"),
+        ("--policy", "fixed:0d", "wrong parameters"),
+        ("--policy", "thesis:3,NaN", "wrong parameters"),
+        ("--now", "soon", "write 2024-05-01T12:00:00Z"),
+        ("--plan", "NaN", "from 0.000001"),
+        ("--plan", "0", "from 0.000001"),
+        ("--plan", "-5", "from 0.000001"),
+        ("--budget", "-1", "invalid"),
+        ("--budget", "NaN", "invalid"),
+        ("--budget", "1e3", "invalid"),
+        ("--per-host", "0", "zero"),
+        ("--under", "a b", "no host"),
+    ] {
+        let option = format!("{option}={value}");
+        let of_due_alone = ["--plan", "--budget", "--per-host", "--under"];
+        let of_due_alone = of_due_alone.iter().any(|name| option.starts_with(&format!("{name}=")));
+        for verb in [&["due"][..], &page].iter().take(if of_due_alone { 1 } else { 2 }) {
+            let ran = place.run(&[*verb, &[option.as_str()]].concat());
+            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{verb:?} {option}");
+            assert!(ran.err.contains(why), "{verb:?} {option}: {}", ran.err);
+        }
+    }
+    for args in [["--plan=1", "--per-day=1"], ["--urls", "--json"], ["--urls", "--by-host"]] {
+        assert_eq!(place.run(&[&["due"][..], &args].concat()).code, 2);
+    }
+}
+
+#[test]
+fn rules_hold_for_pages_under_prefixes_and_what_is_wrong_with_them_has_a_line() {
+    let place = Place::with(&crawl());
+    let lines = concat!(
+        r#"{"under":"shop.example","min":"90d"}"#,
+        "\n",
+        r#"{"under":"example.org/news","max":"7d","weight":2}"#,
+        "\n",
+        r#"{"under":"example.org/flip","policy":"fixed:1d"}"#,
+        "\n",
+    );
+    let rules = place.write("rules.jsonl", lines);
+    let objects = super::objects(&due(&place, &["--json", "--rules", &rules]));
+    // Those of the shop come no sooner than after 90 days.
+    let found: Vec<&Value> = objects.iter().map(|page| &page["url"]).collect();
+    let net = ["https://example.net/failing", "https://example.net/gone"];
+    let first = ["https://example.org/flip", "https://example.org/news", net[0]];
+    assert_eq!(found[..3], first);
+    assert_eq!(found.len(), 5);
+    assert_eq!(
+        (&objects[1]["weight"], &objects[1]["rule"]),
+        (&json!(2), &json!("example.org/news"))
+    );
+    assert_eq!(objects[1]["reason"], "not visited for more than 7d");
+    assert_eq!(objects[2].get("rule"), None);
+    for (page, said) in [
+        ("shop.example/1", " is due on 2025-01-31, and by its rule not before 2024-05-01\n"),
+        (
+            "example.org/news",
+            ", before others: it may wait for 7 days, and its last visit was on 2024",
+        ),
+        ("example.org/news", "\n  it weighs 2.00; the rule for example.org/news holds\n"),
+    ] {
+        let told = recrawl(&place, &format!("https://{page}"), &["--rules", &rules]);
+        assert!(told.contains(said), "{told}");
+    }
+    for (line, why) in [
+        (r#"{"undr":"a.example"}"#, "no rule has a"),
+        (r#"{"policy":"weekly"}"#, "there is no policy"),
+        (r#"{"under":"shop.example","max":"1d"}"#, "line 1 has a rule for shop.example already"),
+        (r#"{"weight":NaN}"#, "column"),
+        (r#"{"weight":-1}"#, "weight must be"),
+        (r#"{"weight":0}"#, "weight must be"),
+        (r#"{"per_host":0}"#, "per_host must be"),
+        (r#"{"min":"2d","max":"1d"}"#, "min must be at most max"),
+    ] {
+        let rules = place.write("wrong.jsonl", format!("{lines}{line}\n"));
+        let page = ["recrawl", "https://example.org/about"];
+        for verb in [&["due"][..], &page] {
+            let ran = place.run(&[verb, &["--rules", &rules]].concat());
+            assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{line}");
+            assert!(ran.err.contains("wrong.jsonl, line 4: "), "{}", ran.err);
+            assert!(ran.err.contains(why), "{}", ran.err);
+        }
+    }
+    let ran = place.run(&["due", "--rules", &place.file("none")]);
+    assert_eq!((ran.code, ran.out.as_str()), (5, ""));
+    assert!(ran.err.contains("cannot read"), "{}", ran.err);
+}
+
+#[test]
+fn hints_come_from_sitemaps_and_lines_and_none_from_the_future() {
+    let place = Place::with(&crawl());
+    let entry = |page: u32, time: &str| {
+        format!("<url><loc>https://shop.example/{page}</loc><lastmod>{time}</lastmod></url>")
+    };
+    // After the last visit, before it, and still to come.
+    let entries = [entry(1, "2024-02-20"), entry(2, "2024-01-20"), entry(3, "2999-01-01")].concat();
+    let sitemap =
+        format!("<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{entries}</urlset>");
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, sitemap.as_bytes()).unwrap();
+    let sitemap = place.write("sitemap.xml.gz", packed.finish().unwrap());
+    let hinted = |args: &[&str]| -> Vec<Value> {
+        let pages = super::objects(&due(&place, &[&["--json"], args].concat()));
+        pages.into_iter().filter(|page| page.get("hinted").is_some()).collect()
+    };
+    let found = hinted(&["--hints", &sitemap]);
+    assert_eq!((found.len(), &found[0]["url"]), (1, &json!("https://shop.example/1")));
+    assert_eq!(found[0]["hinted"], "2024-02-20T00:00:00Z");
+    assert_eq!(found[0]["reason"], "said to have changed at 2024-02-20T00:00:00Z");
+    let told = recrawl(&place, "https://shop.example/1", &["--hints", &sitemap]);
+    let said = "https://shop.example/1 is due since 2024-02-20: it is said to have changed on 2024-02-20, \
+                so a visit is worth 15.47, and others are visited from 0.79 on\n";
+    assert!(told.starts_with(said), "{told}");
+    // What is broken is named, and the rest counts.
+    let lines = concat!(
+        "{\"url\":\"https://shop.example/5\",\"modified\":\"2024-03-01\"}\n",
+        "{\"url\":\"https://shop.example/6\",\"modified\":\"some day\"}\n",
+        "{\"url\":\"https://shop.example/7\",\"modified\":\"2024-03-02\"}\n",
+    );
+    let lines = place.write("hints.jsonl", lines);
+    let args = ["due", "--now", NOW, "--json", "--hints", &lines, "--hints", &sitemap];
+    let ran = place.run(&args);
+    assert_eq!((ran.code, ran.err.lines().count()), (0, 1), "{}", ran.err);
+    assert!(
+        ran.err.contains("hints.jsonl, line 2: ") && ran.err.contains("skipped"),
+        "{}",
+        ran.err
+    );
+    let count = ran.objects().iter().filter(|page| page.get("hinted").is_some()).count();
+    assert_eq!(count, 3);
+    for missing in [place.file("none"), place.write("text", "neither")] {
+        let ran = place.run(&["due", "--hints", &missing]);
+        assert_eq!((ran.code, ran.out.as_str()), (5, ""), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_time_before_the_last_visit_is_no_error() {
+    let place = Place::with(&crawl());
+    for now in ["2024-01-20", "1970-01-01", "0001-01-01"] {
+        for page in super::objects(&place.done(&["due", "--now", now, "--json"])) {
+            let last = page["last"].as_str().unwrap();
+            assert!(last > now, "{page}");
+            let failing = page["url"] == "https://example.net/failing";
+            let ahead = page["reason"] == "its last visit lies in the future";
+            assert!(page["value"] == 0.0 && ahead != failing, "{page}");
+        }
+    }
+    let told = place.done(&["recrawl", "https://example.org/about", "--now", "2024-02-01"]);
+    let said =
+        ": its last visit is in the future, at 2024-02-27T00:00:00Z, so one now is worth nothing\n";
+    assert!(told.contains(said), "{told}");
+    place.done(&["due", "--now", "9999-12-31T23:59:59.999Z", "--json"]);
+}
+
+#[test]
+fn a_page_whose_visits_failed_is_left_alone() {
+    let visit = |day| line("http://a/", day, &json!({ "seen": "failed" }));
+    let place = Place::with(&[visit(0), visit(20)].concat());
+    let told = place.done(&["recrawl", "http://a/", "--now", "2024-01-22", "--per-day", "1"]);
+    let said = "http://a/ is due on 2024-01-31: its last visits failed, and it is left alone until \
+                2024-01-31\n  its 2 visits are not enough to compare two\n";
+    assert!(told.starts_with(said), "{told}");
+    let page = &super::objects(&place.done(&["due", "--now", "2024-01-22", "--json"]))[0];
+    assert_eq!((&page["value"], &page["due"]), (&json!(0.0), &json!("2024-01-31T00:04:16Z")));
+}
+
+#[test]
+fn addresses_are_bare_in_a_pipe_and_written_out_in_a_table() {
+    let turned = "https://example.com/\u{202e}gpj.exe";
+    let place = Place::with(&line(turned, 0, &content(1)));
+    assert_eq!(due(&place, &["--urls"]), format!("{turned}\n"));
+    assert!(due(&place, &[]).contains("https://example.com/\\u{202e}gpj.exe"));
+    assert!(recrawl(&place, turned, &[]).contains("https://example.com/\\u{202e}gpj.exe"));
+    assert_eq!(super::objects(&due(&place, &["--json"]))[0]["url"], turned);
+}
