@@ -420,3 +420,26 @@ fn addresses_are_bare_in_a_pipe_and_written_out_in_a_table() {
     assert!(recrawl(&place, turned, &[]).contains("https://example.com/\\u{202e}gpj.exe"));
     assert_eq!(super::objects(&due(&place, &["--json"]))[0]["url"], turned);
 }
+
+#[test]
+fn stats_say_how_many_pages_changed_if_they_are_asked() {
+    let place = Place::with(&crawl());
+    let text = place.done(&["stats", "--changes"]);
+    let said = "\
+pages compared                      24
+  found changed                      3
+  10 % change at most     0.0019 a day
+";
+    assert!(text.contains(said), "{text}");
+    assert!(text.contains("\n  90 % change at most       4.76 a day\n"), "{text}");
+    assert!(!place.done(&["stats"]).contains("compared"));
+    let stats = &super::objects(&place.done(&["stats", "--changes", "--json"]))[0]["changes"];
+    assert_eq!((&stats["pages"], &stats["compared"]), (&json!(25), &json!(24)));
+    assert_eq!(stats["per_day"].as_array().unwrap().len(), 9);
+    let empty = Place::with("");
+    let stats = &super::objects(&empty.done(&["stats", "--changes", "--json"]))[0]["changes"];
+    assert_eq!((&stats["changed"], &stats["per_day"]), (&json!(0), &Value::Null));
+    assert!(
+        empty.done(&["stats", "--changes"]).contains("pages compared                       0\n")
+    );
+}
