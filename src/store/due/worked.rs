@@ -79,7 +79,6 @@ impl<K: Hashed, V> Kept<K, V> {
     /// What is kept, or made anew.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
-    #[expect(clippy::cast_possible_truncation, reason = "half of the bits")]
     pub(super) fn get(&mut self, of: K, make: impl FnOnce() -> V) -> &mut V {
         let hash = of.bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let place = hash as usize & (self.places.len() - 1);
