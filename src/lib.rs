@@ -233,5 +233,9 @@ struct Guide;
 struct Fingerprints;
 
 #[cfg(doctest)]
+#[doc = include_str!("../docs/recrawl.md")]
+struct Recrawl;
+
+#[cfg(doctest)]
 #[doc = include_str!("../docs/minhash.md")]
 struct MinHash;
