@@ -154,6 +154,7 @@ pub mod load {
 /// [`Rules`](due::Rules) say what is wanted for pages under prefixes: how long between visits at least
 /// and at most, how much the pages matter, and the [policy](crate::recrawl::Policy) that they go by.
 /// [`Hints`](due::Hints) are what sitemaps and feeds say of when pages changed.
+/// [`Survey`](due::Survey) says how all pages change, on the whole.
 pub mod due {
     pub use crate::store::{
         Decision, Due, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,
