@@ -127,7 +127,8 @@ fn visits(page: u64, round: i64) -> impl Iterator<Item = (String, i64, u64)> {
         let url = format!("https://h{host}.example/{page}");
         let apart = DAY + (lot / 86_400 % 20 * 86_400 + lot % 86_400) as i64 * 1000;
         let time = round * 45 * DAY + nth * apart + (lot % 1_000_003) as i64;
-        let changes = mixed(lot + 3 * round.unsigned_abs() + nth as u64) % (3 + host % 20) == 0;
+        let drawn = mixed(lot + 3 * round.unsigned_abs() + nth as u64);
+        let changes = drawn.is_multiple_of(3 + host % 20);
         let version = if changes { nth as u64 + 1 } else { 0 };
         (url, time, mixed(lot ^ version))
     })

@@ -1,11 +1,13 @@
 //! What is learned of all pages and planned by it, whatever came first and wherever it is stored.
 
+#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+
 use std::collections::BTreeMap;
 
 use simkeep::disk::SimDisk;
 use simkeep::due::{Decision, Due, Plan, Rule, Rules};
 use simkeep::load::LoadOptions;
-use simkeep::recrawl::{Belief, Evidence, Fit, Hosts, Likelihood, Prior, Priors, Rate};
+use simkeep::recrawl::{Belief, Fit, Hosts, Likelihood, Prior, Priors, Rate};
 use simkeep::{
     Changes, Epoch, Error, Observation, Prefix, Progress, Reader, Scope, Snapshot, Store,
 };
@@ -136,7 +138,7 @@ fn a_page_is_believed_by_the_others_of_its_host_and_by_its_own_visits() {
     let view = store.snapshot();
     let plan = view.plan(&Due::new(110 * DAY, 0), 10.0).unwrap();
     let priors = Priors::default();
-    let mut hosts: BTreeMap<String, (Fit, Vec<(String, Evidence, Likelihood)>)> = BTreeMap::new();
+    let mut hosts: BTreeMap<String, (Fit, Vec<_>)> = BTreeMap::new();
     for page in view.scan(None).map(|page| page.unwrap()) {
         let mut likelihood = Likelihood::flat();
         for (comparison, times) in page.changes.counted(Changes::RETURN_SHARE) {
