@@ -91,9 +91,9 @@ impl Epochs {
         meaning.unwrap_or_else(|| Meaning::ready_made(bits))
     }
 
-    /// Within which distance fingerprints of an epoch are near, as the options say.
-    pub(crate) fn near_distance(&self, epoch: Epoch, options: &Options) -> u32 {
-        options.near_distance.unwrap_or_else(|| self.advised_distance(epoch))
+    /// Within which distance fingerprints of an epoch are near, if some distance may be given for all.
+    pub(crate) fn near_distance(&self, epoch: Epoch, given: Option<u32>) -> u32 {
+        given.unwrap_or_else(|| self.advised_distance(epoch))
     }
 }
 

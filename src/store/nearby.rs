@@ -13,7 +13,7 @@ use super::search::{Found, Wanted, bounds, together};
 use super::view::View;
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
-use crate::page::{Content, Digest, Entry, Request, surt};
+use crate::page::{Content, Entry, Epoch, Request, surt};
 
 /// How many searches there are beside a request at most.
 pub(super) const SEARCHES_MAX: usize = 2;
@@ -29,20 +29,13 @@ pub(super) fn wanted<'a>(
     place: usize,
 ) -> Option<Wanted<'a>> {
     let seen = request.seen().filter(|_| options.near_limit > 0)?;
-    let finds = |c: &Content| c.fingerprint.is_some() && epochs.finds_near(c.epoch);
     let (content, unless) = match also_of(request) {
-        None => (Some(*seen).filter(|seen| place == 0 && finds(seen))?, None),
-        Some(also) => {
-            let mut both = [*seen, also];
-            both.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
-            let newest = both.iter().find(|content| finds(content)).map(|content| content.epoch);
-            let content = both.into_iter().filter(finds).nth(place)?;
-            (content, newest.filter(|newest| *newest != content.epoch))
-        }
+        None => sought(epochs, &mut [*seen], place)?,
+        Some(also) => sought(epochs, &mut [*seen, also], place)?,
     };
     Some(Wanted {
         fingerprint: content.compared()?,
-        k: epochs.near_distance(content.epoch, options),
+        k: epochs.near_distance(content.epoch, options.near_distance),
         epoch: content.epoch.0,
         limit: options.near_limit,
         versions: Versions::InForce,
@@ -52,6 +45,24 @@ pub(super) fn wanted<'a>(
         digest: seen.digest,
         bounds: Some(bounds(options.near_limit, options.near_fingerprints)),
     })
+}
+
+/// Of a content's fingerprints, the one by which pages near it are sought in one place of several; and
+/// the epoch by whose fingerprints they are found in another place already.
+#[inline]
+pub(super) fn sought(
+    epochs: &Epochs,
+    contents: &mut [Content],
+    place: usize,
+) -> Option<(Content, Option<Epoch>)> {
+    contents.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
+    let finds = |c: &&Content| c.fingerprint.is_some() && epochs.finds_near(c.epoch);
+    let mut found = contents.iter().filter(finds);
+    let newest = found.next()?;
+    match place.checked_sub(1) {
+        None => Some((*newest, None)),
+        Some(after) => Some((*found.nth(after)?, Some(newest.epoch))),
+    }
 }
 
 /// Adds the copies and the near pages to an outcome, from what each search found in the segments. Asks
@@ -75,7 +86,9 @@ pub(super) fn add_nearby(
         outcome.near.truncate(wanted.limit);
         for copy in findings.copies {
             if let Some(digest) = wanted.digest {
-                let first = first_seen(view, &copy.url, digest)?;
+                let lookup = Lookup::new(&copy.url, view.seed);
+                let has_it = |content: &Content| content.digest == Some(digest);
+                let first = first_seen(view, &lookup, u64::MAX, has_it)?;
                 copies.push(ExactCopy { url: copy.url, first });
             }
         }
@@ -91,11 +104,16 @@ pub(super) fn add_nearby(
     Ok(())
 }
 
-/// When a page was first seen with a digest.
-fn first_seen(view: &View, url: &str, digest: Digest) -> Result<i64> {
-    let entries = view.entries(&Lookup::new(url, view.seed), u64::MAX)?;
-    let has_it = |entry: &Entry| entry.content().is_some_and(|c| c.digest == Some(digest));
-    let first = entries.iter().find(|entry| has_it(entry)).map(Entry::time);
+/// When a page was first seen with a content that it has in force. Costs reading its history.
+pub(super) fn first_seen(
+    view: &View,
+    lookup: &Lookup<'_>,
+    sequence: u64,
+    is_it: impl Fn(&Content) -> bool,
+) -> Result<i64> {
+    let entries = view.entries(lookup, sequence)?;
+    let has_it = |entry: &&Entry| entry.content().as_ref().is_some_and(&is_it);
+    let first = entries.iter().find(has_it).map(Entry::time);
     let what = "a page has a content in force that no entry of it has";
     first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }

@@ -8,6 +8,7 @@ use super::live_segment::LiveSegment;
 use super::options::Options;
 use crate::disk::Name;
 use crate::error::Result;
+use crate::page::EpochInfo;
 use crate::search::Resources;
 use crate::segment::{Layout, Segment};
 
@@ -16,7 +17,8 @@ const WARM_BYTES_MAX: u64 = 4 << 30;
 
 /// How tables of new segments are made, in a store with these epochs.
 pub(super) fn layout(epochs: &Epochs, options: &Options, resources: Resources) -> Layout {
-    let distances = epochs.iter().map(|info| epochs.near_distance(info.epoch, options)).collect();
+    let distance = |info: &EpochInfo| epochs.near_distance(info.epoch, options.near_distance);
+    let distances = epochs.iter().map(distance).collect();
     Layout { distances, bytes_each: options.fingerprint_bytes, resources }
 }
 
