@@ -310,6 +310,14 @@ pub(super) fn fingerprints<'c>(
     own.into_iter().chain(also.iter().filter(counts))
 }
 
+/// Whether a content is what is in force on a page: by its digest, or without one by a fingerprint.
+pub(crate) fn is_of_version(in_force: &[Content], content: &Content) -> bool {
+    in_force.iter().any(|own| match own.digest {
+        Some(_) => have_digest(own, content),
+        None => bits_between(own, content) == Some(0),
+    })
+}
+
 /// Whether two contents are known to be the same exactly.
 pub(super) fn have_digest(a: &Content, b: &Content) -> bool {
     a.digest.is_some() && a.digest == b.digest

@@ -30,7 +30,9 @@ pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
 pub(crate) use fold::Course;
 pub use head::HISTORY_WINDOW;
-pub(crate) use head::{CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, judge};
+pub(crate) use head::{
+    CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, is_of_version, judge,
+};
 pub use observation::{Observation, Request, Restatement, Weighing};
 pub use prefix::{Prefix, PrefixError};
 pub use replay::{Replayed, ReplayedPage};

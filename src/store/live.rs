@@ -67,6 +67,7 @@ impl Live {
             segments: Arc::default(),
             memtables: Memtables { sealing: None, active },
             epochs: Arc::default(),
+            near_distance: None,
             disk: Arc::clone(&self.disk),
             poison: Arc::clone(&self.poison),
         })

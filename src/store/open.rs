@@ -174,6 +174,7 @@ fn open_locked(
         require_finished(&disk, &contents)?;
     }
     let (view, last) = view_of(&disk, &contents, &[])?;
+    let view = View { near_distance: options.near_distance, ..view };
     let orphans = orphans(&disk, &contents)?;
     let Settings { store, next_segment, .. } = contents.settings;
     let base = Base {
@@ -285,7 +286,8 @@ pub(super) fn view_of(
     let epochs = Arc::new(Epochs::new(contents.epochs.clone()));
     let disk = Arc::clone(disk);
     let (segments, poison) = (segments.into(), Arc::default());
-    Ok((View { seed, segments, memtables, epochs, disk, poison }, last))
+    let near_distance = None;
+    Ok((View { seed, segments, memtables, epochs, near_distance, disk, poison }, last))
 }
 
 /// Replays the journals. Returns their memtables, and the number of the last operation.

@@ -66,8 +66,10 @@ settings! {
         /// [advised](crate::maintenance::Stats::epoch_due).
         /// Default: 1,000,000.
         pub epoch_visits: u64 = 1_000_000,
-        /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, and for which
-        /// the tables of new segments are laid out. Other distances can be searched as well. Default:
+        /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, within which
+        /// one page [leads](field@crate::due::Decision::near) another, and for which
+        /// the tables of new segments are laid out. Other distances can be searched as well. It is not
+        /// kept in the store, so a [`Reader`](super::Reader) goes by the default. Default:
         /// for each epoch what its recipe
         /// [advises](crate::fingerprint::Recipe::near_distance).
         pub near_distance: Option<u32> = None,

@@ -127,12 +127,19 @@ impl Snapshot {
 
     /// The pages that are due: those of which a visit is worth most, the best first, then in SURT order.
     ///
-    /// Reads 28 bytes for each page, in order and on all cores, and only the pages that it returns.
+    /// Reads 28 bytes for each page, in order and on all cores, and of the pages those that it returns.
     /// Takes the memory that [`Due::memory_bytes`](crate::due::Due::memory_bytes) allows, and some 64
     /// bytes for each page that is not sealed. Two calls that ask for the same time return the same.
     ///
     /// What a page is believed to change like goes by its own visits, and before that by those of its
     /// host and of all pages. That is [learned](Snapshot::learn) when it is first needed.
+    ///
+    /// If the policy goes by what a visit is worth, a page that another one
+    /// [leads](field@crate::due::Decision::near) weighs a quarter, and never nothing. It is looked for
+    /// when a page comes up. That costs one search, a microsecond or two if the store is in memory and in
+    /// one segment, and some ten more if pages are near. Pages that are led are looked at before their
+    /// turn comes: all that would be worth up to four times as much as the last that is returned. Where
+    /// most pages are copies of others, that may be most of them, at some microseconds each.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -175,7 +182,9 @@ impl Snapshot {
 
     /// How to spend so many visits a day for ever: the threshold from which on a page is visited, and how
     /// fresh that keeps the pages. `due` says by what policy, under what prefix and by what rules; its
-    /// budget, hints and bounds for hosts do not matter here. What a near page leads weighs as any other.
+    /// budget, hints and bounds for hosts do not matter here. A plan does not know which pages are near
+    /// others, so one that is [led](field@crate::due::Decision::near) weighs as any other: where there are
+    /// many of them, fewer visits are spent than were asked for.
     ///
     /// Reads 28 bytes for each page, or for a million of them where there are more, and for policies that
     /// go by the order of comparisons each of these pages. Takes up to a second, and 100 MB for a
@@ -189,10 +198,11 @@ impl Snapshot {
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// const DAY: i64 = 86_400_000;
     /// let epoch = store.change_epoch();
-    /// for page in 0..100 {
+    /// for page in 0..100u64 {
     ///     let url = format!("https://example.com/{page}");
-    ///     store.observe(Observation::content(&url, 0, page, epoch))?;
-    ///     store.observe(Observation::content(&url, 7 * DAY, page, epoch))?;
+    ///     let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15); // near no other
+    ///     store.observe(Observation::content(&url, 0, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(&url, 7 * DAY, fingerprint, epoch))?;
     /// }
     /// let view = store.snapshot();
     /// let plan = view.plan(&Due::new(8 * DAY, 0), 5.0)?;
@@ -287,7 +297,7 @@ impl Snapshot {
 
     /// What is decided about a page by a plan: what a visit is worth, when it is due, and why. `None` for
     /// an unknown page. It is what [`due`](Snapshot::due) returns of it with this plan, and costs reading
-    /// one record in the newest segment that knows the page.
+    /// one record in the newest segment that knows the page, and a search for the page that leads it.
     ///
     /// # Errors
     ///

@@ -202,6 +202,7 @@ fn show(
         segments: segments.collect::<Result<_>>()?,
         memtables: Memtables::empty(Journal::A),
         epochs: Arc::new(Epochs::new(published.epochs.clone())),
+        near_distance: None,
         disk: Arc::clone(disk),
         poison: Arc::default(),
     };

@@ -27,6 +27,8 @@ pub(crate) struct View {
     pub(crate) segments: Arc<[Arc<LiveSegment>]>,
     pub(crate) memtables: Memtables,
     pub(crate) epochs: Arc<Epochs>,
+    /// Within which distance pages are near, unless that is for their epoch to say.
+    pub(crate) near_distance: Option<u32>,
     /// Where all of it is.
     pub(crate) disk: Arc<dyn Disk>,
     /// Whether a bug was met, here or in another view of the store.

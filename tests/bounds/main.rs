@@ -13,6 +13,7 @@ mod hints;
 mod hostile;
 #[cfg(not(narrow_hash))]
 mod memory;
+mod near;
 mod rules;
 
 use simkeep_testing::allocator::Counting;

@@ -7,6 +7,7 @@ use simkeep::limits::TIME_MIN;
 use simkeep::recrawl::{self, Belief, Change, Index, Likelihood, Policy, Prior};
 use simkeep::{Changes, Entry, Result, Seen, Snapshot};
 
+use super::leaders::Leaders;
 use super::model::Model;
 use super::pages::{PREFIXES, Place};
 
@@ -78,7 +79,8 @@ impl Standing {
     /// What the policy makes of it, if that is known to the last bit.
     fn check_value(&self, page: &Decision, policy: &str, index: Option<Index>, unlearned: bool) {
         let days = self.seconds.unwrap_or(0) as f64 / 86_400.0;
-        let weight = self.weight * if self.gone { 0.125 } else { 1.0 };
+        let of_led = if page.near.is_some() { 0.25 } else { 1.0 };
+        let weight = self.weight * of_led * if self.gone { 0.125 } else { 1.0 };
         assert_eq!(page.weight, self.weight);
         match index {
             Some(index) => {
@@ -114,6 +116,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
             Some((place.url.as_str(), (place, Standing::of(entries.iter(), now)?)))
         })
         .collect();
+    let leaders = Leaders::of(view, None);
     // Nothing is learned of fewer pages.
     let unlearned = view.learn().unwrap().pages() < 20;
     let other = POLICIES[1 + lot / 7 % (POLICIES.len() - 1)];
@@ -138,6 +141,8 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
         for page in &all {
             let (_, of) = &places[page.page.url.as_str()];
             of.check_value(page, policy, index, unlearned);
+            let leader = index.and_then(|_| leaders.leader(&page.page.url));
+            assert_eq!(page.near.as_deref(), leader, "of {page:?}");
             assert_eq!(view.latest(&page.page.url).unwrap().as_ref(), Some(&page.page));
         }
         if lot.is_multiple_of(2) {

@@ -14,6 +14,7 @@ pub mod files;
 pub mod fold;
 pub mod forge;
 pub mod fuzz;
+pub mod leaders;
 pub mod model;
 pub mod pages;
 pub mod sample;

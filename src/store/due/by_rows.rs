@@ -1,10 +1,12 @@
 //! The best pages by their rows.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use super::candidates::{Candidate, Candidates};
 use super::decide::Asked;
 use super::held::Held;
+use super::in_order::Most;
 use super::rows::{Found, each_page, part_of, source_of};
 use super::rules::RuleNumber;
 use super::score::{Facts, Score, Scored};
@@ -21,9 +23,9 @@ const PAGES_EACH: u64 = 1 << 16;
 
 /// Pages in their order, the best first: as many as memory holds, and then more.
 pub(super) struct ByRows {
-    sources: Vec<Source>,
+    sources: Arc<[Source]>,
     /// The rules of each component's pages.
-    held: Vec<Held>,
+    held: Arc<[Held]>,
     /// Of each component, the best one last.
     best: Vec<Vec<Candidate>>,
     /// Keys and URLs of the best one of each component, once they were needed.
@@ -33,8 +35,11 @@ pub(super) struct ByRows {
     /// Whether there may be more pages.
     more: bool,
     /// The last page that was returned.
-    last: Option<(usize, Candidate)>,
+    last: Option<RowPlace>,
 }
+
+/// A page: its component, and what it is there.
+pub(super) type RowPlace = (usize, Candidate);
 
 /// The pages that were returned: others come after them.
 struct After {
@@ -54,38 +59,54 @@ impl ByRows {
     pub(super) fn new(asked: &Asked) -> Result<ByRows> {
         let sources = sources(&asked.snapshot, asked.due.under.as_ref())?;
         let held = sources.iter().map(|source| source.held(&asked.due.rules));
-        let held = held.collect::<Result<_>>()?;
-        let places = sources.iter().map(|_| None).collect();
-        Ok(ByRows { sources, held, best: Vec::new(), places, valid: 0, more: true, last: None })
+        let held = held.collect::<Result<Arc<[Held]>>>()?;
+        Ok(ByRows::after_place(&Arc::from(sources), &held, None))
     }
 
-    /// The next page; `wanted` is how many will be asked for, this one included.
-    pub(super) fn next(&mut self, asked: &Asked, wanted: usize) -> Result<Option<String>> {
+    /// The pages that come after one, or all.
+    pub(super) fn again_after(&self, place: Option<RowPlace>) -> ByRows {
+        ByRows::after_place(&self.sources, &self.held, place)
+    }
+
+    fn after_place(sources: &Arc<[Source]>, held: &Arc<[Held]>, last: Option<RowPlace>) -> ByRows {
+        let places = sources.iter().map(|_| None).collect();
+        let (sources, held) = (Arc::clone(sources), Arc::clone(held));
+        ByRows { sources, held, best: Vec::new(), places, valid: 0, more: true, last }
+    }
+
+    /// The last page that was returned.
+    pub(super) fn place(&self) -> Option<RowPlace> {
+        self.last
+    }
+
+    /// The next page, with its score.
+    pub(super) fn next(&mut self, asked: &Asked, most: Most) -> Result<Option<(Score, String)>> {
         if self.valid == 0 {
             if !self.more {
                 return Ok(None);
             }
-            self.fill(asked, wanted)?;
+            self.fill(asked, most)?;
         }
         let Some((component, candidate)) = self.best()? else { return Ok(None) };
         self.valid -= 1;
         self.last = Some((component, candidate));
         self.best.get_mut(component).or_bug("a candidate is of a component")?.pop();
         *self.places.get_mut(component).or_bug("each component has a place")? = None;
-        source_of(&self.sources, component)?.url(candidate.page.0).map(Some)
+        let url = source_of(&self.sources, component)?.url(candidate.page.0)?;
+        Ok(Some((candidate.score, url)))
     }
 
     /// Reads all rows, and keeps the best of those that come after the last page.
-    fn fill(&mut self, asked: &Asked, wanted: usize) -> Result<()> {
+    fn fill(&mut self, asked: &Asked, Most { pages: wanted, bytes }: Most) -> Result<()> {
         let after = self.last.map(|last| self.after(last)).transpose()?;
-        let (sources, held) = (&self.sources, &self.held);
+        let (sources, held) = (&*self.sources, &*self.held);
         let pages: u64 = sources.iter().map(Source::pages).sum();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let parts = usize::try_from(pages / PAGES_EACH).unwrap_or(usize::MAX).clamp(1, threads);
         // What each part found is put together in the end.
         let of_one = size_of::<Candidate>() * sources.len().max(1) + size_of::<Score>();
         let each = of_one * (parts + 1);
-        let most = (asked.due.memory_bytes / each).clamp(1, wanted.max(1));
+        let most = (bytes / each).clamp(1, wanted.max(1));
         let run = |(): &mut (), part: usize| -> Result<Candidates> {
             let mut candidates = Candidates::new(sources.len(), most);
             let (mut worked, recent) = (Worked::default(), Recent::default());
@@ -104,7 +125,7 @@ impl ByRows {
                 } else {
                     None
                 };
-                let facts = Facts { hash, row: &row, recent: &recent, rule, changed };
+                let facts = Facts { hash, row: &row, recent: &recent, rule, changed, led: false };
                 match asked.scorer.score(facts, candidates.floor(), &mut worked)? {
                     Scored::NotYet => {}
                     Scored::Less => candidates.pass_over(),
@@ -130,7 +151,7 @@ impl ByRows {
     }
 
     /// What comes after a page.
-    fn after(&self, (component, candidate): (usize, Candidate)) -> Result<After> {
+    fn after(&self, (component, candidate): RowPlace) -> Result<After> {
         let url = source_of(&self.sources, component)?.url(candidate.page.0)?;
         let key = surt::key_of(&url);
         let starts = self.sources.iter().map(|source| source.after(&key, &url));
@@ -138,7 +159,7 @@ impl ByRows {
     }
 
     /// The best page, with its component.
-    fn best(&mut self) -> Result<Option<(usize, Candidate)>> {
+    fn best(&mut self) -> Result<Option<RowPlace>> {
         let firsts = self.best.iter().enumerate();
         let firsts = firsts.filter_map(|(of, best)| Some((of, *best.last()?)));
         let Some(score) = firsts.clone().map(|(_, first)| first.score).max() else {

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::decide::Asked;
+use super::in_order::Most;
 use super::score::{Facts, Score, Scored};
 use super::worked::Worked;
 use crate::error::Result;
@@ -23,21 +24,34 @@ pub(super) struct ByScan {
     best: Vec<Met>,
     /// Whether no more pages come after these.
     ended: bool,
-    last: Option<(Score, Reverse<u64>)>,
+    last: Option<ScanPlace>,
 }
 
+/// A page: its score, and its number.
+pub(super) type ScanPlace = (Score, Reverse<u64>);
+
 impl ByScan {
-    /// The next page; `wanted` is how many will be asked for, this one included.
-    pub(super) fn next(&mut self, asked: &Asked, wanted: usize) -> Result<Option<String>> {
+    /// The pages that come after one, or all.
+    pub(super) fn after(place: Option<ScanPlace>) -> ByScan {
+        ByScan { last: place, ..ByScan::default() }
+    }
+
+    /// The last page that was returned.
+    pub(super) fn place(&self) -> Option<ScanPlace> {
+        self.last
+    }
+
+    /// The next page, with its score.
+    pub(super) fn next(&mut self, asked: &Asked, most: Most) -> Result<Option<(Score, String)>> {
         if self.best.is_empty() && !self.ended {
-            self.fill(asked, wanted)?;
+            self.fill(asked, most)?;
         }
         let Some((score, number, url)) = self.best.pop() else { return Ok(None) };
         self.last = Some((score, number));
-        Ok(Some(url))
+        Ok(Some((score, url)))
     }
 
-    fn fill(&mut self, asked: &Asked, wanted: usize) -> Result<()> {
+    fn fill(&mut self, asked: &Asked, most: Most) -> Result<()> {
         let mut best: BinaryHeap<Reverse<Met>> = BinaryHeap::new();
         let (mut bytes, mut worked, mut number) = (0, Worked::default(), 0);
         self.ended = true;
@@ -50,20 +64,20 @@ impl ByScan {
             let recent = changes.recent(head.first, head.last.time);
             let (hash, rule) = (url_hash(&url, seed), asked.due.rules.of(&url));
             let changed = asked.scorer.changed(&row, rule, &url);
-            let facts = Facts { hash, row: &row, recent: &recent, rule, changed };
+            let facts = Facts { hash, row: &row, recent: &recent, rule, changed, led: false };
             let scored = asked.scorer.score(facts, Score::LEAST, &mut worked)?;
             let Scored::Score(score) = scored else { continue };
             if self.last.is_some_and(|last| (score, Reverse(number)) >= last) {
                 continue;
             }
-            let full = best.len() >= wanted || bytes > asked.due.memory_bytes && best.len() > 1;
+            let full = best.len() >= most.pages || bytes > most.bytes && best.len() > 1;
             if full && best.peek().is_some_and(|worst| score <= worst.0.0) {
                 self.ended = false;
                 continue;
             }
             bytes += url.len() + PAGE_BYTES;
             best.push(Reverse((score, Reverse(number), url)));
-            while best.len() > wanted || bytes > asked.due.memory_bytes && best.len() > 1 {
+            while best.len() > most.pages || bytes > most.bytes && best.len() > 1 {
                 self.ended = false;
                 bytes -= best.pop().map_or(0, |worst| worst.0.2.len() + PAGE_BYTES);
             }

@@ -2,8 +2,10 @@
 
 use super::decision::{Decision, Reason};
 use super::options::Due;
+use super::pages::differs;
 use super::plan::NewPage;
-use super::score::{Facts, Scorer, Stands, weight};
+use super::rule::Rule;
+use super::score::{Facts, Score, Scored, Scorer, Stands, weight};
 use super::worked::Worked;
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
@@ -20,6 +22,23 @@ pub(super) struct Asked {
     pub(super) snapshot: Snapshot,
     pub(super) due: Due,
     pub(super) scorer: Scorer,
+}
+
+/// A page that is looked at, and what it is scored by.
+pub(super) struct Looked<'a> {
+    pub(super) lookup: Lookup<'a>,
+    pub(super) changing: Changing,
+    row: Row,
+    recent: Recent,
+    pub(super) rule: &'a Rule,
+    changed: Option<u64>,
+}
+
+impl Looked<'_> {
+    fn facts(&self, led: bool) -> Facts<'_> {
+        let Looked { lookup, row, recent, rule, changed, .. } = self;
+        Facts { hash: lookup.hash, row, recent, rule, changed: *changed, led }
+    }
 }
 
 impl Asked {
@@ -49,7 +68,7 @@ impl Asked {
         let row = Row::of_new(host_slot(url, seed));
         let (recent, rule) = (Recent::default(), due.rules.of(url));
         let hash = url_hash(url, seed);
-        let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None };
+        let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None, led: false };
         let value = scorer.value_since(facts, due.largest().seconds(), 0.0, &mut worked)?;
         Ok(NewPage {
             value: value.or_bug("no value is less than nothing")?,
@@ -59,8 +78,8 @@ impl Asked {
         })
     }
 
-    /// What is decided about a page; none if it is not known.
-    pub(super) fn decide(&self, url: &str, worked: &mut Worked) -> Result<Option<Decision>> {
+    /// A page that is looked at; none if it is not known.
+    pub(super) fn look<'a>(&'a self, url: &'a str) -> Result<Option<Looked<'a>>> {
         let Asked { snapshot, due, scorer } = self;
         let Snapshot { view, sequence, .. } = snapshot;
         let lookup = Lookup::new(url, view.seed);
@@ -70,7 +89,29 @@ impl Asked {
         let recent = changes.recent(head.first, head.last.time);
         let rule = due.rules.get(due.rules.number_of(url));
         let changed = scorer.changed(&row, rule, url);
-        let facts = Facts { hash: lookup.hash, row: &row, recent: &recent, rule, changed };
+        Ok(Some(Looked { lookup, changing, row, recent, rule, changed }))
+    }
+
+    /// What puts a page in order that another one leads.
+    pub(super) fn score_of_led(&self, of: &Looked<'_>, worked: &mut Worked) -> Result<Score> {
+        match self.scorer.score(of.facts(true), Score::LEAST, worked)? {
+            Scored::Score(score) => Ok(score),
+            // By its row it has one.
+            Scored::NotYet | Scored::Less => Err(differs(of.lookup.url)),
+        }
+    }
+
+    /// What is decided about a page, and the page that leads it.
+    pub(super) fn decide(
+        &self,
+        of: Looked<'_>,
+        leader: Option<String>,
+        worked: &mut Worked,
+    ) -> Result<Decision> {
+        let Asked { snapshot, due, scorer } = self;
+        let facts = of.facts(leader.is_some());
+        let Looked { lookup, changing, rule, changed, .. } = &of;
+        let head = &changing.head;
         let last = seconds(head.last.time);
         let (every, date) = match due.threshold {
             Some(threshold) => {
@@ -92,16 +133,17 @@ impl Asked {
                 None => Reason::Worth,
             },
         };
-        Ok(Some(Decision {
-            page: Page::new(url, &changing, &view.epochs),
+        Ok(Decision {
+            page: Page::new(lookup.url, changing, &snapshot.view.epochs),
             value: scorer.value(facts, worked)?,
             rate: scorer.belief(facts, worked).rate(),
             weight: weight(facts),
             due: date,
             every,
             rule: rule.under.clone(),
+            near: leader,
             reason,
-        }))
+        })
     }
 }
 

@@ -13,7 +13,9 @@ mod decision;
 mod held;
 mod hints;
 mod hosts;
+mod in_order;
 mod kinds;
+mod leader;
 mod learned;
 mod options;
 mod pace;
@@ -26,6 +28,7 @@ mod score;
 mod sources;
 mod survey;
 mod take;
+mod waiting;
 mod worked;
 
 pub use decision::{Decision, Reason};

@@ -137,7 +137,8 @@ impl Due {
     }
 
     /// Memory for the pages that are chosen. Default: 64 MiB, which holds some hundred thousand. If the
-    /// budget takes more, all rows are read once more for each time that it fills.
+    /// budget takes more, all rows are read once more for each time that it fills. If the policy goes by
+    /// what a visit is worth, a quarter of it is for pages that others lead.
     #[must_use]
     pub fn memory_bytes(self, bytes: usize) -> Due {
         Due { memory_bytes: bytes, ..self }
@@ -145,8 +146,16 @@ impl Due {
 
     /// Whether pages are put in order by policies that go by the order of comparisons, or some are.
     pub(super) fn is_by_order(&self) -> bool {
-        let policies = self.rules.all().iter().filter_map(|rule| rule.policy);
-        policies.chain([self.policy]).any(|policy| policy.is_by_order())
+        self.policies().any(|policy| policy.is_by_order())
+    }
+
+    /// Whether some pages go by what a visit is worth, so that it matters whether others lead them.
+    pub(super) fn minds_leaders(&self) -> bool {
+        self.policies().any(|policy| policy.index().is_some())
+    }
+
+    fn policies(&self) -> impl Iterator<Item = Policy> {
+        self.rules.all().iter().filter_map(|rule| rule.policy).chain([self.policy])
     }
 
     /// The largest interval.

@@ -2,15 +2,22 @@
 
 use std::fmt;
 
-use super::by_rows::ByRows;
-use super::by_scan::ByScan;
-use super::decide::Asked;
+use super::decide::{Asked, Looked};
 use super::decision::Decision;
 use super::hosts::Hosts;
+use super::in_order::{Coming, InOrder, Most};
+use super::leader::Crowds;
 use super::options::Due;
+use super::waiting::{Led, Waiting};
 use super::worked::Worked;
+use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::store::snapshot::Snapshot;
+
+/// What part of the memory is for pages that others lead, if any may; and what part for reading again
+/// those of them that did not fit.
+const OF_WAITING: usize = 8;
+const OF_LEFT_OUT: usize = 8;
 
 /// An iterator over pages that are due, from [`Snapshot::due`](crate::Snapshot::due). It ends after an
 /// error.
@@ -29,19 +36,20 @@ enum State {
 /// The pages that are still to be returned.
 struct Reading {
     asked: Asked,
+    /// All pages, and the next of them.
     pages: InOrder,
+    next: Option<Coming>,
+    /// Those that were read and come later than it seemed.
+    waiting: Waiting,
+    crowds: Crowds,
     worked: Worked,
     /// How many may still be returned.
     left: usize,
+    /// How many were looked at.
+    looked_at: usize,
     /// Whether some hosts have a bound.
     bounded: bool,
     hosts: Hosts,
-}
-
-/// All pages, the best first.
-enum InOrder {
-    ByRows(ByRows),
-    ByScan(ByScan),
 }
 
 impl fmt::Debug for DuePages {
@@ -82,41 +90,128 @@ impl Iterator for DuePages {
 
 impl Reading {
     fn new(snapshot: &Snapshot, due: Due) -> Result<Reading> {
-        let by_order = due.is_by_order();
         let bounded = due.per_host != usize::MAX
             || due.rules.all().iter().any(|rule| rule.per_host.is_some());
         let left = due.budget;
         let asked = Asked::new(snapshot, due)?;
-        let pages = if by_order {
-            InOrder::ByScan(ByScan::default())
-        } else {
-            InOrder::ByRows(ByRows::new(&asked)?)
-        };
+        let pages = InOrder::new(&asked)?;
+        let waiting = Waiting::new(asked.due.memory_bytes / OF_WAITING, !bounded);
+        let (next, crowds, looked_at) = (None, Crowds::default(), 0);
         let (worked, hosts) = (Worked::default(), Hosts::default());
-        Ok(Reading { asked, pages, worked, left, bounded, hosts })
+        Ok(Reading { asked, pages, next, waiting, crowds, worked, left, looked_at, bounded, hosts })
     }
 
     fn next(&mut self) -> Result<Option<Decision>> {
-        let Reading { asked, pages, left, bounded, .. } = self;
-        while *left > 0 {
-            // Of a host that is full others are passed over.
-            let wanted = if *bounded { usize::MAX } else { *left };
-            let next = match pages {
-                InOrder::ByRows(pages) => pages.next(asked, wanted)?,
-                InOrder::ByScan(pages) => pages.next(asked, wanted)?,
+        while self.left > 0 {
+            self.fill_waiting()?;
+            if self.next.is_none() {
+                let most = self.most();
+                self.next = self.pages.next(&self.asked, most)?;
+            }
+            let led = self.waiting.first();
+            let comes = |next: &mut Coming| led.is_none_or(|led| next.is_before(led));
+            let decision = if let Some(next) = self.next.take_if(comes) {
+                self.look_at(&next)?
+            } else if let Some(led) = self.waiting.pop() {
+                self.decide_led(led)?
+            } else {
+                return Ok(None);
             };
-            let Some(url) = next else { return Ok(None) };
-            let rule = asked.due.rules.number_of(&url);
-            if self.hosts.have_room(&url, rule, &asked.due) {
-                *left -= 1;
-                let decision = asked.decide(&url, &mut self.worked)?;
-                let unknown = || {
-                    let what = format!("a row says that {url} is known");
-                    Error::corrupt("segments", 0, what)
-                };
-                return decision.ok_or_else(unknown).map(Some);
+            if let Some(decision) = decision {
+                let url = &decision.page.url;
+                self.hosts.count(url, self.asked.due.rules.number_of(url), &self.asked.due);
+                self.left -= 1;
+                return Ok(Some(decision));
             }
         }
         Ok(None)
     }
+
+    /// How many of all pages are found at once.
+    fn most(&self) -> Most {
+        let bytes = self.asked.due.memory_bytes;
+        let others = if self.asked.due.minds_leaders() {
+            bytes / OF_WAITING + bytes / OF_LEFT_OUT
+        } else {
+            0
+        };
+        // Of a host that is full others are passed over. Where many are led more are looked at: each time
+        // as many again, so that rows are not read often.
+        let pages = if self.bounded { usize::MAX } else { self.left.max(self.looked_at) };
+        Most { pages, bytes: bytes - others }
+    }
+
+    /// What is decided about the next of all pages, unless it has to wait or its host is full.
+    fn look_at(&mut self, next: &Coming) -> Result<Option<Decision>> {
+        let Reading { asked, pages, waiting, crowds, worked, .. } = self;
+        self.looked_at += 1;
+        let (mut led, mut decision) = (None, None);
+        if !self.hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
+            let looked = asked.look(&next.url)?.ok_or_else(|| unknown(&next.url))?;
+            let leader = asked.leader(&looked, crowds)?;
+            led = asked.led(&looked, next, leader.as_ref(), worked)?;
+            if led.is_none() {
+                decision = Some(asked.decide(looked, leader, worked)?);
+            }
+        }
+        waiting.note(pages, led, self.left)?;
+        Ok(decision)
+    }
+
+    /// What is decided about a page that another leads, unless its host is full.
+    fn decide_led(
+        &mut self,
+        Led { coming: Coming { url, .. }, leader }: Led,
+    ) -> Result<Option<Decision>> {
+        let Reading { asked, hosts, worked, .. } = self;
+        if hosts.is_full(&url, asked.due.rules.number_of(&url), &asked.due) {
+            return Ok(None);
+        }
+        let looked = asked.look(&url)?.ok_or_else(|| unknown(&url))?;
+        asked.decide(looked, Some(leader), worked).map(Some)
+    }
+
+    /// Fills the line of those that wait, where memory did not hold it.
+    fn fill_waiting(&mut self) -> Result<()> {
+        let Reading { asked, waiting, crowds, worked, hosts, left, .. } = self;
+        let bytes = asked.due.memory_bytes / OF_LEFT_OUT;
+        let most = Most { pages: usize::MAX, bytes };
+        while let Some(pages) = waiting.left_out(*left) {
+            let next = pages.next(asked, most)?.or_bug("what was read is there to read again")?;
+            if hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
+                continue;
+            }
+            let looked = asked.look(&next.url)?.ok_or_else(|| unknown(&next.url))?;
+            let leader = asked.leader(&looked, crowds)?;
+            if let Some(led) = asked.led(&looked, &next, leader.as_ref(), worked)? {
+                waiting.push(led)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Asked {
+    /// A page as it has to wait, if another leads it and it is worth less for that.
+    fn led(
+        &self,
+        looked: &Looked<'_>,
+        Coming { score, url }: &Coming,
+        leader: Option<&String>,
+        worked: &mut Worked,
+    ) -> Result<Option<Led>> {
+        let Some(leader) = leader else { return Ok(None) };
+        let led = self.score_of_led(looked, worked)?;
+        let (url, leader) = (url.clone(), leader.clone());
+        Ok((led < *score).then_some(Led { coming: Coming { score: led, url }, leader }))
+    }
+}
+
+/// A page is worth something else by its row than by its record.
+pub(super) fn differs(url: &str) -> Error {
+    Error::corrupt("segments", 0, format!("a row says of {url} what its record does not"))
+}
+
+fn unknown(url: &str) -> Error {
+    Error::corrupt("segments", 0, format!("a row says that {url} is known"))
 }

@@ -7,6 +7,7 @@ use super::decide::Asked;
 use super::decision::Decision;
 use super::held::Held;
 use super::kinds::{Kind, Kinds};
+use super::leader::Crowds;
 use super::learned::sample;
 use super::options::Due;
 use super::rows::{Found, each_page, part_of, source_of};
@@ -129,7 +130,10 @@ impl Plan {
     ) -> Result<Option<Decision>> {
         check_url(url)?;
         snapshot.view.check()?;
-        Asked::new(snapshot, self.due.clone())?.decide(url, &mut Worked::of_few())
+        let asked = Asked::new(snapshot, self.due.clone())?;
+        let Some(looked) = asked.look(url)? else { return Ok(None) };
+        let leader = asked.leader(&looked, &mut Crowds::default())?;
+        asked.decide(looked, leader, &mut Worked::of_few()).map(Some)
     }
 }
 
@@ -180,7 +184,7 @@ fn kinds(asked: &Asked) -> Result<(Kinds, f64)> {
                 }
             }
             let rule = due.rules.get(number);
-            let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None };
+            let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None, led: false };
             kinds.push(scorer.kind(facts, number));
             Ok(())
         })?;

@@ -16,6 +16,9 @@ const RETRY_SECONDS: u64 = 3600;
 /// The weight of a page that is gone.
 const GONE_WEIGHT: f64 = 0.125;
 
+/// The weight of a page that another leads. A power of two, so that what it makes of a worth is exact.
+const LED_WEIGHT: f64 = 0.25;
+
 pub(super) const DAY_SECONDS: f64 = 86_400.0;
 
 /// What puts a page in order: the greatest comes first.
@@ -76,6 +79,8 @@ pub(super) struct Facts<'a> {
     pub(super) rule: &'a Rule,
     /// When the page changed after its last visit, as a hint has it; in seconds.
     pub(super) changed: Option<u64>,
+    /// Whether another page leads it.
+    pub(super) led: bool,
 }
 
 /// How a page stands that is to be scored.
@@ -218,10 +223,17 @@ impl Scorer {
         }
     }
 
-    /// What its policy takes for its weight: that of a page that is gone counts for less.
+    /// What its policy takes for its weight: that of a page that is gone counts for less, and that of one
+    /// that another leads.
     #[inline]
     pub(super) fn weight(&self, of: Facts<'_>) -> f64 {
-        weight(of) * if of.row.gone { GONE_WEIGHT } else { 1.0 }
+        let of_gone = if of.row.gone { GONE_WEIGHT } else { 1.0 };
+        weight(of) * of_gone * if of.led { LED_WEIGHT } else { 1.0 }
+    }
+
+    /// Whether a page goes by what a visit is worth, so that it matters whether another leads it.
+    pub(super) fn minds_leaders(&self, rule: &Rule) -> bool {
+        self.policy(rule).1.is_some()
     }
 
     /// The interval after which a page is visited again, if no visit fails, by a threshold of what its

@@ -28,7 +28,7 @@ pub(super) use many::search_batch;
 pub(crate) use many::segment_hits_of_many;
 pub(super) use order::together;
 pub(super) use pairs::all_pairs;
-pub(super) use widen::{bounds, search};
+pub(super) use widen::{bounds, bounds_of_search, pages_near, search};
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]

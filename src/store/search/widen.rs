@@ -30,6 +30,11 @@ pub(crate) fn bounds(limit: usize, fingerprints: u32) -> Bounds {
     Bounds { hits, hits_of_crowd, fingerprints: fingerprints.max(named), until: None }
 }
 
+/// How far a search for at most `limit` pages goes at first, if it is repeated for more.
+pub(crate) fn bounds_of_search(limit: usize, fingerprints: u32) -> Bounds {
+    Bounds { hits: few(limit), ..bounds(limit, fingerprints) }
+}
+
 /// How many of the nearest fingerprints nearly always have as many pages as are wanted.
 fn few(limit: usize) -> usize {
     limit.saturating_mul(2).saturating_add(16)
@@ -44,6 +49,22 @@ pub(in crate::store) fn search(snapshot: &Snapshot, query: &Query) -> Result<Mat
     }
     for memtable in snapshot.view.memtables.iter().filter(|memtable| !memtable.is_untouched()) {
         memtable.read().prefetch(wanted.epoch, wanted.fingerprint);
+    }
+    loop {
+        let mut found = segment_hits(&snapshot.view.segments, &wanted)?;
+        let (matches, wants_more) = answer(snapshot, &wanted, &mut found)?;
+        if !wants_more {
+            return Ok(matches);
+        }
+        wanted.widen_bounds();
+    }
+}
+
+/// Pages near what is wanted, which is of an epoch that lives; as [`search`] finds them.
+// Not a part of `search`: to hand over what is wanted costs time there.
+pub(in crate::store) fn pages_near(snapshot: &Snapshot, mut wanted: Wanted<'_>) -> Result<Matches> {
+    if is_better_widened(snapshot, &wanted) {
+        return widen(snapshot, &wanted, None);
     }
     loop {
         let mut found = segment_hits(&snapshot.view.segments, &wanted)?;
@@ -75,8 +96,7 @@ pub(super) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted
         except: None,
         unless: None,
         digest: None,
-        bounds: is_bounded
-            .then(|| Bounds { hits: few(query.limit), ..bounds(query.limit, fingerprints) }),
+        bounds: is_bounded.then(|| bounds_of_search(query.limit, fingerprints)),
     })
 }
 

@@ -99,7 +99,9 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
     let (segments, epochs) = (live.into(), Arc::new(Epochs::new(epochs)));
     // Without a seed there is a flaw, and nothing is looked up.
     let (seed, poison) = (seed.unwrap_or(0), Arc::default());
-    let view = Arc::new(View { seed, segments, memtables, epochs, disk, poison });
+    let near_distance = None;
+    let view = View { seed, segments, memtables, epochs, near_distance, disk, poison };
+    let view = Arc::new(view);
     check.whole(&Snapshot::new(view, sequence))?;
     check.finish()
 }

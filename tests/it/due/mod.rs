@@ -2,6 +2,7 @@
 
 mod figures;
 mod hints;
+mod near;
 mod order;
 mod plan;
 mod ruled;

@@ -3,7 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::disk::SimDisk;
 use simkeep::due::{Decision, Due, Hints, Rule, Rules};
@@ -27,19 +27,22 @@ struct Plain<'s> {
     view: &'s Snapshot,
     now: i64,
     values: BTreeMap<(&'static str, String), f64>,
+    /// Those that others lead.
+    led: BTreeSet<String>,
 }
 
 impl<'s> Plain<'s> {
     fn of(view: &'s Snapshot, now: i64) -> Plain<'s> {
-        let mut values = BTreeMap::new();
+        let (mut values, mut led) = (BTreeMap::new(), BTreeSet::new());
         for policy in POLICIES {
             let due = Due::new(now, usize::MAX).policy(policy.parse().unwrap());
             for page in view.due(&due).map(Result::unwrap) {
+                led.extend(page.near.map(|_| page.page.url.clone()));
                 values.insert((policy, page.page.url), page.value);
             }
         }
         let pages = view.scan(None).map(Result::unwrap).collect();
-        Plain { pages, view, now, values }
+        Plain { pages, view, now, values, led }
     }
 
     fn value(&self, policy: &'static str, url: &str) -> f64 {
@@ -70,6 +73,7 @@ fn with_hint(plain: &Plain<'_>, hints: &Hints, page: &Page, weight: f64, otherwi
         return otherwise;
     };
     let weight = if page.gone { weight / 8.0 } else { weight };
+    let weight = if plain.led.contains(&page.url) { weight / 4.0 } else { weight };
     hinted(TRUST, weight, (changed / 1000 - last) as f64 / 86_400.0, otherwise).unwrap()
 }
 

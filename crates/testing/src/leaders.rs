@@ -1,0 +1,111 @@
+//! Which page leads another, found in the slowest way: each page is compared with all others.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use simkeep::{Content, EpochInfo, Page, Snapshot};
+
+/// How many others are looked at.
+const NEAREST: usize = 16;
+
+/// A page, with its place in SURT order.
+struct Known {
+    page: Page,
+    place: usize,
+    /// When its content in force was first seen.
+    since: i64,
+}
+
+/// The pages of a view, and what leads them.
+pub struct Leaders {
+    pages: Vec<Known>,
+    epochs: Vec<EpochInfo>,
+    distances: Vec<u32>,
+}
+
+impl Leaders {
+    /// Those of a view; `near_distance` is that of the store, if it has one for all epochs.
+    pub fn of(view: &Snapshot, near_distance: Option<u32>) -> Leaders {
+        let mut seen: BTreeMap<Arc<str>, Vec<(i64, Content)>> = BTreeMap::new();
+        for item in view.observations() {
+            let (url, entry) = item.unwrap();
+            let seen = seen.entry(url).or_default();
+            seen.extend(entry.content().map(|content| (entry.time(), content)));
+        }
+        let known = |(place, page): (usize, simkeep::Result<Page>)| {
+            let page = page.unwrap();
+            let is_it = |content: &Content| {
+                page.contents.iter().any(|own| match own.digest {
+                    Some(_) => content.digest == own.digest,
+                    None => {
+                        own.fingerprint.is_some()
+                            && (own.epoch, own.compared()) == (content.epoch, content.compared())
+                    }
+                })
+            };
+            let seen = seen[page.url.as_str()].iter().filter(|(_, content)| is_it(content));
+            let since = seen.map(|(time, _)| *time).min().unwrap_or(i64::MAX);
+            Known { page, place, since }
+        };
+        let pages = view.scan(None).enumerate().map(known).collect();
+        let advised = |info: &EpochInfo| view.near_distance(info.epoch);
+        let distance = |info| near_distance.unwrap_or_else(|| advised(info));
+        let distances = view.epochs().iter().map(distance).collect();
+        Leaders { pages, epochs: view.epochs().to_vec(), distances }
+    }
+
+    /// The pages, in SURT order.
+    pub fn pages(&self) -> impl Iterator<Item = &Page> {
+        self.pages.iter().map(|known| &known.page)
+    }
+
+    /// What leads a page, if anything does and its policy goes by what a visit is worth.
+    pub fn leader(&self, url: &str) -> Option<&str> {
+        let own = self.pages.iter().find(|known| known.page.url == url).unwrap();
+        let sought = |content: &&Content| {
+            let info = &self.epochs[content.epoch.count() as usize];
+            content.fingerprint.is_some() && info.role.finds_near() && !info.ended
+        };
+        let mut contents: Vec<&Content> = own.page.contents.iter().filter(sought).collect();
+        contents.sort_by_key(|content| std::cmp::Reverse(content.epoch));
+        let earliest = |some: &[(u32, &Known)]| {
+            let places = some.iter().map(|(_, known)| (known.since, known.place));
+            places.min().map(|(_, place)| &self.pages[place])
+        };
+        let mut near = Vec::new();
+        for content in contents.iter().take(2) {
+            let unless = contents.first().filter(|newest| newest.epoch != content.epoch);
+            let mut some: Vec<_> = self
+                .pages
+                .iter()
+                .filter(|other| other.place != own.place)
+                .filter_map(|other| Some((self.distance(other, content, unless.copied())?, other)))
+                .collect();
+            some.sort_by_key(|(distance, other)| (*distance, other.place));
+            some.truncate(NEAREST + 1);
+            let last = some.get(NEAREST).filter(|(distance, _)| *distance == 0);
+            if last.is_some_and(|(_, last)| last.place < own.place) {
+                return earliest(&some).map(|known| known.page.url.as_str());
+            }
+            near.extend(some);
+        }
+        near.sort_by_key(|(distance, other)| (*distance, other.place));
+        near.truncate(NEAREST);
+        let first = earliest(&near)?;
+        let comes_first = (first.since, first.place) < (own.since, own.place);
+        comes_first.then_some(first.page.url.as_str())
+    }
+
+    /// In how many bits a page in force differs, if it is near.
+    fn distance(&self, other: &Known, from: &Content, unless: Option<&Content>) -> Option<u32> {
+        let contents = &other.page.contents;
+        let is_newer =
+            |content: &Content| unless.is_some_and(|newest| newest.epoch == content.epoch);
+        if contents.iter().any(|content| content.fingerprint.is_some() && is_newer(content)) {
+            return None;
+        }
+        let own = contents.iter().find(|content| content.epoch == from.epoch)?.compared()?;
+        let bits = (own ^ from.compared()?).count_ones();
+        (bits <= self.distances[from.epoch.count() as usize]).then_some(bits)
+    }
+}

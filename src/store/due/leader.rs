@@ -1,0 +1,187 @@
+//! Which page leads another: of pages with nearly the same content, the one that had it first.
+//!
+//! What one of them would tell the others are likely to tell as well, so these count for less. It is
+//! found by a search, when the page comes up. A search names so many pages; of a crowd, the first in SURT
+//! order stand for all, and one of these leads all others.
+
+use std::collections::HashMap;
+
+use super::decide::{Asked, Looked};
+use crate::bug::OrBug;
+use crate::error::{Error, Result};
+use crate::page::{Content, Epoch, Head, is_of_version, known, surt};
+use crate::store::lookup::Lookup;
+use crate::store::nearby::{SEARCHES_MAX, first_seen, sought};
+use crate::store::query::{FINGERPRINTS, Near, Versions};
+use crate::store::search::{Wanted, bounds_of_search, pages_near, together};
+use crate::store::snapshot::Snapshot;
+
+/// How many other pages are looked at, the nearest first, then in SURT order.
+const NEAREST: usize = 16;
+
+/// How many crowds are remembered.
+const CROWDS: usize = 1024;
+
+/// Where a page comes among those near it: by the time of the first visit with its content in force,
+/// then in SURT order.
+type Place = (i64, Vec<u8>, String);
+
+/// Crowds that were met: pages with one fingerprint in force, of which more are there than are looked
+/// at.
+#[derive(Debug, Default)]
+pub(super) struct Crowds(HashMap<(Epoch, u64), Crowd>);
+
+/// Who stands for a crowd.
+#[derive(Debug)]
+struct Crowd {
+    /// The last of those who do, in SURT order.
+    last: (Vec<u8>, String),
+    /// Of those the one that leads.
+    leader: String,
+}
+
+impl Asked {
+    /// The page that leads this one, if any does and the policy minds.
+    ///
+    /// Costs a search; and if a page is near, reading the heads of up to 16, and the histories of those
+    /// that may come before this one.
+    pub(super) fn leader(&self, of: &Looked<'_>, crowds: &mut Crowds) -> Result<Option<String>> {
+        let head = &of.changing.head;
+        if !self.scorer.minds_leaders(of.rule) || head.in_force_seen().is_none() {
+            return Ok(None);
+        }
+        leader(&self.snapshot, &of.lookup, head, crowds)
+    }
+}
+
+/// The page that leads one with this head.
+fn leader(
+    snapshot: &Snapshot,
+    lookup: &Lookup<'_>,
+    head: &Head,
+    crowds: &mut Crowds,
+) -> Result<Option<String>> {
+    let epochs = &snapshot.view.epochs;
+    let mut contents = head.in_force();
+    contents.retain(|content| known(epochs, content.epoch).is_some_and(|info| !info.ended));
+    let mut near = Vec::new();
+    for place in 0..SEARCHES_MAX {
+        let Some((content, unless)) = sought(epochs, &mut contents, place) else { break };
+        let fingerprint = content.compared().or_bug("a content is sought by its fingerprint")?;
+        let of = (content.epoch, fingerprint);
+        if unless.is_none()
+            && let Some(crowd) = crowds.0.get(&of).filter(|crowd| crowd.is_before(lookup))
+        {
+            return Ok(Some(crowd.leader.clone()));
+        }
+        let found = search(snapshot, lookup.url, of, unless)?;
+        let last = found.get(NEAREST).filter(|last| last.distance == 0);
+        let last = last.map(|last| (surt::key_of(&last.url), last.url.clone()));
+        if let Some(last) = last.filter(|last| is_before(last, lookup)) {
+            let leader = first_of(snapshot, found, None)?.or_bug("one of several comes first")?;
+            if unless.is_none() {
+                crowds.note(of, Crowd { last, leader: leader.clone() });
+            }
+            return Ok(Some(leader));
+        }
+        near = together(near, found);
+    }
+    near.truncate(NEAREST);
+    first_of(snapshot, near, Some((lookup, head)))
+}
+
+/// The pages near a fingerprint, one more than are looked at.
+fn search(
+    snapshot: &Snapshot,
+    url: &str,
+    (epoch, fingerprint): (Epoch, u64),
+    unless: Option<Epoch>,
+) -> Result<Vec<Near>> {
+    let limit = NEAREST + 1;
+    let wanted = Wanted {
+        fingerprint,
+        k: snapshot.view.epochs.near_distance(epoch, snapshot.view.near_distance),
+        epoch: epoch.0,
+        limit,
+        versions: Versions::InForce,
+        under: None,
+        except: Some(url),
+        unless,
+        // Copies are near, too.
+        digest: None,
+        bounds: Some(bounds_of_search(limit, FINGERPRINTS)),
+    };
+    Ok(pages_near(snapshot, wanted)?.near)
+}
+
+/// Of some pages the one that comes first; none if it comes after the page itself, if that is given.
+fn first_of(
+    snapshot: &Snapshot,
+    near: Vec<Near>,
+    own: Option<(&Lookup<'_>, &Head)>,
+) -> Result<Option<String>> {
+    let Snapshot { view, sequence, .. } = snapshot;
+    // The page itself was seen with its content by then.
+    let latest = own.map_or(Some(i64::MAX), |(_, head)| head.in_force_seen());
+    let mut others = Vec::with_capacity(near.len());
+    for Near { url, .. } in near {
+        let head = view.known(&Lookup::new(&url, view.seed), *sequence)?.head;
+        let head = head.ok_or_else(|| {
+            Error::corrupt("segments", 0, format!("a fingerprint says that {url} is known"))
+        })?;
+        if Some(head.first) <= latest {
+            others.push(((head.first, surt::key_of(&url), url), head));
+        }
+    }
+    // None was seen with its content before it was seen at all.
+    others.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    let mut first: Option<Place> = None;
+    if let Some((lookup, head)) = own.filter(|_| !others.is_empty()) {
+        let since = since(snapshot, lookup, head)?;
+        first = Some((since, lookup.key().to_vec(), lookup.url.to_owned()));
+    }
+    for (earliest, head) in others {
+        if first.as_ref().is_some_and(|first| *first <= earliest) {
+            break;
+        }
+        let (_, key, url) = earliest;
+        let since = since(snapshot, &Lookup::new(&url, view.seed), &head)?;
+        let place = (since, key, url);
+        first = Some(match first {
+            Some(first) => first.min(place),
+            None => place,
+        });
+    }
+    let is_other = |url: &String| own.is_none_or(|(lookup, _)| url != lookup.url);
+    Ok(first.map(|(.., url)| url).filter(is_other))
+}
+
+/// When a page with this head was first seen with what it has in force.
+fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &Head) -> Result<i64> {
+    if head.visits == 1 {
+        return Ok(head.first);
+    }
+    let in_force = head.in_force();
+    let is_it = |content: &Content| is_of_version(&in_force, content);
+    first_seen(&snapshot.view, lookup, snapshot.sequence, is_it)
+}
+
+fn is_before((key, url): &(Vec<u8>, String), lookup: &Lookup<'_>) -> bool {
+    (key.as_slice(), url.as_str()) < (lookup.key(), lookup.url)
+}
+
+impl Crowd {
+    /// Whether the crowd needs a page's fingerprint only to know what leads it.
+    fn is_before(&self, lookup: &Lookup<'_>) -> bool {
+        is_before(&self.last, lookup)
+    }
+}
+
+impl Crowds {
+    fn note(&mut self, of: (Epoch, u64), crowd: Crowd) {
+        if self.0.len() >= CROWDS {
+            self.0.clear();
+        }
+        self.0.insert(of, crowd);
+    }
+}

@@ -1,0 +1,52 @@
+//! Stores in which nearly every page is led by another.
+
+use std::time::{Duration, Instant};
+
+use simkeep::disk::SimDisk;
+use simkeep::due::Due;
+use simkeep::load::LoadOptions;
+use simkeep::{Epoch, Observation};
+use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::{create, small};
+
+/// Pages that are all the same; or of which each is one of two that are.
+#[test]
+fn pages_that_others_lead_wait_in_bounded_memory() {
+    const PAGES: u64 = 40_000;
+    let _alone = alone();
+    for contents in [1, PAGES / 2] {
+        let store = create(&SimDisk::new(), small());
+        let url = |n: u64| format!("https://host{}.example/{n}", n % 100);
+        let urls: Vec<String> = (0..PAGES).map(url).collect();
+        let fingerprint = |n: u64| (n % contents).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let epoch = Epoch::from_number(0);
+        let visits = urls.iter().zip(0..).map(|(url, n)| {
+            let time = i64::try_from(n).unwrap() * 1000;
+            Ok(Observation::content(url, time, fingerprint(n), epoch))
+        });
+        store.load(visits, LoadOptions::default()).unwrap();
+        let view = store.snapshot();
+        let now = 100 * 86_400_000;
+        view.learn().unwrap();
+        let count = |due: &Due| {
+            let (mut led, mut all) = (0, 0);
+            for page in view.due(due) {
+                led += u64::from(page.unwrap().near.is_some());
+                all += 1;
+            }
+            (all, led)
+        };
+        // What does not depend on the memory: what was worked out.
+        let (_, little) = most_taken(|| count(&Due::new(now, 1).memory_bytes(0)));
+        let due = Due::new(now, usize::MAX).memory_bytes(1 << 20);
+        let since = Instant::now();
+        let (found, bytes) = most_taken(|| count(&due));
+        let time = since.elapsed();
+        eprintln!("{time:?} and {} KiB for {found:?}, {} KiB for one", bytes >> 10, little >> 10);
+        assert_eq!(found, (PAGES, PAGES - contents));
+        // Candidates are kept twice while they are put together.
+        assert!(bytes < little + (3 << 20), "{bytes}");
+        let patience = if cfg!(debug_assertions) { 40 } else { 4 };
+        assert!(time < Duration::from_secs(4) * patience, "{time:?}");
+    }
+}

@@ -1,0 +1,270 @@
+//! Pages that lead others, beside comparing each page with all others and sorting.
+
+#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use simkeep::disk::SimDisk;
+use simkeep::due::{Decision, Due, Plan, Rule, Rules};
+use simkeep::load::LoadOptions;
+use simkeep::{
+    Digest, Epoch, EpochInfo, Observation, Options, Progress, Reader, Restatement, Role, Scope,
+    Snapshot, Store,
+};
+use simkeep_testing::depth::deep;
+use simkeep_testing::leaders::Leaders;
+use simkeep_testing::{choice, create, on, small};
+
+const DAY: i64 = 86_400_000;
+
+/// Everything is visited within as many days: fewer than it takes to be overdue.
+const DAYS: u64 = 60;
+
+fn url(n: u64) -> String {
+    format!("https://h{}.example/{n:02}", n % 5)
+}
+
+/// A fingerprint near one of a few: some differ by as much as is near, some by one bit more, and some in
+/// a bit that an epoch reserves. One of them is frequent.
+fn fingerprint(choose: &mut impl FnMut(u64) -> u64) -> u64 {
+    let cluster = [0, 0x00ff_00ff_00ff_00ff, 0xffff_0000_ffff_0000][choose(3) as usize];
+    let flips = if choose(2) == 0 { 0 } else { choose(4) };
+    let cluster = if flips == 0 { 0 } else { cluster };
+    (0..flips).fold(cluster, |near, _| near ^ 1 << [0, 1, 2, 3, 4, 60][choose(6) as usize])
+}
+
+fn digest(choose: &mut impl FnMut(u64) -> u64) -> Option<Digest> {
+    (choose(2) == 0).then(|| Digest([choose(4) as u8; 16]))
+}
+
+/// The epochs that live.
+fn living(epochs: &[EpochInfo]) -> Vec<Epoch> {
+    epochs.iter().filter(|info| !info.ended).map(|info| info.epoch).collect()
+}
+
+/// What some page is seen with, in few epochs and at few times.
+fn visit<'u>(
+    url: &'u str,
+    epochs: &[Epoch],
+    choose: &mut impl FnMut(u64) -> u64,
+) -> Observation<'u> {
+    let time = choose(8) as i64 * DAY + choose(3) as i64;
+    let mut epoch = || epochs[(choose(epochs.len() as u64) * choose(2)) as usize];
+    let (of, other) = (epoch(), epoch());
+    let seen = match choose(12) {
+        0 => Observation::gone(url, time),
+        1 => Observation::failed(url, time),
+        2 => Observation::not_modified(url, time),
+        _ => Observation::content(url, time, fingerprint(choose), of),
+    };
+    let digest = digest(choose);
+    let seen = match digest.filter(|_| seen.visit.seen.content().is_some()) {
+        Some(digest) => seen.digest(digest),
+        None => seen,
+    };
+    let also = seen.visit.seen.content().is_some() && of != other && choose(2) == 0;
+    let seen = if also { seen.also(fingerprint(choose), other) } else { seen };
+    // One that is led may be worth as much as one that is not.
+    if choose(3) == 0 { seen.weight(4.0) } else { seen }
+}
+
+/// Fills a store in all ways in which pages come into it, and go.
+fn fill(store: &Store, choose: &mut impl FnMut(u64) -> u64) {
+    let mut ended = false;
+    let pages = 10 + choose(50);
+    for _ in 0..choose(250) {
+        let epochs = living(store.snapshot().epochs());
+        let of = url(choose(pages));
+        match choose(40) {
+            0..3 => store.seal().unwrap(),
+            3 => drop(store.merge(&Progress::default()).unwrap()),
+            4 => {
+                let _ = store.forget(Scope::Url(&of)).unwrap();
+            }
+            5 if choose(3) == 0 => {
+                let under = format!("h{}.example", choose(5));
+                let _ = store.forget(Scope::Prefix(under.parse().unwrap())).unwrap();
+            }
+            6 => {
+                let urls: Vec<String> = (0..choose(30)).map(|_| url(choose(pages))).collect();
+                let some = urls.iter().map(|url| Ok(visit(url, &epochs, choose)));
+                let some: Vec<_> = some.collect();
+                store.load(some, LoadOptions::default()).unwrap();
+            }
+            7..10 => {
+                let epoch = epochs[choose(epochs.len() as u64) as usize];
+                let page = store.snapshot().latest(&of).unwrap();
+                if let Some(time) = page.and_then(|page| page.content_seen) {
+                    let restated = Restatement::new(&of, time, fingerprint(choose), epoch);
+                    store.restate(restated).unwrap();
+                }
+            }
+            10 if !ended => {
+                store.end_epoch(Epoch::from_number(0), u64::MAX).unwrap();
+                ended = true;
+            }
+            _ => drop(store.observe(visit(&of, &epochs, choose)).unwrap()),
+        }
+    }
+}
+
+/// What is decided about each page by itself, in the order in which they are due.
+fn expected(view: &Snapshot, leaders: &Leaders, plan: &Plan) -> Vec<Decision> {
+    let decide = |url: &str| view.decide(url, plan).unwrap().unwrap();
+    let mut all: Vec<Decision> = leaders.pages().map(|page| decide(&page.url)).collect();
+    for page in &all {
+        assert_eq!(page.near.as_deref(), leaders.leader(&page.page.url), "of {page:?}");
+    }
+    // They were in SURT order, and those that are equal stay in it.
+    all.sort_by(|a, b| b.value.total_cmp(&a.value));
+    all
+}
+
+/// So many at most, and of each host.
+fn some(all: &[Decision], budget: usize, per_host: usize) -> Vec<Decision> {
+    let mut hosts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut has_room = |page: &&Decision| {
+        let of_host = hosts.entry(page.page.url.split('/').nth(2).unwrap().to_owned()).or_default();
+        *of_host += 1;
+        *of_host <= per_host
+    };
+    all.iter().filter(|page| has_room(page)).take(budget).cloned().collect()
+}
+
+fn check(view: &Snapshot, near_distance: Option<u32>, choose: &mut impl FnMut(u64) -> u64) {
+    let leaders = Leaders::of(view, near_distance);
+    let now = (8 + choose(DAYS - 8)) as i64 * DAY + choose(DAY as u64) as i64;
+    let hint = |choose: &mut dyn FnMut(u64) -> u64| (url(choose(60)), choose(60) as i64 * DAY);
+    let hints: Vec<_> = (0..choose(40)).map(|_| hint(choose)).collect();
+    let hints = view.hints(hints).unwrap();
+    for policy in ["value", "harmonic"] {
+        let mut due = Due::new(now, usize::MAX).policy(policy.parse().unwrap());
+        if choose(2) == 0 {
+            due = due.hints(&hints);
+        }
+        if choose(3) == 0 {
+            // One goes by the order of comparisons: so all heads are read.
+            let fixed = Rule::under("nowhere.example".parse().unwrap());
+            let fixed = fixed.policy("thesis".parse().unwrap());
+            due = due.rules(&Rules::new([fixed]).unwrap());
+        }
+        let plan = view.plan(&due, 10.0).unwrap();
+        let all = expected(view, &leaders, &plan);
+        let due = due.plan(&plan);
+        for _ in 0..4 {
+            let budget = [0, 1, 3, 10, usize::MAX, usize::MAX][choose(6) as usize];
+            let per_host = [1, 3, usize::MAX, usize::MAX][choose(4) as usize];
+            let memory = [0, 1 << 10, 1 << 13, 1 << 20][choose(4) as usize];
+            let due = due.clone().budget(budget).per_host(per_host).memory_bytes(memory);
+            let found: Vec<Decision> = view.due(&due).map(Result::unwrap).collect();
+            assert_eq!(found, some(&all, budget, per_host), "{due:?}");
+        }
+    }
+}
+
+#[test]
+fn near_pages_come_where_a_quarter_of_their_weight_puts_them() {
+    for seed in 0..deep(300) {
+        let mut choose = choice(seed);
+        let disk = SimDisk::new();
+        let near_distance = [None, None, Some(0), Some(5)][choose(4) as usize];
+        let store = create(&disk, small().near_distance(near_distance));
+        if choose(2) == 0 {
+            store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap();
+        }
+        store.register_epoch("change alone", Role::Change).unwrap();
+        fill(&store, &mut choose);
+        let kept = store.snapshot();
+        fill(&store, &mut choose);
+        check(&kept, near_distance, &mut choose);
+        check(&store.snapshot(), near_distance, &mut choose);
+        store.seal().unwrap();
+        let reader = Reader::open(on(&disk)).unwrap();
+        check(&reader.snapshot(), None, &mut choose);
+    }
+}
+
+/// A store with one cluster of pages that differ in `bits` at most, seen at these times.
+fn cluster(times: impl Iterator<Item = i64>, bits: u32) -> Store {
+    let store = create(&SimDisk::new(), Options::default().background(false));
+    for (n, time) in (0..).zip(times) {
+        let fingerprint = if bits == 0 { 7 } else { 7 ^ 1 << (n % 60) };
+        let url = url(n);
+        store.observe(Observation::content(&url, time, fingerprint, store.near_epoch())).unwrap();
+        if n % 300 == 299 {
+            store.seal().unwrap();
+        }
+    }
+    store
+}
+
+/// However many pages are the same, one of them counts in full.
+#[test]
+fn one_of_a_thousand_identical_pages_leads_all_others() {
+    let times: [&dyn Fn(i64) -> i64; 4] = [&|n| n, &|n| 1000 - n, &|_| 5, &|n| n * 7919 % 1000];
+    for time in times {
+        let store = cluster((0..1000).map(time), 0);
+        let view = store.snapshot();
+        let since = std::time::Instant::now();
+        let due = Due::new(30 * DAY, usize::MAX);
+        let all: Vec<Decision> = view.due(&due).map(Result::unwrap).collect();
+        let took = since.elapsed();
+        let leads = all.iter().filter(|page| page.near.is_none());
+        let leads: BTreeSet<&str> = leads.map(|page| page.page.url.as_str()).collect();
+        assert_eq!((all.len(), leads.len()), (1000, 1), "{leads:?}");
+        assert!(all.iter().all(|page| page.near.as_ref().is_none_or(|l| leads.contains(&**l))));
+        assert!(took.as_secs() < 5, "{took:?}");
+        // In little memory, too, and the best of them alone.
+        for budget in [1, 10, 1000] {
+            let due = due.clone().budget(budget).memory_bytes(2000);
+            let some: Vec<Decision> = view.due(&due).map(Result::unwrap).collect();
+            assert_eq!(some, all[..budget], "{budget}");
+        }
+    }
+}
+
+/// A page that has led stays the first: what it becomes meanwhile, and what others become.
+#[test]
+fn the_page_that_had_the_content_first_leads_while_it_has_it() {
+    let store = create(&SimDisk::new(), small());
+    let epoch = store.near_epoch();
+    let (a, b) = ("https://a.example/", "https://b.example/");
+    let see = |url: &str, day: i64, fingerprint: u64| {
+        let seen = Observation::content(url, day * DAY, fingerprint, epoch).visit;
+        store.observe(Observation::of(url, seen)).unwrap();
+    };
+    let near = || -> BTreeMap<String, Option<String>> {
+        let pages = store.snapshot().due(&Due::new(30 * DAY, 9)).map(Result::unwrap);
+        pages.map(|page| (page.page.url, page.near)).collect()
+    };
+    see(b, 1, 0);
+    see(a, 2, 1);
+    assert_eq!((near()[a].as_deref(), &near()[b]), (Some(b), &None));
+    // It comes back to what it was, and no sooner than it had it at first.
+    see(b, 3, !0);
+    assert_eq!((&near()[a], &near()[b]), (&None, &None));
+    see(b, 4, 0);
+    assert_eq!((near()[a].as_deref(), &near()[b]), (Some(b), &None));
+    store.seal().unwrap();
+    assert_eq!((near()[a].as_deref(), &near()[b]), (Some(b), &None));
+    // What is gone leads none, and none leads it.
+    store.observe(Observation::gone(b, 5 * DAY)).unwrap();
+    assert_eq!((&near()[a], &near()[b]), (&None, &None));
+}
+
+/// What is overdue comes first whatever it weighs, and says what leads it.
+#[test]
+fn an_overdue_page_that_is_led_keeps_its_turn() {
+    let store = cluster([2, 1].into_iter(), 0);
+    let due = Due::new(500 * DAY, 9);
+    let all: Vec<Decision> = store.snapshot().due(&due).map(Result::unwrap).collect();
+    let (first, second) = (&all[0], &all[1]);
+    // Both to the second, so they come in SURT order.
+    assert_eq!((first.near.as_ref(), &second.near), (Some(&second.page.url), &None));
+    assert_eq!(first.value * 4.0, second.value);
+    let said = first.to_string();
+    assert!(said.contains("as it weighs a quarter beside https://h1.example/01"), "{said}");
+    // A policy that does not go by what a visit is worth looks for none.
+    let fixed = due.policy("fixed:7d".parse().unwrap());
+    assert!(store.snapshot().due(&fixed).all(|page| page.unwrap().near.is_none()));
+}
