@@ -1,5 +1,5 @@
 //! What it costs to find what is due: beside a scan of all pages, and beside summing the bytes that it
-//! reads.
+//! reads. And what each page costs that is returned, of which others near it are sought.
 //!
 //! `cargo bench --bench due -- --json` prints one JSON object a line, without `--json` the same as
 //! text. Everything runs on a real disk, in a directory that is removed at the end.
@@ -16,6 +16,7 @@ use std::time::Instant;
 
 use simkeep::due::Due;
 use simkeep::load::LoadOptions;
+use simkeep::recrawl::{Interval, Policy};
 use simkeep::{Content, Entry, Options, Seen, Snapshot, Store, Visit};
 use simkeep_testing::bench::arguments::{self, Given};
 use simkeep_testing::bench::report::{Report, Row};
@@ -79,7 +80,7 @@ fn main() {
     let arguments = arguments::read(USAGE, Arguments::read);
     std::fs::create_dir_all(&arguments.dir).unwrap();
     let dir = tempfile::Builder::new().prefix("due-").tempdir_in(&arguments.dir).unwrap();
-    let one = fill(&dir.path().join("one"), &arguments, &[(0, arguments.pages)]);
+    let one = fill(&dir.path().join("one"), &arguments, &[(0, arguments.pages)], scattered);
     let found = measure("one_segment", &arguments, &one.snapshot(), arguments.pages);
     one.close().unwrap();
     // Each page is in two segments that are half of all apart.
@@ -87,29 +88,50 @@ fn main() {
     let half = SEGMENTS / 2;
     let parts = (0..SEGMENTS).map(|part| (part % half * share, (part % half + 1) * share));
     let parts: Vec<_> = parts.collect();
-    let many = fill(&dir.path().join("many"), &arguments, &parts);
+    let many = fill(&dir.path().join("many"), &arguments, &parts, scattered);
     let rows = share * SEGMENTS;
     let in_many = measure("many_segments", &arguments, &many.snapshot(), rows);
+    many.close().unwrap();
+    // Of each content there are four pages; or there is one for all of them.
+    let near = |bench: &'static str, fingerprint: &dyn Fn(u64) -> u64| {
+        let all = [(0, arguments.pages)];
+        let store = fill(&dir.path().join(bench), &arguments, &all, fingerprint);
+        measure_each(bench, &arguments, &store.snapshot());
+        store.close().unwrap();
+    };
+    near("four_alike", &|version| scattered(version % arguments.pages.div_ceil(4)));
+    near("all_alike", &|_| 1);
     let ratio = Row::new("ratio").number("many_segments_to_one", in_many / found);
     Report { json: arguments.json }.print(ratio);
 }
 
 /// A number that looks random.
 fn mixed(n: u64) -> u64 {
+    scattered(n) >> 11
+}
+
+/// A fingerprint that is near none of other numbers.
+fn scattered(n: u64) -> u64 {
     let mixed = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 /// A store with a segment for each part of all pages: three visits of each of its pages.
-fn fill(path: &Path, arguments: &Arguments, parts: &[(u64, u64)]) -> Store {
+fn fill(
+    path: &Path,
+    arguments: &Arguments,
+    parts: &[(u64, u64)],
+    fingerprint: impl Fn(u64) -> u64,
+) -> Store {
     let options = Options::default().background(false);
     let store = Store::create(path, options).unwrap();
     let epoch = store.change_epoch();
     for (number, (from, upto)) in (0..).zip(parts) {
         let round = i64::from(number >= SEGMENTS / 2);
         let visits = (*from..*upto).flat_map(|page| visits(page, round));
-        let visits = visits.map(|(url, time, fingerprint)| {
-            let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
+        let visits = visits.map(|(url, time, version)| {
+            let fingerprint = Some(fingerprint(version));
+            let content = Content { fingerprint, digest: None, epoch };
             let (seen, status, modified) = (Seen::Content(content), None, None);
             Ok((url, Entry::Visit(Visit { time, seen, status, modified })))
         });
@@ -130,7 +152,7 @@ fn visits(page: u64, round: i64) -> impl Iterator<Item = (String, i64, u64)> {
         let drawn = mixed(lot + 3 * round.unsigned_abs() + nth as u64);
         let changes = drawn.is_multiple_of(3 + host % 20);
         let version = if changes { nth as u64 + 1 } else { 0 };
-        (url, time, mixed(lot ^ version))
+        (url, time, page ^ version << 40)
     })
 }
 
@@ -143,6 +165,34 @@ fn seconds_of<T>(run: impl FnOnce() -> T) -> (f64, T) {
 fn median(mut each: Vec<f64>) -> f64 {
     each.sort_unstable_by(f64::total_cmp);
     each[each.len() / 2]
+}
+
+/// Microseconds for each page that is returned after the first, when all rows were read; and which share
+/// of them another leads.
+fn each_us(arguments: &Arguments, view: &Snapshot, policy: Policy) -> (f64, f64) {
+    let never = Interval::from_seconds(100_000 * 86_400).unwrap();
+    let due = Due::new(NOW, arguments.budget).policy(policy).largest_interval(never);
+    let ask = |_| {
+        let mut pages = view.due(&due);
+        pages.next().unwrap().unwrap();
+        let (seconds, led) = seconds_of(|| {
+            let led = pages.map(|page| u64::from(page.unwrap().near.is_some()));
+            led.collect::<Vec<_>>()
+        });
+        let of_one = 1.0 / led.len().max(1) as f64;
+        (seconds * 1e6 * of_one, led.iter().sum::<u64>() as f64 * of_one)
+    };
+    let (us, led): (Vec<_>, Vec<_>) = (0..arguments.rounds).map(ask).unzip();
+    (median(us), led[0])
+}
+
+/// Measures what each page costs, if others near it are sought and if not.
+fn measure_each(bench: &'static str, arguments: &Arguments, view: &Snapshot) {
+    let (us, led) = each_us(arguments, view, Policy::default());
+    let (unsought_us, _) = each_us(arguments, view, Policy::UNIFORM);
+    let row =
+        Row::new(bench).number("each_us", us).number("unsought_us", unsought_us).number("led", led);
+    Report { json: arguments.json }.print(row);
 }
 
 /// Measures a store with so many rows; returns the seconds of a question.
@@ -176,5 +226,6 @@ fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u6
         .number("scan_to_next", scan / next)
         .number("next_to_sum", next / sum);
     Report { json: arguments.json }.print(row);
+    measure_each("each_page", arguments, view);
     next
 }
