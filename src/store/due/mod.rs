@@ -2,8 +2,9 @@
 //!
 //! Nothing is kept for this but a row of 16 bytes for each page of a segment, in the order of its
 //! hashes ([`Row`](crate::segment::Row)). The rows of all components go side by side, so those of one
-//! page meet, and the newest counts ([`rows`]). What a visit is worth is worked out from the row alone
-//! ([`score`]), and only the best are read as pages ([`pages`]).
+//! page meet, and the newest counts ([`rows`]). What a visit is worth is worked out from the row, and
+//! from what was learned of all rows ([`score`], [`learned`]). Only the best are read as pages
+//! ([`pages`]). A [`plan`] adds when each of them is due.
 
 mod by_rows;
 mod by_scan;
