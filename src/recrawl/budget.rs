@@ -8,9 +8,9 @@ use super::real::exp;
 /// Thresholds are looked for from 2⁻⁶⁰ to 2⁶⁰.
 const OCTAVES: f64 = 60.0;
 
-/// Thresholds that are tried at once, and how often. What is left is a part in a million at most.
+/// Thresholds that are tried at once, and how often. What is left is a few millionths of it.
 pub(crate) const TRIED: usize = 16;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 6;
 
 /// The least threshold that takes no more visits a day than these; none if the largest that is looked for
 /// takes more. `visits` says how many each of some thresholds takes: the higher it is, the fewer.
