@@ -223,7 +223,10 @@ fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], lot: usize) {
         assert!(then.value >= least || is_overdue(&then), "{one:?} {then:?}");
         assert!(before.value <= most && !is_overdue(&before), "{one:?} {before:?}");
     }
-    assert!((plan.visits_per_day() - visits).abs() <= visits * 1e-9);
+    // A plan does not know of pages that others lead, and these are visited less often.
+    let is_led = planned.iter().any(|page| page.near.is_some());
+    assert!(visits <= plan.visits_per_day() * (1.0 + 1e-9));
+    assert!(is_led || plan.visits_per_day() <= visits * (1.0 + 1e-9));
     assert!(visits <= per_day || plan.threshold().is_infinite());
     assert_eq!(planned.len(), all.len());
 }
