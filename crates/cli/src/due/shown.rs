@@ -29,7 +29,7 @@ pub(super) fn url(url: &str) -> String {
 
 /// A page for programs.
 pub(in super::super) fn object(page: &Decision) -> Map<String, Value> {
-    let Decision { page: of, value, rate, weight, due, every, rule, reason, .. } = page;
+    let Decision { page: of, value, rate, weight, due, every, rule, near, reason, .. } = page;
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("url", of.url.as_str().into());
@@ -47,6 +47,9 @@ pub(in super::super) fn object(page: &Decision) -> Map<String, Value> {
     put("reason", reason.to_string().into());
     if let Reason::Hinted { changed } = reason {
         put("hinted", time::format(*changed).into());
+    }
+    if let Some(leader) = near {
+        put("near", leader.as_str().into());
     }
     if let Some(rule) = rule {
         put("rule", rule.to_string().into());

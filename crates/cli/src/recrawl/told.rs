@@ -170,13 +170,19 @@ impl Told<'_> {
 
     /// How much it matters, where that is not as much as others.
     pub(super) fn weight(&self) -> Option<String> {
-        let Decision { page, weight, rule, .. } = self.page;
+        let Decision { page, weight, near, rule, .. } = self.page;
         let mut told = Vec::new();
         if *weight != 1.0 {
             told.push(format!("it weighs {}", words::amount(*weight)));
         }
         if page.gone {
             told.push("it is gone, and counts for an eighth".to_owned());
+        }
+        if let Some(leader) = near {
+            let leader = escape::whole(leader);
+            told.push(format!(
+                "it counts for a quarter beside {leader}, which had its content first"
+            ));
         }
         if let Some(rule) = rule {
             told.push(format!("the rule for {} holds", escape::whole(&rule.to_string())));

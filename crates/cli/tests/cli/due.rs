@@ -162,6 +162,21 @@ fn it_is_said_of_a_page_why_it_is_due() {
 }
 
 #[test]
+fn a_page_that_another_one_leads_counts_for_a_quarter() {
+    let place = Place::with(&crawl());
+    let (first, copy) = ("https://shop.example/3", "https://copies.example/3");
+    let alone = recrawl(&place, first, &["--json"]);
+    place.ingest(&line(copy, 33, &content(print(2003) ^ 1)));
+    assert!(!recrawl(&place, first, &[]).contains("a quarter"));
+    assert_eq!(serde_json::from_str::<Value>(&alone).unwrap()["near"], Value::Null);
+    let said = recrawl(&place, copy, &[]);
+    let quarter = "it counts for a quarter beside https://shop.example/3, which had its content";
+    assert!(said.contains(quarter), "{said}");
+    let said: Value = serde_json::from_str(&recrawl(&place, copy, &["--json"])).unwrap();
+    assert_eq!(said["near"], first);
+}
+
+#[test]
 fn a_plan_lists_what_is_past_its_date() {
     let place = Place::with(&crawl());
     let of = |object: &Value, key: &str| object[key].as_str().map(str::to_owned);
