@@ -12,8 +12,8 @@ const OCTAVES: f64 = 60.0;
 pub(crate) const TRIED: usize = 16;
 const ROUNDS: usize = 6;
 
-/// The least threshold that takes no more visits a day than these; none if the largest that is looked for
-/// takes more. `visits` says how many each of some thresholds takes: the higher it is, the fewer.
+/// The least threshold that takes no more visits a day than these; none if the largest that is looked
+/// for takes more. `visits` says how many each of some thresholds takes: the higher it is, the fewer.
 pub(crate) fn spend(per_day: f64, visits: impl Fn(&[f64; TRIED]) -> [f64; TRIED]) -> Option<f64> {
     let at = |octaves: f64| exp(octaves * LN_2);
     let (mut from, mut to) = (-OCTAVES, OCTAVES);

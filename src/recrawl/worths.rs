@@ -34,8 +34,8 @@ impl Worths {
         worths.get_or_init(|| Worths::new(|rate, days| index.at(rate, days)))
     }
 
-    /// For how much of the time a page is fresh that is visited at intervals of so long, in place of what
-    /// a visit is worth: (1 - e^{-λτ})/λτ (Cho & Garcia-Molina 2003).
+    /// For how much of the time a page is fresh that is visited at intervals of so long, in place of
+    /// what a visit is worth: (1 - e^{-λτ})/λτ (Cho & Garcia-Molina 2003).
     pub(crate) fn freshness() -> &'static Worths {
         static FRESHNESS: OnceLock<Worths> = OnceLock::new();
         let fresh = |changes: f64| if changes == 0.0 { 1.0 } else { -exp_m1(-changes) / changes };

@@ -136,10 +136,10 @@ impl Snapshot {
     ///
     /// If the policy goes by what a visit is worth, a page that another one
     /// [leads](field@crate::due::Decision::near) weighs a quarter, and never nothing. It is looked for
-    /// when a page comes up. That costs one search, a microsecond or two if the store is in memory and in
-    /// one segment, and some ten more if pages are near. Pages that are led are looked at before their
-    /// turn comes: all that would be worth up to four times as much as the last that is returned. Where
-    /// most pages are copies of others, that may be most of them, at some microseconds each.
+    /// when a page comes up. That costs one search, a microsecond or two if the store is in memory and
+    /// in one segment, and some ten more if pages are near. Pages that are led are looked at before
+    /// their turn comes: all that would be worth up to four times as much as the last that is returned.
+    /// Where most pages are copies of others, that may be most of them, at some microseconds each.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -180,14 +180,14 @@ impl Snapshot {
         })
     }
 
-    /// How to spend so many visits a day for ever: the threshold from which on a page is visited, and how
-    /// fresh that keeps the pages. `due` says by what policy, under what prefix and by what rules; its
-    /// budget, hints and bounds for hosts do not matter here. A plan does not know which pages are near
-    /// others, so one that is [led](field@crate::due::Decision::near) weighs as any other: where there are
-    /// many of them, fewer visits are spent than were asked for.
+    /// How to spend so many visits a day for ever: the threshold from which on a page is visited, and
+    /// how fresh that keeps the pages. `due` says by what policy, under what prefix and by what rules;
+    /// its budget, hints and bounds for hosts do not matter here. A plan does not know which pages are
+    /// near others, so one that is [led](field@crate::due::Decision::near) weighs as any other: where
+    /// there are many of them, fewer visits are spent than were asked for.
     ///
-    /// Reads 28 bytes for each page, or for a million of them where there are more, and for policies that
-    /// go by the order of comparisons each of these pages. Takes up to a second, and 100 MB for a
+    /// Reads 28 bytes for each page, or for a million of them where there are more, and for policies
+    /// that go by the order of comparisons each of these pages. Takes up to a second, and 100 MB for a
     /// million pages that are all different.
     ///
     /// ```
@@ -227,10 +227,11 @@ impl Snapshot {
     }
 
     /// How the pages of the store change, on the whole: how many were found changed, and how often pages
-    /// change by tenths of them. It is a function of the pages, as what is [learned](Snapshot::learn) is.
+    /// change by tenths of them. It is a function of the pages, as what is [learned](Snapshot::learn)
+    /// is.
     ///
-    /// Reads what [`learn`](Snapshot::learn) reads once more, and no page. Takes up to a second, and 20 MB
-    /// for a million pages.
+    /// Reads what [`learn`](Snapshot::learn) reads once more, and no page. Takes up to a second, and 20
+    /// MB for a million pages.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -263,8 +264,9 @@ impl Snapshot {
     }
 
     /// How many visits a day there were of late, at least: the pages that were last visited in the 28
-    /// days up to the latest visit, over 28. That is what a [plan](Snapshot::plan) may go by for want of a
-    /// better number. `due` says under what prefix; and visits after its time count as if they were then.
+    /// days up to the latest visit, over 28. That is what a [plan](Snapshot::plan) may go by for want of
+    /// a better number. `due` says under what prefix; and visits after its time count as if they were
+    /// then.
     ///
     /// A page counts once, however often it was visited, since only its last visit is looked at. Without
     /// pages it is 0. Reads what [`learn`](Snapshot::learn) reads, twice.
@@ -295,14 +297,15 @@ impl Snapshot {
         })
     }
 
-    /// What is decided about a page by a plan: what a visit is worth, when it is due, and why. `None` for
-    /// an unknown page. It is what [`due`](Snapshot::due) returns of it with this plan, and costs reading
-    /// one record in the newest segment that knows the page, and a search for the page that leads it.
+    /// What is decided about a page by a plan: what a visit is worth, when it is due, and why. `None`
+    /// for an unknown page. It is what [`due`](Snapshot::due) returns of it with this plan, and costs
+    /// reading one record in the newest segment that knows the page, and a search for the page that
+    /// leads it.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it touches
-    /// is damaged.
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it
+    /// touches is damaged.
     pub fn decide(&self, url: &str, plan: &Plan) -> Result<Option<Decision>> {
         self.heed(|| plan.decide(self, url))
     }

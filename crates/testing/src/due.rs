@@ -90,8 +90,8 @@ impl Standing {
                 }
                 let belief = Belief::new(&Prior::default(), &likelihood);
                 let exact = belief.worth(index, weight, days).unwrap();
-                // Pages are believed by a code, in steps of an eighth of an octave, with one geometric mean
-                // of all intervals with a change.
+                // Pages are believed by a code, in steps of an eighth of an octave, with one geometric
+                // mean of all intervals with a change.
                 let counted = page.page.changes.counted(Changes::RETURN_SHARE);
                 let undated = counted.filter(|(one, _)| one.change() == Change::Undated).count();
                 let off = if unlearned && undated < 2 { exact / 6.0 } else { f64::INFINITY };
@@ -194,8 +194,8 @@ pub fn some_time(lot: usize) -> i64 {
         [lot % 8]
 }
 
-/// Whether a plan has the dates that its threshold has, and takes the visits that it says. Of some pages,
-/// drawn by `lot`, it is looked at what they are worth on these dates.
+/// Whether a plan has the dates that its threshold has, and takes the visits that it says. Of some
+/// pages, drawn by `lot`, it is looked at what they are worth on these dates.
 fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], lot: usize) {
     let per_day = (lot % 1000 + 1) as f64 / 500.0;
     let plan = view.plan(due, per_day).unwrap();

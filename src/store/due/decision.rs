@@ -15,8 +15,8 @@ pub struct Decision {
     /// The page, with its last visit, and with what its visits tell of how it
     /// [changes](Page::changes).
     pub page: Page,
-    /// What the [policy](crate::recrawl::Policy) makes of it now. By the crawl value that is what a visit
-    /// is worth: the days for which it makes the page fresh, times its weight. A page that is gone
+    /// What the [policy](crate::recrawl::Policy) makes of it now. By the crawl value that is what a
+    /// visit is worth: the days for which it makes the page fresh, times its weight. A page that is gone
     /// counts for an eighth, and one that another [leads](field@Decision::near) for a quarter.
     pub value: f64,
     /// How often it is believed to change.

@@ -72,7 +72,7 @@ impl InOrder {
         }
     }
 
-    /// The same pages again, from after one of them, or all.
+    /// Reads these pages once more: those that come after one of them, or all.
     pub(super) fn again_after(&self, place: Option<Place>) -> Result<InOrder, Bug> {
         match (self, place) {
             (InOrder::ByRows(pages), None) => Ok(InOrder::ByRows(pages.again_after(None))),

@@ -1,8 +1,8 @@
 //! Which page leads another: of pages with nearly the same content, the one that had it first.
 //!
 //! What one of them would tell the others are likely to tell as well, so these count for less. It is
-//! found by a search, when the page comes up. A search names so many pages; of a crowd, the first in SURT
-//! order stand for all, and one of these leads all others.
+//! found by a search, when the page comes up. A search names so many pages; of a crowd, the first in
+//! SURT order stand for all, and one of these leads all others.
 
 use std::collections::HashMap;
 

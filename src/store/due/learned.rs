@@ -105,7 +105,8 @@ impl Learned {
         Ok(Learned(Arc::new(Inner { seed, last, pages, slots, among_few })))
     }
 
-    /// How many pages it was learned from: those that were compared, of all, or of a sample of a million.
+    /// How many pages it was learned from: those that were compared, of all, or of a sample of a
+    /// million.
     pub fn pages(&self) -> usize {
         self.0.pages
     }

@@ -96,8 +96,8 @@ impl Due {
     /// What pages are believed to change like, before their own visits are looked at. Default: what is
     /// [learned](crate::Snapshot::learn) from all pages of the snapshot, once for it and its clones.
     ///
-    /// What a store is asked often, with a new snapshot each time, may as well go by what it told an hour
-    /// ago.
+    /// What a store is asked often, with a new snapshot each time, may as well go by what it told an
+    /// hour ago.
     #[must_use]
     pub fn learned(self, learned: &Learned) -> Due {
         Due { learned: Some(learned.clone()), ..self }

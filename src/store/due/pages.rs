@@ -135,8 +135,8 @@ impl Reading {
         } else {
             0
         };
-        // Of a host that is full others are passed over. Where many are led more are looked at: each time
-        // as many again, so that rows are not read often.
+        // Of a host that is full others are passed over. Where many are led more are looked at: each
+        // time as many again, so that rows are not read often.
         let pages = if self.bounded { usize::MAX } else { self.left.max(self.looked_at) };
         Most { pages, bytes: bytes - others }
     }

@@ -135,8 +135,8 @@ impl Scorer {
         row.seconds_since(self.now).saturating_add(row.failing_seconds().unwrap_or(0))
     }
 
-    /// The score of a page that is known, if it is not less than `floor`; that may be said of any that is
-    /// less.
+    /// The score of a page that is known, if it is not less than `floor`; that may be said of any that
+    /// is less.
     #[inline]
     pub(super) fn score(&self, of: Facts<'_>, floor: Score, worked: &mut Worked) -> Result<Scored> {
         Ok(match self.stands(of) {
@@ -223,8 +223,8 @@ impl Scorer {
         }
     }
 
-    /// What its policy takes for its weight: that of a page that is gone counts for less, and that of one
-    /// that another leads.
+    /// What its policy takes for its weight: that of a page that is gone counts for less, and that of
+    /// one that another leads.
     #[inline]
     pub(super) fn weight(&self, of: Facts<'_>) -> f64 {
         let of_gone = if of.row.gone { GONE_WEIGHT } else { 1.0 };
