@@ -152,8 +152,9 @@ pub mod load {
 /// [`Due`](due::Due) is a question for [`Snapshot::due`], which returns the pages of which a visit is
 /// worth most by a [policy](crate::recrawl::Policy), each with the [`Decision`](due::Decision) on it.
 /// A [`Plan`](due::Plan) spends a number of visits a day for ever, and gives each page a date.
-/// [`Learned`](due::Learned) is what pages are believed to change like before their own visits are looked
-/// at. [`Rules`](due::Rules) say what is wanted for pages under prefixes: how long between visits at least
+/// [`Learned`](due::Learned) is what pages are believed to change like before one looks at their own
+/// visits.
+/// [`Rules`](due::Rules) say what is wanted for pages under prefixes: how long between visits at least
 /// and at most, how much the pages matter, and the [policy](crate::recrawl::Policy) that they go by.
 /// [`Hints`](due::Hints) are what sitemaps and feeds say of when pages changed.
 /// [`Survey`](due::Survey) says how all pages change, on the whole.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use simkeep::due::{Decision, Due, Reason};
 use simkeep::limits::TIME_MIN;
 use simkeep::recrawl::{self, Belief, Change, Index, Likelihood, Policy, Prior};
-use simkeep::{Changes, Entry, Result, Seen, Snapshot};
+use simkeep::{Changes, Entry, Page, Query, Result, Seen, Snapshot};
 
 use super::leaders::Leaders;
 use super::model::Model;
@@ -116,7 +116,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
             Some((place.url.as_str(), (place, Standing::of(entries.iter(), now)?)))
         })
         .collect();
-    let leaders = Leaders::of(view, None);
+    let leaders = Leaders::of(view);
     // Nothing is learned of fewer pages.
     let unlearned = view.learn().unwrap().pages() < 20;
     let other = POLICIES[1 + lot / 7 % (POLICIES.len() - 1)];
@@ -142,7 +142,10 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
             let (_, of) = &places[page.page.url.as_str()];
             of.check_value(page, policy, index, unlearned);
             let leader = index.and_then(|_| leaders.leader(&page.page.url));
-            assert_eq!(page.near.as_deref(), leader, "of {page:?}");
+            // Of pages that changed to and fro so often that a search gives up, one may be missed.
+            if page.near.as_deref() != leader {
+                assert!(gives_up(view, &page.page), "of {page:?}, {leader:?}");
+            }
             assert_eq!(view.latest(&page.page.url).unwrap().as_ref(), Some(&page.page));
         }
         if lot.is_multiple_of(2) {
@@ -153,6 +156,16 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
             check_some(view, &like, &expected, &places, lot >> 33);
         }
     }
+}
+
+/// Whether a search for what is near a page leaves pages out, other than by its limit.
+fn gives_up(view: &Snapshot, page: &Page) -> bool {
+    page.contents.iter().any(|content| {
+        let Some(fingerprint) = content.fingerprint else { return false };
+        let query = Query::new(fingerprint, view.near_distance(content.epoch)).epoch(content.epoch);
+        let found = view.search(&query.limit(17)).unwrap();
+        !found.complete && found.near.len() < 17
+    })
 }
 
 fn urls(pages: &[Decision]) -> Vec<&str> {
@@ -227,6 +240,6 @@ fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], lot: usize) {
     let is_led = planned.iter().any(|page| page.near.is_some());
     assert!(visits <= plan.visits_per_day() * (1.0 + 1e-9));
     assert!(is_led || plan.visits_per_day() <= visits * (1.0 + 1e-9));
-    assert!(visits <= per_day || plan.threshold().is_infinite());
+    assert!(visits <= per_day * (1.0 + 1e-9) || plan.threshold().is_infinite());
     assert_eq!(planned.len(), all.len());
 }

@@ -24,8 +24,8 @@ pub struct Leaders {
 }
 
 impl Leaders {
-    /// Those of a view; `near_distance` is that of the store, if it has one for all epochs.
-    pub fn of(view: &Snapshot, near_distance: Option<u32>) -> Leaders {
+    /// Those of a view.
+    pub fn of(view: &Snapshot) -> Leaders {
         let mut seen: BTreeMap<Arc<str>, Vec<(i64, Content)>> = BTreeMap::new();
         for item in view.observations() {
             let (url, entry) = item.unwrap();
@@ -44,12 +44,12 @@ impl Leaders {
                 })
             };
             let seen = seen[page.url.as_str()].iter().filter(|(_, content)| is_it(content));
-            let since = seen.map(|(time, _)| *time).min().unwrap_or(i64::MAX);
+            // Not before its first visit.
+            let since = seen.map(|(time, _)| *time).min().map_or(i64::MAX, |t| t.max(page.first));
             Known { page, place, since }
         };
         let pages = view.scan(None).enumerate().map(known).collect();
-        let advised = |info: &EpochInfo| view.near_distance(info.epoch);
-        let distance = |info| near_distance.unwrap_or_else(|| advised(info));
+        let distance = |info: &EpochInfo| view.near_distance(info.epoch);
         let distances = view.epochs().iter().map(distance).collect();
         Leaders { pages, epochs: view.epochs().to_vec(), distances }
     }

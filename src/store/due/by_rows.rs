@@ -109,7 +109,7 @@ impl ByRows {
         let most = (bytes / each).clamp(1, wanted.max(1));
         let run = |(): &mut (), part: usize| -> Result<Candidates> {
             let mut candidates = Candidates::new(sources.len(), most);
-            let (mut worked, recent) = (Worked::default(), Recent::default());
+            let (mut worked, recent) = (Worked::of(pages), Recent::default());
             let (first, last) = part_of(u64::MAX, part, parts);
             let mut hints = asked.due.hints.as_ref().map(|hints| hints.from(first));
             each_page(sources, first, last, |Found { hash, component, page, row }| {

@@ -11,6 +11,9 @@ use crate::error::Result;
 use crate::segment::{Row, host_slot, url_hash};
 use crate::store::component::Changing;
 
+/// Pages of which it is kept what was worked out.
+const BELIEVED: u64 = 1 << 12;
+
 /// What a page takes beside its URL, about.
 const PAGE_BYTES: usize = 64;
 
@@ -53,7 +56,7 @@ impl ByScan {
 
     fn fill(&mut self, asked: &Asked, most: Most) -> Result<()> {
         let mut best: BinaryHeap<Reverse<Met>> = BinaryHeap::new();
-        let (mut bytes, mut worked, mut number) = (0, Worked::default(), 0);
+        let (mut bytes, mut worked, mut number) = (0, Worked::of(BELIEVED), 0);
         self.ended = true;
         let mut scan = asked.snapshot.scan(asked.due.under.as_ref());
         while let Some(page) = scan.next_changing() {

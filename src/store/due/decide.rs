@@ -64,7 +64,7 @@ impl Asked {
     pub(super) fn of_new(due: &Due, url: &str, seed: u64) -> Result<NewPage> {
         let what = "a plan has learned, and has a threshold";
         let (learned, threshold) = due.learned.clone().zip(due.threshold).or_bug(what)?;
-        let (scorer, mut worked) = (Scorer::new(due, learned), Worked::of_few());
+        let (scorer, mut worked) = (Scorer::new(due, learned), Worked::of(1));
         let row = Row::of_new(host_slot(url, seed));
         let (recent, rule) = (Recent::default(), due.rules.of(url));
         let hash = url_hash(url, seed);

@@ -76,7 +76,8 @@ impl Kinds {
             }
             sums
         };
-        let parts = threads::share(self.0.chunks(TOGETHER), threads, Worked::default, of_part);
+        let own = || Worked::of(TOGETHER as u64);
+        let parts = threads::share(self.0.chunks(TOGETHER), threads, own, of_part);
         parts.iter().fold([0.0; N], |mut all, part| {
             all.iter_mut().zip(part).for_each(|(sum, of_part)| *sum += of_part);
             all

@@ -156,14 +156,15 @@ fn first_of(
     Ok(first.map(|(.., url)| url).filter(is_other))
 }
 
-/// When a page with this head was first seen with what it has in force.
+/// When a page with this head was first seen with what it has in force; not before its first visit.
 fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &Head) -> Result<i64> {
-    if head.visits == 1 {
+    if head.in_force_seen() == Some(head.first) {
         return Ok(head.first);
     }
     let in_force = head.in_force();
     let is_it = |content: &Content| is_of_version(&in_force, content);
-    first_seen(&snapshot.view, lookup, snapshot.sequence, is_it)
+    // What was restated of times before that is no visit.
+    Ok(first_seen(&snapshot.view, lookup, snapshot.sequence, is_it)?.max(head.first))
 }
 
 fn is_before((key, url): &(Vec<u8>, String), lookup: &Lookup<'_>) -> bool {

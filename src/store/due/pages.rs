@@ -19,6 +19,9 @@ use crate::store::snapshot::Snapshot;
 const OF_WAITING: usize = 8;
 const OF_LEFT_OUT: usize = 8;
 
+/// Pages of which it is kept what was worked out.
+const BELIEVED: u64 = 1 << 8;
+
 /// An iterator over pages that are due, from [`Snapshot::due`](crate::Snapshot::due). It ends after an
 /// error.
 pub struct DuePages {
@@ -47,6 +50,8 @@ struct Reading {
     left: usize,
     /// How many were looked at.
     looked_at: usize,
+    /// Whether some policy minds who leads a page.
+    minds_leaders: bool,
     /// Whether some hosts have a bound.
     bounded: bool,
     hosts: Hosts,
@@ -92,13 +97,25 @@ impl Reading {
     fn new(snapshot: &Snapshot, due: Due) -> Result<Reading> {
         let bounded = due.per_host != usize::MAX
             || due.rules.all().iter().any(|rule| rule.per_host.is_some());
-        let left = due.budget;
+        let (left, minds_leaders) = (due.budget, due.minds_leaders());
         let asked = Asked::new(snapshot, due)?;
         let pages = InOrder::new(&asked)?;
         let waiting = Waiting::new(asked.due.memory_bytes / OF_WAITING, !bounded);
         let (next, crowds, looked_at) = (None, Crowds::default(), 0);
-        let (worked, hosts) = (Worked::default(), Hosts::default());
-        Ok(Reading { asked, pages, next, waiting, crowds, worked, left, looked_at, bounded, hosts })
+        let (worked, hosts) = (Worked::of(BELIEVED), Hosts::default());
+        Ok(Reading {
+            asked,
+            pages,
+            next,
+            waiting,
+            crowds,
+            worked,
+            left,
+            looked_at,
+            minds_leaders,
+            bounded,
+            hosts,
+        })
     }
 
     fn next(&mut self) -> Result<Option<Decision>> {
@@ -130,11 +147,7 @@ impl Reading {
     /// How many of all pages are found at once.
     fn most(&self) -> Most {
         let bytes = self.asked.due.memory_bytes;
-        let others = if self.asked.due.minds_leaders() {
-            bytes / OF_WAITING + bytes / OF_LEFT_OUT
-        } else {
-            0
-        };
+        let others = if self.minds_leaders { bytes / OF_WAITING + bytes / OF_LEFT_OUT } else { 0 };
         // Of a host that is full others are passed over. Where many are led more are looked at: each
         // time as many again, so that rows are not read often.
         let pages = if self.bounded { usize::MAX } else { self.left.max(self.looked_at) };

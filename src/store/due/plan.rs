@@ -133,7 +133,7 @@ impl Plan {
         let asked = Asked::new(snapshot, self.due.clone())?;
         let Some(looked) = asked.look(url)? else { return Ok(None) };
         let leader = asked.leader(&looked, &mut Crowds::default())?;
-        asked.decide(looked, leader, &mut Worked::of_few()).map(Some)
+        asked.decide(looked, leader, &mut Worked::of(1)).map(Some)
     }
 }
 

@@ -2,11 +2,14 @@
 
 use crate::recrawl::{Belief, Class, Code, Index, Odds, Worths};
 
-/// Places for likelihoods, as a power of two: 2 MiB.
+/// Places for likelihoods at most, as a power of two: 2 MiB.
 const CODES_LOG2: u32 = 12;
 
-/// Places for what is believed alike, as a power of two: 3 MiB.
+/// Places for what is believed alike at most, as a power of two: 4 MiB.
 const CALM_LOG2: u32 = 17;
+
+/// Places at least, as a power of two.
+const LEAST_LOG2: u32 = 4;
 
 /// By so much a worth may fall, in rounding, where it should rise with the time.
 const ROUNDING: f64 = 1.0 + 1e-9;
@@ -90,25 +93,16 @@ impl<K: Hashed, V> Kept<K, V> {
     }
 }
 
-impl Default for Worked {
-    /// For all pages.
-    fn default() -> Worked {
-        Worked::new(CODES_LOG2, CALM_LOG2)
-    }
-}
-
 impl Worked {
-    fn new(codes_log2: u32, calm_log2: u32) -> Worked {
+    /// For about so many pages.
+    pub(super) fn of(pages: u64) -> Worked {
+        let log2 = pages.checked_ilog2().unwrap_or(0).clamp(LEAST_LOG2, CALM_LOG2);
+        let codes_log2 = log2.min(CODES_LOG2);
         Worked {
             priors: Kept::new(codes_log2),
             likelihoods: Kept::new(codes_log2),
-            calm: Kept::new(calm_log2),
+            calm: Kept::new(log2),
         }
-    }
-
-    /// For a few pages.
-    pub(super) fn of_few() -> Worked {
-        Worked::new(4, 4)
     }
 
     /// What is believed of the rate.

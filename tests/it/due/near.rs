@@ -131,8 +131,8 @@ fn some(all: &[Decision], budget: usize, per_host: usize) -> Vec<Decision> {
     all.iter().filter(|page| has_room(page)).take(budget).cloned().collect()
 }
 
-fn check(view: &Snapshot, near_distance: Option<u32>, choose: &mut impl FnMut(u64) -> u64) {
-    let leaders = Leaders::of(view, near_distance);
+fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
+    let leaders = Leaders::of(view);
     let now = (8 + choose(DAYS - 8)) as i64 * DAY + choose(DAY as u64) as i64;
     let hint = |choose: &mut dyn FnMut(u64) -> u64| (url(choose(60)), choose(60) as i64 * DAY);
     let hints: Vec<_> = (0..choose(40)).map(|_| hint(choose)).collect();
@@ -176,11 +176,11 @@ fn near_pages_come_where_a_quarter_of_their_weight_puts_them() {
         fill(&store, &mut choose);
         let kept = store.snapshot();
         fill(&store, &mut choose);
-        check(&kept, near_distance, &mut choose);
-        check(&store.snapshot(), near_distance, &mut choose);
+        check(&kept, &mut choose);
+        check(&store.snapshot(), &mut choose);
         store.seal().unwrap();
         let reader = Reader::open(on(&disk)).unwrap();
-        check(&reader.snapshot(), None, &mut choose);
+        check(&reader.snapshot(), &mut choose);
     }
 }
 
