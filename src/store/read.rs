@@ -368,8 +368,8 @@ impl Snapshot {
 
     /// In how many bits fingerprints of near-duplicates differ at most, in an epoch: what its recipe
     /// [advises](crate::fingerprint::Recipe::near_distance), unless the store of this was opened with
-    /// [another distance](crate::Options::near_distance). 3 if they are made elsewhere, under a name that
-    /// means nothing to simkeep, or if there is no such epoch. Reads nothing.
+    /// [another distance](crate::Options::near_distance). 3 if they are made elsewhere, under a name
+    /// that means nothing to simkeep, or if there is no such epoch. Reads nothing.
     pub fn near_distance(&self, epoch: Epoch) -> u32 {
         self.view.epochs.near_distance(epoch, self.view.near_distance)
     }

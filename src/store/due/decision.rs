@@ -37,8 +37,8 @@ pub struct Decision {
     ///
     /// Pages are near within the distance of the store ([`Options::near_distance`]), whether their
     /// content is the same or nearly so. Of those near the nearest 16 are looked at; of more with just
-    /// this fingerprint the first 17 in SURT order, of which one leads all others. As any search, this one
-    /// gives up in a crowd of pages that had such content once and have other content now.
+    /// this fingerprint the first 17 in SURT order, of which one leads all others. As any search, this
+    /// one gives up in a crowd of pages that had such content once and have other content now.
     ///
     /// [`Options::near_distance`]: crate::Options::near_distance
     pub near: Option<String>,

@@ -216,7 +216,7 @@ fn near_pages_are_within_what_the_recipe_advises() {
         options.near_distance = set;
         let store = Store::create(on(&SimDisk::new()), options).unwrap();
         let strict = store.begin_epoch(&plain("strict"), Role::Near).unwrap();
-        assert_eq!(store.snapshot().near_distance(strict), 5);
+        assert_eq!(store.snapshot().near_distance(strict), set.unwrap_or(5));
         let seen = |url: &str, bits: u64| {
             store.observe(Observation::content(url, 1, bits, strict)).unwrap()
         };
