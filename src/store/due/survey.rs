@@ -23,7 +23,8 @@ pub struct Survey {
     /// How many pages there are. Of more than a million this figure and the others are estimated, from
     /// a sample of them.
     pub pages: f64,
-    /// Of how many of them two visits at least were compared.
+    /// Of how many of them two visits at least were compared, and found a change or half a second
+    /// without one.
     pub compared: f64,
     /// How many of these were found changed, or back at an earlier version.
     pub changed: f64,

@@ -23,12 +23,14 @@ pub(super) fn check_figures(view: &Snapshot, now: i64) {
     assert_eq!(view.pace(&due).unwrap(), of_late as f64 / 28.0);
 
     let plan = view.plan(&due, 1.0).unwrap();
-    let compared: Vec<&Page> = pages.iter().filter(|page| page.changes.comparisons() > 0).collect();
+    // Half a second without a change is the least that a row tells.
+    let changed = |page: &Page| page.changes.changes() + page.changes.returns() > 0;
+    let is_told = |page: &&Page| changed(page) || page.changes.unchanged_ms() >= 500;
+    let compared: Vec<&Page> = pages.iter().filter(is_told).collect();
     let rate = |page: &&Page| view.decide(&page.url, &plan).unwrap().unwrap().rate.per_day;
     let mut rates: Vec<f64> = compared.iter().map(rate).collect();
     rates.sort_by(f64::total_cmp);
-    let changed = |page: &&&Page| page.changes.changes() + page.changes.returns() > 0;
-    let changed = compared.iter().filter(changed).count();
+    let changed = compared.iter().filter(|page| changed(page)).count();
     let survey = view.survey().unwrap();
     let [all, compared, changed] = [pages.len(), compared.len(), changed].map(|count| count as f64);
     assert_eq!((survey.pages, survey.compared, survey.changed), (all, compared, changed));
