@@ -3,7 +3,7 @@
 use std::f64::consts::LN_2;
 
 use super::check;
-use super::grid::{Grid, both, rates};
+use super::grid::{Grid, both, dot, rates, sum};
 use super::likelihood::{Likelihood, relative};
 use super::prior::Prior;
 use super::real::exp;
@@ -82,13 +82,13 @@ impl Belief {
     /// What is believed by the odds of the rates before, and by those that were seen.
     pub(crate) fn of(prior: &Odds, likelihood: &Odds) -> Belief {
         let mut share = both(&prior.relative, &likelihood.relative, |prior, seen| prior * seen);
-        let mut sum: f64 = share.iter().sum();
-        if sum < SUM_MIN {
+        let mut all = sum(&share);
+        if all < SUM_MIN {
             // What was to be expected and what was seen are so far apart that digits would be lost.
             share = relative(&both(&prior.log, &likelihood.log, |prior, seen| prior + seen));
-            sum = share.iter().sum();
+            all = sum(&share);
         }
-        let part = 1.0 / sum;
+        let part = 1.0 / all;
         Belief { probability: share.map(|share| share * part) }
     }
 
@@ -145,7 +145,7 @@ impl Belief {
 
     /// The mean of a function of the rate.
     fn expected(&self, of: impl Fn(f64) -> f64) -> f64 {
-        self.probability.iter().zip(rates()).map(|(share, rate)| share * of(rate)).sum()
+        dot(&self.probability, &rates().map(of))
     }
 
     /// The rate that has this share of the probability below it.

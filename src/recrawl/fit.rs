@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::grid::{Grid, RATES};
+use super::grid::{Grid, RATES, dot};
 use super::likelihood::{Likelihood, relative};
 use super::prior::Prior;
 use super::real::{exp, ln};
@@ -64,8 +64,7 @@ impl Priors {
         let likelihood = relative(likelihood.logarithms());
         let mut evidence = [0; PRIORS];
         for (of_one, prior) in evidence.iter_mut().zip(&self.probability) {
-            let chance: f64 = prior.iter().zip(likelihood).map(|(p, l)| p * l).sum();
-            *of_one = in_units(chance);
+            *of_one = in_units(dot(prior, &likelihood));
         }
         Evidence(evidence)
     }

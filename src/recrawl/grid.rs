@@ -36,3 +36,29 @@ pub(super) fn both(a: &Grid, b: &Grid, of: impl Fn(f64, f64) -> f64) -> Grid {
     made.iter_mut().zip(b).for_each(|(a, b)| *a = of(*a, *b));
     made
 }
+
+/// The sum of the products of two grids, in an order that processors of any width take.
+#[inline]
+pub(super) fn dot(a: &Grid, b: &Grid) -> f64 {
+    sum_of(a, b, |a, b| a * b)
+}
+
+/// The sum of a grid.
+#[inline]
+pub(super) fn sum(of: &Grid) -> f64 {
+    sum_of(of, of, |one, _| one)
+}
+
+#[inline]
+#[expect(clippy::indexing_slicing, reason = "as many sums as figures of a chunk")]
+fn sum_of(a: &Grid, b: &Grid, of: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a, b) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+    for (a, b) in a.iter().zip(b) {
+        for i in 0..8 {
+            sums[i] += of(a[i], b[i]);
+        }
+    }
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
+}

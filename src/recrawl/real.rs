@@ -14,6 +14,9 @@ const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 const EXP_MAX: f64 = 709.782_712_893_384;
 const EXP_MIN: f64 = -745.133_219_101_941_2;
 
+/// Of numbers around this one only whole ones are told apart.
+const ROUNDS: f64 = 6_755_399_441_055_744.0;
+
 /// e to the power of `x`. Of what is no number it is none.
 pub(super) fn exp(x: f64) -> f64 {
     if x > EXP_MAX {
@@ -22,22 +25,23 @@ pub(super) fn exp(x: f64) -> f64 {
     if x < EXP_MIN {
         return 0.0;
     }
-    let halvings = (x / LN_2).round();
+    // Adding so much rounds to a whole number.
+    let halvings = (x * (1.0 / LN_2) + ROUNDS) - ROUNDS;
     let rest = (x - halvings * LN_2_HIGH) - halvings * LN_2_LOW;
     #[expect(clippy::cast_possible_truncation, reason = "at most 1,075 either way")]
-    scaled(1.0 + series(rest, 1), halvings as i64)
+    scaled(1.0 + series(rest, 1, TERMS_OF_SMALL), halvings as i64)
 }
 
 /// e to the power of `x`, less one, without a loss of digits where `x` is small.
 pub(super) fn exp_m1(x: f64) -> f64 {
-    if x.abs() < 0.35 { series(x, 1) } else { exp(x) - 1.0 }
+    if x.abs() < 0.35 { series(x, 1, TERMS_OF_SMALL) } else { exp(x) - 1.0 }
 }
 
 /// 1 - (1 + x) e^-x for an `x` of at least 0: the chance of two events or more where `x` are expected.
 pub(super) fn two_or_more(x: f64) -> f64 {
     if x < 1.0 {
         // The same as a sum without a difference in it.
-        exp(-x) * series(x, 2)
+        exp(-x) * series(x, 2, TERMS)
     } else if x < -EXP_MIN {
         1.0 - (1.0 + x) * exp(-x)
     } else {
@@ -71,12 +75,28 @@ pub(super) fn ln_1p(x: f64) -> f64 {
 
 const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
 
-/// The sum of x^n/n! from `first` on, for an `x` between -1 and 1; `first` is at least 1.
-fn series(x: f64, first: u32) -> f64 {
-    /// 1/21! is below the last place of 1.
-    const TERMS: u32 = 20;
-    let sum = (first + 1..=TERMS).rev().fold(1.0, |sum, n| 1.0 + sum * x / f64::from(n));
-    (1..=first).fold(sum, |sum, n| sum * x / f64::from(n))
+/// Up to here a sum of 1/n! is exact for numbers up to 0.35, and for those up to 1.
+const TERMS_OF_SMALL: usize = 14;
+const TERMS: usize = 20;
+
+/// 1/n! for each n.
+const INVERSE_FACTORIALS: [f64; TERMS + 1] = {
+    let (mut all, mut n, mut factorial) = ([1.0; TERMS + 1], 1, 1_u64);
+    while n <= TERMS {
+        factorial *= n as u64;
+        all[n] = 1.0 / factorial as f64;
+        n += 1;
+    }
+    all
+};
+
+/// The sum of x^n/n! from `first` to `last`.
+#[inline]
+#[expect(clippy::indexing_slicing, reason = "as many as there are at most")]
+fn series(x: f64, first: usize, last: usize) -> f64 {
+    let of = &INVERSE_FACTORIALS[first..=last];
+    let sum = of.iter().rev().fold(0.0, |sum, inverse| inverse + sum * x);
+    (0..first).fold(sum, |sum, _| sum * x)
 }
 
 /// ln((1 + s)/(1 - s)), for an `s` between -0.18 and 0.18: 2 (s + s³/3 + s⁵/5 + …).

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::belief::Belief;
-use super::grid::{Grid, rates};
+use super::grid::{Grid, dot, rates};
 use super::real::exp_m1;
 use super::value::Index;
 
@@ -130,21 +130,6 @@ fn place(seconds: u64) -> (u64, u64, u64) {
     };
     let step = (u64::from(shift) << STEPS) + (seconds >> shift);
     (step, seconds & ((1 << shift) - 1), 1 << shift)
-}
-
-/// The sum of products, in an order that processors of any width take.
-#[inline]
-#[expect(clippy::indexing_slicing, reason = "as many sums as figures of a chunk")]
-fn dot(a: &Grid, b: &Grid) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a, b) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
-    for (a, b) in a.iter().zip(b) {
-        for i in 0..8 {
-            sums[i] += a[i] * b[i];
-        }
-    }
-    let [a, b, c, d, e, f, g, h] = sums;
-    ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 #[cfg(test)]
