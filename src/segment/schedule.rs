@@ -111,17 +111,20 @@ impl Row {
     }
 
     /// The seconds since the last visit, as of so many [`seconds`]; none if it is in the future.
+    #[inline]
     pub(crate) fn seconds_since(&self, now: u64) -> u64 {
         now.saturating_sub(self.last)
     }
 
     /// If the last visit failed, the seconds from the last one that did not, or from the first of all,
     /// to it.
+    #[inline]
     pub(crate) fn failing_seconds(&self) -> Option<u64> {
         self.failing.map(|step| of_step(step.into(), FAILING_STEPS))
     }
 
     /// How much the page matters.
+    #[inline]
     pub(crate) fn weight(&self) -> f64 {
         f32::from_bits(u32::from(self.weight) << 15).into()
     }

@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use super::calm::Calm;
 use super::candidates::{Candidate, Candidates};
 use super::decide::Asked;
 use super::held::Held;
 use super::in_order::Most;
-use super::rows::{Found, each_page, part_of, source_of};
+use super::rows::{EachPage, Found, part_of, source_of};
 use super::rules::RuleNumber;
-use super::score::{Facts, Score, Scored};
+use super::score::{Facts, Score};
 use super::sources::{Source, sources};
 use super::worked::Worked;
 use crate::bug::OrBug;
@@ -109,10 +110,12 @@ impl ByRows {
         let most = (bytes / each).clamp(1, wanted.max(1));
         let run = |(): &mut (), part: usize| -> Result<Candidates> {
             let mut candidates = Candidates::new(sources.len(), most);
-            let (mut worked, recent) = (Worked::of(pages), Recent::default());
+            let (mut worked, mut calm) = (Worked::of(pages), Calm::of(pages));
+            let recent = Recent::default();
             let (first, last) = part_of(u64::MAX, part, parts);
             let mut hints = asked.due.hints.as_ref().map(|hints| hints.from(first));
-            each_page(sources, first, last, |Found { hash, component, page, row }| {
+            for found in EachPage::new(sources, first, last)? {
+                let Found { hash, component, page, row } = found?;
                 let rule = asked.due.rules.get(rule_of(held, component, page)?);
                 let between = asked.scorer.hinted_between(&row, rule);
                 let may_be_hinted = hints
@@ -126,18 +129,19 @@ impl ByRows {
                     None
                 };
                 let facts = Facts { hash, row: &row, recent: &recent, rule, changed, led: false };
-                match asked.scorer.score(facts, candidates.floor(), &mut worked)? {
-                    Scored::NotYet => {}
-                    Scored::Less => candidates.pass_over(),
-                    Scored::Score(score) => {
-                        let comes = |after: &After| after.is_before(component, score, page);
-                        if after.as_ref().is_none_or(comes) {
-                            candidates.push(component, Candidate { score, page: Reverse(page) });
-                        }
-                    }
+                let (floor, by_worth) = (candidates.floor(), asked.scorer.by_worth(&facts));
+                if by_worth.is_some_and(|by| calm.knows(&by, floor.figure())) {
+                    candidates.pass_over();
+                    continue;
                 }
-                Ok(())
-            })?;
+                let Some(score) = asked.scorer.score(facts, &mut worked)? else { continue };
+                if let Some(by) = by_worth.filter(|_| score < floor) {
+                    calm.note(&by, score.figure());
+                }
+                if after.as_ref().is_none_or(|after| after.is_before(component, score, page)) {
+                    candidates.push(component, Candidate { score, page: Reverse(page) });
+                }
+            }
             Ok(candidates)
         };
         let mut all = Candidates::new(sources.len(), most);

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::decide::Asked;
 use super::in_order::Most;
-use super::score::{Facts, Score, Scored};
+use super::score::{Facts, Score};
 use super::worked::Worked;
 use crate::error::Result;
 use crate::segment::{Row, host_slot, url_hash};
@@ -68,8 +68,7 @@ impl ByScan {
             let (hash, rule) = (url_hash(&url, seed), asked.due.rules.of(&url));
             let changed = asked.scorer.changed(&row, rule, &url);
             let facts = Facts { hash, row: &row, recent: &recent, rule, changed, led: false };
-            let scored = asked.scorer.score(facts, Score::LEAST, &mut worked)?;
-            let Scored::Score(score) = scored else { continue };
+            let Some(score) = asked.scorer.score(facts, &mut worked)? else { continue };
             if self.last.is_some_and(|last| (score, Reverse(number)) >= last) {
                 continue;
             }

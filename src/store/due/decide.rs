@@ -5,7 +5,7 @@ use super::options::Due;
 use super::pages::differs;
 use super::plan::NewPage;
 use super::rule::Rule;
-use super::score::{Facts, Score, Scored, Scorer, Stands, weight};
+use super::score::{Facts, Score, Scorer, Stands, weight};
 use super::worked::Worked;
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
@@ -69,11 +69,10 @@ impl Asked {
         let (recent, rule) = (Recent::default(), due.rules.of(url));
         let hash = url_hash(url, seed);
         let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None, led: false };
-        let value = scorer.value_since(facts, due.largest().seconds(), 0.0, &mut worked)?;
         Ok(NewPage {
-            value: value.or_bug("no value is less than nothing")?,
+            value: scorer.value_since(facts, due.largest().seconds(), &mut worked)?,
             rate: scorer.belief(facts, &mut worked).rate(),
-            weight: weight(facts),
+            weight: weight(&facts),
             every: scorer.every(facts, threshold, &mut worked),
         })
     }
@@ -94,11 +93,8 @@ impl Asked {
 
     /// What puts a page in order that another one leads.
     pub(super) fn score_of_led(&self, of: &Looked<'_>, worked: &mut Worked) -> Result<Score> {
-        match self.scorer.score(of.facts(true), Score::LEAST, worked)? {
-            Scored::Score(score) => Ok(score),
-            // By its row it has one.
-            Scored::NotYet | Scored::Less => Err(differs(of.lookup.url)),
-        }
+        // By its row it has one.
+        self.scorer.score(of.facts(true), worked)?.ok_or_else(|| differs(of.lookup.url))
     }
 
     /// What is decided about a page, and the page that leads it.
@@ -137,7 +133,7 @@ impl Asked {
             page: Page::new(lookup.url, changing, &snapshot.view.epochs),
             value: scorer.value(facts, worked)?,
             rate: scorer.belief(facts, worked).rate(),
-            weight: weight(facts),
+            weight: weight(&facts),
             due: date,
             every,
             rule: rule.under.clone(),

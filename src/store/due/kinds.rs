@@ -32,7 +32,7 @@ impl Scorer {
     pub(super) fn kind(&self, of: Facts<'_>, rule: RuleNumber) -> Kind {
         let schedule = self.policy(of.rule).0.schedule(of.recent);
         let days = schedule.map(|schedule| schedule.next_days.to_bits());
-        Kind { of: self.of(of), weight: self.weight(of).to_bits(), rule, days }
+        Kind { of: self.of(of), weight: self.weight(&of).to_bits(), rule, days }
     }
 }
 

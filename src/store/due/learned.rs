@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::rows::{each_page, part_of};
+use super::rows::{EachPage, part_of};
 use super::sources::{Source, sources};
 use super::worked::Kept;
 use crate::bug::{Bug, OrBug};
@@ -36,7 +36,7 @@ const EVIDENCES_LOG2: u32 = 12;
 /// What the pages of a store tell of how often pages change: the priors of their hosts, from
 /// [`Snapshot::learn`](crate::Snapshot::learn).
 ///
-/// Some 300 KB, and up to 16 bytes for each page of hosts with few pages. A clone shares it.
+/// Some 400 KB, and up to 8 bytes for each page of hosts with few pages. A clone shares it.
 #[derive(Clone)]
 pub struct Learned(Arc<Inner>);
 
@@ -46,10 +46,12 @@ struct Inner {
     last: u64,
     /// How many of them were compared.
     pages: usize,
-    /// For each slot of hosts the prior of a page that is not among those, and whether there are few.
-    slots: Vec<(Class, bool)>,
+    /// For each slot of hosts the prior of a page that is not among those, or of any if they are many.
+    slots: Vec<Class>,
+    /// Where those of a slot begin; and at the end, where the last one ends.
+    starts: Vec<u32>,
     /// For pages among few, by slot and code: what the others tell.
-    among_few: Vec<(SlotCode, Class)>,
+    among_few: Vec<(Code, Class)>,
 }
 
 /// A slot, and what the comparisons of a page tell; in that order.
@@ -57,6 +59,11 @@ type SlotCode = u64;
 
 fn slot_code(slot: u16, code: Code) -> SlotCode {
     u64::from(slot) << 32 | u64::from(code.bits())
+}
+
+fn code_of(page: SlotCode) -> Result<Code, Bug> {
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is the code")]
+    Code::from_bits(page as u32).or_bug("a code was taken from a row")
 }
 
 impl fmt::Debug for Learned {
@@ -74,6 +81,7 @@ impl PartialEq for Learned {
         };
         of(self) == of(other)
             && self.0.slots == other.0.slots
+            && self.0.starts == other.0.starts
             && self.0.among_few == other.0.among_few
     }
 }
@@ -95,14 +103,18 @@ impl Learned {
             slots.iter().map(of_slot).collect::<Result<Vec<_>, Bug>>()
         });
         let unknown = hosts.class(&Fit::default());
-        let (mut slots, mut among_few) = (vec![(unknown, false); SLOTS], Vec::new());
+        let (mut slots, mut among_few) = (vec![unknown; SLOTS], Vec::new());
+        let mut starts = Vec::with_capacity(SLOTS + 1);
         for of_slot in told.into_iter().collect::<Result<Vec<_>, Bug>>()?.into_iter().flatten() {
-            let OfSlot { slot, class, few, among_few: mut some } = of_slot;
-            *slots.get_mut(usize::from(slot)).or_bug("there is one for each slot")? = (class, few);
+            let OfSlot { slot, class, among_few: mut some } = of_slot;
+            *slots.get_mut(usize::from(slot)).or_bug("there is one for each slot")? = class;
+            // Those without pages begin where this one does.
+            starts.resize(usize::from(slot) + 1, number_of(&among_few)?);
             among_few.append(&mut some);
         }
+        starts.resize(SLOTS + 1, number_of(&among_few)?);
         let (seed, pages) = (snapshot.view.seed, compared.len());
-        Ok(Learned(Arc::new(Inner { seed, last, pages, slots, among_few })))
+        Ok(Learned(Arc::new(Inner { seed, last, pages, slots, starts, among_few })))
     }
 
     /// How many pages it was learned from: those that were compared, of all, or of a sample of a
@@ -120,14 +132,20 @@ impl Learned {
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is one for each number of 16 bits")]
     pub(super) fn class(&self, hash: u64, slot: u16, code: Code) -> Class {
-        let (class, few) = self.0.slots[usize::from(slot)];
-        if !few || hash > self.0.last || code == Code::default() {
-            return class;
+        let (learned, slot) = (&*self.0, usize::from(slot));
+        if hash <= learned.last && code != Code::default() {
+            let [from, upto] = [learned.starts[slot], learned.starts[slot + 1]];
+            let among_few = &learned.among_few[from as usize..upto as usize];
+            if let Some((_, class)) = among_few.iter().find(|(of, _)| *of == code) {
+                return *class;
+            }
         }
-        let among_few = &self.0.among_few;
-        let at = among_few.binary_search_by_key(&slot_code(slot, code), |(of, _)| *of);
-        at.ok().and_then(|at| among_few.get(at)).map_or(class, |(_, class)| *class)
+        learned.slots[slot]
     }
+}
+
+fn number_of(among_few: &[(Code, Class)]) -> Result<u32, Bug> {
+    u32::try_from(among_few.len()).ok().or_bug("a sample is of a million pages")
 }
 
 /// The hash up to which pages are looked at, and how many pages each of them stands for.
@@ -146,12 +164,12 @@ fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
     let of_part = |(): &mut (), part: usize| {
         let mut compared = Vec::new();
         let (from, upto) = part_of(last, part, PARTS);
-        each_page(sources, from, upto, |found| {
-            if found.row.code != Code::default() {
-                compared.push(slot_code(found.row.host, found.row.code));
+        for found in EachPage::new(sources, from, upto)? {
+            let row = found?.row;
+            if row.code != Code::default() {
+                compared.push(slot_code(row.host, row.code));
             }
-            Ok(())
-        })?;
+        }
         compared.sort_unstable();
         Ok(compared)
     };
@@ -175,8 +193,7 @@ impl<'p> Evidences<'p> {
     }
 
     fn of(&mut self, page: SlotCode) -> Result<&Evidence, Bug> {
-        #[expect(clippy::cast_possible_truncation, reason = "the lower half is the code")]
-        let code = Code::from_bits(page as u32).or_bug("a code was taken from a row")?;
+        let code = code_of(page)?;
         Ok(self.of.get(code, || Box::new(self.priors.evidence(&code.likelihood()))))
     }
 
@@ -196,8 +213,8 @@ impl<'p> Evidences<'p> {
 struct OfSlot {
     slot: u16,
     class: Class,
-    few: bool,
-    among_few: Vec<(SlotCode, Class)>,
+    /// For pages of a slot with few of them, by code.
+    among_few: Vec<(Code, Class)>,
 }
 
 impl OfSlot {
@@ -211,12 +228,12 @@ impl OfSlot {
         let few = pages.len() < FEW_PAGES;
         let mut among_few = Vec::new();
         for of_code in pages.chunk_by(|a, b| a == b).take_while(|_| few) {
-            let code = of_code.first().or_bug("a chunk is of some page")?;
-            let others = fit.without(evidences.of(*code)?);
-            among_few.push((*code, hosts.class(&others)));
+            let page = of_code.first().or_bug("a chunk is of some page")?;
+            let others = fit.without(evidences.of(*page)?);
+            among_few.push((code_of(*page)?, hosts.class(&others)));
         }
         #[expect(clippy::cast_possible_truncation, reason = "a slot has 16 bits")]
         let slot = (first >> 32) as u16;
-        Ok(OfSlot { slot, class: hosts.class(&fit), few, among_few })
+        Ok(OfSlot { slot, class: hosts.class(&fit), among_few })
     }
 }

@@ -8,6 +8,7 @@
 
 mod by_rows;
 mod by_scan;
+mod calm;
 mod candidates;
 mod decide;
 mod decision;

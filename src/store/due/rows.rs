@@ -58,76 +58,101 @@ impl<'s> Stream<'s> {
     }
 }
 
-/// Passes on each page whose hash is from `first` to `last`, once, with its newest row.
+/// Each page whose hash is in a range, once, with its newest row; an iterator.
 ///
 /// Reads hashes and rows from front to end, and no page, unless hashes of two pages are equal.
-pub(super) fn each_page(
-    sources: &[Source],
-    first: u64,
-    last: u64,
-    mut take: impl FnMut(Found) -> Result<()>,
-) -> Result<()> {
-    let streams = sources.iter().map(|source| Stream::new(source, first, last));
-    let mut streams = streams.collect::<Result<Vec<_>>>()?;
-    let mut tournament = Tournament::new(streams.len(), |a, b| precedes(&streams, a, b));
-    let mut equal: Vec<Found> = Vec::new();
-    loop {
-        let mut number = tournament.winner();
-        let Some(stream) = streams.get_mut(number) else { return Ok(()) };
-        let Some(RowOf { hash, page, row }) = stream.next else { return Ok(()) };
-        stream.advance()?;
-        tournament.replay(|a, b| precedes(&streams, a, b));
-        let first = Found { hash, component: number, page, row };
-        number = tournament.winner();
-        let next = streams.get(number).and_then(|stream| stream.next);
-        if next.is_none_or(|next| next.hash != hash) {
-            if first.row.known {
-                take(first)?;
+pub(super) struct EachPage<'s> {
+    sources: &'s [Source],
+    streams: Vec<Stream<'s>>,
+    tournament: Tournament,
+    /// The pages of the hash that was met last, if several rows had it.
+    of_one_hash: Vec<Found>,
+}
+
+impl<'s> EachPage<'s> {
+    /// Those with hashes from `first` to `last`.
+    pub(super) fn new(sources: &'s [Source], first: u64, last: u64) -> Result<EachPage<'s>> {
+        let streams = sources.iter().map(|source| Stream::new(source, first, last));
+        let streams = streams.collect::<Result<Vec<_>>>()?;
+        let tournament = Tournament::new(streams.len(), |a, b| precedes(&streams, a, b));
+        Ok(EachPage { sources, streams, tournament, of_one_hash: Vec::new() })
+    }
+
+    #[inline]
+    fn find(&mut self) -> Result<Option<Found>> {
+        loop {
+            if let Some(found) = self.of_one_hash.pop() {
+                return Ok(Some(found));
             }
-            continue;
+            let Some(found) = self.pop()? else { return Ok(None) };
+            if self.comes_next(found.hash) {
+                self.settle(found)?;
+            } else if found.row.known {
+                return Ok(Some(found));
+            }
         }
-        equal.clear();
-        equal.push(first);
-        while let Some(stream) = streams.get_mut(number)
-            && let Some(RowOf { page, row, .. }) = stream.next.filter(|next| next.hash == hash)
-        {
-            equal.push(Found { hash, component: number, page, row });
-            stream.advance()?;
-            tournament.replay(|a, b| precedes(&streams, a, b));
-            number = tournament.winner();
+    }
+
+    /// The first of the next rows of all components.
+    #[inline]
+    fn pop(&mut self) -> Result<Option<Found>> {
+        let component = self.tournament.winner();
+        let Some(stream) = self.streams.get_mut(component) else { return Ok(None) };
+        let Some(RowOf { hash, page, row }) = stream.next else { return Ok(None) };
+        stream.advance()?;
+        self.tournament.replay(|a, b| precedes(&self.streams, a, b));
+        Ok(Some(Found { hash, component, page, row }))
+    }
+
+    /// Whether the next row has this hash.
+    #[inline]
+    fn comes_next(&self, hash: u64) -> bool {
+        let next = self.streams.get(self.tournament.winner()).and_then(|stream| stream.next);
+        next.is_some_and(|next| next.hash == hash)
+    }
+
+    /// Finds the pages that rows of one hash are of, which come in order of their components.
+    #[inline(never)]
+    fn settle(&mut self, first: Found) -> Result<()> {
+        let mut equal = vec![first];
+        while self.comes_next(first.hash) {
+            equal.extend(self.pop()?);
         }
-        settle(sources, &mut equal, &mut take)?;
+        if is_one_page(&equal) {
+            self.of_one_hash.extend(equal.pop());
+            return Ok(());
+        }
+        let mut by_url = Vec::with_capacity(equal.len());
+        for found in equal {
+            by_url.push((source_of(self.sources, found.component)?.url(found.page)?, found));
+        }
+        // Of each URL the newest component is the last. The last page is the first to be returned.
+        by_url.sort_by(|(a, of_a), (b, of_b)| (b, of_a.component).cmp(&(a, of_b.component)));
+        let pages = by_url.chunk_by(|(a, _), (b, _)| a == b);
+        let newest = pages.filter_map(|rows| rows.last().map(|(_, found)| *found));
+        self.of_one_hash.extend(newest.filter(|found| found.row.known));
+        Ok(())
+    }
+}
+
+impl Iterator for EachPage<'_> {
+    type Item = Result<Found>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<Found>> {
+        self.find().transpose()
     }
 }
 
 /// Whether the next row of stream `a` comes before that of stream `b`. Of one hash, the streams come in
 /// their order; those that have ended come last.
+#[inline]
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of streams")]
 fn precedes(streams: &[Stream<'_>], a: usize, b: usize) -> bool {
     match (streams[a].next, streams[b].next) {
         (Some(of_a), Some(of_b)) => (of_a.hash, a) < (of_b.hash, b),
         (of_a, _) => of_a.is_some(),
     }
-}
-
-/// Passes on the pages that rows of one hash are of, which come in order of their components.
-fn settle(
-    sources: &[Source],
-    equal: &mut Vec<Found>,
-    take: &mut impl FnMut(Found) -> Result<()>,
-) -> Result<()> {
-    if equal.len() > 1 && !is_one_page(equal) {
-        let mut by_url = Vec::with_capacity(equal.len());
-        for found in equal.drain(..) {
-            by_url.push((source_of(sources, found.component)?.url(found.page)?, found));
-        }
-        // Of each URL the newest component is the last.
-        by_url.sort_by(|(a, of_a), (b, of_b)| (a, of_a.component).cmp(&(b, of_b.component)));
-        let pages = by_url.chunk_by(|(a, _), (b, _)| a == b);
-        let newest = pages.filter_map(|rows| rows.last().map(|(_, found)| *found));
-        return newest.filter(|found| found.row.known).try_for_each(take);
-    }
-    equal.last().copied().filter(|found| found.row.known).map_or(Ok(()), take)
 }
 
 /// Whether several rows of one hash are known to be of one page.

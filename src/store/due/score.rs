@@ -5,9 +5,8 @@ use super::learned::Learned;
 use super::options::Due;
 use super::rule::Rule;
 use super::worked::{Of, Worked};
-use crate::bug::OrBug;
 use crate::error::Result;
-use crate::recrawl::{Belief, Interval, Policy, Recent, Standing, Worths};
+use crate::recrawl::{Belief, Index, Interval, Policy, Recent, Standing, Worths};
 use crate::segment::{Row, seconds};
 
 /// Seconds for which a page that fails is left alone at least.
@@ -43,25 +42,17 @@ impl Score {
     }
 
     /// The least figure that is enough for this score; more than any, if none is.
-    fn figure(self) -> f64 {
+    #[inline]
+    pub(super) fn figure(self) -> f64 {
         if self.0 & OVERDUE == 0 { f64::from_bits(self.0) } else { f64::INFINITY }
     }
-}
-
-/// What came of scoring a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scored {
-    /// Its rule has it not visited yet.
-    NotYet,
-    /// Its score is less than what was asked for.
-    Less,
-    Score(Score),
 }
 
 /// Scores pages.
 #[derive(Debug)]
 pub(super) struct Scorer {
     policy: Policy,
+    index: Option<Index>,
     worths: Option<&'static Worths>,
     learned: Learned,
     hints: Option<Hints>,
@@ -83,6 +74,15 @@ pub(super) struct Facts<'a> {
     pub(super) led: bool,
 }
 
+/// What a page is scored by, if that is what a visit is worth and nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ByWorth {
+    pub(super) of: Of,
+    pub(super) weight: f64,
+    /// Seconds since the last visit.
+    pub(super) seconds: u64,
+}
+
 /// How a page stands that is to be scored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stands {
@@ -98,19 +98,22 @@ pub(super) enum Stands {
 
 impl Scorer {
     pub(super) fn new(due: &Due, learned: Learned) -> Scorer {
-        let worths = due.policy.index().map(Worths::of);
+        let index = due.policy.index();
+        let worths = index.map(Worths::of);
         let (now, largest) = (seconds(due.now), due.largest());
         let hints = due.hints.clone();
-        Scorer { policy: due.policy, worths, learned, hints, now, largest }
+        Scorer { policy: due.policy, index, worths, learned, hints, now, largest }
     }
 
     /// For how many seconds after its last visit a page is left alone, if it fails.
+    #[inline]
     pub(super) fn left_alone(&self, row: &Row) -> u64 {
         let failing = row.failing_seconds();
         failing.map_or(0, |failing| (failing / 2).max(RETRY_SECONDS).min(self.largest.seconds()))
     }
 
     /// How a page stands.
+    #[inline]
     pub(super) fn stands(&self, of: Facts<'_>) -> Stands {
         let since = of.row.seconds_since(self.now);
         if let Some(min) = of.rule.min.filter(|min| since < min.seconds()) {
@@ -130,27 +133,37 @@ impl Scorer {
     }
 
     /// The seconds since the last visit, or since the last one that did not fail.
+    #[inline]
     pub(super) fn since(&self, row: &Row) -> u64 {
         // As if the visits that failed had not been.
         row.seconds_since(self.now).saturating_add(row.failing_seconds().unwrap_or(0))
     }
 
-    /// The score of a page that is known, if it is not less than `floor`; that may be said of any that
-    /// is less.
-    #[inline]
-    pub(super) fn score(&self, of: Facts<'_>, floor: Score, worked: &mut Worked) -> Result<Scored> {
+    /// The score of a page that is known; none if its rule has it not visited yet.
+    pub(super) fn score(&self, of: Facts<'_>, worked: &mut Worked) -> Result<Option<Score>> {
         Ok(match self.stands(of) {
-            Stands::NotYet(_) => Scored::NotYet,
-            Stands::LeftAlone(_) => Scored::Score(Score::by(0.0)),
-            Stands::Overdue { intervals, .. } => Scored::Score(Score::overdue(intervals)),
-            Stands::Since(seconds) => {
-                let value = self.value_since(of, seconds, floor.figure(), worked)?;
-                value.map_or(Scored::Less, |value| Scored::Score(Score::by(value)))
-            }
+            Stands::NotYet(_) => None,
+            Stands::LeftAlone(_) => Some(Score::by(0.0)),
+            Stands::Overdue { intervals, .. } => Some(Score::overdue(intervals)),
+            Stands::Since(seconds) => Some(Score::by(self.value_since(of, seconds, worked)?)),
+        })
+    }
+
+    /// What a page is scored by, if that is what a visit is worth and nothing else.
+    #[inline]
+    pub(super) fn by_worth(&self, of: &Facts<'_>) -> Option<ByWorth> {
+        let Rule { min: None, max: None, policy: None, .. } = of.rule else { return None };
+        let (index, seconds) = (self.index?, of.row.seconds_since(self.now));
+        let is_plain = of.changed.is_none() && of.row.failing_seconds().is_none();
+        (is_plain && seconds < self.largest.seconds()).then(|| {
+            let class = self.learned.class(of.hash, of.row.host, of.row.code);
+            let believed = Of { class, code: of.row.code, index: Some(index) };
+            ByWorth { of: believed, weight: self.weight(of), seconds }
         })
     }
 
     /// The policy of a page; and what a visit is worth by it, if it goes by that.
+    #[inline]
     pub(super) fn policy(&self, rule: &Rule) -> (Policy, Option<&'static Worths>) {
         match rule.policy {
             Some(policy) => (policy, policy.index().map(Worths::of)),
@@ -160,6 +173,7 @@ impl Scorer {
 
     /// The times between which a change is a hint: that of the last visit, or of the last one that did
     /// not fail, and now; in seconds. None if no hint counts.
+    #[inline]
     pub(super) fn hinted_between(&self, row: &Row, rule: &Rule) -> Option<(u64, u64)> {
         self.hints.as_ref()?;
         self.policy(rule).1?;
@@ -175,6 +189,7 @@ impl Scorer {
 
     /// The longest time that a page may not be visited: the largest interval, or what its rule has, by a
     /// maximum or by a policy with an interval.
+    #[inline]
     pub(super) fn longest(&self, of: Facts<'_>) -> Interval {
         let largest = of.rule.max.map_or(self.largest, |max| max.min(self.largest));
         let schedule = of.rule.policy.and_then(|policy| policy.schedule(of.recent));
@@ -185,48 +200,37 @@ impl Scorer {
     pub(super) fn value(&self, of: Facts<'_>, worked: &mut Worked) -> Result<f64> {
         match self.stands(of) {
             Stands::LeftAlone(_) => Ok(0.0),
-            _ => {
-                let value = self.value_since(of, self.since(of.row), 0.0, worked)?;
-                Ok(value.or_bug("no value is less than nothing")?)
-            }
+            _ => self.value_since(of, self.since(of.row), worked),
         }
     }
 
-    /// What the policy makes of a page so long after its last visit; none if that is known to be less
-    /// than `floor`.
-    #[inline]
+    /// What the policy makes of a page so long after its last visit.
     pub(super) fn value_since(
         &self,
         of: Facts<'_>,
         since: u64,
-        floor: f64,
         worked: &mut Worked,
-    ) -> Result<Option<f64>> {
-        let weight = self.weight(of);
+    ) -> Result<f64> {
+        let (weight, belief) = (self.weight(&of), &self.belief(of, worked));
         let (policy, worths) = self.policy(of.rule);
         let Some(worths) = worths else {
-            let (belief, days) = (&self.belief(of, worked), since as f64 / DAY_SECONDS);
-            let standing = Standing { belief, recent: of.recent, weight, days };
-            return policy.score(&standing).map(Some);
+            let days = since as f64 / DAY_SECONDS;
+            return policy.score(&Standing { belief, recent: of.recent, weight, days });
         };
-        let hinted = self.hints.as_ref().zip(of.changed);
-        // What is hinted may be worth more than it would be otherwise.
-        let floor = if hinted.is_some() { 0.0 } else { floor / weight };
-        let Some(worth) = worked.worth(self.of(of), worths, since, floor) else { return Ok(None) };
-        let otherwise = weight * worth;
-        match hinted {
+        let otherwise = weight * worths.at(belief, since);
+        match self.hints.as_ref().zip(of.changed) {
             Some((hints, changed)) => {
                 let after = changed.saturating_sub(self.now.saturating_sub(since));
-                hints.worth_after(weight, after, otherwise).map(Some)
+                hints.worth_after(weight, after, otherwise)
             }
-            None => Ok(Some(otherwise)),
+            None => Ok(otherwise),
         }
     }
 
     /// What its policy takes for its weight: that of a page that is gone counts for less, and that of
     /// one that another leads.
     #[inline]
-    pub(super) fn weight(&self, of: Facts<'_>) -> f64 {
+    pub(super) fn weight(&self, of: &Facts<'_>) -> f64 {
         let of_gone = if of.row.gone { GONE_WEIGHT } else { 1.0 };
         weight(of) * of_gone * if of.led { LED_WEIGHT } else { 1.0 }
     }
@@ -242,7 +246,7 @@ impl Scorer {
         let (policy, worths) = self.policy(of.rule);
         let own = match worths {
             Some(worths) => {
-                let weight = self.weight(of);
+                let weight = self.weight(&of);
                 let belief = &self.belief(of, worked);
                 let by_rate = worths.reach(belief, threshold / weight);
                 let by_hint = self.hints.as_ref().zip(of.changed).and_then(|(hints, changed)| {
@@ -289,6 +293,6 @@ pub(super) fn interval(days: f64) -> Interval {
 }
 
 /// How much a page matters, with what its rule makes of it.
-pub(super) fn weight(of: Facts<'_>) -> f64 {
+pub(super) fn weight(of: &Facts<'_>) -> f64 {
     of.row.weight() * of.rule.weight
 }

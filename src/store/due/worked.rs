@@ -1,18 +1,12 @@
 //! What was worked out already of pages that are believed to change alike.
 
-use crate::recrawl::{Belief, Class, Code, Index, Odds, Worths};
+use crate::recrawl::{Belief, Class, Code, Index, Odds};
 
 /// Places for likelihoods at most, as a power of two: 2 MiB.
 const CODES_LOG2: u32 = 12;
 
-/// Places for what is believed alike at most, as a power of two: 4 MiB.
-const CALM_LOG2: u32 = 17;
-
 /// Places at least, as a power of two.
 const LEAST_LOG2: u32 = 4;
-
-/// By so much a worth may fall, in rounding, where it should rise with the time.
-const ROUNDING: f64 = 1.0 + 1e-9;
 
 /// What a page is believed by: the prior of its host, what its comparisons tell, and, if it goes by what
 /// a visit is worth, by which index.
@@ -23,20 +17,23 @@ pub(super) struct Of {
     pub(super) index: Option<Index>,
 }
 
+impl Of {
+    /// Itself, in the lower 52 bits.
+    pub(super) fn bits(self) -> u64 {
+        let index = match self.index {
+            None => 0,
+            Some(Index::Value) => 1,
+            Some(Index::Harmonic) => 2,
+        };
+        u64::from(self.code.bits()) | u64::from(self.class.number()) << 32 | index << 48
+    }
+}
+
 /// What a thread has worked out already. Of things with one hash the last one is kept.
 #[derive(Debug)]
 pub(super) struct Worked {
     priors: Kept<Class, Box<Odds>>,
     likelihoods: Kept<Code, Box<Odds>>,
-    calm: Kept<Of, Calm>,
-}
-
-/// The longest time that was found to be worth too little, and what it is worth: no shorter one is worth
-/// more.
-#[derive(Clone, Copy, Debug, Default)]
-struct Calm {
-    seconds: u64,
-    worth: f64,
 }
 
 /// Some of what was worked out, each in the place of its hash.
@@ -59,17 +56,6 @@ impl Hashed for Class {
 impl Hashed for Code {
     fn bits(self) -> u64 {
         Code::bits(self).into()
-    }
-}
-
-impl Hashed for Of {
-    fn bits(self) -> u64 {
-        let index = match self.index {
-            None => 0,
-            Some(Index::Value) => 1,
-            Some(Index::Harmonic) => 2,
-        };
-        Hashed::bits(self.code) | Hashed::bits(self.class) << 32 | index << 48
     }
 }
 
@@ -96,13 +82,8 @@ impl<K: Hashed, V> Kept<K, V> {
 impl Worked {
     /// For about so many pages.
     pub(super) fn of(pages: u64) -> Worked {
-        let log2 = pages.checked_ilog2().unwrap_or(0).clamp(LEAST_LOG2, CALM_LOG2);
-        let codes_log2 = log2.min(CODES_LOG2);
-        Worked {
-            priors: Kept::new(codes_log2),
-            likelihoods: Kept::new(codes_log2),
-            calm: Kept::new(log2),
-        }
+        let log2 = pages.checked_ilog2().unwrap_or(0).clamp(LEAST_LOG2, CODES_LOG2);
+        Worked { priors: Kept::new(log2), likelihoods: Kept::new(log2) }
     }
 
     /// What is believed of the rate.
@@ -110,26 +91,5 @@ impl Worked {
         let prior = self.priors.get(of.class, || Box::new(of.class.prior().odds()));
         let likelihood = || Box::new(of.code.likelihood().odds());
         Belief::of(prior, self.likelihoods.get(of.code, likelihood))
-    }
-
-    /// What a visit is worth to a page of weight 1, so many seconds after the last one; none if it is
-    /// known to be less than `floor`.
-    #[inline]
-    pub(super) fn worth(
-        &mut self,
-        of: Of,
-        worths: &Worths,
-        seconds: u64,
-        floor: f64,
-    ) -> Option<f64> {
-        let calm = *self.calm.get(of, Calm::default);
-        if seconds <= calm.seconds && calm.worth * ROUNDING < floor {
-            return None;
-        }
-        let worth = worths.at(&self.belief(of), seconds);
-        if worth < floor && seconds > calm.seconds {
-            *self.calm.get(of, Calm::default) = Calm { seconds, worth };
-        }
-        Some(worth)
     }
 }
