@@ -59,6 +59,21 @@ pub(crate) struct Row {
     pub(crate) host: u16,
 }
 
+/// Whether a page is known by a row, and whether the row tells of all of its visits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowFlags {
+    pub(crate) known: bool,
+    pub(crate) first: bool,
+}
+
+impl RowFlags {
+    #[inline]
+    pub(crate) fn unpack(packed: &PackedRow) -> RowFlags {
+        let flags = packed[FLAGS];
+        RowFlags { known: flags & KNOWN != 0, first: flags & FIRST != 0 }
+    }
+}
+
 /// Whole seconds from [`TIME_MIN`] to a time in milliseconds; none if it is before.
 pub(crate) fn seconds(time: i64) -> u64 {
     u64::try_from(time.saturating_sub(TIME_MIN)).unwrap_or(0) / 1000

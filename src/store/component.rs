@@ -75,6 +75,24 @@ impl<'v> Component<'v> {
         })
     }
 
+    /// The page with this number, which is the one that is looked up.
+    pub(crate) fn page_at(
+        self,
+        page: u32,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+    ) -> Result<PageIn<'v>> {
+        Ok(match self {
+            Component::Segment(number, live) => {
+                let page = live.segment.page_if(page, lookup.url)?;
+                PageIn::Segment { number, live, page }
+            }
+            Component::Memtable(id, memtable) => {
+                PageIn::Memtable { id, inner: memtable.read(), page: Some(page), sequence }
+            }
+        })
+    }
+
     /// Looks a page up if only one question matters: whether the component forgot it. In a segment
     /// that forgot pages by prefix only, this looks for no record.
     pub(crate) fn reset(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {

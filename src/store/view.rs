@@ -191,6 +191,22 @@ impl View {
         changing_across(|| lookup.key(), parts, &self.epochs)
     }
 
+    /// A page whose newest record stands there, and how it changes.
+    pub(crate) fn changing_at(
+        &self,
+        standing: Standing,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+    ) -> Result<Option<Changing>> {
+        let newest = self.component(standing.component)?;
+        let older = || self.components().filter(|older| older.id() < standing.component);
+        let parts = || {
+            let older = older().map(|component| component.page(lookup, sequence));
+            std::iter::once(newest.page_at(standing.page, lookup, sequence)).chain(older)
+        };
+        changing_across(|| lookup.key(), parts, &self.epochs)
+    }
+
     /// How a page changes that a memtable has, if that is known without reading its history.
     pub(crate) fn changes_in_memory(&self, standing: Standing) -> Result<Option<Changes>, Bug> {
         let Component::Memtable(_, memtable) = self.component(standing.component)? else {

@@ -3,20 +3,18 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::calm::Calm;
+use super::best::{Among, Best};
 use super::candidates::{Candidate, Candidates};
 use super::decide::Asked;
 use super::held::Held;
-use super::in_order::Most;
-use super::rows::{EachPage, Found, part_of, source_of};
+use super::in_order::{Coming, Most};
+use super::rows::{part_of, source_of};
 use super::rules::RuleNumber;
-use super::score::{Facts, Score};
+use super::score::Score;
 use super::sources::{Source, sources};
-use super::worked::Worked;
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::surt;
-use crate::recrawl::Recent;
 use crate::threads;
 
 /// Pages from which on a thread is worth its start.
@@ -43,14 +41,15 @@ pub(super) struct ByRows {
 pub(super) type RowPlace = (usize, Candidate);
 
 /// The pages that were returned: others come after them.
-struct After {
+pub(super) struct After {
     score: Score,
     /// Of each component, the first page that comes after.
     starts: Vec<u32>,
 }
 
 impl After {
-    fn is_before(&self, component: usize, score: Score, page: u32) -> bool {
+    /// Whether a page of a component comes after them.
+    pub(super) fn is_before(&self, component: usize, score: Score, page: u32) -> bool {
         let start = self.starts.get(component);
         score < self.score || score == self.score && start.is_some_and(|start| *start <= page)
     }
@@ -80,8 +79,8 @@ impl ByRows {
         self.last
     }
 
-    /// The next page, with its score.
-    pub(super) fn next(&mut self, asked: &Asked, most: Most) -> Result<Option<(Score, String)>> {
+    /// The next page.
+    pub(super) fn next(&mut self, asked: &Asked, most: Most) -> Result<Option<Coming>> {
         if self.valid == 0 {
             if !self.more {
                 return Ok(None);
@@ -93,56 +92,29 @@ impl ByRows {
         self.last = Some((component, candidate));
         self.best.get_mut(component).or_bug("a candidate is of a component")?.pop();
         *self.places.get_mut(component).or_bug("each component has a place")? = None;
-        let url = source_of(&self.sources, component)?.url(candidate.page.0)?;
-        Ok(Some((candidate.score, url)))
+        let source = source_of(&self.sources, component)?;
+        let Candidate { score, page: Reverse(page) } = candidate;
+        let (url, standing) = (source.url(page)?, Some(source.standing(page)?));
+        Ok(Some(Coming { score, url, standing }))
     }
 
     /// Reads all rows, and keeps the best of those that come after the last page.
     fn fill(&mut self, asked: &Asked, Most { pages: wanted, bytes }: Most) -> Result<()> {
         let after = self.last.map(|last| self.after(last)).transpose()?;
-        let (sources, held) = (&*self.sources, &*self.held);
+        let sources = &*self.sources;
         let pages: u64 = sources.iter().map(Source::pages).sum();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let parts = usize::try_from(pages / PAGES_EACH).unwrap_or(usize::MAX).clamp(1, threads);
-        // What each part found is put together in the end.
+        // What each part found is put together in the end, and each holds up to twice as many.
         let of_one = size_of::<Candidate>() * sources.len().max(1) + size_of::<Score>();
-        let each = of_one * (parts + 1);
+        let each = 2 * of_one * (parts + 1);
         let most = (bytes / each).clamp(1, wanted.max(1));
+        let among = Among { asked, sources, held: &self.held, after: after.as_ref() };
         let run = |(): &mut (), part: usize| -> Result<Candidates> {
-            let mut candidates = Candidates::new(sources.len(), most);
-            let (mut worked, mut calm) = (Worked::of(pages), Calm::of(pages));
-            let recent = Recent::default();
+            let mut best = Best::new(among, most);
             let (first, last) = part_of(u64::MAX, part, parts);
-            let mut hints = asked.due.hints.as_ref().map(|hints| hints.from(first));
-            for found in EachPage::new(sources, first, last)? {
-                let Found { hash, component, page, row } = found?;
-                let rule = asked.due.rules.get(rule_of(held, component, page)?);
-                let between = asked.scorer.hinted_between(&row, rule);
-                let may_be_hinted = hints
-                    .as_mut()
-                    .zip(between)
-                    .is_some_and(|(hints, (last, now))| hints.may_have(hash, last, now));
-                let changed = if may_be_hinted {
-                    let url = source_of(sources, component)?.url(page)?;
-                    asked.scorer.changed(&row, rule, &url)
-                } else {
-                    None
-                };
-                let facts = Facts { hash, row: &row, recent: &recent, rule, changed, led: false };
-                let (floor, by_worth) = (candidates.floor(), asked.scorer.by_worth(&facts));
-                if by_worth.is_some_and(|by| calm.knows(&by, floor.figure())) {
-                    candidates.pass_over();
-                    continue;
-                }
-                let Some(score) = asked.scorer.score(facts, &mut worked)? else { continue };
-                if let Some(by) = by_worth.filter(|_| score < floor) {
-                    calm.note(&by, score.figure());
-                }
-                if after.as_ref().is_none_or(|after| after.is_before(component, score, page)) {
-                    candidates.push(component, Candidate { score, page: Reverse(page) });
-                }
-            }
-            Ok(candidates)
+            best.look_at(first, last)?;
+            Ok(best.into_candidates())
         };
         let mut all = Candidates::new(sources.len(), most);
         for part in threads::share(0..parts, threads, || (), run) {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::decide::Asked;
-use super::in_order::Most;
+use super::in_order::{Coming, Most};
 use super::score::{Facts, Score};
 use super::worked::Worked;
 use crate::error::Result;
@@ -44,14 +44,14 @@ impl ByScan {
         self.last
     }
 
-    /// The next page, with its score.
-    pub(super) fn next(&mut self, asked: &Asked, most: Most) -> Result<Option<(Score, String)>> {
+    /// The next page.
+    pub(super) fn next(&mut self, asked: &Asked, most: Most) -> Result<Option<Coming>> {
         if self.best.is_empty() && !self.ended {
             self.fill(asked, most)?;
         }
         let Some((score, number, url)) = self.best.pop() else { return Ok(None) };
         self.last = Some((score, number));
-        Ok(Some((score, url)))
+        Ok(Some(Coming { score, url, standing: None }))
     }
 
     fn fill(&mut self, asked: &Asked, most: Most) -> Result<()> {

@@ -37,27 +37,28 @@ impl Calm {
     }
 
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
-    fn place(&mut self, of: u64) -> &mut Place {
+    fn place(&self, of: u64) -> usize {
         let hash = of.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let place = hash as usize & (self.places.len() - 1);
-        &mut self.places[place]
+        hash as usize & (self.places.len() - 1)
     }
 
     /// Whether a page is known to be worth less than `floor`; if not, nothing is known.
     #[inline]
-    pub(super) fn knows(&mut self, page: &ByWorth, floor: f64) -> bool {
+    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+    pub(super) fn knows(&self, page: &ByWorth, floor: f64) -> bool {
         let of = key(page);
-        let place = self.place(of);
+        let place = &self.places[self.place(of)];
         place.of == of
             && page.seconds <= place.seconds.into()
             && f64::from(place.worth) * ROUNDING * page.weight < floor
     }
 
     /// Notes what a page is worth: too little.
+    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     pub(super) fn note(&mut self, page: &ByWorth, worth: f64) {
         let of = key(page);
         let place = self.place(of);
+        let place = &mut self.places[place];
         let seconds = u32::try_from(page.seconds).unwrap_or(0);
         if place.of != of || seconds > place.seconds {
             #[expect(clippy::cast_possible_truncation, reason = "rounded, and then not less")]
@@ -87,15 +88,14 @@ mod tests {
     #[test]
     fn it_knows_of_times_that_are_not_longer() {
         let mut calm = Calm::of(1);
-        let knows =
-            |calm: &mut Calm, weight, seconds, floor| calm.knows(&page(weight, seconds), floor);
-        assert!(!knows(&mut calm, 1.0, 0, 1.0));
+        let knows = |calm: &Calm, weight, seconds, floor| calm.knows(&page(weight, seconds), floor);
+        assert!(!knows(&calm, 1.0, 0, 1.0));
         calm.note(&page(1.0, 100), 2.0);
-        assert!(knows(&mut calm, 1.0, 100, 2.001) && knows(&mut calm, 1.0, 0, 2.001));
-        assert!(!knows(&mut calm, 1.0, 101, 3.0) && !knows(&mut calm, 1.0, 100, 2.0));
+        assert!(knows(&calm, 1.0, 100, 2.001) && knows(&calm, 1.0, 0, 2.001));
+        assert!(!knows(&calm, 1.0, 101, 3.0) && !knows(&calm, 1.0, 100, 2.0));
         // Within an octave of weights.
-        assert!(knows(&mut calm, 1.5, 100, 3.001) && !knows(&mut calm, 1.5, 100, 3.0));
-        assert!(!knows(&mut calm, 2.0, 100, 9.0));
+        assert!(knows(&calm, 1.5, 100, 3.001) && !knows(&calm, 1.5, 100, 3.0));
+        assert!(!knows(&calm, 2.0, 100, 9.0));
     }
 
     #[test]

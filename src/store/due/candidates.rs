@@ -1,7 +1,6 @@
 //! The best pages that were met, as many as memory holds.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use super::score::Score;
 
@@ -20,25 +19,26 @@ pub(super) struct Candidate {
 #[derive(Debug)]
 pub(super) struct Candidates {
     most: usize,
-    best: Vec<BinaryHeap<Reverse<Candidate>>>,
-    /// The best scores of all components: what is worse than all of them is not among the best.
-    scores: BinaryHeap<Reverse<Score>>,
+    best: Vec<Vec<Candidate>>,
+    /// The scores of all components that may be among the best.
+    scores: Vec<Score>,
+    /// The score that a page needs to be among the best so far, or less.
+    floor: Score,
     /// Whether any page was left out.
     more: bool,
 }
 
 impl Candidates {
-    /// Of so many components, and at most so many pages of each.
+    /// Of so many components, and at most so many pages of each. Up to twice as many are held.
     pub(super) fn new(components: usize, most: usize) -> Candidates {
-        let best = (0..components).map(|_| BinaryHeap::new()).collect();
-        Candidates { most, best, scores: BinaryHeap::new(), more: false }
+        let best = vec![Vec::new(); components];
+        Candidates { most, best, scores: Vec::new(), floor: Score::LEAST, more: false }
     }
 
-    /// The score that a page needs to be among the best so far.
+    /// A score that pages need to be among the best so far.
     #[inline]
     pub(super) fn floor(&self) -> Score {
-        let worst = self.scores.peek().filter(|_| self.scores.len() >= self.most);
-        worst.map_or(Score::LEAST, |worst| worst.0)
+        self.floor
     }
 
     /// Leaves a page out whose score is less.
@@ -47,27 +47,35 @@ impl Candidates {
         self.more = true;
     }
 
-    /// Takes a page of a component, if it is among the best so far.
+    /// Takes a page of a component, if it may be among the best so far.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is one for each component")]
     pub(super) fn push(&mut self, component: usize, candidate: Candidate) {
-        if candidate.score < self.floor() {
-            self.pass_over();
-        } else {
-            self.take(component, candidate);
+        if candidate.score < self.floor {
+            return self.pass_over();
+        }
+        self.scores.push(candidate.score);
+        self.best[component].push(candidate);
+        if self.scores.len() / 2 >= self.most {
+            self.trim();
         }
     }
 
-    #[expect(clippy::indexing_slicing, reason = "there is one for each component")]
-    fn take(&mut self, component: usize, candidate: Candidate) {
-        self.scores.push(Reverse(candidate.score));
-        if self.scores.len() > self.most {
-            self.scores.pop();
+    /// Leaves out what is not among the best so far.
+    fn trim(&mut self) {
+        if let Some(last) = self.most.checked_sub(1).filter(|last| *last < self.scores.len()) {
+            let (_, floor, _) = self.scores.select_nth_unstable_by(last, |a, b| b.cmp(a));
+            self.floor = *floor;
+            self.scores.truncate(self.most);
         }
-        let best = &mut self.best[component];
-        best.push(Reverse(candidate));
-        if best.len() > self.most {
-            best.pop();
-            self.more = true;
+        for best in &mut self.best {
+            let all = best.len();
+            best.retain(|candidate| candidate.score >= self.floor);
+            if best.len() > self.most {
+                best.select_nth_unstable_by(self.most, |a, b| b.cmp(a));
+                best.truncate(self.most);
+            }
+            self.more |= best.len() < all;
         }
     }
 
@@ -75,17 +83,54 @@ impl Candidates {
     pub(super) fn merge(&mut self, other: Candidates) {
         self.more |= other.more;
         for (component, best) in other.best.into_iter().enumerate() {
-            best.into_iter().for_each(|Reverse(candidate)| self.push(component, candidate));
+            best.into_iter().for_each(|candidate| self.push(component, candidate));
         }
     }
 
     /// The best of each component, the best one last; and whether there are more.
-    pub(super) fn finish(self) -> (Vec<Vec<Candidate>>, bool) {
-        let ascending = |best: BinaryHeap<Reverse<Candidate>>| {
-            let mut best: Vec<Candidate> = best.into_iter().map(|Reverse(one)| one).collect();
-            best.sort_unstable();
-            best
-        };
-        (self.best.into_iter().map(ascending).collect(), self.more)
+    pub(super) fn finish(mut self) -> (Vec<Vec<Candidate>>, bool) {
+        self.trim();
+        self.best.iter_mut().for_each(|best| best.sort_unstable());
+        (self.best, self.more)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_those_of_sorting_all(
+            all in prop::collection::vec((0usize..3, 0u8..20), 0..300),
+            most in 1usize..40,
+            parts in 1usize..4,
+        ) {
+            let mut some: Vec<_> = (0..parts).map(|_| Candidates::new(3, most)).collect();
+            let mut sorted = Vec::new();
+            for (page, (component, score)) in (0..).zip(&all) {
+                let score = Score::of_test(*score);
+                let candidate = Candidate { score, page: Reverse(page) };
+                some[page as usize % parts].push(*component, candidate);
+                sorted.push((candidate, *component));
+            }
+            let found = some.into_iter().reduce(|mut all, one| { all.merge(one); all });
+            let (best, more) = found.unwrap().finish();
+            // Ties between components are for URLs to decide: so many of each are there.
+            sorted.sort_unstable();
+            sorted.reverse();
+            let least = sorted.get(most - 1).map(|(least, _)| least.score);
+            for (component, best) in best.iter().enumerate() {
+                let mut expected: Vec<_> =
+                    sorted.iter().filter(|(_, of)| *of == component).map(|(one, _)| *one).collect();
+                expected.retain(|one| least.is_none_or(|least| one.score >= least));
+                expected.truncate(most);
+                expected.reverse();
+                prop_assert_eq!(best, &expected);
+            }
+            prop_assert_eq!(more, best.iter().map(Vec::len).sum::<usize>() < all.len());
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! What is asked, and what is decided about a page by it.
 
 use super::decision::{Decision, Reason};
+use super::in_order::Coming;
 use super::options::Due;
-use super::pages::differs;
+use super::pages::{differs, unknown};
 use super::plan::NewPage;
 use super::rule::Rule;
 use super::score::{Facts, Score, Scorer, Stands, weight};
@@ -10,7 +11,7 @@ use super::worked::Worked;
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::page::{TIME_MAX, TIME_MIN};
-use crate::recrawl::{Interval, Recent};
+use crate::recrawl::{Belief, Interval, Recent};
 use crate::segment::{Row, host_slot, seconds, url_hash};
 use crate::store::answer::Page;
 use crate::store::component::Changing;
@@ -69,26 +70,43 @@ impl Asked {
         let (recent, rule) = (Recent::default(), due.rules.of(url));
         let hash = url_hash(url, seed);
         let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None, led: false };
+        let belief = &scorer.belief(facts, &mut worked);
         Ok(NewPage {
-            value: scorer.value_since(facts, due.largest().seconds(), &mut worked)?,
-            rate: scorer.belief(facts, &mut worked).rate(),
+            value: scorer.value_since(facts, due.largest().seconds(), belief)?,
+            rate: belief.rate(),
             weight: weight(&facts),
-            every: scorer.every(facts, threshold, &mut worked),
+            every: scorer.every(facts, threshold, belief),
         })
     }
 
     /// A page that is looked at; none if it is not known.
     pub(super) fn look<'a>(&'a self, url: &'a str) -> Result<Option<Looked<'a>>> {
-        let Asked { snapshot, due, scorer } = self;
-        let Snapshot { view, sequence, .. } = snapshot;
+        let Snapshot { view, sequence, .. } = &self.snapshot;
         let lookup = Lookup::new(url, view.seed);
-        let Some(changing) = view.changing(&lookup, *sequence)? else { return Ok(None) };
-        let Changing { head, changes } = &changing;
+        let changing = view.changing(&lookup, *sequence)?;
+        Ok(changing.map(|changing| self.looked(lookup, changing)))
+    }
+
+    /// A page that comes next.
+    pub(super) fn look_at<'a>(&'a self, coming: &'a Coming) -> Result<Looked<'a>> {
+        let Snapshot { view, sequence, .. } = &self.snapshot;
+        let lookup = Lookup::new(&coming.url, view.seed);
+        let changing = match coming.standing {
+            Some(standing) => view.changing_at(standing, &lookup, *sequence)?,
+            None => view.changing(&lookup, *sequence)?,
+        };
+        let changing = changing.ok_or_else(|| unknown(&coming.url))?;
+        Ok(self.looked(lookup, changing))
+    }
+
+    fn looked<'a>(&'a self, lookup: Lookup<'a>, changing: Changing) -> Looked<'a> {
+        let Asked { snapshot: Snapshot { view, .. }, due, scorer } = self;
+        let (url, Changing { head, changes }) = (lookup.url, &changing);
         let row = Row::new(Some(head), changes, 0, host_slot(url, view.seed));
         let recent = changes.recent(head.first, head.last.time);
         let rule = due.rules.get(due.rules.number_of(url));
         let changed = scorer.changed(&row, rule, url);
-        Ok(Some(Looked { lookup, changing, row, recent, rule, changed }))
+        Looked { lookup, changing, row, recent, rule, changed }
     }
 
     /// What puts a page in order that another one leads.
@@ -109,9 +127,10 @@ impl Asked {
         let Looked { lookup, changing, rule, changed, .. } = &of;
         let head = &changing.head;
         let last = seconds(head.last.time);
+        let belief = &scorer.belief(facts, worked);
         let (every, date) = match due.threshold {
             Some(threshold) => {
-                let (every, after) = scorer.date(facts, threshold, worked)?;
+                let (every, after) = scorer.date(facts, threshold, belief);
                 (Some(every), time_of(last.saturating_add(after)))
             }
             None => (None, None),
@@ -131,8 +150,8 @@ impl Asked {
         };
         Ok(Decision {
             page: Page::new(lookup.url, changing, &snapshot.view.epochs),
-            value: scorer.value(facts, worked)?,
-            rate: scorer.belief(facts, worked).rate(),
+            value: scorer.value(facts, belief)?,
+            rate: belief.rate(),
             weight: weight(&facts),
             due: date,
             every,
@@ -152,11 +171,11 @@ fn time_of(seconds: u64) -> Option<i64> {
 impl Scorer {
     /// How long after a visit a page is due by a threshold; and how many seconds after its last one,
     /// which may have failed.
-    fn date(&self, of: Facts<'_>, threshold: f64, worked: &mut Worked) -> Result<(Interval, u64)> {
-        let every = self.every(of, threshold, worked);
+    fn date(&self, of: Facts<'_>, threshold: f64, belief: &Belief) -> (Interval, u64) {
+        let every = self.every(of, threshold, belief);
         let failing = of.row.failing_seconds().unwrap_or(0);
         let after = every.seconds().saturating_sub(failing).max(self.left_alone(of.row));
         let min = of.rule.min.map_or(0, Interval::seconds);
-        Ok((every, after.max(min)))
+        (every, after.max(min))
     }
 }

@@ -7,6 +7,7 @@ use super::score::Score;
 use crate::bug::Bug;
 use crate::error::Result;
 use crate::page::surt;
+use crate::store::component::Standing;
 
 /// All pages, the best first, then in SURT order; whether one leads another is not looked at.
 pub(super) enum InOrder {
@@ -34,6 +35,8 @@ pub(super) struct Most {
 pub(super) struct Coming {
     pub(super) score: Score,
     pub(super) url: String,
+    /// Where its newest record stands, if that is known.
+    pub(super) standing: Option<Standing>,
 }
 
 impl Coming {
@@ -57,11 +60,10 @@ impl InOrder {
     }
 
     pub(super) fn next(&mut self, asked: &Asked, most: Most) -> Result<Option<Coming>> {
-        let next = match self {
-            InOrder::ByRows(pages) => pages.next(asked, most)?,
-            InOrder::ByScan(pages) => pages.next(asked, most)?,
-        };
-        Ok(next.map(|(score, url)| Coming { score, url }))
+        match self {
+            InOrder::ByRows(pages) => pages.next(asked, most),
+            InOrder::ByScan(pages) => pages.next(asked, most),
+        }
     }
 
     /// The last page that was returned, if any was.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::rows::{EachPage, part_of};
+use super::rows::{each_page, part_of};
 use super::sources::{Source, sources};
 use super::worked::Kept;
 use crate::bug::{Bug, OrBug};
@@ -164,12 +164,12 @@ fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
     let of_part = |(): &mut (), part: usize| {
         let mut compared = Vec::new();
         let (from, upto) = part_of(last, part, PARTS);
-        for found in EachPage::new(sources, from, upto)? {
-            let row = found?.row;
-            if row.code != Code::default() {
-                compared.push(slot_code(row.host, row.code));
+        each_page(sources, from, upto, |found| {
+            if found.row.code != Code::default() {
+                compared.push(slot_code(found.row.host, found.row.code));
             }
-        }
+            Ok(())
+        })?;
         compared.sort_unstable();
         Ok(compared)
     };

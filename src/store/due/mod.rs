@@ -1,11 +1,13 @@
 //! Which pages are due: what a visit to each is worth, and the best within a budget.
 //!
 //! Nothing is kept for this but a row of 16 bytes for each page of a segment, in the order of its
-//! hashes ([`Row`](crate::segment::Row)). The rows of all components go side by side, so those of one
-//! page meet, and the newest counts ([`rows`]). What a visit is worth is worked out from the row, and
-//! from what was learned of all rows ([`score`], [`learned`]). Only the best are read as pages
-//! ([`pages`]). A [`plan`] adds when each of them is due.
+//! hashes ([`Row`](crate::segment::Row)). The rows that all components have of some hashes are looked at
+//! together ([`rows`]), and the [`newest`] of a page counts. What a visit is worth is worked out from
+//! the row, and from what was learned of all rows ([`score`], [`learned`]); for nearly all it is seen at
+//! a glance that it is too little ([`best`]). Only the best are read as pages ([`pages`]). A [`plan`]
+//! adds when each of them is due.
 
+mod best;
 mod by_rows;
 mod by_scan;
 mod calm;
@@ -19,6 +21,7 @@ mod in_order;
 mod kinds;
 mod leader;
 mod learned;
+mod newest;
 mod options;
 mod pace;
 mod pages;

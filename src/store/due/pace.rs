@@ -2,7 +2,7 @@
 
 use super::learned::sample;
 use super::options::Due;
-use super::rows::{EachPage, part_of};
+use super::rows::{each_page, part_of};
 use super::sources::{Source, sources};
 use crate::error::Result;
 use crate::segment::seconds;
@@ -38,9 +38,10 @@ fn fold(
     let of_part = |(): &mut (), part: usize| {
         let mut came_to = first;
         let (from, upto) = part_of(last, part, PARTS);
-        for found in EachPage::new(sources, from, upto)? {
-            came_to = take(came_to, found?.row.seconds_since(now));
-        }
+        each_page(sources, from, upto, |found| {
+            came_to = take(came_to, found.row.seconds_since(now));
+            Ok(())
+        })?;
         Ok(came_to)
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -160,7 +160,7 @@ impl Reading {
         self.looked_at += 1;
         let (mut led, mut decision) = (None, None);
         if !self.hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
-            let looked = asked.look(&next.url)?.ok_or_else(|| unknown(&next.url))?;
+            let looked = asked.look_at(next)?;
             let leader = asked.leader(&looked, crowds)?;
             led = asked.led(&looked, next, leader.as_ref(), worked)?;
             if led.is_none() {
@@ -172,16 +172,13 @@ impl Reading {
     }
 
     /// What is decided about a page that another leads, unless its host is full.
-    fn decide_led(
-        &mut self,
-        Led { coming: Coming { url, .. }, leader }: Led,
-    ) -> Result<Option<Decision>> {
+    fn decide_led(&mut self, Led { coming, leader }: Led) -> Result<Option<Decision>> {
         let Reading { asked, hosts, worked, .. } = self;
-        if hosts.is_full(&url, asked.due.rules.number_of(&url), &asked.due) {
+        let url = &coming.url;
+        if hosts.is_full(url, asked.due.rules.number_of(url), &asked.due) {
             return Ok(None);
         }
-        let looked = asked.look(&url)?.ok_or_else(|| unknown(&url))?;
-        asked.decide(looked, Some(leader), worked).map(Some)
+        asked.decide(asked.look_at(&coming)?, Some(leader), worked).map(Some)
     }
 
     /// Fills the line of those that wait, where memory did not hold it.
@@ -194,7 +191,7 @@ impl Reading {
             if hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
                 continue;
             }
-            let looked = asked.look(&next.url)?.ok_or_else(|| unknown(&next.url))?;
+            let looked = asked.look_at(&next)?;
             let leader = asked.leader(&looked, crowds)?;
             if let Some(led) = asked.led(&looked, &next, leader.as_ref(), worked)? {
                 waiting.push(led)?;
@@ -209,14 +206,15 @@ impl Asked {
     fn led(
         &self,
         looked: &Looked<'_>,
-        Coming { score, url }: &Coming,
+        Coming { score, url, standing }: &Coming,
         leader: Option<&String>,
         worked: &mut Worked,
     ) -> Result<Option<Led>> {
         let Some(leader) = leader else { return Ok(None) };
         let led = self.score_of_led(looked, worked)?;
         let (url, leader) = (url.clone(), leader.clone());
-        Ok((led < *score).then_some(Led { coming: Coming { score: led, url }, leader }))
+        let coming = Coming { score: led, url, standing: *standing };
+        Ok((led < *score).then_some(Led { coming, leader }))
     }
 }
 
@@ -225,6 +223,6 @@ pub(super) fn differs(url: &str) -> Error {
     Error::corrupt("segments", 0, format!("a row says of {url} what its record does not"))
 }
 
-fn unknown(url: &str) -> Error {
+pub(super) fn unknown(url: &str) -> Error {
     Error::corrupt("segments", 0, format!("a row says that {url} is known"))
 }

@@ -10,7 +10,7 @@ use super::kinds::{Kind, Kinds};
 use super::leader::Crowds;
 use super::learned::sample;
 use super::options::Due;
-use super::rows::{EachPage, Found, part_of, source_of};
+use super::rows::{Found, each_page, part_of, source_of};
 use super::score::Facts;
 use super::sources::sources;
 use super::worked::Worked;
@@ -173,8 +173,7 @@ fn kinds(asked: &Asked) -> Result<(Kinds, f64)> {
     let of_part = |(): &mut (), part: usize| -> Result<Vec<Kind>> {
         let mut kinds = Vec::new();
         let (from, upto) = part_of(last, part, PARTS);
-        for found in EachPage::new(&sources, from, upto)? {
-            let Found { hash, component, page, row } = found?;
+        each_page(&sources, from, upto, |Found { hash, component, page, row }| {
             let number = rule_of(&held, component, page)?;
             let mut recent = Recent::default();
             if by_order {
@@ -187,7 +186,8 @@ fn kinds(asked: &Asked) -> Result<(Kinds, f64)> {
             let rule = due.rules.get(number);
             let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None, led: false };
             kinds.push(scorer.kind(facts, number));
-        }
+            Ok(())
+        })?;
         kinds.sort_unstable();
         Ok(kinds)
     };

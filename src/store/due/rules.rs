@@ -164,6 +164,9 @@ impl Rules {
 
     /// The number of the rule of a page.
     pub(super) fn number_of(&self, url: &str) -> RuleNumber {
+        if self.edges.is_empty() {
+            return RuleNumber::EVERYWHERE;
+        }
         let key = surt::key_of(url);
         let passed = self.edges.partition_point(|edge| self.key(edge) <= key.as_slice());
         let last = passed.checked_sub(1).and_then(|last| self.edges.get(last));

@@ -37,6 +37,11 @@ impl Score {
         Score(figure.to_bits() & !OVERDUE)
     }
 
+    #[cfg(test)]
+    pub(super) fn of_test(figure: u8) -> Score {
+        Score::by(figure.into())
+    }
+
     fn overdue(intervals: f64) -> Score {
         Score(Score::by(intervals).0 | OVERDUE)
     }
@@ -145,7 +150,10 @@ impl Scorer {
             Stands::NotYet(_) => None,
             Stands::LeftAlone(_) => Some(Score::by(0.0)),
             Stands::Overdue { intervals, .. } => Some(Score::overdue(intervals)),
-            Stands::Since(seconds) => Some(Score::by(self.value_since(of, seconds, worked)?)),
+            Stands::Since(seconds) => {
+                let belief = &self.belief(of, worked);
+                Some(Score::by(self.value_since(of, seconds, belief)?))
+            }
         })
     }
 
@@ -197,21 +205,16 @@ impl Scorer {
     }
 
     /// What the policy makes of a page.
-    pub(super) fn value(&self, of: Facts<'_>, worked: &mut Worked) -> Result<f64> {
+    pub(super) fn value(&self, of: Facts<'_>, belief: &Belief) -> Result<f64> {
         match self.stands(of) {
             Stands::LeftAlone(_) => Ok(0.0),
-            _ => self.value_since(of, self.since(of.row), worked),
+            _ => self.value_since(of, self.since(of.row), belief),
         }
     }
 
     /// What the policy makes of a page so long after its last visit.
-    pub(super) fn value_since(
-        &self,
-        of: Facts<'_>,
-        since: u64,
-        worked: &mut Worked,
-    ) -> Result<f64> {
-        let (weight, belief) = (self.weight(&of), &self.belief(of, worked));
+    pub(super) fn value_since(&self, of: Facts<'_>, since: u64, belief: &Belief) -> Result<f64> {
+        let weight = self.weight(&of);
         let (policy, worths) = self.policy(of.rule);
         let Some(worths) = worths else {
             let days = since as f64 / DAY_SECONDS;
@@ -242,12 +245,11 @@ impl Scorer {
 
     /// The interval after which a page is visited again, if no visit fails, by a threshold of what its
     /// policy makes of it.
-    pub(super) fn every(&self, of: Facts<'_>, threshold: f64, worked: &mut Worked) -> Interval {
+    pub(super) fn every(&self, of: Facts<'_>, threshold: f64, belief: &Belief) -> Interval {
         let (policy, worths) = self.policy(of.rule);
         let own = match worths {
             Some(worths) => {
                 let weight = self.weight(&of);
-                let belief = &self.belief(of, worked);
                 let by_rate = worths.reach(belief, threshold / weight);
                 let by_hint = self.hints.as_ref().zip(of.changed).and_then(|(hints, changed)| {
                     let last = self.now.saturating_sub(self.since(of.row));

@@ -8,8 +8,8 @@ use super::rules::Rules;
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::{Changes, Entry, Prefix, surt};
-use crate::segment::{Row, RowOf, host_slot};
-use crate::store::component::{Component, ComponentId};
+use crate::segment::{Row, RowOf, Rows, RowsInMemory, host_slot};
+use crate::store::component::{Component, ComponentId, Standing};
 use crate::store::live_segment::LiveSegment;
 use crate::store::lookup::Lookup;
 use crate::store::memtable::{Memtable, PageOf};
@@ -27,13 +27,14 @@ pub(super) enum Of {
         /// The numbers of its pages in SURT order.
         numbers: Vec<u32>,
         /// Their rows by hash; a page is its place in that order.
-        rows: Vec<RowOf>,
+        rows: RowsInMemory,
     },
 }
 
 /// A component, and which of its pages are looked at.
 #[derive(Debug)]
 pub(super) struct Source {
+    id: ComponentId,
     pub(super) of: Of,
     /// Those under the prefix.
     under: Range<u32>,
@@ -52,6 +53,22 @@ impl Source {
         self.under.contains(&page) && (self.hidden.is_empty() || !hides(&self.hidden))
     }
 
+    /// Its rows of hashes from `first` to `last`, those that are not looked at included.
+    pub(super) fn rows(&self, first: u64, last: u64) -> Result<Rows<'_>> {
+        match &self.of {
+            Of::Segment(live) => live.segment.rows(first, last),
+            Of::Memtable { rows, .. } => Ok(rows.rows(first, last)),
+        }
+    }
+
+    /// How many pages it has.
+    pub(super) fn all_pages(&self) -> u64 {
+        match &self.of {
+            Of::Segment(live) => live.segment.numbers().pages,
+            Of::Memtable { numbers, .. } => numbers.len() as u64,
+        }
+    }
+
     /// How many pages may be looked at.
     pub(super) fn pages(&self) -> u64 {
         u64::from(self.under.end - self.under.start)
@@ -67,6 +84,16 @@ impl Source {
             }
             Of::Memtable { .. } => self.in_memtable(page, |page| page.url().to_owned()),
         }
+    }
+
+    /// Where the record of a page stands.
+    pub(super) fn standing(&self, page: u32) -> Result<Standing> {
+        let number = match &self.of {
+            Of::Segment(_) => Some(page),
+            Of::Memtable { numbers, .. } => numbers.get(page as usize).copied(),
+        };
+        let page = number.or_bug("a candidate is a page of its component")?;
+        Ok(Standing { component: self.id, page })
     }
 
     fn in_memtable<T>(&self, page: u32, read: impl FnOnce(PageOf<'_>) -> T) -> Result<T> {
@@ -130,7 +157,7 @@ fn segment(
         None => 0..bound_of(live.segment.numbers().pages)?,
     };
     let hidden = hidden.into_iter().filter(|range| !range.is_empty()).collect();
-    Ok(Source { of: Of::Segment(Arc::clone(live)), under, hidden })
+    Ok(Source { id: component.id(), of: Of::Segment(Arc::clone(live)), under, hidden })
 }
 
 /// The keys from one on and before another.
@@ -222,9 +249,10 @@ fn in_memory(
         let of = rows.get_mut(at).or_bug("there is a row of each page")?;
         changing.into_iter().for_each(|page| of.row = of.row.with(&page.changes));
     }
-    rows.sort_unstable_by_key(|row| (row.hash, row.page));
+    let rows = RowsInMemory::new(rows);
     let under =
         0..u32::try_from(numbers.len()).ok().or_bug("a memtable has fewer than 2^31 pages")?;
     let memtable = Arc::clone(memtable);
-    Ok(Source { of: Of::Memtable { memtable, numbers, rows }, under, hidden: Vec::new() })
+    let of = Of::Memtable { memtable, numbers, rows };
+    Ok(Source { id, of, under, hidden: Vec::new() })
 }

@@ -1,7 +1,7 @@
 //! How the pages of a store change, on the whole.
 
 use super::learned::{Learned, sample};
-use super::rows::{EachPage, part_of};
+use super::rows::{each_page, part_of};
 use super::sources::sources;
 use crate::error::Result;
 use crate::recrawl::{Belief, Class, Code};
@@ -61,15 +61,15 @@ fn told(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Told> {
     let of_part = |(): &mut (), part: usize| -> Result<Told> {
         let mut told = Told::default();
         let (from, upto) = part_of(last, part, PARTS);
-        for found in EachPage::new(&sources, from, upto)? {
-            let found = found?;
+        each_page(&sources, from, upto, |found| {
             let (host, code) = (found.row.host, found.row.code);
             told.pages += 1;
             if code != Code::default() {
                 told.changed += u64::from(code.summary().changes > 0);
                 told.by.push((learned.class(found.hash, host, code), code));
             }
-        }
+            Ok(())
+        })?;
         Ok(told)
     };
     let mut all = Told::default();

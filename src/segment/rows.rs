@@ -1,0 +1,141 @@
+//! The rows of a segment in the order of its hashes, or such rows in memory.
+
+use std::ops::Range;
+
+use super::file::Segment;
+use super::schedule::{Row, RowFlags};
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::layout::{Kind, PackedRow, Tag};
+
+const HASHES: Tag = Tag::of(Kind::Hashes);
+const PAGES: Tag = Tag::of(Kind::HashPages);
+
+/// A row, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowOf {
+    pub(crate) hash: u64,
+    /// The page's place in SURT order.
+    pub(crate) page: u32,
+    pub(crate) row: Row,
+}
+
+/// Rows in the order of their hashes, from one hash to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'s> {
+    hashes: &'s [[u8; 8]],
+    pages: &'s [[u8; 4]],
+    packed: &'s [PackedRow],
+    /// If they are of a segment, that, and the place of the first of them.
+    of: Option<(&'s Segment, u64)>,
+}
+
+/// Rows that are not in a segment, in the order of their hashes.
+#[derive(Debug, Default)]
+pub(crate) struct RowsInMemory {
+    hashes: Vec<[u8; 8]>,
+    pages: Vec<[u8; 4]>,
+    packed: Vec<PackedRow>,
+}
+
+impl Rows<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// The hash of a row.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there are as many as rows")]
+    pub(crate) fn hash(&self, at: usize) -> u64 {
+        u64::from_le_bytes(self.hashes[at])
+    }
+
+    /// The page of a row: its place in SURT order.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there are as many as rows")]
+    pub(crate) fn page(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.pages[at])
+    }
+
+    /// A row, unpacked.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there are so many")]
+    pub(crate) fn row(&self, at: usize) -> Result<Row> {
+        let packed = &self.packed[at];
+        match Row::unpack(packed) {
+            Some(row) => Ok(row),
+            None => self.of.map_or_else(
+                || Ok(None.or_bug("what was packed can be unpacked")?),
+                |(segment, start)| segment.row(start + at as u64, packed),
+            ),
+        }
+    }
+
+    /// What a row says of its page, and of older rows.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there are so many")]
+    pub(crate) fn flags(&self, at: usize) -> RowFlags {
+        RowFlags::unpack(&self.packed[at])
+    }
+
+    /// Which of them have this hash.
+    #[inline]
+    pub(crate) fn with(&self, hash: u64) -> Range<usize> {
+        let from = self.hashes.partition_point(|other| u64::from_le_bytes(*other) < hash);
+        let others = self.hashes.iter().skip(from);
+        from..from + others.take_while(|other| u64::from_le_bytes(**other) == hash).count()
+    }
+}
+
+impl RowsInMemory {
+    pub(crate) fn new(mut rows: Vec<RowOf>) -> RowsInMemory {
+        rows.sort_unstable_by_key(|row| (row.hash, row.page));
+        RowsInMemory {
+            hashes: rows.iter().map(|row| row.hash.to_le_bytes()).collect(),
+            pages: rows.iter().map(|row| row.page.to_le_bytes()).collect(),
+            packed: rows.iter().map(|row| row.row.pack()).collect(),
+        }
+    }
+
+    /// Those of hashes from `first` to `last`.
+    pub(crate) fn rows(&self, first: u64, last: u64) -> Rows<'_> {
+        let place_from = |hash| self.hashes.partition_point(|h| u64::from_le_bytes(*h) < hash);
+        let upto = last.checked_add(1).map_or(self.hashes.len(), place_from);
+        let places = place_from(first)..upto;
+        Rows {
+            hashes: self.hashes.get(places.clone()).unwrap_or_default(),
+            pages: self.pages.get(places.clone()).unwrap_or_default(),
+            packed: self.packed.get(places).unwrap_or_default(),
+            of: None,
+        }
+    }
+}
+
+impl Segment {
+    /// The rows of hashes from `first` to `last`.
+    pub(crate) fn rows(&self, first: u64, last: u64) -> Result<Rows<'_>> {
+        let pages = self.numbers().pages;
+        let start = self.place_from(first)?;
+        let end = last.checked_add(1).map_or(Ok(pages), |end| self.place_from(end))?.max(start);
+        let rows = Rows {
+            hashes: self.section(HASHES).get(start * 8..end * 8)?.as_chunks().0,
+            pages: self.section(PAGES).get(start * 4..end * 4)?.as_chunks().0,
+            packed: self.packed_rows(start..end)?,
+            of: Some((self, start)),
+        };
+        if !rows.hashes.is_sorted_by_key(|hash| u64::from_le_bytes(*hash)) {
+            let falls = (1..rows.len()).find(|at| rows.hash(*at) < rows.hash(at - 1));
+            let place = start + falls.or_bug("they are not in order")? as u64;
+            let what = format!("hash {place} of {pages} is less than the one before");
+            return Err(self.damaged(HASHES, place * 8, &what));
+        }
+        let largest = rows.pages.iter().map(|page| u32::from_le_bytes(*page)).max();
+        if largest.is_some_and(|page| u64::from(page) >= pages) {
+            let wrong = (0..rows.len()).find(|at| u64::from(rows.page(*at)) >= pages);
+            let place = wrong.or_bug("one of them is too large")?;
+            let what = format!("it names page {} of {pages}", rows.page(place));
+            return Err(self.damaged(PAGES, (start + place as u64) * 4, &what));
+        }
+        Ok(rows)
+    }
+}
