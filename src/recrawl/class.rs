@@ -23,9 +23,14 @@ const WIDTH_MIN: f64 = 0.5;
 /// Widths: up to 3.6.
 const WIDTHS: u16 = 18;
 
+/// How likely a page is to be of another kind than those that were learned from: as likely the default
+/// is to be its prior. Else a store whose pages have hardly changed believes that of a page that is news.
+const DOUBT: f64 = 0.1;
+
 const _: () = assert!(1 + MEDIANS * WIDTHS < 1 << 12, "a class has room beside other things");
 
-/// A prior in two bytes: the default, or one of some two thousand log-normals.
+/// A prior in two bytes: the default, or one of some two thousand log-normals, each with a share of the
+/// default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Class(u16);
 
@@ -56,6 +61,6 @@ impl Class {
         let (median, width) = (number / WIDTHS, number % WIDTHS);
         let octaves = f64::from(median) / f64::from(MEDIAN_STEPS) + OCTAVES_MIN;
         let width = WIDTH_MIN * exp(f64::from(width) / WIDTH_STEPS * LN_2);
-        Prior::of_log_normal(octaves * LN_2, width)
+        Prior::of_log_normal(octaves * LN_2, width).unless(DOUBT, &Prior::default())
     }
 }

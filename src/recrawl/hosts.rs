@@ -26,7 +26,9 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// is empirical Bayes with two levels: A. Gelman et al., *Bayesian data analysis*, chapter 5.
 ///
 /// The prior of a host is a log-normal, to a quarter of an octave. So there are few, and what is worked
-/// out of one serves many hosts.
+/// out of one serves many hosts. A tenth of it is the [default](Prior::default), since a page may be of
+/// another kind than any that was learned from (J. O. Berger, *Statistical decision theory and Bayesian
+/// analysis*, 4.7.4: ε-contamination).
 ///
 /// ```
 /// use simkeep::recrawl::{Belief, Change, Comparison, Fit, Hosts, Likelihood, Priors};

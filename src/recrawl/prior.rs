@@ -3,7 +3,7 @@
 use super::check;
 use super::grid::{Grid, both, logarithms, rates};
 use super::likelihood::relative;
-use super::real::ln;
+use super::real::{exp, ln};
 use crate::error::{Error, Result};
 
 /// How likely each of 64 rates is before a page's own visits tell more.
@@ -73,6 +73,12 @@ impl Prior {
         }
         let days = check::interval("days", days)?;
         Ok(Prior::normal(both(&logarithms(), &rates(), |log, rate| shape * log - days * rate)))
+    }
+
+    /// This prior, unless it is another one, as likely as `doubt`.
+    pub(super) fn unless(&self, doubt: f64, other: &Prior) -> Prior {
+        let of = |log, other| (1.0 - doubt) * exp(log) + doubt * exp(other);
+        Prior::of_probabilities(&both(&self.log, &other.log, of))
     }
 
     /// The prior in proportion to numbers with these logarithms, per step of ln λ.

@@ -106,11 +106,33 @@ impl fmt::Display for Decision {
         if returns > 0 {
             write!(f, ", {returns} found it back at an earlier version")?;
         }
-        write!(f, "; {:.2} changes a day", rate.per_day)?;
-        write!(f, " ({:.2} to {:.2})", rate.low, rate.high)?;
+        let [per_day, low, high] = [rate.per_day, rate.low, rate.high].map(Figure);
+        write!(f, "; {per_day} changes a day ({low} to {high})")?;
         match self.due {
             Some(due) => write!(f, "; due at {}", Utc(due)),
             None => Ok(()),
         }
+    }
+}
+
+/// A rate with two digits that tell at least, however slow it is.
+struct Figure(f64);
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rates are of at least 2^-20 a day.
+        let zeros = (0..6).take_while(|zeros| self.0 < 0.1_f64.powi(zeros + 1)).count();
+        write!(f, "{:.*}", zeros + 2, self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_rates_are_told_apart() {
+        let told = [12.3, 1.0, 0.5, 0.25, 0.034, 0.0017, 0.000_002].map(|r| Figure(r).to_string());
+        assert_eq!(told, ["12.30", "1.00", "0.50", "0.25", "0.034", "0.0017", "0.0000020"]);
     }
 }
