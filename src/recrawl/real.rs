@@ -80,6 +80,7 @@ const TERMS_OF_SMALL: usize = 14;
 const TERMS: usize = 20;
 
 /// 1/n! for each n.
+#[expect(clippy::indexing_slicing, reason = "as many as there are at most")]
 const INVERSE_FACTORIALS: [f64; TERMS + 1] = {
     let (mut all, mut n, mut factorial) = ([1.0; TERMS + 1], 1, 1_u64);
     while n <= TERMS {

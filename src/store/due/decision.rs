@@ -84,7 +84,7 @@ impl fmt::Display for Reason {
             Reason::Overdue { after } => write!(f, "not visited for more than {after}"),
             Reason::NotYet { min } => write!(f, "not to be visited within {min} of its last visit"),
             Reason::LeftAlone { until } => {
-                write!(f, "its last visits failed, and it is left alone until {}", Utc(*until))
+                write!(f, "failed when last visited, and left alone until {}", Utc(*until))
             }
             Reason::Ahead => f.write_str("its last visit lies in the future"),
         }

@@ -92,7 +92,6 @@ impl Newest {
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     fn place(&self, hash: u64) -> usize {
         let last = self.hashes.len() - 1;
-        #[expect(clippy::cast_possible_truncation, reason = "the upper half of a product")]
         let mut place = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & last;
         while self.hashes[place].rows > 0 && self.hashes[place].hash != hash {
             place = (place + 1) & last;

@@ -64,7 +64,9 @@ impl Told<'_> {
             }
             Reason::LeftAlone { until } => {
                 let until = self.date(*until);
-                format!("{when}: its last visits failed, and it is left alone until {until}")
+                format!(
+                    "{when}: it failed when it was last visited, and is left alone until {until}"
+                )
             }
             Reason::Ahead => {
                 let last = time::to_second(page.last.time);
@@ -94,7 +96,7 @@ impl Told<'_> {
             }
             Policy::VALUE | Policy::HARMONIC => {
                 let since = u64::try_from(self.now.saturating_sub(last.time)).unwrap_or(0) / 1000;
-                return self.worth(&format!("{} after its last visit ", words::span(since)));
+                return self.worth(&format!("now, {} after its last visit, ", words::span(since)));
             }
             Policy::UNIFORM => format!("{before} was {value} days ago"),
             policy => format!("{value} of its intervals by {policy} have passed since {before}"),
@@ -163,8 +165,8 @@ impl Told<'_> {
         let more = if is_cut { "at least " } else { "" };
         let pages = words::many(compared as u64, "page was", "pages were");
         format!(
-            "{own}; on its host {more}{pages} compared, and a new one is taken for {per_day} ({low} to \
-             {high})"
+            "{own}; on its host {more}{pages} compared, and a new one is taken for {per_day} a day ({low} \
+             to {high})"
         )
     }
 
@@ -200,7 +202,7 @@ impl Told<'_> {
         let is_whole = per_day >= 100.0 || per_day.fract() == 0.0;
         let visits = if is_whole { words::count(whole) } else { words::amount(per_day) };
         let source = if is_said { "" } else { ", the pace of late; --per-day says another" };
-        format!("to be visited {every}, by {visits} visits a day{source}")
+        format!("to be visited {every}, if there are {visits} visits a day{source}")
     }
 
     /// A time: a date, unless it is near.

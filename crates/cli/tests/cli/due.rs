@@ -100,12 +100,12 @@ fn the_best_pages_are_listed_first() {
 #[test]
 fn it_is_said_of_a_page_why_it_is_due() {
     let place = Place::with(&crawl());
-    let about = "https://example.org/about is due since 2024-03-07: 17 days after its last visit a \
+    let about = "https://example.org/about is due since 2024-03-07: now, 17 days after its last visit, a \
                  visit is worth 1.23, and others are visited from 0.43 on
   none of 19 comparisons found it changed
   0.011 changes a day (0.00044 to 0.038, 90 %); on its host 3 pages were compared, and a new one is taken \
-                 for 2.75 (0.0037 to 8.98)
-  to be visited every 9.6 days, by 2 visits a day
+                 for 2.75 a day (0.0037 to 8.98)
+  to be visited every 9.6 days, if there are 2 visits a day
 ";
     let page = "https://example.org/about";
     assert_eq!(recrawl(&place, page, &["--per-day", "2"]), about);
@@ -114,8 +114,8 @@ fn it_is_said_of_a_page_why_it_is_due() {
   1 of 19 comparisons found it changed, 18 back at an earlier version; last on 2024-02-27 by 33 bits \
                 (major)
   6.17 changes a day (0.66 to 20.13, 90 %); on its host 3 pages were compared, and a new one is taken \
-                for 2.75 (0.0037 to 8.98)
-  to be visited every 28 days, by 0.89 visits a day, the pace of late; --per-day says another
+                for 2.75 a day (0.0037 to 8.98)
+  to be visited every 28 days, if there are 0.89 visits a day, the pace of late; --per-day says another
 ";
     let page = "https://example.org/flip";
     assert_eq!(recrawl(&place, page, &["--policy", "uniform"]), flip);
@@ -418,7 +418,7 @@ fn a_page_whose_visits_failed_is_left_alone() {
     let visit = |day| line("http://a/", day, &json!({ "seen": "failed" }));
     let place = Place::with(&[visit(0), visit(20)].concat());
     let told = place.done(&["recrawl", "http://a/", "--now", "2024-01-22", "--per-day", "1"]);
-    let said = "http://a/ is due on 2024-01-31: its last visits failed, and it is left alone until \
+    let said = "http://a/ is due on 2024-01-31: it failed when it was last visited, and is left alone until \
                 2024-01-31\n  its 2 visits are not enough to compare two\n";
     assert!(told.starts_with(said), "{told}");
     let page = &super::objects(&place.done(&["due", "--now", "2024-01-22", "--json"]))[0];
