@@ -49,9 +49,18 @@ fn run_hints(feed: &Feed, file: &[u8]) {
 
 fn read_hints(bytes: Box<dyn Read + Send>) -> Vec<Found> {
     match hints::read("file", bytes, ZstdWindow::default()) {
-        Ok(hints) => hints.take(HINTS_MAX).collect(),
+        Ok(hints) => hints.take(HINTS_MAX).map(|found| found.map_err(in_one_way)).collect(),
         Err(broken) => vec![Err(broken)],
     }
+}
+
+/// A file may be broken in two ways at one place: by what is missing, and by bytes that are no text.
+/// Which of them is told depends on the reads.
+fn in_one_way(broken: Broken) -> Broken {
+    let is_either = ["syntax error: ", "cannot decode input using UTF-8: "]
+        .iter()
+        .any(|start| broken.why.starts_with(start));
+    if is_either { Broken { why: "it is no XML".to_owned(), ..broken } } else { broken }
 }
 
 /// Without the places, which tell how the file was packed.
