@@ -161,7 +161,8 @@ fn a_page_is_believed_by_the_others_of_its_host_and_by_its_own_visits() {
                 (expected.high, found.high),
             ];
             for (expected, found) in pairs {
-                assert!((found / expected).ln().abs() < 0.2, "{url}: {found} is not {expected}");
+                // By a row it is known of several intervals what they are on average alone.
+                assert!((found / expected).ln().abs() < 0.25, "{url}: {found} is not {expected}");
             }
         }
     }
