@@ -47,14 +47,17 @@ impl Changes {
     /// # }
     /// ```
     pub fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Changes {
-        let mut fold = Fold::default();
-        let mut rest = entries;
-        while let [entry, following @ ..] = rest {
-            fold.take(*entry, || restated(entry, following), epochs);
-            rest = following;
-        }
-        fold.changes
+        Fold::of(entries, epochs).changes
     }
+}
+
+/// The head of a page of which these are all entries, in order, and how it changes.
+pub(crate) fn head_and_changes(entries: &[Entry], epochs: &[EpochInfo]) -> (Option<Head>, Changes) {
+    let Fold { mut head, changes } = Fold::of(entries, epochs);
+    // A weight may be of a time before the first visit, and counts from that on.
+    let weights = entries.iter().filter(|entry| entry.weight().is_some());
+    weights.for_each(|entry| Head::absorb_into(&mut head, *entry));
+    (head, changes)
 }
 
 /// A page as its entries come in order.
@@ -68,6 +71,15 @@ pub(super) struct Fold {
 type Also = SmallVec<[Content; 1]>;
 
 impl Fold {
+    fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Fold {
+        let (mut fold, mut rest) = (Fold::default(), entries);
+        while let [entry, following @ ..] = rest {
+            fold.take(*entry, || restated(entry, following), epochs);
+            rest = following;
+        }
+        fold
+    }
+
     /// Takes the next entry; `also` is what is restated of a visit.
     pub(super) fn take(&mut self, entry: Entry, also: impl FnOnce() -> Also, epochs: &[EpochInfo]) {
         if let (Some(head), Entry::Visit(visit)) = (&self.head, &entry)

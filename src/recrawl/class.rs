@@ -23,8 +23,8 @@ const WIDTH_MIN: f64 = 0.5;
 /// Widths: up to 3.6.
 const WIDTHS: u16 = 18;
 
-/// How likely a page is to be of another kind than those that were learned from: as likely the default
-/// is to be its prior. Else a store whose pages have hardly changed believes that of a page that is news.
+/// How likely a page is to be of another kind than those that were learned from: as likely its prior is
+/// the default. Else a store whose pages have hardly changed believes that of a page that is news.
 const DOUBT: f64 = 0.1;
 
 const _: () = assert!(1 + MEDIANS * WIDTHS < 1 << 12, "a class has room beside other things");

