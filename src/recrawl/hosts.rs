@@ -44,7 +44,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// let learned = Hosts::new(&hosts);
 /// // What is believed of a page that was never compared goes by its host.
 /// let rate = |host| Belief::new(&learned.prior(host), &Likelihood::flat()).rate();
-/// assert!(rate(&hosts[0]).low > rate(&hosts[1]).high);
+/// assert!(rate(&hosts[0]).per_day > 10.0 * rate(&hosts[1]).per_day);
 /// assert!(rate(&Fit::default()).low < rate(&hosts[1]).high); // of a host that is new
 /// # Ok(())
 /// # }
