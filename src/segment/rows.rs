@@ -97,34 +97,41 @@ impl RowsInMemory {
         }
     }
 
-    /// Those of hashes from `first` to `last`.
+    /// Those of hashes from `first` to `last`, which is not less.
+    #[expect(clippy::indexing_slicing, reason = "places of some of them, in order")]
     pub(crate) fn rows(&self, first: u64, last: u64) -> Rows<'_> {
         let place_from = |hash| self.hashes.partition_point(|h| u64::from_le_bytes(*h) < hash);
         let upto = last.checked_add(1).map_or(self.hashes.len(), place_from);
         let places = place_from(first)..upto;
         Rows {
-            hashes: self.hashes.get(places.clone()).unwrap_or_default(),
-            pages: self.pages.get(places.clone()).unwrap_or_default(),
-            packed: self.packed.get(places).unwrap_or_default(),
+            hashes: &self.hashes[places.clone()],
+            pages: &self.pages[places.clone()],
+            packed: &self.packed[places],
             of: None,
         }
     }
 }
 
 impl Segment {
-    /// The rows of hashes from `first` to `last`.
+    /// The rows of hashes from `first` to `last`, which is not less.
     pub(crate) fn rows(&self, first: u64, last: u64) -> Result<Rows<'_>> {
         let pages = self.numbers().pages;
         let start = self.place_from(first)?;
-        let end = last.checked_add(1).map_or(Ok(pages), |end| self.place_from(end))?.max(start);
+        let end = last.checked_add(1).map_or(Ok(pages), |end| self.place_from(end))?;
+        if end < start {
+            let what = format!("hashes from {first:#x} on come behind those from {last:#x} on");
+            return Err(self.damaged(HASHES, end * 8, &what));
+        }
         let rows = Rows {
             hashes: self.section(HASHES).get(start * 8..end * 8)?.as_chunks().0,
             pages: self.section(PAGES).get(start * 4..end * 4)?.as_chunks().0,
             packed: self.packed_rows(start..end)?,
             of: Some((self, start)),
         };
-        if !rows.hashes.is_sorted_by_key(|hash| u64::from_le_bytes(*hash)) {
-            let falls = (1..rows.len()).find(|at| rows.hash(*at) < rows.hash(at - 1));
+        let hash_before = |at: usize| at.checked_sub(1).map_or(first, |before| rows.hash(before));
+        let is_low = rows.len() > 0 && rows.hash(0) < first;
+        if is_low || !rows.hashes.is_sorted_by_key(|hash| u64::from_le_bytes(*hash)) {
+            let falls = (0..rows.len()).find(|at| rows.hash(*at) < hash_before(*at));
             let place = start + falls.or_bug("they are not in order")? as u64;
             let what = format!("hash {place} of {pages} is less than the one before");
             return Err(self.damaged(HASHES, place * 8, &what));

@@ -37,14 +37,12 @@ impl Tournament {
     }
 
     /// The least; 0 where there are no contestants.
-    #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is always a first node")]
     pub(crate) fn winner(&self) -> usize {
         self.nodes[0]
     }
 
     /// Plays again after the winner has changed.
-    #[inline]
     #[expect(
         clippy::indexing_slicing,
         reason = "a leaf stands behind as many nodes, and parents halve"

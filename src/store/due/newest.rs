@@ -18,9 +18,10 @@ pub(super) struct Newest {
 #[derive(Clone, Copy, Debug, Default)]
 struct OfHash {
     hash: u64,
-    rows: u32,
     /// The newest component that has one.
-    component: u16,
+    component: u32,
+    /// How many there are, or very many.
+    rows: u16,
     firsts: u8,
     /// Whether one knows of no page, or a component has two.
     is_doubtful: bool,
@@ -59,13 +60,13 @@ impl Newest {
         let place = self.place(hash);
         #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
         let of = &mut self.hashes[place];
-        let component = u16::try_from(component).unwrap_or(u16::MAX);
-        // Of components that are too many to be told apart each is taken for two.
+        #[expect(clippy::cast_possible_truncation, reason = "there are fewer components than 2^32")]
+        let component = component as u32;
         let is_second = of.rows > 0 && of.component == component;
         *of = OfHash {
             hash,
-            rows: of.rows + 1,
             component,
+            rows: of.rows.saturating_add(1),
             firsts: of.firsts.saturating_add(row.first.into()),
             is_doubtful: of.is_doubtful || is_second || !row.known,
         };
@@ -80,7 +81,7 @@ impl Newest {
             Standing::Newest
         } else if of.is_doubtful || of.firsts != 1 {
             Standing::Unclear
-        } else if usize::from(of.component) == component {
+        } else if of.component as usize == component {
             Standing::Newest
         } else {
             Standing::Superseded
