@@ -75,7 +75,7 @@ pub(super) fn ln_1p(x: f64) -> f64 {
 
 const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
 
-/// Up to here a sum of 1/n! is exact for numbers up to 0.35, and for those up to 1.
+/// Further terms of a series are below the last place, of numbers up to 0.35 and up to 1.
 const TERMS_OF_SMALL: usize = 14;
 const TERMS: usize = 20;
 
