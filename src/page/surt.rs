@@ -94,6 +94,11 @@ pub(crate) fn host(url: &str, out: &mut Vec<u8>) {
     }
 }
 
+/// The [`host`] of the URL with this key, which has no control character.
+pub(crate) fn host_of(key: &[u8]) -> &[u8] {
+    key.split(|byte| *byte == END).next().unwrap_or(key)
+}
+
 /// The key of a URL, by itself.
 pub(crate) fn key_of(url: &str) -> Vec<u8> {
     let mut out = Vec::new();
@@ -127,11 +132,11 @@ pub(super) fn split_path(text: &str) -> (&str, &str) {
 /// User information, host and port of an authority. The port is digits without leading zeros;
 /// whatever else follows a colon belongs to the host.
 pub(super) fn split_host(authority: &str) -> (Option<&str>, &str, &str) {
-    let (user, host) = match authority.rsplit_once('@') {
+    let (user, host) = match split_last(authority, b'@') {
         Some((user, host)) => (Some(user), host),
         None => (None, authority),
     };
-    match host.rsplit_once(':') {
+    match split_last(host, b':') {
         Some((host, port))
             if port.bytes().all(|b| b.is_ascii_digit())
                 && (!host.starts_with('[') || host.ends_with(']')) =>
@@ -160,17 +165,26 @@ pub(super) fn push_host(host: &str, out: &mut Vec<u8>) {
         return push_lower(host, out);
     }
     let encodable = !host.is_ascii() && host.len() <= ENCODED_HOST_BYTES_MAX;
-    for (i, label) in host.rsplit('.').enumerate() {
-        if i > 0 {
-            out.push(LABEL);
-        }
+    let mut rest = host;
+    loop {
+        let (before, label) = split_last(rest, b'.').map_or((None, rest), |(b, l)| (Some(b), l));
         if encodable && !label.is_ascii() && label.chars().count() <= punycode::CODE_POINTS_MAX {
             out.extend_from_slice(b"xn--");
             punycode::encode(label, out);
         } else {
             push_lower(label, out);
         }
+        let Some(before) = before else { return };
+        out.push(LABEL);
+        rest = before;
     }
+}
+
+/// What comes before and after the last of an ASCII character. For short texts: the standard library
+/// first prepares for long ones.
+fn split_last(text: &str, byte: u8) -> Option<(&str, &str)> {
+    let at = text.as_bytes().iter().rposition(|other| *other == byte)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 /// Whether a host is an IP address: `[...]`, or four numbers up to 255. By hand, since what the
@@ -255,7 +269,7 @@ mod tests {
             let mut found = Vec::new();
             host(&url, &mut found);
             let key = key_of(&url);
-            prop_assert_eq!(Some(found.as_slice()), key.split(|byte| *byte == END).next());
+            prop_assert_eq!(found.as_slice(), host_of(&key));
         }
     }
 
