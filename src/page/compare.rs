@@ -55,7 +55,7 @@ impl Head {
     }
 
     fn find_content(&self, seeing: &Seeing<'_>, was_gone: bool) -> Option<Found> {
-        let bits = self.distances(seeing.told()).last().copied();
+        let bits = self.newest_distance(seeing.told());
         if !was_gone {
             if self.last_version().any(|v| have_digest(&v.content, seeing.content)) {
                 return Some(Found::Unchanged);

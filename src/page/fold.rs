@@ -51,15 +51,6 @@ impl Changes {
     }
 }
 
-/// The head of a page of which these are all entries, in order, and how it changes.
-pub(crate) fn head_and_changes(entries: &[Entry], epochs: &[EpochInfo]) -> (Option<Head>, Changes) {
-    let Fold { mut head, changes } = Fold::of(entries, epochs);
-    // A weight may be of a time before the first visit, and counts from that on.
-    let weights = entries.iter().filter(|entry| entry.weight().is_some());
-    weights.for_each(|entry| Head::absorb_into(&mut head, *entry));
-    (head, changes)
-}
-
 /// A page as its entries come in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fold {
@@ -82,22 +73,34 @@ impl Fold {
 
     /// Takes the next entry; `also` is what is restated of a visit.
     pub(super) fn take(&mut self, entry: Entry, also: impl FnOnce() -> Also, epochs: &[EpochInfo]) {
-        if let (Some(head), Entry::Visit(visit)) = (&self.head, &entry)
-            && let Some(before) = head.settled.filter(|_| visit.seen != Seen::Failed)
-            && before.time < visit.time
-        {
-            let also = if visit.seen.content().is_some() { also() } else { Also::new() };
-            if let Some(found) = head.find(visit, &also, epochs) {
-                let times = (before.time, visit.time);
-                self.changes.push(Comparing { times, found, modified: visit.modified });
-            }
-        }
+        let comparing = compare(self.head.as_ref(), &entry, also, epochs);
+        comparing.into_iter().for_each(|comparing| self.changes.push(comparing));
         Head::absorb_into(&mut self.head, entry);
     }
 }
 
+/// Compares an entry with the page that all entries before it make, if it is a visit that tells.
+fn compare(
+    head: Option<&Head>,
+    entry: &Entry,
+    also: impl FnOnce() -> Also,
+    epochs: &[EpochInfo],
+) -> Option<Comparing> {
+    let (head, visit) = (head?, entry.visit().filter(|visit| visit.seen != Seen::Failed)?);
+    let before = head.settled.as_ref().map(|before| before.time)?;
+    if before >= visit.time {
+        return None;
+    }
+    let also = if visit.seen.content().is_some() { also() } else { Also::new() };
+    let found = head.find(visit, &also, epochs)?;
+    Some(Comparing { times: (before, visit.time), found, modified: visit.modified })
+}
+
 /// What is restated of a visit by what follows it.
 fn restated(visit: &Entry, following: &[Entry]) -> Also {
+    if following.first().is_none_or(|next| next.time() != visit.time()) {
+        return Also::new();
+    }
     let others = following.iter().filter(|other| other.weight().is_none());
     let of_visit = others.take_while(|other| of(other) == of(visit));
     of_visit.filter(|other| other.is_restated()).filter_map(Entry::content).collect()
@@ -109,45 +112,61 @@ fn of(entry: &Entry) -> (i64, Option<Digest>) {
 }
 
 /// A page, and how it changes, as far as that is known without looking at its entries again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Course {
     pub(crate) head: Option<Head>,
     /// None once an entry came that was late: then they are to be made [anew](Changes::of).
     pub(crate) changes: Option<Changes>,
 }
 
-impl Course {
+impl Default for Course {
     /// A page of which nothing is known.
-    pub(crate) fn new() -> Course {
+    fn default() -> Course {
         Course { head: None, changes: Some(Changes::default()) }
+    }
+}
+
+impl Course {
+    /// A page of which these are all entries, in order.
+    pub(crate) fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Course {
+        let Fold { mut head, changes } = Fold::of(entries, epochs);
+        // A weight may be of a time before the first visit, and counts from that on.
+        let weights = entries.iter().filter(|entry| entry.weight().is_some());
+        weights.for_each(|entry| Head::absorb_into(&mut head, *entry));
+        Course { head, changes: Some(changes) }
     }
 
     /// Takes entries in the order in which they came. A visit is in its place if it comes after all
     /// that did not fail; what is restated of it, if it comes right behind it.
     pub(crate) fn follow(&mut self, arrivals: &[Entry], epochs: &[EpochInfo]) {
-        let mut in_order = self.changes.is_some();
-        let mut fold = Fold { head: self.head.take(), changes: self.changes.unwrap_or_default() };
+        let Course { head, changes } = self;
         // The visit that was the first of its time, and was compared.
         let mut opened = None;
         let mut rest = arrivals;
         while let [entry, following @ ..] = rest {
             opened = opened.filter(|opened| *opened == of(entry) || entry.weight().is_some());
-            let settled = fold.head.as_ref().and_then(|head| head.settled);
-            in_order &= match entry {
+            let settled = head.as_ref().and_then(|head| head.settled.as_ref());
+            let in_order = match entry {
                 Entry::Visit(visit) if visit.seen == Seen::Failed => true,
                 Entry::Visit(visit) => {
                     if settled.is_none_or(|before| before.time < visit.time) {
                         opened = Some(of(entry));
                     }
-                    settled < Some(*visit)
+                    settled < Some(visit)
                 }
                 Entry::Restated(_) => opened.is_some(),
                 Entry::Weighed(_) => true,
             };
-            fold.take(*entry, || restated(entry, following), epochs);
+            if !in_order {
+                *changes = None;
+            }
+            if let Some(changes) = changes {
+                let also = || restated(entry, following);
+                let comparing = compare(head.as_ref(), entry, also, epochs);
+                comparing.into_iter().for_each(|comparing| changes.push(comparing));
+            }
+            Head::absorb_into(head, *entry);
             rest = following;
         }
-        self.head = fold.head;
-        self.changes = in_order.then_some(fold.changes);
     }
 }

@@ -278,17 +278,25 @@ impl Head {
 
     /// The Hamming distances of a content to the version last seen, in order of the epochs in which
     /// both have a fingerprint.
-    pub(super) fn distances<'c>(
-        &self,
-        all: impl Iterator<Item = &'c Content>,
-    ) -> SmallVec<[Distance; 2]> {
-        let in_epoch = |content: &'c Content| {
-            let bits = self.last_version().find_map(|v| bits_between(&v.content, content))?;
-            Some(Distance { bits, epoch: content.epoch })
-        };
-        let mut distances: SmallVec<[Distance; 2]> = all.filter_map(in_epoch).collect();
+    fn distances<'c>(&self, all: impl Iterator<Item = &'c Content>) -> SmallVec<[Distance; 2]> {
+        let mut distances: SmallVec<[Distance; 2]> =
+            all.filter_map(|content| self.distance(content)).collect();
         distances.sort_unstable_by_key(|of| of.epoch.count());
         distances
+    }
+
+    /// The last of these: that in the newest epoch in which both have a fingerprint.
+    pub(super) fn newest_distance<'c>(
+        &self,
+        all: impl Iterator<Item = &'c Content>,
+    ) -> Option<Distance> {
+        all.filter_map(|content| self.distance(content)).max_by_key(|of| of.epoch.count())
+    }
+
+    /// The Hamming distance of a content to the version last seen.
+    fn distance(&self, content: &Content) -> Option<Distance> {
+        let bits = self.last_version().find_map(|v| bits_between(&v.content, content))?;
+        Some(Distance { bits, epoch: content.epoch })
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) use entry::restated_digest;
 pub use entry::{Entry, Restated};
 pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
-pub(crate) use fold::{Course, head_and_changes};
+pub(crate) use fold::Course;
 pub use head::HISTORY_WINDOW;
 pub(crate) use head::{
     CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, is_of_version, judge,

@@ -40,7 +40,7 @@ pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Change
 pub(crate) fn unpack_course(packed: &[u8]) -> Course {
     let take =
         || take_course(&mut Cursor::new(packed)).expect("a page that was packed can be read");
-    if packed.is_empty() { Course::new() } else { take() }
+    if packed.is_empty() { Course::default() } else { take() }
 }
 
 /// The head alone of a page that was packed; `None` of nothing.

@@ -31,7 +31,9 @@ mod table_writer;
 mod tables;
 mod tombstones;
 
-pub(crate) use carried::{head_of, put_course, take_course, unpack_course, unpack_head};
+pub(crate) use carried::{
+    head_of, put_carried, put_course, take_course, unpack_course, unpack_head,
+};
 pub(crate) use entries::{Entries, count_visits, put_entries};
 pub(crate) use file::Segment;
 pub(crate) use frame::{Frame, read_stamp};
@@ -46,7 +48,7 @@ pub(crate) use postings::{Posting, tag_of};
 pub(crate) use record::{Record, RecordRef};
 pub(crate) use rows::{RowOf, Rows, RowsInMemory};
 pub(crate) use salvage::PageSalvage;
-pub(crate) use schedule::{Row, RowFlags, host_slot, seconds};
+pub(crate) use schedule::{Row, RowFlags, host_slot, host_slot_of, seconds};
 pub(crate) use seal::{SealPage, Sealer, Span};
 pub(crate) use tables::{EpochTables, Layout, TableSteps};
 pub(crate) use tombstones::{Tombstone, Tombstones};

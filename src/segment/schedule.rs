@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::file::Segment;
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, PackedRow, Put, ROW_BYTES, Tag};
+use crate::layout::{Cursor, Kind, PackedRow, ROW_BYTES, Tag, le_u64};
 use crate::page::{Changes, Head, Seen, TIME_MIN, Weight, surt};
 use crate::recrawl::{Code, of_step, step_of};
 
@@ -83,7 +83,16 @@ pub(crate) fn seconds(time: i64) -> u64 {
 pub(crate) fn host_slot(url: &str, seed: u64) -> u16 {
     let mut host = Vec::with_capacity(64);
     surt::host(url, &mut host);
-    (xxhash_rust::xxh3::xxh3_64_with_seed(&host, seed) >> 48) as u16
+    slot(&host, seed)
+}
+
+/// The slot of the host of the URL with this SURT key.
+pub(crate) fn host_slot_of(key: &[u8], seed: u64) -> u16 {
+    slot(surt::host_of(key), seed)
+}
+
+fn slot(host: &[u8], seed: u64) -> u16 {
+    (xxhash_rust::xxh3::xxh3_64_with_seed(host, seed) >> 48) as u16
 }
 
 /// The upper half of the bits of a weight without its sign, rounded: positive and finite.
@@ -154,12 +163,11 @@ impl Row {
         ] {
             flags |= if set { bit } else { 0 };
         }
-        let mut out = Vec::with_capacity(16);
-        out.put_u64(self.last | u64::from(flags) << 40 | u64::from(self.host) << 48);
-        out.put_u32(self.code.bits());
-        out.put_u32(u32::from(self.weight) | u32::from(self.failing.unwrap_or(0)) << 16);
-        let mut packed = [0; 16];
-        packed.copy_from_slice(&out);
+        let first = self.last | u64::from(flags) << 40 | u64::from(self.host) << 48;
+        let third = u32::from(self.weight) | u32::from(self.failing.unwrap_or(0)) << 16;
+        let mut packed = PackedRow::default();
+        packed[..8].copy_from_slice(&le_u64(first));
+        packed[8..].copy_from_slice(&le_u64(u64::from(self.code.bits()) | u64::from(third) << 32));
         packed
     }
 

@@ -8,7 +8,6 @@ use super::hashes::HashIndexWriter;
 use super::page_writer::PagesWriter;
 use super::postings::{Posting, tag_of};
 use super::record::Record;
-use super::schedule::Row;
 use super::table_writer::TablesWriter;
 use super::tables::Layout;
 use super::tombstones::Tombstones;
@@ -18,7 +17,7 @@ use crate::error::Result;
 use crate::layout::{
     Cursor, Kind, Numbers, PAGES_MAX, PackedRow, Put, Stamp, Tag, bytes_for, le_u64,
 };
-use crate::page::{Content, Entry, Head, in_force_on};
+use crate::page::{Content, Entry, InForce};
 use crate::search::canonical_key;
 use crate::sort::{Packed, Sorted, Sorter};
 use crate::threads::beside;
@@ -28,10 +27,9 @@ pub(crate) struct SealPage<'a> {
     pub(crate) url: &'a str,
     pub(crate) hash: u64,
     pub(crate) record: Record<'a>,
-    /// The head that the record tells.
-    pub(crate) head: Option<&'a Head>,
-    /// The slot of its host.
-    pub(crate) host: u16,
+    /// Its row of the schedule, and what is in force: both are of the head that the record tells.
+    pub(crate) row: PackedRow,
+    pub(crate) in_force: InForce,
 }
 
 /// What a segment is in its store.
@@ -71,16 +69,13 @@ impl Sealer {
 
     /// Adds the next page.
     pub(crate) fn push(&mut self, page: SealPage<'_>) -> Result<()> {
-        let record = &page.record;
-        let ordinal = self.pages.push(&mut self.builder, page.url, |out| record.put(out))?;
-        let own = record.visit_count();
-        let row = Row::new(page.head, &record.changes, own, page.host).pack();
-        self.hashes.push(HashOf { hash: page.hash, page: ordinal, row })?;
+        let SealPage { url, hash, record, row, mut in_force } = page;
+        let ordinal = self.pages.push(&mut self.builder, url, |out| record.put(out))?;
+        self.hashes.push(HashOf { hash, page: ordinal, row })?;
         self.numbers.visits += record.visit_count() as u64;
         self.numbers.resets += u64::from(record.reset);
         // The fingerprints of its entries, and those in force.
         let mark = |content: &Content| (content.compared(), content.epoch);
-        let mut in_force = in_force_on(page.head);
         for content in record.entries.iter().filter_map(Entry::content) {
             // Its digest may have been another one then.
             let same = in_force.iter().position(|other| mark(other) == mark(&content));

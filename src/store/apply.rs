@@ -40,14 +40,14 @@ pub(super) fn apply(
             put_course(packed, head, view.changes_in_memory(standing)?.as_ref());
         }
         earlier = known.standing.is_some();
-        judge_all(view, lookup, known.head, request)?
+        judge_all(view, lookup, &mut known.head, request)?
     } else {
         packed.extend_from_slice(head);
         match page.effect.ruling {
             Some(ruling) if is_alone(request) => {
                 Judged::visit(ruling, request.entry(), page.effect.take())
             }
-            _ => judge_all(view, lookup, unpack_head(packed), request)?,
+            _ => judge_all(view, lookup, &mut unpack_head(packed), request)?,
         }
     };
     let answer = match judged.judgement {
@@ -67,20 +67,20 @@ pub(super) fn apply(
         }
     };
     let mut full = false;
-    for (entry, effect) in judged.operations {
+    for (entry, effect) in &judged.operations {
         let sequence = *next_sequence;
         let page = match number {
             Some(number) => PageName::Known(number),
             None => PageName::New { url: lookup.url, earlier, head: packed },
         };
-        pending.push(active.journal, sequence, |out| journal::put_entry(out, &page, &entry))?;
+        pending.push(active.journal, sequence, |out| journal::put_entry(out, &page, entry))?;
         *next_sequence += 1;
         let mut inner = active.write();
         let page = match number {
             Some(page) => page,
             None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed)?,
         };
-        inner.enter(sequence, page, entry, &effect)?;
+        inner.enter(sequence, page, *entry, effect)?;
         number = Some(page);
         full = inner.is_full(options);
     }

@@ -233,7 +233,7 @@ impl PageIn<'_> {
     fn course(&self, epochs: &[EpochInfo]) -> Result<Course> {
         match self {
             PageIn::Segment { page: None, .. } | PageIn::Memtable { page: None, .. } => {
-                Ok(Course::new())
+                Ok(Course::default())
             }
             PageIn::Segment { live, page: Some(page), .. } => {
                 let changes = page.record.changes(epochs).ok_or_else(|| live.unreadable())?;

@@ -4,6 +4,7 @@
 //! one time are looked up. Nothing is changed here.
 
 use arrayvec::ArrayVec;
+use smallvec::SmallVec;
 
 use super::lookup::Lookup;
 use super::memtable::Effect;
@@ -25,7 +26,7 @@ pub(super) enum Judgement {
 /// The result of judging a request: operations, each with its effect on the page.
 pub(super) struct Judged {
     pub(super) judgement: Judgement,
-    pub(super) operations: ArrayVec<(Entry, Effect), 3>,
+    pub(super) operations: SmallVec<[(Entry, Effect); 1]>,
 }
 
 /// Whether a request is a visit, and no other entry.
@@ -57,11 +58,11 @@ impl Judged {
     }
 }
 
-/// What a request means for a page with this head, and what it does.
+/// What a request means for a page with this head, and what it does. The head is used up.
 pub(super) fn judge_all(
     view: &View,
     lookup: &Lookup<'_>,
-    mut head: Option<Head>,
+    head: &mut Option<Head>,
     request: &Request<'_>,
 ) -> Result<Judged> {
     let visit = request.entry();
@@ -87,18 +88,19 @@ pub(super) fn judge_all(
             news.push(beside);
         }
     }
-    let before = head.clone();
-    let effect = Effect::of(&mut head, &visit, also.as_slice(), &view.epochs);
+    // A visit that is known is not to be counted twice.
+    let before = if news.is_empty() { None } else { head.clone() };
+    let effect = Effect::of(head, &visit, also.as_slice(), &view.epochs);
     let ruling = match effect.ruling {
         Some(ruling) => ruling,
         None => late(view, lookup, &visit)?.into(),
     };
     let mut judged = Judged::visit(ruling, visit, effect);
     if judged.operations.is_empty() {
-        head = before;
+        *head = before;
     }
     for entry in news {
-        judged.operations.push((entry, Effect::of(&mut head, &entry, &[], &view.epochs)));
+        judged.operations.push((entry, Effect::of(head, &entry, &[], &view.epochs)));
     }
     Ok(judged)
 }
@@ -107,7 +109,7 @@ pub(super) fn judge_all(
 fn judge_restated(
     view: &View,
     lookup: &Lookup<'_>,
-    head: Option<Head>,
+    head: &mut Option<Head>,
     mut restated: Restated,
 ) -> Result<Judged> {
     let digest = restated_of(view, lookup, head.as_ref(), restated.time, restated.digest)?;
@@ -124,12 +126,12 @@ fn judge_restated(
 
 impl Judged {
     fn nothing(judgement: Judgement) -> Judged {
-        Judged { judgement, operations: ArrayVec::new() }
+        Judged { judgement, operations: SmallVec::new() }
     }
 
     /// An entry that is no visit, and news to a page with this head.
-    fn one(judgement: Judgement, view: &View, mut head: Option<Head>, entry: Entry) -> Judged {
-        let operation = (entry, Effect::of(&mut head, &entry, &[], &view.epochs));
+    fn one(judgement: Judgement, view: &View, head: &mut Option<Head>, entry: Entry) -> Judged {
+        let operation = (entry, Effect::of(head, &entry, &[], &view.epochs));
         Judged { judgement, operations: [operation].into_iter().collect() }
     }
 }

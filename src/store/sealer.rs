@@ -18,8 +18,8 @@ use super::publisher::Publisher;
 use super::view::View;
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
-use crate::page::{Changes, Entry};
-use crate::segment::{self, SealPage, Span, host_slot};
+use crate::page::{Changes, Entry, in_force_on};
+use crate::segment::{self, Row, SealPage, Span, host_slot};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 /// How long the sealing thread waits when merges keep it from its work.
@@ -130,9 +130,10 @@ impl Sealer {
             };
             let record = page.record(&entries, changes);
             if record.reset || !record.entries.is_empty() {
-                let (url, hash, head) = (page.url(), page.hash(), course.head.as_ref());
-                let host = host_slot(url, seed);
-                file.push(SealPage { url, hash, record, head, host })?;
+                let (url, head, own) = (page.url(), course.head.as_ref(), record.visit_count());
+                let row = Row::new(head, &changes, own, host_slot(url, seed)).pack();
+                let (hash, in_force) = (page.hash(), in_force_on(head));
+                file.push(SealPage { url, hash, record, row, in_force })?;
             }
         }
         let deltas = (inner.page_delta, inner.visit_delta);

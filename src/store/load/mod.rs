@@ -3,15 +3,16 @@
 //! Observations are gathered in memory by one thread, and sorted in SURT order and written as
 //! *runs* to a scratch file by another ([`gather`]). Then the store's writers wait, everything
 //! unsealed is sealed, and the runs are merged into new segments: one thread joins the visits of
-//! each page and asks the segments what they know of it, another one writes ([`write`]). No list
-//! names these files until one transaction of the catalog names them all, and registers the epochs
-//! of the load ([`epochs`]). So a crash at any moment leaves the store as it was, or with
-//! everything.
+//! each page and asks the segments what they know of it ([`batch`]), another one writes
+//! ([`write`]). No list names these files until one transaction of the catalog names them all, and
+//! registers the epochs of the load ([`epochs`]). So a crash at any moment leaves the store as it
+//! was, or with everything.
 //!
 //! If there are very many runs, they are first merged into fewer and longer ones. Memory stays
 //! within the options. There are at most two scratch files at a time, besides the new segment and
 //! its own few.
 
+mod batch;
 mod epochs;
 mod gather;
 mod observed;
@@ -113,7 +114,6 @@ impl Load<'_> {
         let writing = Writing {
             disk,
             stamps: &base.stamps,
-            epochs: &settled.all,
             sequence,
             segment_pages: self.segment_pages,
             memory_bytes: self.memory_bytes,

@@ -146,7 +146,7 @@ impl<'a> PageOf<'a> {
         let MemPage { head, head_len, .. } = *self.page;
         let mut course = match self.last_reset(sequence) {
             None => unpack_course(self.pages.packed(head, head_len)),
-            Some(_) => Course::new(),
+            Some(_) => Course::default(),
         };
         let arrivals: SmallVec<[Entry; 4]> = self.entries_at(sequence).collect();
         course.follow(&arrivals, epochs);

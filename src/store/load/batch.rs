@@ -1,0 +1,250 @@
+//! Pages of a load on their way from the thread that merges to the one that writes.
+
+use std::iter::repeat_with;
+use std::mem::take;
+use std::ops::Range;
+
+use super::epochs::Settled;
+use super::runs::{Joined, Merge, sort_tail};
+use crate::bug::{Bug, OrBug, ensure};
+use crate::error::Result;
+use crate::layout::PackedRow;
+use crate::page::{
+    Changes, Course, Entry, EpochInfo, InForce, Restated, in_force_on, restated_digest,
+};
+use crate::segment::{Row, count_visits, host_slot_of, put_carried, url_hash};
+use crate::store::lookup::Lookup;
+use crate::store::view::View;
+
+/// Pages that are passed on together.
+const BATCH_PAGES: usize = 2048;
+
+/// A batch with this many bytes of URLs, or this many entries, is passed on with fewer pages.
+const BATCH_URL_BYTES: usize = 512 << 10;
+const BATCH_ENTRIES: usize = 8 << 10;
+
+/// Pages that are ready to be written.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pages: Vec<Ready>,
+    joined: Joined,
+    heads: Vec<u8>,
+}
+
+/// A page of a batch.
+#[derive(Debug)]
+pub(super) struct Ready {
+    url: Range<usize>,
+    pub(super) hash: u64,
+    /// The slot of its host.
+    host: u16,
+    /// Its entries that the store does not have.
+    entries: Range<usize>,
+    /// The head of the page as the store has it, packed.
+    before: Range<usize>,
+    /// How it changes, these entries among all others.
+    pub(super) changes: Changes,
+    /// Its row of the schedule.
+    pub(super) row: PackedRow,
+    pub(super) in_force: InForce,
+    /// Whether any segment has it.
+    pub(super) earlier: bool,
+    /// Whether the store does not know it.
+    pub(super) new: bool,
+}
+
+impl Batch {
+    pub(super) fn clear(&mut self) {
+        self.pages.clear();
+        self.joined.clear();
+        self.heads.clear();
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.pages.len() >= BATCH_PAGES
+            || self.joined.urls.len() >= BATCH_URL_BYTES
+            || self.joined.entries.len() >= BATCH_ENTRIES
+    }
+
+    /// Entries that were read for these pages.
+    pub(super) fn taken(&self) -> u64 {
+        self.joined.taken
+    }
+
+    pub(super) fn pages(&self) -> impl Iterator<Item = &Ready> {
+        self.pages.iter()
+    }
+
+    pub(super) fn url(&self, page: &Ready) -> Result<&str, Bug> {
+        text(self.joined.urls.get(page.url.clone()))
+    }
+
+    /// The entries of a page that the store does not have.
+    pub(super) fn entries(&self, page: &Ready) -> Result<&[Entry], Bug> {
+        let entries = self.joined.entries.get(page.entries.clone());
+        entries.or_bug("a page's entries lie among those of its batch")
+    }
+
+    /// The head of a page as the store has it, packed.
+    pub(super) fn before(&self, page: &Ready) -> Result<&[u8], Bug> {
+        self.heads.get(page.before.clone()).or_bug("a head lies among those of its batch")
+    }
+
+    /// Takes the next page, its epochs numbered as in the store; false past the last.
+    pub(super) fn take(
+        &mut self,
+        merge: &mut Merge<'_>,
+        seed: u64,
+        epochs: &Settled,
+    ) -> Result<bool> {
+        let (url, entries) = (self.joined.urls.len(), self.joined.entries.len());
+        if !merge.next(&mut self.joined)? {
+            return Ok(false);
+        }
+        let mut renumbered = false;
+        for entry in self.joined.entries.iter_mut().skip(entries) {
+            renumbered |= epochs.renumber(entry)?;
+        }
+        if renumbered {
+            sort_tail(&mut self.joined.entries, entries);
+        }
+        let of = text(self.joined.urls.get(url..))?;
+        self.pages.push(Ready {
+            hash: url_hash(of, seed),
+            host: host_slot_of(&self.joined.key, seed),
+            url: url..self.joined.urls.len(),
+            entries: entries..self.joined.entries.len(),
+            before: 0..0,
+            changes: Changes::default(),
+            row: PackedRow::default(),
+            in_force: InForce::new(),
+            earlier: false,
+            new: true,
+        });
+        Ok(true)
+    }
+
+    /// Finds out what the segments of a view know of these pages, leaves out what they have, and says
+    /// what the rest makes of them.
+    pub(super) fn settle(&mut self, view: &View, epochs: &[EpochInfo]) -> Result<()> {
+        let known = if view.segments.is_empty() { Vec::new() } else { self.known(view)? };
+        let known = known.into_iter().chain(repeat_with(|| None));
+        let mut pages = take(&mut self.pages);
+        for (page, known) in pages.iter_mut().zip(known) {
+            self.settle_page(page, known, view, epochs)?;
+        }
+        pages.retain(|page| !page.entries.is_empty());
+        self.pages = pages;
+        Ok(())
+    }
+
+    /// What segments know of each of these pages.
+    fn known(&self, view: &View) -> Result<Vec<Option<Course>>> {
+        let mut known = vec![None; self.pages.len()];
+        let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
+        let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>, Bug>>()?;
+        view.known_in_segments(&lookups, |place, _, course| {
+            *known.get_mut(place).or_bug("a place is that of a lookup")? = Some(course);
+            Ok(())
+        })?;
+        Ok(known)
+    }
+
+    fn settle_page(
+        &mut self,
+        page: &mut Ready,
+        known: Option<Course>,
+        view: &View,
+        epochs: &[EpochInfo],
+    ) -> Result<()> {
+        page.earlier = known.is_some();
+        let mut course = known.unwrap_or_default();
+        if let Some(head) = &course.head {
+            page.new = false;
+            let start = self.heads.len();
+            put_carried(&mut self.heads, head, &[]);
+            page.before = start..self.heads.len();
+        }
+        let is_new = |entry: &Entry| match (&course.head, entry) {
+            (_, Entry::Restated(_)) | (None, Entry::Weighed(_)) => false,
+            (None, Entry::Visit(_)) => true,
+            (Some(head), Entry::Visit(visit)) => *visit > head.last || visit.time < head.first,
+            (Some(head), Entry::Weighed(weighed)) => Some(*weighed) > head.weighed,
+        };
+        let mut old = None;
+        if !self.entries(page)?.iter().all(is_new) {
+            let entries = self.entries(page)?;
+            let old = old.insert(view.entries(&Lookup::of(self.url(page)?, page.hash), u64::MAX)?);
+            let resolved = entries.iter().filter_map(|entry| resolve(entry, entries, old));
+            let new: Vec<Entry> =
+                resolved.filter(|entry| old.binary_search(entry).is_err()).collect();
+            self.replace(page, new)?;
+        }
+        let entries = self.entries(page)?;
+        if course.head.is_none() {
+            course = Course::of(entries, epochs);
+        } else {
+            course.follow(entries, epochs);
+        }
+        page.changes = match (course.changes, old) {
+            (Some(changes), _) => changes,
+            (None, Some(old)) => Changes::of(&joined(&old, entries), epochs),
+            (None, None) => {
+                let old = view.entries(&Lookup::of(self.url(page)?, page.hash), u64::MAX)?;
+                Changes::of(&joined(&old, entries), epochs)
+            }
+        };
+        let head = course.head.as_ref();
+        page.row = Row::new(head, &page.changes, count_visits(entries), page.host).pack();
+        page.in_force = in_force_on(head);
+        Ok(())
+    }
+
+    /// Puts what is left of a page's entries in their place.
+    fn replace(&mut self, page: &mut Ready, mut entries: Vec<Entry>) -> Result<(), Bug> {
+        entries.sort_unstable();
+        entries.dedup();
+        let is_less = entries.len() <= page.entries.len();
+        ensure(is_less, "what is left of entries is no more than came")?;
+        page.entries.end = page.entries.start + entries.len();
+        let place = self.joined.entries.get_mut(page.entries.clone());
+        let place = place.or_bug("a page's entries lie among those of its batch")?;
+        place.copy_from_slice(&entries);
+        Ok(())
+    }
+}
+
+/// Entries that the store has and others, in order.
+fn joined(old: &[Entry], new: &[Entry]) -> Vec<Entry> {
+    let mut all = [old, new].concat();
+    all.sort_unstable();
+    all
+}
+
+/// A URL of a batch. It was text when it arrived, and has been covered by a checksum since.
+fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
+    let url = url.or_bug("a URL lies among those of its batch")?;
+    std::str::from_utf8(url).ok().or_bug("a URL is UTF-8")
+}
+
+/// A visit is returned as it is, and a weight if its page has any visit. Restated content gets the
+/// digest of its visit, which is among these entries; `None` if there is no such visit.
+fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
+    let restated = match *entry {
+        Entry::Visit(_) => return Some(*entry),
+        Entry::Weighed(_) => {
+            let is_known = entries.iter().chain(old).any(Entry::is_visit);
+            return Some(*entry).filter(|_| is_known);
+        }
+        Entry::Restated(restated) => restated,
+    };
+    let of_time = |entries: &'_ [Entry]| {
+        let start = entries.partition_point(|other| other.time() < restated.time);
+        let end = entries.partition_point(|other| other.time() <= restated.time);
+        start..end
+    };
+    let (new, old) = (entries.get(of_time(entries))?, old.get(of_time(old))?);
+    let seen = new.iter().chain(old).filter_map(Entry::visit).filter_map(|v| v.seen.content());
+    let digest = restated_digest(restated.digest, seen.map(|content| content.digest))?;
+    Some(Entry::Restated(Restated { digest, ..restated }))
+}
