@@ -13,6 +13,8 @@ use super::Epoch;
 /// server packed it), of a file, or of the text of a line of JSON. It is not of the visible text: pages
 /// that differ in their markup alone have different digests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+// Visits are copied often: aligned, a digest that may be absent is copied in whole words.
+#[repr(align(8))]
 pub struct Digest(pub [u8; 16]);
 
 impl fmt::Display for Digest {
