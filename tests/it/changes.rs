@@ -8,8 +8,8 @@ use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
-    Changes, Content, Entry, Epoch, EpochInfo, Observation, Progress, Restated, Role, Seen, Store,
-    Terms, Visit,
+    Changes, Content, Entry, Epoch, EpochInfo, Observation, Progress, Restated, Restatement, Role,
+    Seen, Store, Terms, Visit,
 };
 
 use simkeep_testing::changes::{Found, check_sums};
@@ -222,6 +222,21 @@ fn late_visits_count_in_their_places_before_and_after_they_are_sealed() {
     store.merge(&Progress::default()).unwrap();
     assert_eq!(agrees(&store).comparisons(), 87);
     sound(&store).unwrap();
+}
+
+#[test]
+fn what_is_restated_counts_behind_a_weight_of_another_time() {
+    let store = Store::create(on(&SimDisk::new()), small()).unwrap();
+    let other = store.register_epoch(EPOCHS[1], Role::Change).unwrap();
+    for (time, fingerprint, restated) in [(0, 0, 0), (1000, 0, u64::MAX)] {
+        store.observe(Observation::content(URL, time, fingerprint, FIRST)).unwrap();
+        store.weigh(Observation::weighed(URL, 5000 + time, 2.0)).unwrap();
+        store.restate(Restatement::new(URL, time, restated, other)).unwrap();
+    }
+    // By the newer epoch, in which all bits differ.
+    assert_eq!(agrees(&store).changes(), 1);
+    store.seal().unwrap();
+    assert_eq!(agrees(&store).changes(), 1);
 }
 
 #[test]
