@@ -5,9 +5,12 @@ use time::format_description::well_known::{Rfc2822, Rfc3339};
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
 
 /// A time in RFC 3339, or, as WARC 1.1 and sitemaps allow, without its seconds, time of day, day or
-/// month.
+/// month. A space may stand for the `T`; a time of day without a zone is in UTC.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
+    if let Some(text) = with_zone(text) {
+        return parse(&text);
+    }
     if let Ok(time) = OffsetDateTime::parse(text, &Rfc3339) {
         return milliseconds(time);
     }
@@ -26,6 +29,15 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     let known = ["0000", "0000-00", "0000-00-00"].contains(&shape.as_str());
     known.then(|| compact(&(digits + rest)))?
+}
+
+/// A date and a time of day, with the `T` and the zone that they lack; none if they lack nothing.
+fn with_zone(text: &str) -> Option<String> {
+    let (date, rest) = text.split_at_checked("0000-00-00".len())?;
+    let of_day = rest.strip_prefix(['T', ' '])?;
+    let has_zone = of_day.ends_with(['Z', 'z']) || of_day.contains(['+', '-']);
+    let zone = if has_zone { "" } else { "Z" };
+    (rest.starts_with(' ') || !has_zone).then(|| format!("{date}T{of_day}{zone}"))
 }
 
 /// A time as mail and RSS feeds write it: RFC 2822, of which RFC 822 is part.
@@ -121,6 +133,9 @@ mod tests {
         assert_eq!(parse("2017-03-06"), parse("2017-03-06T00:00:00Z"));
         assert_eq!(parse("2017-03"), parse("2017-03-01T00:00:00Z"));
         assert_eq!(parse("2017"), parse("2017-01-01T00:00:00Z"));
+        assert_eq!(parse("2017-03-06 04:03"), parse("2017-03-06T04:03:00Z"));
+        assert_eq!(parse("2017-03-06T04:03:48.5"), parse("2017-03-06T04:03:48.5Z"));
+        assert_eq!(parse("2017-03-06 04:03:48+00:00"), parse("2017-03-06T04:03:48Z"));
         assert_eq!(parse("20170306040348"), parse("2017-03-06T04:03:48Z"));
         assert_eq!(parse("0001-01-01T00:00:00Z"), Some(TIME_MIN));
         assert_eq!(parse("9999-12-31T23:59:59.999Z"), Some(TIME_MAX));
@@ -174,9 +189,18 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_none() {
-        for text in
-            ["", "yesterday", "0000-01-01T00:00:00Z", "2017-13", "2017-02-30", "201404010000000000"]
-        {
+        for text in [
+            "",
+            "yesterday",
+            "0000-01-01T00:00:00Z",
+            "2017-13",
+            "2017-02-30",
+            "201404010000000000",
+            "2017-03-06  04:03",
+            "2017-03-06 4:03",
+            "2017-03-06T",
+            "2017-03-06 Z",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
         assert_eq!(seconds(f64::NAN), None);

@@ -36,8 +36,8 @@ pub(super) struct Asked {
     /// A page that was not visited for so long comes first, whatever a visit is worth
     #[arg(long, value_name = "INTERVAL", default_value = "365d")]
     max_interval: Interval,
-    /// The time it is: RFC 3339, a date (then its first moment, in UTC), or seconds since 1970
-    /// [default: that of this machine]
+    /// The time it is: 2024-05-01 (its first moment in UTC), '2024-05-01 12:00', '3d ago', RFC 3339, or
+    /// seconds since 1970 [default: that of this machine]
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
     now: Option<i64>,
 }

@@ -3,6 +3,9 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::time::OffsetDateTime;
+use simkeep::limits::{TIME_MAX, TIME_MIN};
+
+const MS_PER_DAY: i64 = 86_400_000;
 
 /// A time in milliseconds since 1970 as RFC 3339 in UTC; with its milliseconds if it has any.
 pub(super) fn format(ms: i64) -> String {
@@ -31,16 +34,43 @@ pub(super) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A time as an argument, in milliseconds since 1970.
+/// A time as an argument, in milliseconds since 1970: one that [`simkeep_archive::time`] reads, or one
+/// that is told by the clock.
 pub(super) fn parse(text: &str) -> Result<i64, &'static str> {
-    simkeep_archive::time(text).ok_or("write 2024-05-01T12:00:00Z, 2024-05-01 or 1714564800")
+    let time = simkeep_archive::time(text).or_else(|| told_by(now(), text));
+    time.ok_or("write 2024-05-01T12:00:00Z, 2024-05-01, '2024-05-01 12:00', '3d ago' or 1714564800")
+}
+
+/// A time as it is told at another one: `now`, the first moment of `today` or `yesterday` in UTC, or so
+/// many seconds, minutes, hours, days or weeks `ago`.
+fn told_by(now: i64, text: &str) -> Option<i64> {
+    let text = text.trim().to_ascii_lowercase();
+    let today = now.saturating_sub(now.rem_euclid(MS_PER_DAY));
+    match text.as_str() {
+        "now" => return Some(now),
+        "today" => return Some(today),
+        "yesterday" => return Some(today.saturating_sub(MS_PER_DAY)),
+        _ => {}
+    }
+    let span = text.strip_suffix("ago")?.trim();
+    let digits = span.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = span.split_at_checked(digits)?;
+    let unit = match unit.trim() {
+        "s" | "second" | "seconds" => 1000,
+        "m" | "min" | "minute" | "minutes" => 60_000,
+        "h" | "hour" | "hours" => 3_600_000,
+        "d" | "day" | "days" => MS_PER_DAY,
+        "w" | "week" | "weeks" => 7 * MS_PER_DAY,
+        _ => return None,
+    };
+    let time = now.checked_sub(number.parse::<i64>().ok()?.checked_mul(unit)?)?;
+    (TIME_MIN..=TIME_MAX).contains(&time).then_some(time)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use simkeep::limits::{TIME_MAX, TIME_MIN};
 
     #[test]
     fn times_are_shown_in_utc_with_milliseconds_if_there_are_any() {
@@ -51,7 +81,47 @@ mod tests {
         assert_eq!([-1, 999].map(to_second), ["1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"]);
     }
 
+    #[test]
+    fn times_are_told_by_the_clock() {
+        let noon = simkeep_archive::time("2024-05-03T12:00:00.5Z").unwrap();
+        let told = |text| told_by(noon, text).map(format);
+        for (text, time) in [
+            ("now", "2024-05-03T12:00:00.500Z"),
+            ("Today", "2024-05-03T00:00:00Z"),
+            (" yesterday ", "2024-05-02T00:00:00Z"),
+            ("3d ago", "2024-04-30T12:00:00.500Z"),
+            ("3 days ago", "2024-04-30T12:00:00.500Z"),
+            ("90m ago", "2024-05-03T10:30:00.500Z"),
+            ("1 hour ago", "2024-05-03T11:00:00.500Z"),
+            ("2w ago", "2024-04-19T12:00:00.500Z"),
+            ("0s ago", "2024-05-03T12:00:00.500Z"),
+        ] {
+            assert_eq!(told(text).as_deref(), Some(time), "{text}");
+        }
+        for text in [
+            "",
+            "ago",
+            "d ago",
+            "3 ago",
+            "3d",
+            "-3d ago",
+            "3.5d ago",
+            "3 months ago",
+            "3d  é ago",
+            "9223372036854775807s ago",
+            "999999w ago",
+            "tomorrow",
+        ] {
+            assert_eq!(told(text), None, "{text}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn no_words_of_a_time_panic(now in any::<i64>(), text in "[0-9]{0,20} ?\\PC{0,3}( ?ago)?") {
+            told_by(now, &text);
+        }
+
         #[test]
         fn what_is_shown_is_read_back(ms in TIME_MIN..=TIME_MAX) {
             prop_assert_eq!(simkeep_archive::time(&format(ms)), Some(ms));
