@@ -8,11 +8,12 @@ use simkeep::df::Table;
 use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
 use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store, Terms};
 
+use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
 use super::recipe::Called;
 use super::words::{count, many};
-use super::{Common, origin, time, visit};
+use super::{origin, time, visit};
 use simkeep_archive::escape;
 
 /// Show and change what makes the fingerprints of a store
@@ -46,12 +47,12 @@ enum Verb {
 }
 
 impl Epoch {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         match self.verb {
-            Verb::List(verb) => verb.run(output),
-            Verb::Begin(verb) => verb.run(output),
-            Verb::Stale(verb) => verb.run(output),
-            Verb::End(verb) => verb.run(output),
+            Verb::List(verb) => verb.run(common, output),
+            Verb::Begin(verb) => verb.run(common, output),
+            Verb::Stale(verb) => verb.run(common, output),
+            Verb::End(verb) => verb.run(common, output),
         }
     }
 }
@@ -63,14 +64,14 @@ impl Epoch {
 #[derive(Args)]
 struct List {
     #[command(flatten)]
-    common: Common,
+    bare: Bare,
 }
 
 impl List {
-    fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = self.common.read()?.snapshot();
+    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = read(&common.store_of(&self.bare)?)?.snapshot();
         for info in snapshot.epochs() {
-            show(&snapshot, info, self.common.json, output)?;
+            show(&snapshot, info, common.json, output)?;
         }
         Ok(Exit::Done)
     }
@@ -153,12 +154,10 @@ struct Begin {
     /// major
     #[arg(long, value_name = "BITS", requires = "minor")]
     moderate: Option<u32>,
-    #[command(flatten)]
-    common: Common,
 }
 
 impl Begin {
-    fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let mut origin = Origin::new(self.recipe.recipe).extractor(&self.extractor)?;
         if let Some(path) = &self.df {
             let table = Table::open(path)?;
@@ -181,20 +180,20 @@ impl Begin {
             Role::Both => Options::default().epoch(origin.name()).epoch_bands(terms.bands),
             _ => origin::options()?,
         };
-        let store = Store::open_or_create(&self.common.store, options)?;
+        let store = Store::open_or_create(common.store()?, options)?;
         let epoch = store.begin_epoch(&origin, terms)?;
         let snapshot = store.snapshot();
         let in_use = is_in_use(&snapshot, epoch);
         store.close()?;
         for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {
-            show(&snapshot, info, self.common.json, output)?;
+            show(&snapshot, info, common.json, output)?;
         }
         if let Some(table) = origin.frequencies() {
             let documents = many(table.documents(), "document", "documents");
-            say(&format!("its table has {} terms of {documents}", count(table.terms())));
+            output.note(&format!("its table has {} terms of {documents}", count(table.terms())))?;
         }
         if !in_use {
-            say("it was begun before, and is not the newest of its role");
+            output.note("it was begun before, and is not the newest of its role")?;
         }
         Ok(Exit::Done)
     }
@@ -217,13 +216,11 @@ struct Stale {
     /// How many to list at most
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
-    #[command(flatten)]
-    common: Common,
 }
 
 impl Stale {
-    fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = self.common.read()?.snapshot();
+    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
         let mut any = false;
         let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
         let mut of = match named.transpose()? {
@@ -237,7 +234,7 @@ impl Stale {
             any = true;
             let (seen, content) = (time::format(page.time), page.content);
             let epoch = visit::epoch(snapshot.epochs(), content.epoch)?;
-            if self.common.json {
+            if common.json {
                 let mut object = json!({
                     "url": page.url,
                     "t": seen,
@@ -260,7 +257,7 @@ impl Stale {
         let names: Vec<&str> = names.collect::<Result<_, _>>()?;
         let names = escape::whole(&names.join(" and of "));
         say(&format!("no page has to be restated: each with a fingerprint has one of {names}"));
-        Ok(Exit::Nothing)
+        Ok(Exit::Done)
     }
 }
 
@@ -273,19 +270,17 @@ struct End {
     /// How many pages may be left whose content has no newer fingerprint: no search finds them then
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     left: u64,
-    #[command(flatten)]
-    common: Common,
 }
 
 impl End {
-    fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let store = Store::open(&self.common.store, origin::options()?)?;
+    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = Store::open(common.store()?, origin::options()?)?;
         let epoch = origin::named(store.snapshot().epochs(), &self.epoch)?;
         store.end_epoch(epoch, self.left)?;
         let snapshot = store.snapshot();
         store.close()?;
         for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {
-            show(&snapshot, info, self.common.json, output)?;
+            show(&snapshot, info, common.json, output)?;
         }
         Ok(Exit::Done)
     }

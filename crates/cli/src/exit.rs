@@ -7,14 +7,14 @@ use simkeep::Error;
 
 use simkeep_archive::escape::whole;
 
-use super::advice;
+use super::{advice, common};
 
 /// The exit codes, for the help of the program.
 macro_rules! help {
     () => {
         "Exit codes:
   0  done
-  1  nothing found: near, pairs, history, scan, forget, recrawl, simulate, epoch stale, df list
+  1  nothing found: near, pairs, history, scan, forget, recrawl, simulate
   2  the command line is wrong
   3  a broken record: with ingest --strict, load and evaluate, and in --rules
   4  the store, or a table of df, is damaged; with repair: something is lost
@@ -127,10 +127,14 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
     }
     let message = error.render().to_string();
     let message = message.strip_prefix("error: ").unwrap_or(&message);
+    let hint = common::hint(error);
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "simkeep: ");
     for line in message.lines() {
         let _ = writeln!(stderr, "{}", whole(line));
+    }
+    if let Some(hint) = hint {
+        let _ = writeln!(stderr, "\n{hint}");
     }
     ExitCode::from(2)
 }

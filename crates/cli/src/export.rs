@@ -35,14 +35,11 @@ Keys, in this order, absent where there is nothing to say:
 The first lines are of the epochs that there is content of, the oldest first: the name of each as
 \"epoch\", its \"role\" if that is not both, and its bands, \"minor\" and \"moderate\". By these lines
 `ingest` and `load` know a whole export, and take its epochs into a new store.")]
-pub(super) struct Export {
-    #[command(flatten)]
-    common: Common,
-}
+pub(super) struct Export {}
 
 impl Export {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = self.common.read()?.snapshot();
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
         let names = ByName::new(snapshot.epochs());
         // Their order matters: what is of the newest is in force.
         for info in used(&snapshot)? {

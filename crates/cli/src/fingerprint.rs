@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use simkeep::df::Table;
 use simkeep::fingerprint::{Explained, Family, Fingerprinter, Preset, Recipe};
 
+use super::common::Common;
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
 use super::pipeline::{self, Chunk, Results};
@@ -63,9 +64,6 @@ pub(super) struct Fingerprint {
     recipes: bool,
     #[command(flatten)]
     threads: Threads,
-    /// Print JSON, one object a line
-    #[arg(long)]
-    json: bool,
 }
 
 /// What stands above the recipes.
@@ -73,9 +71,10 @@ const RECIPES: &str = "preset            recipe                                \
                        near  holds  minor  moderate  hidden";
 
 impl Fingerprint {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
         if self.recipes {
-            return self.list(output);
+            return list(common.json, output);
         }
         let table = self.df.as_ref().map(Table::open).transpose()?.map(Arc::new);
         let recipe = &self.recipe.recipe;
@@ -109,7 +108,7 @@ impl Fingerprint {
             self.threads.count(),
             work,
             |(file, made): Outcome| match made? {
-                Ok(made) => self.print(&file.to_string_lossy(), &made, output),
+                Ok(made) => self.print(&file.to_string_lossy(), &made, common.json, output),
                 Err(failure) if files.len() > 1 => {
                     say(&failure.message());
                     failed += 1;
@@ -125,8 +124,14 @@ impl Fingerprint {
         Ok(Exit::Done)
     }
 
-    fn print(&self, name: &str, made: &Made, output: &mut Output) -> Result<(), Failure> {
-        if self.json {
+    fn print(
+        &self,
+        name: &str,
+        made: &Made,
+        json: bool,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        if json {
             output.object(&self.object(name, made))?;
             return Ok(());
         }
@@ -136,39 +141,6 @@ impl Fingerprint {
         }
         output.line(&format!("{fingerprint}  {}", escape::whole(name)))?;
         explained.as_ref().map_or(Ok(()), |explained| print(&self.recipe.recipe, explained, output))
-    }
-
-    fn list(&self, output: &mut Output) -> Result<Exit, Failure> {
-        if !self.json {
-            output.line(RECIPES)?;
-        }
-        for Preset { name, what, recipe, near, holds, bands, hidden, .. } in Recipe::PRESETS {
-            let recipe = recipe.name();
-            if self.json {
-                output.object(&json!({
-                    "preset": name,
-                    "recipe": recipe,
-                    "what": what,
-                    "near": near,
-                    "holds": holds,
-                    "minor": bands.minor,
-                    "moderate": bands.moderate,
-                    "hidden": (f64::from(*hidden) * 100.0).round() / 100.0,
-                }))?;
-                continue;
-            }
-            let or_none = |k: &Option<u32>| k.map_or_else(|| "-".to_owned(), |k| k.to_string());
-            output.line(&format!(
-                "{name:<16}  {recipe:<36}  {:>4}  {:>5}  {:>5}  {:>8}  {:>4.0} %",
-                or_none(near),
-                or_none(holds),
-                bands.minor,
-                bands.moderate,
-                hidden * 100.0
-            ))?;
-            output.line(&format!("  {what}"))?;
-        }
-        Ok(Exit::Done)
     }
 
     fn object(&self, name: &str, made: &Made) -> Value {
@@ -197,6 +169,40 @@ impl Fingerprint {
         }
         object
     }
+}
+
+/// Lists the recipes that have short names.
+fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
+    if !as_json {
+        output.line(RECIPES)?;
+    }
+    for Preset { name, what, recipe, near, holds, bands, hidden, .. } in Recipe::PRESETS {
+        let recipe = recipe.name();
+        if as_json {
+            output.object(&json!({
+                "preset": name,
+                "recipe": recipe,
+                "what": what,
+                "near": near,
+                "holds": holds,
+                "minor": bands.minor,
+                "moderate": bands.moderate,
+                "hidden": (f64::from(*hidden) * 100.0).round() / 100.0,
+            }))?;
+            continue;
+        }
+        let or_none = |k: &Option<u32>| k.map_or_else(|| "-".to_owned(), |k| k.to_string());
+        output.line(&format!(
+            "{name:<16}  {recipe:<36}  {:>4}  {:>5}  {:>5}  {:>8}  {:>4.0} %",
+            or_none(near),
+            or_none(holds),
+            bands.minor,
+            bands.moderate,
+            hidden * 100.0
+        ))?;
+        output.line(&format!("  {what}"))?;
+    }
+    Ok(Exit::Done)
 }
 
 /// What came of a file: why it cannot be read is told of the file, and any other failure ends it all.

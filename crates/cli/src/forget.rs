@@ -1,26 +1,30 @@
 //! `forget`: the one verb that takes away.
 
+use std::io::{self, BufRead, IsTerminal, Write};
+
 use clap::{ArgGroup, Args};
 use serde_json::json;
-use simkeep::{Options, Prefix, Scope, Store};
+use simkeep::{Options, Page, Prefix, Scope, Snapshot, Store};
 
-use super::Common;
-use super::exit::{Exit, Failure, say};
+use super::exit::{Exit, Failure};
 use super::gauge::watched;
 use super::output::Output;
-use super::words::many;
+use super::words::{count, many};
+use super::{Common, common, spelling};
 use simkeep_archive::escape;
 
 /// Forget everything known of a page, or of all pages under a prefix
 ///
 /// It disappears from every answer at once. Its bytes leave the files as these are merged; --purge
-/// rewrites the files now. Later observations start a new history.
+/// rewrites the files now. Later observations start a new history. On a terminal, --prefix says what
+/// would be forgotten, and asks.
 #[derive(Args)]
 #[command(group(ArgGroup::new("what").required(true).args(["url", "prefix"])))]
 #[command(after_long_help = "Examples:
   simkeep forget https://example.com/private
-  simkeep forget --prefix example.com           the domain with all its subdomains
-  simkeep forget --prefix example.com/ --purge  that host only, from the files too
+  simkeep forget --prefix example.com --dry-run  what would be forgotten
+  simkeep forget --prefix example.com            the domain with all its subdomains
+  simkeep forget --prefix example.com/ --purge   that host only, from the files too
 
 Exits with 1 if there was nothing to forget; with --purge that is no failure, since what was
 forgotten before is purged as well.")]
@@ -33,44 +37,158 @@ pub(super) struct Forget {
     /// Rewrite the files now, so that none of them contains the URLs
     #[arg(long)]
     purge: bool,
-    #[command(flatten)]
-    common: Common,
+    /// Say what would be forgotten, and forget nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Pages that are named before they are forgotten.
+const NAMED: usize = 10;
+
+/// What would be forgotten.
+#[derive(Default)]
+struct Found {
+    pages: u64,
+    visits: u64,
+    first: Vec<String>,
+}
+
+impl Found {
+    fn add(&mut self, page: Page) {
+        self.pages += 1;
+        self.visits += page.visits;
+        if self.first.len() < NAMED {
+            self.first.push(page.url);
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> =
+            self.first.iter().map(|url| format!("  {}", escape::whole(url))).collect();
+        let more = self.pages - self.first.len() as u64;
+        if more > 0 {
+            lines.push(format!("  and {} more", count(more)));
+        }
+        lines
+    }
 }
 
 impl Forget {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let (scope, name) = match (&self.url, self.prefix) {
-            (_, Some(prefix)) => (Scope::Prefix(prefix.clone()), prefix.to_string()),
-            (Some(url), None) => (Scope::Url(url), url.clone()),
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let scope = match (&self.url, &self.prefix) {
+            (_, Some(prefix)) => Scope::Prefix(prefix.clone()),
+            (Some(url), None) => Scope::Url(url),
             (None, None) => return Err(Failure::Usage("name a URL or a --prefix".into())),
         };
-        let store = Store::open(&self.common.store, Options::default())?;
+        let place = common.store()?;
+        if self.dry_run {
+            let snapshot = common::read(&place)?.snapshot();
+            return self.show(&snapshot, common.json, output);
+        }
+        let store = Store::open(place, Options::default())?;
+        if self.asks() {
+            let found = self.found(&store.snapshot())?;
+            if found.pages > 0 && !confirmed(&found)? {
+                return Err(Failure::Other("nothing was forgotten".into()));
+            }
+        }
         let forgotten = match self.purge {
             true => watched(|progress| store.purge(scope, progress))?,
             false => store.forget(scope)?,
         };
+        let is_done = forgotten.pages > 0 || self.purge;
+        let unknown = if is_done { None } else { Some(self.unknown(&store.snapshot())?) };
         store.close()?;
-        if self.common.json {
+        if common.json {
             output.object(&json!({
                 "pages": forgotten.pages,
                 "visits": forgotten.visits,
                 "purged": self.purge,
             }))?;
         } else if forgotten.pages > 0 {
-            output.line(&format!(
-                "forgot {} with {}{}",
-                many(forgotten.pages, "page", "pages"),
-                many(forgotten.visits, "visit", "visits"),
-                if self.purge { ", in every file" } else { "" },
-            ))?;
+            let everywhere = if self.purge { ", in every file" } else { "" };
+            let told = told(forgotten.pages, forgotten.visits);
+            output.line(&format!("forgot {told}{everywhere}"))?;
         } else if self.purge {
-            let name = escape::whole(&name);
+            let name = escape::whole(&self.name());
             output.line(&format!("nothing was known of {name}, and now it stands in no file"))?;
         }
-        if forgotten.pages > 0 || self.purge {
-            return Ok(Exit::Done);
-        }
-        say(&format!("nothing is known of {name}"));
+        let Some(unknown) = unknown else { return Ok(Exit::Done) };
+        output.note(&unknown)?;
         Ok(Exit::Nothing)
     }
+
+    /// What there is to be forgotten: reads each page of it once.
+    fn found(&self, snapshot: &Snapshot) -> simkeep::Result<Found> {
+        let mut found = Found::default();
+        match (&self.url, &self.prefix) {
+            (Some(url), None) => {
+                snapshot.latest(url)?.into_iter().for_each(|page| found.add(page));
+            }
+            (_, prefix) => {
+                for page in snapshot.scan(prefix.as_ref()) {
+                    found.add(page?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether someone is there to be asked, and is to be.
+    fn asks(&self) -> bool {
+        let is_there = || io::stdin().is_terminal() && io::stderr().is_terminal();
+        self.prefix.is_some() && !self.yes && is_there()
+    }
+
+    fn name(&self) -> String {
+        let prefix = self.prefix.as_ref().map(Prefix::to_string);
+        prefix.or_else(|| self.url.clone()).unwrap_or_default()
+    }
+
+    /// That nothing is known of what was named.
+    fn unknown(&self, snapshot: &Snapshot) -> Result<String, Failure> {
+        match &self.url {
+            Some(url) => spelling::unknown(snapshot, url),
+            None => Ok(format!("nothing is known of {}", self.name())),
+        }
+    }
+
+    /// Says what would be forgotten.
+    fn show(&self, snapshot: &Snapshot, json: bool, output: &mut Output) -> Result<Exit, Failure> {
+        let found = self.found(snapshot)?;
+        if json {
+            output.object(&json!({
+                "pages": found.pages,
+                "visits": found.visits,
+                "first": found.first,
+                "dry_run": true,
+            }))?;
+        } else if found.pages > 0 {
+            output.line(&format!("would forget {}:", told(found.pages, found.visits)))?;
+            found.lines().iter().try_for_each(|line| output.line(line))?;
+        }
+        if found.pages > 0 {
+            return Ok(Exit::Done);
+        }
+        output.note(&self.unknown(snapshot)?)?;
+        Ok(Exit::Nothing)
+    }
+}
+
+/// Asks whether all of this is to be forgotten.
+fn confirmed(found: &Found) -> io::Result<bool> {
+    let mut stderr = io::stderr().lock();
+    found.lines().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
+    write!(stderr, "Forget {}? [y/N] ", told(found.pages, found.visits))?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+}
+
+fn told(pages: u64, visits: u64) -> String {
+    format!("{} with {}", many(pages, "page", "pages"), many(visits, "visit", "visits"))
 }

@@ -6,7 +6,7 @@ use simkeep::{EpochInfo, HistoryEntry, SameBy, Snapshot, Verdict};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
-use super::{Common, time, visit, words};
+use super::{Common, spelling, time, visit, words};
 use simkeep_archive::escape;
 
 /// Print all visits of a page, and what each meant after those before it
@@ -34,12 +34,10 @@ Exits with 1 if the page is not known, or had no version in force at the time as
 pub(super) struct History {
     /// The page: its URL, byte by byte as it was observed
     url: String,
-    /// Print only the visit that found the version in force at this time: RFC 3339, a date (then
-    /// its first moment, in UTC), or seconds since 1970
+    /// Print only the visit that found the version in force at this time: 2024-05-01 (its first moment
+    /// in UTC), '2024-05-01 12:00', '3d ago', yesterday, RFC 3339, or seconds since 1970
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
     as_of: Option<i64>,
-    #[command(flatten)]
-    common: Common,
 }
 
 /// What an entry meant.
@@ -64,23 +62,23 @@ fn is_by_digest(entry: &HistoryEntry) -> bool {
 }
 
 impl History {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let store = self.common.read()?.snapshot();
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.read()?.snapshot();
         match self.as_of {
-            Some(time) => self.version(&store, time, output),
-            None => self.visits(&store, output),
+            Some(time) => self.version(&store, time, common.json, output),
+            None => self.visits(&store, common.json, output),
         }
     }
 
-    fn visits(&self, store: &Snapshot, output: &mut Output) -> Result<Exit, Failure> {
+    fn visits(&self, store: &Snapshot, json: bool, output: &mut Output) -> Result<Exit, Failure> {
         let history = store.history(&self.url)?;
         if history.is_empty() {
-            say(&format!("{} is not known in this store", self.url));
+            say(&spelling::unknown(store, &self.url)?);
             return Ok(Exit::Nothing);
         }
         let epochs = store.epochs();
         for entry in &history {
-            if self.common.json {
+            if json {
                 output.object(&self.object(entry, epochs)?)?;
             } else {
                 let of = entry.entry().content().filter(|_| epochs.len() > 1);
@@ -123,7 +121,13 @@ impl History {
         Ok(object.into())
     }
 
-    fn version(&self, store: &Snapshot, time: i64, output: &mut Output) -> Result<Exit, Failure> {
+    fn version(
+        &self,
+        store: &Snapshot,
+        time: i64,
+        json: bool,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
         let Some(found) = store.as_of(&self.url, time)? else {
             let when = time::format(time);
             say(&format!(
@@ -132,7 +136,7 @@ impl History {
             ));
             return Ok(Exit::Nothing);
         };
-        if self.common.json {
+        if json {
             output.object(&visit::object(&self.url, &found.into(), store.epochs())?.into())?;
         } else {
             output.line(&visit::row(&found.into()))?;

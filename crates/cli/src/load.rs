@@ -63,14 +63,12 @@ pub(super) struct Load {
     reading: Reading,
     #[command(flatten)]
     from_input: FromInput,
-    #[command(flatten)]
-    common: Common,
 }
 
 impl Load {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
-        let place = &self.common.store;
+        let place = &common.store()?;
         let store = existing(place)?;
         let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
         let origins = match &store {
@@ -144,7 +142,7 @@ impl Load {
             elapsed,
         };
         store.close()?;
-        if self.common.json {
+        if common.json {
             output.object(&summary.object())?;
         } else {
             summary.lines().iter().try_for_each(|line| output.line(line))?;
@@ -219,7 +217,7 @@ impl Part<'_> {
                 if path.canonicalize().ok() == into.store.canonicalize().ok() {
                     return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
                 }
-                let snapshot = super::read(path)?.snapshot();
+                let snapshot = super::common::read(path)?.snapshot();
                 taken.borrow_mut().admission.admit_store(&snapshot)?;
                 taken.borrow_mut().epochs.come(snapshot.epochs());
                 let numbers = taken.borrow().coming.of(&snapshot)?;

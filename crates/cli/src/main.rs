@@ -6,6 +6,7 @@
 
 mod advice;
 mod asked;
+mod common;
 mod df;
 mod due;
 mod epoch;
@@ -33,6 +34,7 @@ mod recrawl;
 mod repair;
 mod scan;
 mod simulate;
+mod spelling;
 mod stats;
 mod svg;
 mod threads;
@@ -41,12 +43,11 @@ mod verify;
 mod visit;
 mod words;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
-use simkeep::Reader;
+use clap::{Parser, Subcommand};
 
+use common::Common;
 use exit::Failure;
 use output::Output;
 
@@ -60,6 +61,8 @@ use output::Output;
 #[command(name = "simkeep", version, max_term_width = 100, after_long_help = AFTER_HELP)]
 #[command(after_help = exit::HELP)]
 struct Cli {
+    #[command(flatten)]
+    common: Common,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -96,34 +99,6 @@ enum Verb {
     Simulate(simulate::Simulate),
 }
 
-/// What every verb is told.
-#[derive(Args)]
-struct Common {
-    /// The store: a directory
-    #[arg(long, value_name = "PATH", env = "SIMKEEP_STORE")]
-    store: PathBuf,
-    /// Print JSON, one object a line
-    #[arg(long)]
-    json: bool,
-}
-
-impl Common {
-    /// Opens the store for reading.
-    fn read(&self) -> Result<Reader, Failure> {
-        read(&self.store)
-    }
-}
-
-/// Opens a store for reading; nothing is written to its directory. Says so if a writer is at work,
-/// and how old what is seen is then.
-fn read(store: &Path) -> Result<Reader, Failure> {
-    let reader = Reader::open(store)?;
-    if let Some(written) = reader.written() {
-        exit::say(&words::beside_writer(written, reader.behind()));
-    }
-    Ok(reader)
-}
-
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -131,24 +106,24 @@ fn main() -> ExitCode {
     };
     let output = &mut Output::stdout();
     let done = match cli.verb {
-        Verb::Ingest(verb) => verb.run(output),
-        Verb::Load(verb) => verb.run(output),
-        Verb::Near(verb) => verb.run(output),
-        Verb::Pairs(verb) => verb.run(output),
-        Verb::History(verb) => verb.run(output),
-        Verb::Scan(verb) => verb.run(output),
-        Verb::Stats(verb) => verb.run(output),
-        Verb::Verify(verb) => verb.run(output),
-        Verb::Repair(verb) => verb.run(output),
-        Verb::Forget(verb) => verb.run(output),
-        Verb::Export(verb) => verb.run(output),
-        Verb::Fingerprint(verb) => verb.run(output),
-        Verb::Evaluate(verb) => verb.run(output),
-        Verb::Df(verb) => verb.run(output),
-        Verb::Epoch(verb) => verb.run(output),
-        Verb::Due(verb) => verb.run(output),
-        Verb::Recrawl(verb) => verb.run(output),
-        Verb::Simulate(verb) => verb.run(output),
+        Verb::Ingest(verb) => verb.run(&cli.common, output),
+        Verb::Load(verb) => verb.run(&cli.common, output),
+        Verb::Near(verb) => verb.run(&cli.common, output),
+        Verb::Pairs(verb) => verb.run(&cli.common, output),
+        Verb::History(verb) => verb.run(&cli.common, output),
+        Verb::Scan(verb) => verb.run(&cli.common, output),
+        Verb::Stats(verb) => verb.run(&cli.common, output),
+        Verb::Verify(verb) => verb.run(&cli.common, output),
+        Verb::Repair(verb) => verb.run(&cli.common, output),
+        Verb::Forget(verb) => verb.run(&cli.common, output),
+        Verb::Export(verb) => verb.run(&cli.common, output),
+        Verb::Fingerprint(verb) => verb.run(&cli.common, output),
+        Verb::Evaluate(verb) => verb.run(&cli.common, output),
+        Verb::Df(verb) => verb.run(&cli.common, output),
+        Verb::Epoch(verb) => verb.run(&cli.common, output),
+        Verb::Due(verb) => verb.run(&cli.common, output),
+        Verb::Recrawl(verb) => verb.run(&cli.common, output),
+        Verb::Simulate(verb) => verb.run(&cli.common, output),
     };
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
     exit::code(done)

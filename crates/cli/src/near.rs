@@ -11,7 +11,7 @@ use simkeep::{Content, Epoch, EpochInfo, Matches, Page, Prefix, Query, Snapshot,
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
-use super::{Common, explain, origin, time, visit, words};
+use super::{Common, explain, origin, spelling, time, visit, words};
 use simkeep_archive::escape;
 
 /// Find pages near a fingerprint, a text or another page
@@ -69,8 +69,8 @@ pub(super) struct Near {
     /// Compare with every version that a page ever had, not only with those in force
     #[arg(long)]
     ever: bool,
-    /// Compare with the versions that were in force at this time: RFC 3339, a date (then its first
-    /// moment, in UTC), or seconds since 1970
+    /// Compare with the versions that were in force at this time: 2024-05-01 (its first moment in UTC),
+    /// '2024-05-01 12:00', '3d ago', yesterday, RFC 3339, or seconds since 1970
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, conflicts_with = "ever")]
     as_of: Option<i64>,
     /// Compare with pages under this prefix only: a domain, a host, or one with a path
@@ -82,8 +82,6 @@ pub(super) struct Near {
     /// Say how the search went in each part of the store: what was chosen, expected and met
     #[arg(long)]
     explain: bool,
-    #[command(flatten)]
-    common: Common,
 }
 
 fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
@@ -101,8 +99,8 @@ struct Asked {
 }
 
 impl Near {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = self.common.read()?.snapshot();
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
         let Some(asked) = self.asked(&snapshot)? else {
             return Ok(Exit::Nothing);
         };
@@ -112,7 +110,7 @@ impl Near {
         let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
         let without = self.explain.then(|| snapshot.without_fingerprint(epoch)).transpose()?;
         let matches = self.search(&snapshot, &query)?;
-        if self.common.json {
+        if common.json {
             let mut object = object(&snapshot, &asked, &query, &matches)?;
             if let Some(explanation) = &explanation {
                 object.insert("explain".to_owned(), explain::object(explanation));
@@ -123,12 +121,6 @@ impl Near {
             for near in &matches.near {
                 output.line(&line(&snapshot, &asked, near))?;
             }
-            if matches.within < query.k && self.nearest.is_none() {
-                let within = words::many(matches.within.into(), "bit", "bits");
-                say(&format!("searched within {within}; for more, raise --budget or --limit"));
-            } else if !matches.complete && self.nearest.is_none() {
-                say("there are more; ask for them with a higher --limit");
-            }
             if let Some(explanation) = &explanation {
                 explain::print(explanation, output)?;
             }
@@ -138,12 +130,20 @@ impl Near {
                     "{pages} no fingerprint in this epoch (too short to tell, or stale), and took no part"
                 ))?;
             }
+            if matches.within < query.k && self.nearest.is_none() {
+                let within = words::many(matches.within.into(), "bit", "bits");
+                let note = format!("searched within {within}; for more, raise --budget or --limit");
+                output.note(&note)?;
+            } else if !matches.complete && self.nearest.is_none() {
+                output.note("there are more; ask for them with a higher --limit")?;
+            }
         }
         if !matches.near.is_empty() {
             return Ok(Exit::Done);
         }
         let within = words::many(matches.within.into(), "bit", "bits");
-        say(&format!("nothing is within {within} of {}", visit::fingerprint(fingerprint)));
+        output
+            .note(&format!("nothing is within {within} of {}", visit::fingerprint(fingerprint)))?;
         Ok(Exit::Nothing)
     }
 
@@ -179,7 +179,7 @@ impl Near {
             let wanted = content.and_then(|content| Some((content.fingerprint?, content.epoch)));
             if wanted.is_none() {
                 say(&match (page, content) {
-                    (None, _) => format!("{url} is not known in this store"),
+                    (None, _) => spelling::unknown(snapshot, url)?,
                     (_, None) => format!("{url} has no content now, so nothing is near it"),
                     _ => format!(
                         "the content of {url} has no fingerprint, such as a text too short to tell: \

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Stdout, Write};
 
 use serde_json::Value;
 
+use super::exit::say;
 use simkeep_archive::escape::is_unfit;
 
 /// Where results go, buffered.
@@ -28,6 +29,13 @@ impl Output {
     pub(super) fn object(&mut self, object: &Value) -> io::Result<()> {
         self.stdout.write_all(escaped(&object.to_string()).as_bytes())?;
         self.stdout.write_all(b"\n")
+    }
+
+    /// Says something about the lines before it, on standard error, and behind them.
+    pub(super) fn note(&mut self, message: &str) -> io::Result<()> {
+        self.finish()?;
+        say(message);
+        Ok(())
     }
 
     /// Passes on what is still held.

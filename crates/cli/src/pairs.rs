@@ -41,21 +41,20 @@ pub(super) struct Pairs {
     /// Join pages under this prefix only: a domain, a host, or one with a path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
-    #[command(flatten)]
-    common: Common,
 }
 
 /// What the threads that find pairs have in common.
 struct Printing<'o> {
     output: &'o mut Output,
     printed: u64,
+    json: bool,
     /// Why no more can be printed, which ends the join.
     failed: Option<Failure>,
 }
 
 impl Pairs {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = self.common.read()?.snapshot();
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
         let epoch = match &self.epoch {
             Some(name) => origin::named(snapshot.epochs(), name)?,
             None => snapshot.near_epoch(),
@@ -63,12 +62,12 @@ impl Pairs {
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let mut like = Query::new(0, k).epoch(epoch);
         like.under.clone_from(&self.under);
-        let printing = Mutex::new(Printing { output, printed: 0, failed: None });
+        let printing = Mutex::new(Printing { output, json: common.json, printed: 0, failed: None });
         let join = |progress: &Progress| {
             snapshot.all_pairs(&like, progress, |pairs| {
                 let mut printing = printing.lock();
                 for pair in pairs {
-                    if let Err(failure) = self.print(&snapshot, epoch, pair, printing.output) {
+                    if let Err(failure) = self.print(&snapshot, epoch, pair, &mut printing) {
                         printing.failed = Some(failure);
                         return ControlFlow::Break(());
                     }
@@ -96,8 +95,9 @@ impl Pairs {
         snapshot: &Snapshot,
         epoch: Epoch,
         pair: &NearPair,
-        output: &mut Output,
+        printing: &mut Printing<'_>,
     ) -> Result<(), Failure> {
+        let Printing { output, json: as_json, .. } = printing;
         let url = |fingerprint| {
             let mut query = Query::new(fingerprint, 0).epoch(epoch).limit(1);
             query.under.clone_from(&self.under);
@@ -106,7 +106,7 @@ impl Pairs {
         };
         let (left, right) = (url(pair.left)?, url(pair.right)?);
         let fingerprints = [pair.left, pair.right].map(visit::fingerprint);
-        if self.common.json {
+        if *as_json {
             let [left_fingerprint, right_fingerprint] = &fingerprints;
             let meaning = snapshot.meaning(epoch, pair.distance);
             output.object(&json!({

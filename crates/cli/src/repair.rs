@@ -35,21 +35,16 @@ pub(super) struct Repair {
     /// Keep pages that a lost operation may have forgotten
     #[arg(long)]
     keep_forgotten: bool,
-    #[command(flatten)]
-    common: Common,
 }
 
 impl Repair {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.store()?;
         let repaired = watched(|progress| {
             let options = RepairOptions::default().keep_forgotten(self.keep_forgotten);
-            simkeep::integrity::repair(
-                &self.common.store,
-                &self.to,
-                options.progress(progress.clone()),
-            )
+            simkeep::integrity::repair(&store, &self.to, options.progress(progress.clone()))
         })?;
-        if self.common.json {
+        if common.json {
             output.object(&object(&repaired))?;
         } else {
             lines(&repaired).iter().try_for_each(|line| output.line(&whole(line)))?;

@@ -26,18 +26,16 @@ Exits with 1 if there is no such page.")]
 pub(super) struct Scan {
     /// Only pages under this: a domain, a host, a path, a SURT prefix
     prefix: Option<Prefix>,
-    #[command(flatten)]
-    common: Common,
 }
 
 impl Scan {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let store = self.common.read()?.snapshot();
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.read()?.snapshot();
         let mut any = false;
         for page in store.scan(self.prefix.as_ref()) {
             let page = page?;
             any = true;
-            if self.common.json {
+            if common.json {
                 output.object(&object(&page, store.epochs())?)?;
             } else {
                 output.line(&row(&page))?;

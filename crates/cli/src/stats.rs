@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use simkeep::due::Survey;
 use simkeep::maintenance::SegmentStats;
 
+use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure};
 use super::output::Output;
 use super::words::{bytes, count};
-use super::{Common, visit, words};
+use super::{visit, words};
 use simkeep_archive::escape;
 
 /// Print how many pages and visits a store holds, and how large it is
@@ -31,15 +32,15 @@ pub(super) struct Stats {
     #[arg(long)]
     changes: bool,
     #[command(flatten)]
-    common: Common,
+    bare: Bare,
 }
 
 impl Stats {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let reader = self.common.read()?;
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = read(&common.store_of(&self.bare)?)?;
         let stats = reader.stats()?;
         let survey = self.changes.then(|| reader.snapshot().survey()).transpose()?;
-        if self.common.json {
+        if common.json {
             let mut object = object(&stats);
             if let (Some(survey), Some(object)) = (survey, object.as_object_mut()) {
                 object.insert("changes".to_owned(), changes(&survey));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use simkeep::Corruption;
 use simkeep::integrity::{Verified, VerifyOptions};
 
-use super::Common;
+use super::common::{Bare, Common};
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
 use super::output::Output;
@@ -30,7 +30,7 @@ pub(super) struct Verify {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     rate: Option<u64>,
     #[command(flatten)]
-    common: Common,
+    bare: Bare,
 }
 
 /// A number of bytes, with K, M or G for thousands of 1024.
@@ -47,15 +47,16 @@ pub(super) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
 }
 
 impl Verify {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.store_of(&self.bare)?;
         let verified = watched(|progress| {
             let options = VerifyOptions::default().rate(self.rate).progress(progress.clone());
-            simkeep::integrity::verify(&self.common.store, options)
+            simkeep::integrity::verify(&store, options)
         })?;
         if !verified.catalog {
             say("a writer is at work; this is of what it has sealed, and not of its catalog");
         }
-        if self.common.json {
+        if common.json {
             output.object(&object(&verified))?;
         } else {
             lines(&verified).iter().try_for_each(|line| output.line(line))?;

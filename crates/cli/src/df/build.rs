@@ -13,7 +13,7 @@ use super::reading::Reading;
 use super::recipe::Called;
 use super::texts::Texts;
 use super::words::many;
-use super::{Exit, Failure, Output, ingest, line, nothing, object};
+use super::{Common, Exit, Failure, Output, ingest, line, nothing, object};
 use simkeep_archive::{Input, Source};
 
 /// Count the document frequencies of files, folders, JSON lines and web archives
@@ -40,13 +40,11 @@ pub(super) struct Build {
     memory: u32,
     #[command(flatten)]
     reading: Reading,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 impl Build {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
         self.paths.iter().try_for_each(ingest::check)?;
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
@@ -75,7 +73,7 @@ impl Build {
             return Err(nothing());
         }
         let table = counter.freeze(self.least)?;
-        if self.json {
+        if common.json {
             output.object(&object(&self.out, &table))?;
         } else {
             output.line(&line(&self.out, &table))?;

@@ -12,7 +12,7 @@ use super::reading::Reading;
 use super::recipe::Called;
 use super::texts::Texts;
 use super::words::{bar, count, many};
-use super::{Exit, Failure, Output, ingest, nothing, recipe_of, refused};
+use super::{Common, Exit, Failure, Output, ingest, nothing, recipe_of, refused};
 use simkeep_archive::{Input, Source};
 
 /// Compare two tables, and what fingerprints they make of documents
@@ -33,9 +33,6 @@ pub(super) struct Compare {
     recipe: Option<Called>,
     #[command(flatten)]
     reading: Reading,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// How far fingerprints moved.
@@ -46,7 +43,8 @@ struct Moves {
 }
 
 impl Compare {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
         let [first, second] = &[Table::open(&self.first)?, Table::open(&self.second)?];
         if first.features() != second.features() {
             let (first, second) = (first.features(), second.features());
@@ -55,7 +53,7 @@ impl Compare {
         }
         let compared = Comparison::of(first, second);
         let moves = if self.documents.is_empty() { None } else { Some(self.moves(first, second)?) };
-        if self.json {
+        if common.json {
             let moves = moves.as_ref().map(|moves| {
                 let by_bits = &moves.by_bits;
                 json!({ "documents": moves.documents, "mean": moves.mean(), "by_bits": by_bits.as_slice() })

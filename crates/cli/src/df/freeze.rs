@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simkeep::df::{Table, merge};
 
-use super::{Exit, Failure, Output, line, object, refused};
+use super::{Common, Exit, Failure, Output, line, object, refused};
 
 /// Make one table of several, without features that hardly any document has
 ///
@@ -22,16 +22,14 @@ pub(super) struct Freeze {
     /// Leave out what fewer documents have
     #[arg(long, value_name = "COUNT", default_value_t = 2)]
     least: u32,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 impl Freeze {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
         let tables: Vec<Table> = self.tables.iter().map(Table::open).collect::<Result<_, _>>()?;
         let table = merge(&tables, &self.out, self.least).map_err(refused)?;
-        if self.json {
+        if common.json {
             output.object(&object(&self.out, &table))?;
         } else {
             output.line(&line(&self.out, &table))?;

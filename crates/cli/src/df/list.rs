@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{Exit, Failure, Output, line, object};
-use crate::Common;
+use crate::common::{Bare, Common, read};
 use crate::exit::say;
 
 /// List the tables that the epochs of a store weigh words by
@@ -12,12 +12,13 @@ use crate::exit::say;
 #[derive(Args)]
 pub(super) struct List {
     #[command(flatten)]
-    common: Common,
+    bare: Bare,
 }
 
 impl List {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = self.common.read()?.snapshot();
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.store_of(&self.bare)?;
+        let snapshot = read(&store)?.snapshot();
         let mut any = false;
         for info in snapshot.epochs().iter().filter(|info| !info.ended) {
             let Some(file) = snapshot.table_file(info.epoch) else { continue };
@@ -26,8 +27,8 @@ impl List {
                 continue;
             };
             any = true;
-            let path = self.common.store.join(file);
-            if self.common.json {
+            let path = store.join(file);
+            if common.json {
                 let mut object = object(&path, table);
                 if let Some(object) = object.as_object_mut() {
                     object.insert("epoch".to_owned(), info.name.as_str().into());
@@ -37,10 +38,9 @@ impl List {
                 output.line(&line(&path, table))?;
             }
         }
-        if any {
-            return Ok(Exit::Done);
+        if !any {
+            say("no epoch of this store has a table");
         }
-        say("no epoch of this store has a table");
-        Ok(Exit::Nothing)
+        Ok(Exit::Done)
     }
 }

@@ -16,6 +16,7 @@ use simkeep::Error;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Frequencies as _, Recipe};
 
+use super::common::Common;
 use super::exit::{Exit, Failure};
 use super::output::Output;
 use super::words::{bytes, count, many};
@@ -48,13 +49,13 @@ enum Verb {
 }
 
 impl Df {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         match self.verb {
-            Verb::Build(verb) => verb.run(output),
-            Verb::Freeze(verb) => verb.run(output),
-            Verb::List(verb) => verb.run(output),
-            Verb::Show(verb) => verb.run(output),
-            Verb::Compare(verb) => verb.run(output),
+            Verb::Build(verb) => verb.run(common, output),
+            Verb::Freeze(verb) => verb.run(common, output),
+            Verb::List(verb) => verb.run(common, output),
+            Verb::Show(verb) => verb.run(common, output),
+            Verb::Compare(verb) => verb.run(common, output),
         }
     }
 }

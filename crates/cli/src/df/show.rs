@@ -8,7 +8,7 @@ use simkeep::df::Table;
 use simkeep::fingerprint::{Document, Feature, Fingerprinter, Frequencies as _};
 
 use super::words::{bar, count};
-use super::{Exit, Failure, Output, line, object, recipe_of, visit};
+use super::{Common, Exit, Failure, Output, line, object, recipe_of, visit};
 use simkeep_archive::escape;
 
 /// Show what a table has counted, and how many documents have a word
@@ -21,17 +21,15 @@ pub(super) struct Show {
     table: PathBuf,
     /// Words to look up; several in quotes for features of several
     words: Vec<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 impl Show {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
         let table = &Table::open(&self.table)?;
         let found = self.look_up(table)?;
         let bars = if self.words.is_empty() { bars(table) } else { Vec::new() };
-        if self.json {
+        if common.json {
             let mut object = object(&self.table, table);
             if let Some(object) = object.as_object_mut() {
                 let bars = bars.iter().map(|(from, terms)| json!({ "from": from, "terms": terms }));

@@ -51,8 +51,6 @@ pub(super) struct Due {
     urls: bool,
     #[command(flatten)]
     asked: Asked,
-    #[command(flatten)]
-    common: Common,
 }
 
 /// Pages that are listed without a budget.
@@ -82,8 +80,8 @@ impl Stands {
 }
 
 impl Due {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = self.common.read()?.snapshot();
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
         let question = self.asked.question(&snapshot)?;
         let mut due = question.due;
         if let Some(prefix) = &self.under {
@@ -115,7 +113,7 @@ impl Due {
                 hosts.add(&page);
             } else if self.urls {
                 output.line(&url(&page.page.url))?;
-            } else if self.common.json {
+            } else if common.json {
                 output.object(&object(&page).into())?;
             } else {
                 if !any {
@@ -125,7 +123,7 @@ impl Due {
             }
             any = true;
         }
-        hosts.print(self.common.json, output)?;
+        hosts.print(common.json, output)?;
         Ok(Exit::Done)
     }
 }

@@ -22,6 +22,7 @@ use clap::Args;
 use simkeep::fingerprint::Recipe;
 use simkeep_archive::documents::{LineCutter, open};
 
+use super::common::Common;
 use super::exit::{Exit, Failure};
 use super::gauge::counted;
 use super::output::Output;
@@ -83,9 +84,6 @@ pub(super) struct Evaluate {
     plot: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
-    /// Print JSON, one object a line
-    #[arg(long)]
-    json: bool,
 }
 
 /// From where it is known how near documents are.
@@ -128,7 +126,8 @@ fn parse_distance(text: &str) -> Result<usize, String> {
 }
 
 impl Evaluate {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
         if self.strict < self.lenient {
             return Err(Failure::Usage("--strict must be at least --lenient".into()));
         }
@@ -138,7 +137,7 @@ impl Evaluate {
         }
         if let Some(path) = &self.known.versions {
             let how = (self.html, self.reading);
-            return self.versions.run(path, &self.recipes(), how, self.json, output);
+            return self.versions.run(path, &self.recipes(), how, common.json, output);
         }
         let documents = self
             .documents
@@ -153,7 +152,7 @@ impl Evaluate {
             let cannot = |e| Failure::Other(format!("cannot write {}: {e}", file.display()));
             std::fs::write(file, svg).map_err(cannot)?;
         }
-        if self.json {
+        if common.json {
             for row in &rows {
                 output.object(&json::object(row, &documents, &truth))?;
             }

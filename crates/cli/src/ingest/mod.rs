@@ -101,8 +101,6 @@ pub(super) struct Ingest {
     reading: Reading,
     #[command(flatten)]
     from_input: FromInput,
-    #[command(flatten)]
-    common: Common,
 }
 
 pub(super) fn parse_epoch(name: &str) -> Result<String, &'static str> {
@@ -113,9 +111,10 @@ pub(super) fn parse_epoch(name: &str) -> Result<String, &'static str> {
 }
 
 impl Ingest {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
-        let store = existing(&self.common.store)?;
+        let place = common.store()?;
+        let store = existing(&place)?;
         let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
         let origins = match &store {
             Some(store) => origin::live(&store.snapshot())?,
@@ -125,7 +124,7 @@ impl Ingest {
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
-        let mut feed = Feed::start(sources, self.reading, &self.common.store, &origins)?;
+        let mut feed = Feed::start(sources, self.reading, &place, &origins)?;
         let before = self.before_records(&mut feed, &mut admission, &mut progress)?;
         if let (None, Some(Broken { at, why })) = (&store, &before.stopped) {
             progress.finish();
@@ -139,7 +138,7 @@ impl Ingest {
                 let mut options = origin::options()?;
                 let first = before.epochs.iter().find(|(name, _)| *name == options.epoch);
                 options.epoch_bands = first.and_then(|(_, terms)| terms.bands);
-                Store::open_or_create(&self.common.store, options)?
+                Store::open_or_create(&place, options)?
             }
         };
         let known = store.snapshot().epochs().len();
@@ -164,7 +163,7 @@ impl Ingest {
         summary.new_pages = store.stats()?.pages - pages;
         store.close()?;
         summary.elapsed = progress.elapsed();
-        if self.common.json {
+        if common.json {
             output.object(&summary.object())?;
         } else {
             summary.lines().iter().try_for_each(|line| output.line(line))?;

@@ -11,9 +11,9 @@ use simkeep::Snapshot;
 use simkeep::due::{Decision, NewPage, Plan};
 
 use super::asked::{Asked, Question};
-use super::exit::{Exit, Failure, say};
+use super::exit::{Exit, Failure};
 use super::output::Output;
-use super::{Common, due, time, visit, words};
+use super::{Common, due, spelling, time, visit, words};
 use help::HELP;
 use host::Host;
 use last::Last;
@@ -31,23 +31,21 @@ pub(super) struct Recrawl {
     url: String,
     #[command(flatten)]
     asked: Asked,
-    #[command(flatten)]
-    common: Common,
 }
 
 impl Recrawl {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = self.common.read()?.snapshot();
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
         let question = self.asked.question(&snapshot)?;
         let Some(plan) = self.asked.plan(&snapshot, &question.due)? else {
             // Any number of visits will do for no pages.
             let plan = snapshot.plan(&question.due, 1.0)?;
-            return self.unknown(&plan.of_new(&self.url)?, None, output);
+            return self.unknown((&snapshot, None), &plan.of_new(&self.url)?, common.json, output);
         };
-        let of_host = plan.of_new(&self.url)?;
+        let (of_host, json) = (plan.of_new(&self.url)?, common.json);
         match snapshot.decide(&self.url, &plan)? {
-            Some(page) => self.known(&snapshot, &question, (&page, &of_host), &plan, output),
-            None => self.unknown(&of_host, Some(&plan), output),
+            Some(page) => self.known(&snapshot, &question, (&page, &of_host), &plan, json, output),
+            None => self.unknown((&snapshot, Some(&plan)), &of_host, json, output),
         }
     }
 
@@ -57,11 +55,12 @@ impl Recrawl {
         question: &Question,
         (page, of_host): (&Decision, &NewPage),
         plan: &Plan,
+        json: bool,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let host = Host::of(snapshot, &self.url)?;
         let last = Last::of(snapshot, &page.page)?;
-        if self.common.json {
+        if json {
             let mut object = due::object(page);
             put_plan(&mut object, plan);
             let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
@@ -94,12 +93,13 @@ impl Recrawl {
     /// What is said of a page that nobody has visited, and beside it of others.
     fn unknown(
         &self,
+        (snapshot, plan): (&Snapshot, Option<&Plan>),
         new: &NewPage,
-        plan: Option<&Plan>,
+        json: bool,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let NewPage { value, rate, weight, every, .. } = *new;
-        if self.common.json {
+        if json {
             let mut object = Map::new();
             let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
             put("url", self.url.as_str().into());
@@ -120,13 +120,13 @@ impl Recrawl {
         let others = plan.filter(|plan| plan.threshold().is_finite()).map(|plan| {
             format!("; others are visited from {} on", words::amount(plan.threshold()))
         });
-        say(&format!(
-            "{} is not known in this store: a first visit is worth {}, by {}{}",
-            self.url,
+        output.note(&format!(
+            "{}; a first visit is worth {}, by {}{}",
+            spelling::unknown(snapshot, &self.url)?,
             words::amount(value),
             told::rate(&rate),
             others.unwrap_or_default()
-        ));
+        ))?;
         Ok(Exit::Nothing)
     }
 }

@@ -17,9 +17,10 @@ use simkeep::recrawl::simulate::{Decider, Page, PoissonPage, Rates, Span};
 use simkeep::recrawl::{Interval, Known, Policy};
 
 use super::asked::parse_visits;
+use super::common::Common;
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
-use super::{read, time, words};
+use super::{time, words};
 use help::HELP;
 use row::Row;
 use runs::{Crawls, run};
@@ -35,9 +36,6 @@ use setting::Setting;
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub(super) struct Simulate {
-    /// The store whose pages are crawled again
-    #[arg(long, value_name = "PATH", env = "SIMKEEP_STORE", required_unless_present = "random")]
-    store: Option<PathBuf>,
     /// Instead of those of a store, pages that change by chance
     #[arg(long, value_name = "KIND")]
     random: Option<Kind>,
@@ -77,9 +75,6 @@ pub(super) struct Simulate {
     /// Draw freshness by visits a day, from a quarter of them to four times as many, to an SVG file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Print JSON, one object a line
-    #[arg(long)]
-    json: bool,
 }
 
 /// How the rates of pages that change by chance are drawn.
@@ -104,15 +99,15 @@ impl Kind {
 }
 
 impl Simulate {
-    pub(super) fn run(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         match self.random {
-            Some(kind) => self.random(kind, output),
-            None => self.replay(output),
+            Some(kind) => self.random(kind, common, output),
+            None => self.replay(common, output),
         }
     }
 
     /// Crawls pages that change by chance.
-    fn random(&self, kind: Kind, output: &mut Output) -> Result<Exit, Failure> {
+    fn random(&self, kind: Kind, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let days = f64::from(self.days);
         let seeds = (0..u64::from(self.seeds)).map(|number| self.seed.wrapping_add(number));
         let worlds = seeds.map(|seed| kind.rates().draw(seed, days));
@@ -126,15 +121,12 @@ impl Simulate {
             note: Vec::new(),
             times: None,
         };
-        self.compare(&worlds, &known, &setting, output)
+        self.compare(&worlds, &known, &setting, common.json, output)
     }
 
     /// Crawls the pages of a store again.
-    fn replay(&self, output: &mut Output) -> Result<Exit, Failure> {
-        let Some(store) = &self.store else {
-            return Err(Failure::Usage("a store is needed, or --random".into()));
-        };
-        let replay = read(store)?.snapshot().replay(None, self.pages as usize, self.returns)?;
+    fn replay(&self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let replay = common.read()?.snapshot().replay(None, self.pages as usize, self.returns)?;
         let days = (replay.last - replay.first) as f64 / 86_400_000.0;
         if replay.pages.is_empty() || days < 2.0 {
             say("the visits of the store are too few, or not far enough apart, to be replayed");
@@ -148,7 +140,7 @@ impl Simulate {
             note: Setting::of_replay(sample, &replay),
             times: Some((replay.first, replay.last)),
         };
-        self.compare(&[replay.pages], &[], &setting, output)
+        self.compare(&[replay.pages], &[], &setting, common.json, output)
     }
 
     /// Crawls some worlds in all ways, and shows what came of it. `known` are the rates of their pages,
@@ -158,6 +150,7 @@ impl Simulate {
         worlds: &[Vec<P>],
         known: &[Vec<Known>],
         setting: &Setting,
+        json: bool,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let span = self.span(setting.days)?;
@@ -180,7 +173,7 @@ impl Simulate {
         let at = factors.iter().position(|factor| *factor == 1.0).unwrap_or(0);
         let (rows, best): (Vec<Row>, _) =
             (rows.into_iter().map(|mut row| row.swap_remove(at)).collect(), best.get(at));
-        if self.json {
+        if json {
             for object in json::objects(&rows, best, setting, (per_day, span)) {
                 output.object(&object)?;
             }

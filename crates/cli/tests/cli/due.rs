@@ -229,7 +229,7 @@ fn what_a_first_visit_is_worth_is_said_of_a_page_that_is_not_known() {
     let (unknown, empty) = ("https://example.org/new", Place::with(""));
     let ran = place.run(&["recrawl", unknown, "--now", NOW]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    let said = "simkeep: https://example.org/new is not known in this store: a first visit is worth \
+    let said = "simkeep: https://example.org/new is not known in this store; a first visit is worth \
                 20.36, by 2.75 changes a day (0.0037 to 8.98, 90 %); others are visited from 0.85 on\n";
     assert_eq!(ran.err, said);
     let ran = place.run(&["recrawl", unknown, "--now", NOW, "--json"]);

@@ -43,3 +43,54 @@ fn what_is_purged_stands_in_no_file() {
     assert_eq!(place.done(&["scan"]).lines().count(), 1);
     place.done(&["verify"]);
 }
+
+#[test]
+fn what_would_be_forgotten_is_said_and_stays() {
+    let place = Place::with(CRAWL);
+    let before = files(&place.store());
+    let dry = place.done(&["forget", "--prefix", "example.com/", "--dry-run"]);
+    assert_eq!(
+        dry,
+        "would forget 2 pages with 8 visits:\n  https://example.com/old\n  https://example.com/terms\n"
+    );
+    let url = "https://example.com/terms";
+    let dry = place.run(&["forget", url, "--dry-run", "--json"]).objects().remove(0);
+    let expected = json!({ "pages": 1, "visits": 6, "first": [url], "dry_run": true });
+    assert_eq!(dry, expected);
+    let none = place.run(&["forget", "--prefix", "example.net", "--dry-run"]);
+    assert_eq!((none.code, none.out.as_str()), (1, ""));
+    assert_eq!(files(&place.store()), before);
+    let line = |n: u32| format!("{{\"url\":\"http://many/{n:02}\",\"t\":0,\"seen\":\"gone\"}}\n");
+    place.ingest(&(0..12).map(line).collect::<String>());
+    let dry = place.done(&["forget", "--prefix", "many", "--dry-run"]);
+    assert_eq!(dry.lines().count(), 12);
+    assert!(dry.ends_with("  http://many/09\n  and 2 more\n"), "{dry}");
+}
+
+/// By `script`, which gives the tool a terminal.
+#[test]
+fn on_a_terminal_a_prefix_is_asked_for() {
+    let place = Place::with(CRAWL);
+    let ask = |flags: &str, answer: &str| {
+        let tool = env!("CARGO_BIN_EXE_simkeep");
+        let line = format!("'{tool}' forget --prefix docs.example.com/ {flags}");
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).env("SIMKEEP_STORE", place.store());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let Ok(mut child) = command.spawn() else { return None };
+        child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
+        Some(Ran::from(child.wait_with_output().unwrap()))
+    };
+    let Some(no) = ask("", "n\n") else {
+        return eprintln!("skipped: there is no `script` here");
+    };
+    assert!(no.out.contains("Forget 1 page with 1 visit? [y/N]"), "{}", no.out);
+    assert!(no.out.contains("nothing was forgotten"), "{}", no.out);
+    assert_eq!(place.run(&["scan", "docs.example.com/"]).code, 0);
+    let yes = ask("", "y\n").unwrap();
+    assert!(yes.out.contains("forgot 1 page"), "{}", yes.out);
+    assert_eq!(place.run(&["scan", "docs.example.com/"]).code, 1);
+    place.ingest(CRAWL);
+    let unasked = ask("--yes", "").unwrap();
+    assert!(unasked.out.starts_with("forgot 1 page"), "{}", unasked.out);
+}

@@ -17,6 +17,7 @@ mod ingest;
 mod interrupted;
 mod killed;
 mod load;
+mod named;
 mod no_threads;
 mod repair;
 mod revisit;

@@ -1,0 +1,162 @@
+//! What all verbs are told: which store, and how to print.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::error::{ContextKind, ContextValue};
+use simkeep::Reader;
+use simkeep_archive::escape::whole;
+
+use super::exit::{Failure, say};
+use super::words;
+
+/// The variable that names the store where no argument does.
+const VARIABLE: &str = "SIMKEEP_STORE";
+/// What every store has.
+const CATALOG: &str = "catalog.redb";
+
+/// What every verb is told.
+#[derive(Args)]
+pub(super) struct Common {
+    /// The store, a directory [default: what SIMKEEP_STORE says]
+    #[arg(short, long, value_name = "PATH", global = true, help_heading = "Common options")]
+    store: Option<PathBuf>,
+    /// Print JSON, one object a line
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub(super) json: bool,
+}
+
+/// The store of a verb that needs nothing else.
+#[derive(Args)]
+pub(super) struct Bare {
+    /// The store, as with --store
+    #[arg(value_name = "STORE")]
+    bare: Option<PathBuf>,
+}
+
+impl Common {
+    /// The store that was named.
+    pub(super) fn store(&self) -> Result<PathBuf, Failure> {
+        self.named().ok_or_else(|| Failure::Usage(unnamed(Path::new("."))))
+    }
+
+    /// The store that was named, if any was.
+    pub(super) fn named(&self) -> Option<PathBuf> {
+        self.store.clone().or_else(|| {
+            std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
+        })
+    }
+
+    /// The store that was named with or without `--store`.
+    pub(super) fn store_of(&self, bare: &Bare) -> Result<PathBuf, Failure> {
+        match (&self.store, &bare.bare) {
+            (Some(_), Some(bare)) => Err(Failure::Usage(format!(
+                "two stores are named: {} and that of --store; name one",
+                whole(&bare.to_string_lossy())
+            ))),
+            (None, Some(bare)) => Ok(bare.clone()),
+            (_, None) => self.store(),
+        }
+    }
+
+    /// Opens the store for reading.
+    pub(super) fn read(&self) -> Result<Reader, Failure> {
+        read(&self.store()?)
+    }
+
+    /// For a verb that needs no store: refuses one.
+    pub(super) fn without_store(&self) -> Result<(), Failure> {
+        match &self.store {
+            None => Ok(()),
+            Some(_) => {
+                Err(Failure::Usage("this verb needs no store: leave --store out".to_owned()))
+            }
+        }
+    }
+}
+
+/// Opens a store for reading; nothing is written to its directory. Says so if a writer is at work,
+/// and how old what is seen is then.
+pub(super) fn read(store: &Path) -> Result<Reader, Failure> {
+    let reader = Reader::open(store)?;
+    if let Some(written) = reader.written() {
+        say(&words::beside_writer(written, reader.behind()));
+    }
+    Ok(reader)
+}
+
+/// What to type if a store came where none was expected.
+pub(super) fn hint(error: &clap::Error) -> Option<String> {
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(argument) if is_store(Path::new(argument)) => Some(format!(
+            "{} is a store: name it with {}",
+            whole(argument),
+            option(argument.into())
+        )),
+        _ => None,
+    }
+}
+
+/// What to type where no store is named.
+fn unnamed(place: &Path) -> String {
+    let mut stores = stores_in(place).into_iter();
+    let example = match (stores.next(), stores.next()) {
+        (Some(only), None) => format!("; here lies one: {}", option(only)),
+        _ => String::new(),
+    };
+    format!("no store is named: say --store PATH, or set {VARIABLE}{example}")
+}
+
+/// The option that names this store, as a shell takes it.
+fn option(store: OsString) -> String {
+    let store = store.to_string_lossy();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@%".contains(c);
+    if store.chars().all(is_plain) {
+        format!("--store {store}")
+    } else {
+        format!("--store '{}'", whole(&store.replace('\'', "'\\''")))
+    }
+}
+
+/// The names of the stores in a directory: of the first few, if there are many.
+fn stores_in(place: &Path) -> Vec<OsString> {
+    /// What is looked at in a directory that may have millions of files.
+    const LOOKED_AT: usize = 1000;
+    let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
+    let names = entries.take(LOOKED_AT).filter_map(Result::ok);
+    let stores = names.filter(|entry| is_store(&entry.path()));
+    stores.take(2).map(|entry| entry.file_name()).collect()
+}
+
+fn is_store(path: &Path) -> bool {
+    path.join(CATALOG).is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_named_as_a_shell_takes_it() {
+        assert_eq!(option("a/b-1.simkeep".into()), "--store a/b-1.simkeep");
+        assert_eq!(option("it's mine".into()), "--store 'it'\\''s mine'");
+        assert_eq!(option("a\u{1b}b".into()), "--store 'a\\u{1b}b'");
+    }
+
+    #[test]
+    fn the_only_store_of_a_place_is_an_example_and_two_are_none() {
+        let place = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            std::fs::create_dir(place.path().join(name)).unwrap();
+            std::fs::write(place.path().join(name).join(CATALOG), "").unwrap();
+        };
+        std::fs::create_dir(place.path().join("other")).unwrap();
+        assert!(unnamed(place.path()).ends_with("set SIMKEEP_STORE"));
+        make("one");
+        assert!(unnamed(place.path()).ends_with("; here lies one: --store one"));
+        make("two");
+        assert!(unnamed(place.path()).ends_with("set SIMKEEP_STORE"));
+        assert!(unnamed(&place.path().join("none")).ends_with("set SIMKEEP_STORE"));
+    }
+}
