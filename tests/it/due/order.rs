@@ -116,6 +116,28 @@ fn ties_come_in_surt_order_whatever_memory_there_is() {
     }
 }
 
+/// All in one octave, and alike but for that: what is too little for the light ones is known, and the
+/// heavy ones come whenever they do.
+#[test]
+fn of_pages_that_are_alike_the_heaviest_are_due_first() {
+    let (store, mut weights) = (create(&SimDisk::new(), small()), Vec::new());
+    for page in 0..120_u32 {
+        let (url, weight) = (format!("http://example.com/{page}"), 1.0 + f64::from(page) / 128.0);
+        // Far from all others.
+        let fingerprint = u64::from(page + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let visit = Observation::content(&url, DAY, fingerprint, Epoch::from_number(0));
+        store.observe(visit.weight(weight)).unwrap();
+        weights.push(weight);
+    }
+    store.seal().unwrap();
+    weights.reverse();
+    for budget in [1, 5, 20] {
+        let due = store.snapshot().due(&Due::new(30 * DAY, budget).policy(Policy::VALUE));
+        let found: Vec<f64> = due.map(|page| page.unwrap().weight).collect();
+        assert_eq!(found, weights[..budget]);
+    }
+}
+
 #[test]
 fn a_page_that_fails_is_left_alone_for_half_the_time_that_it_fails() {
     let disk = SimDisk::new();
