@@ -99,10 +99,7 @@ fn compare(
 /// What is restated of a visit by what follows it.
 fn restated(visit: &Entry, following: &[Entry]) -> Also {
     // In the order in which they came, weights of other times may stand between.
-    let mut others = following.iter().filter(|other| other.weight().is_none()).peekable();
-    if others.peek().is_none_or(|next| next.time() != visit.time()) {
-        return Also::new();
-    }
+    let others = following.iter().filter(|other| other.weight().is_none());
     let of_visit = others.take_while(|other| of(other) == of(visit));
     of_visit.filter(|other| other.is_restated()).filter_map(Entry::content).collect()
 }

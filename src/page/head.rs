@@ -285,7 +285,8 @@ impl Head {
         distances
     }
 
-    /// The last of these: that in the newest epoch in which both have a fingerprint.
+    /// The Hamming distance of a content to the version last seen, in the newest epoch in which both
+    /// have a fingerprint.
     pub(super) fn newest_distance<'c>(
         &self,
         all: impl Iterator<Item = &'c Content>,

@@ -94,7 +94,7 @@ pub(crate) fn host(url: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The [`host`] of the URL with this key, which has no control character.
+/// The [`host`] of a URL that has no control character, from its key.
 pub(crate) fn host_of(key: &[u8]) -> &[u8] {
     key.split(|byte| *byte == END).next().unwrap_or(key)
 }

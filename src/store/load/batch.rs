@@ -128,6 +128,8 @@ impl Batch {
     /// what the rest makes of them.
     pub(super) fn settle(&mut self, view: &View, epochs: &[EpochInfo]) -> Result<()> {
         let known = if view.segments.is_empty() { Vec::new() } else { self.known(view)? };
+        let is_of_all = known.is_empty() || known.len() == self.pages.len();
+        ensure(is_of_all, "each page of a batch is looked up")?;
         let known = known.into_iter().chain(repeat_with(|| None));
         let mut pages = take(&mut self.pages);
         for (page, known) in pages.iter_mut().zip(known) {
@@ -174,7 +176,7 @@ impl Batch {
         let mut old = None;
         if !self.entries(page)?.iter().all(is_new) {
             let entries = self.entries(page)?;
-            let old = old.insert(view.entries(&Lookup::of(self.url(page)?, page.hash), u64::MAX)?);
+            let old = old.insert(self.stored(page, view)?);
             let resolved = entries.iter().filter_map(|entry| resolve(entry, entries, old));
             let new: Vec<Entry> =
                 resolved.filter(|entry| old.binary_search(entry).is_err()).collect();
@@ -186,11 +188,11 @@ impl Batch {
         } else {
             course.follow(entries, epochs);
         }
-        page.changes = match (course.changes, old) {
-            (Some(changes), _) => changes,
-            (None, Some(old)) => Changes::of(&joined(&old, entries), epochs),
-            (None, None) => {
-                let old = view.entries(&Lookup::of(self.url(page)?, page.hash), u64::MAX)?;
+        page.changes = match course.changes {
+            Some(changes) => changes,
+            // A visit came late.
+            None => {
+                let old = old.map_or_else(|| self.stored(page, view), Ok)?;
                 Changes::of(&joined(&old, entries), epochs)
             }
         };
@@ -198,6 +200,11 @@ impl Batch {
         page.row = Row::new(head, &page.changes, count_visits(entries), page.host).pack();
         page.in_force = in_force_on(head);
         Ok(())
+    }
+
+    /// All entries that the store has of a page.
+    fn stored(&self, page: &Ready, view: &View) -> Result<Vec<Entry>> {
+        view.entries(&Lookup::of(self.url(page)?, page.hash), u64::MAX)
     }
 
     /// Puts what is left of a page's entries in their place.

@@ -44,9 +44,9 @@ pub(super) fn pair() -> (Merger, Batches) {
 }
 
 impl Merger {
-    /// Passes all pages on, with what the segments of `view` know of them, and their epochs numbered as
-    /// in the store. `watch` is told of visits as they are merged. An error of the writing half is told
-    /// there: here nothing more is done.
+    /// Passes on, ready to be written, the pages of which the segments of `view` lack entries, with
+    /// their epochs numbered as in the store. `watch` is told of visits as they are merged. An error of
+    /// the writing half is told there: here nothing more is done.
     pub(super) fn run(
         self,
         runs: &Runs,
