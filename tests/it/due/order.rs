@@ -11,7 +11,7 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::due::check_due;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{choice, create, on, small};
+use simkeep_testing::{choice, create, on, small, sound};
 
 use super::figures::check_figures;
 
@@ -135,6 +135,22 @@ fn of_pages_that_are_alike_the_heaviest_are_due_first() {
         let due = store.snapshot().due(&Due::new(30 * DAY, budget).policy(Policy::VALUE));
         let found: Vec<f64> = due.map(|page| page.unwrap().weight).collect();
         assert_eq!(found, weights[..budget]);
+    }
+}
+
+/// The rows of two segments are joined to what the joined record has.
+#[test]
+fn a_merged_row_is_that_of_the_merged_record() {
+    let store = create(&SimDisk::new(), small());
+    for day in 1..=4 {
+        // Two are known from the first day on, one from the third.
+        for page in URLS.iter().take(if day < 3 { 2 } else { 3 }) {
+            let epoch = Epoch::from_number(0);
+            store.observe(Observation::content(page, day * DAY, day as u64, epoch)).unwrap();
+        }
+        store.seal().unwrap();
+        store.merge(&Progress::default()).unwrap();
+        sound(&store).unwrap();
     }
 }
 
