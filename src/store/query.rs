@@ -76,6 +76,8 @@ pub struct Query {
     pub versions: Versions,
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
+    /// All pages but this one.
+    pub except: Option<String>,
     /// How long the search may go on widening; see [`Query::budget`].
     pub budget: Option<Duration>,
 }
@@ -92,6 +94,7 @@ impl Query {
             fingerprints: FINGERPRINTS,
             versions: Versions::InForce,
             under: None,
+            except: None,
             budget: None,
         }
     }
@@ -161,6 +164,13 @@ impl Query {
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> Query {
         self.under = prefix.into();
+        self
+    }
+
+    /// Leaves a page out, such as the one whose own fingerprint is searched for.
+    #[must_use]
+    pub fn except(mut self, url: impl Into<String>) -> Query {
+        self.except = Some(url.into());
         self
     }
 
@@ -234,7 +244,8 @@ pub struct ComponentSearch {
     pub plan: Plan,
     /// What the search met, and how long it took.
     pub counted: Cost,
-    /// How many distinct near fingerprints were found.
+    /// How many distinct near fingerprints were found; of a search that leaves a page out
+    /// ([`Query::except`]), those that other pages have.
     pub hits: usize,
     /// How many fingerprints were compared, if there was a crowd with more than the search may
     /// compare; see [`Query::fingerprints`].

@@ -6,6 +6,7 @@ use simkeep::explain::{Shape, Way};
 
 use super::exit::Failure;
 use super::output::Output;
+use super::table::{Table, left, right};
 use super::words;
 
 /// The name of a shape.
@@ -65,43 +66,59 @@ pub(super) fn object(explanation: &Explanation) -> Value {
     })
 }
 
-/// The explanation as a table: for each figure, what was met and what was expected.
+/// The explanation as a table: for each part of the store what the search met, and below it what was
+/// expected.
 pub(super) fn print(explanation: &Explanation, output: &mut Output) -> Result<(), Failure> {
-    output.line(&format!(
-        "{:<16} {:>14} {:<17} {:<9} {:>17} {:>23} {:>19} {:>23} {:>6} {:>11}",
-        "searched",
-        "fingerprints",
-        "shape",
-        "way",
-        "probes",
-        "candidates",
-        "lines",
-        "microseconds",
-        "hits",
-        "faults"
-    ))?;
+    let numbers = ["probes", "candidates", "lines", "microseconds", "hits", "faults"].map(right);
+    let columns = [left("searched"), right("fingerprints"), left("shape"), left("way")];
+    let mut table = Table::new(columns.into_iter().chain(numbers));
     for component in &explanation.components {
         let (expected, counted) = (component.plan.expected, component.counted);
-        let pair = |met: f64, expected: f64| format!("{met:.0} of {expected:.0}");
-        let faults = component
-            .faults
-            .map_or_else(String::new, |(minor, major)| format!("{} ({major} disk)", minor + major));
-        output.line(&format!(
-            "{:<16} {:>14} {:<17} {:<9} {:>17} {:>23} {:>19} {:>23} {:>6} {:>11}",
-            name(component),
-            words::count(component.fingerprints.into()),
-            shape(component),
-            way(component),
-            pair(counted.probes, expected.probes),
-            pair(counted.candidates, expected.candidates),
-            pair(counted.lines, expected.lines),
-            format!("{:.1} of {:.1}", counted.ns / 1e3, expected.ns / 1e3),
-            component.hits,
-            faults,
-        ))?;
+        let faults = component.faults.map_or_else(String::new, |(minor, major)| match major {
+            0 => words::count(minor),
+            _ => format!("{}, {major} of a disk", words::count(minor + major)),
+        });
+        table.row(
+            [
+                name(component),
+                words::count(component.fingerprints.into()),
+                shape(component).to_owned(),
+                way(component).to_owned(),
+                rounded(counted.probes),
+                rounded(counted.candidates),
+                rounded(counted.lines),
+                format!("{:.1}", counted.ns / 1e3),
+                words::count(component.hits as u64),
+                faults,
+            ],
+            output,
+        )?;
+        let none = String::new;
+        table.row(
+            [
+                "  expected".to_owned(),
+                none(),
+                none(),
+                none(),
+                rounded(expected.probes),
+                rounded(expected.candidates),
+                rounded(expected.lines),
+                format!("{:.1}", expected.ns / 1e3),
+                none(),
+                none(),
+            ],
+            output,
+        )?;
     }
+    table.end(output)?;
     let took = explanation.took.as_secs_f64() * 1e6;
     let with = explanation.instruction_set;
-    output.line(&format!("the whole search took {took:.1} microseconds, with {with}; \"12 of 10\" is met and expected"))?;
+    output.line(&format!("the whole search took {took:.1} microseconds, with {with}"))?;
     Ok(())
+}
+
+/// A number of things, some of which are expected in part.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+fn rounded(number: f64) -> String {
+    words::count(number.round() as u64)
 }

@@ -11,6 +11,7 @@ use simkeep::{Content, Epoch, EpochInfo, Matches, Page, Prefix, Query, Snapshot,
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
+use super::table::{Table, left, right};
 use super::{Common, explain, origin, spelling, time, visit, words};
 use simkeep_archive::escape;
 
@@ -18,8 +19,7 @@ use simkeep_archive::escape;
 ///
 /// One line per page, nearest first: how many of the 64 bits differ, how much of a change that is (none
 /// that the fingerprint tells, minor, moderate or major; - for a --text of fewer than 100 words), its
-/// fingerprint, its URL.
-/// Every page within the distance is found.
+/// fingerprint, its URL. Every page within the distance is found.
 #[derive(Args)]
 #[command(group(ArgGroup::new("what").required(true).args(["fingerprint", "text", "url"])))]
 #[command(after_long_help = "Examples:
@@ -109,7 +109,7 @@ impl Near {
         let query = self.query(fingerprint, k).epoch(epoch);
         let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
         let without = self.explain.then(|| snapshot.without_fingerprint(epoch)).transpose()?;
-        let matches = self.search(&snapshot, &query)?;
+        let matches = snapshot.search(&query)?;
         if common.json {
             let mut object = object(&snapshot, &asked, &query, &matches)?;
             if let Some(explanation) = &explanation {
@@ -118,9 +118,12 @@ impl Near {
             }
             output.object(&object.into())?;
         } else {
+            let columns = [right("bits"), left("change"), left("fingerprint"), left("URL")];
+            let mut table = Table::new(columns);
             for near in &matches.near {
-                output.line(&line(&snapshot, &asked, near))?;
+                table.row(row(&snapshot, &asked, near), output)?;
             }
+            table.end(output)?;
             if let Some(explanation) = &explanation {
                 explain::print(explanation, output)?;
             }
@@ -160,6 +163,8 @@ impl Near {
         };
         query.under.clone_from(&self.under);
         query.budget = self.budget.map(Duration::from_millis);
+        // The page that was asked about is not near itself.
+        query.except.clone_from(&self.url);
         query
     }
 
@@ -254,24 +259,6 @@ impl Near {
         nearest.budget = None;
         Ok(!snapshot.search(&nearest)?.near.is_empty())
     }
-
-    /// Searches; the page that was asked about is not near itself.
-    fn search(&self, snapshot: &Snapshot, query: &Query) -> Result<Matches, Failure> {
-        let itself = |url: &str| self.url.as_deref() == Some(url);
-        let mut limit = query.limit.saturating_add(usize::from(self.url.is_some()));
-        loop {
-            let mut matches = snapshot.search(&query.clone().limit(limit))?;
-            matches.near.retain(|near| !itself(&near.url));
-            // With every version it may take more than one place.
-            let enough = matches.near.len() >= query.limit || query.budget.is_some();
-            if matches.complete || enough {
-                matches.complete &= matches.near.len() <= query.limit;
-                matches.near.truncate(query.limit);
-                return Ok(matches);
-            }
-            limit = limit.saturating_mul(2);
-        }
-    }
 }
 
 /// What was found, for programs.
@@ -306,15 +293,13 @@ fn object(
 }
 
 /// A page that was found, for people.
-fn line(snapshot: &Snapshot, asked: &Asked, near: &simkeep::Near) -> String {
-    let bits = if near.distance == 1 { "bit " } else { "bits" };
-    let fingerprint = visit::fingerprint(near.fingerprint);
-    let url = escape::whole(&near.url);
+fn row(snapshot: &Snapshot, asked: &Asked, near: &simkeep::Near) -> [String; 4] {
     let band = match asked.is_brief {
         true => "-".to_owned(),
         false => snapshot.meaning(asked.epoch, near.distance).band.to_string(),
     };
-    format!("{:>2} {bits}  {band:<8}  {fingerprint}  {url}", near.distance)
+    let url = escape::whole(&near.url);
+    [near.distance.to_string(), band, visit::fingerprint(near.fingerprint), url]
 }
 
 /// The content of a page by which near-duplicates are sought: its fingerprint of the newest epoch that

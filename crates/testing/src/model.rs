@@ -218,7 +218,8 @@ impl Model {
             PREFIXES.iter().find(|under| under.prefix() == *prefix).expect("a prefix of the tests")
         });
         for (place, entries) in &self.pages {
-            if under.is_some_and(|under| !under.covers(&place.url)) {
+            let is_under = under.is_none_or(|under| under.covers(&place.url));
+            if !is_under || query.except.as_ref() == Some(&place.url) {
                 continue;
             }
             let entries: Vec<Entry> = entries.iter().copied().collect();

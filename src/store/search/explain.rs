@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use super::widen::{is_better_widened, search, wanted};
-use super::{Found, segment_hits};
+use super::{Found, Hit, Wanted, segment_hits};
 use crate::disk::page_faults;
 use crate::error::Result;
 use crate::search::{Cost, instruction_set};
-use crate::store::component::ComponentId;
+use crate::store::component::{Component, ComponentId};
 use crate::store::query::{ComponentSearch, Explanation, Query};
 use crate::store::snapshot::Snapshot;
 
@@ -20,12 +20,14 @@ pub(in crate::store) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Ex
     }
     let (fingerprint, k) = (wanted.fingerprint, wanted.k);
     let mut components = Vec::new();
-    for live in snapshot.view.segments.iter() {
+    for (number, live) in (0..).zip(snapshot.view.segments.iter()) {
         let Some(tables) = live.tables(wanted.epoch) else { continue };
         let (before, start) = (page_faults(), Instant::now());
         let found = segment_hits(std::slice::from_ref(live), &wanted)?;
         let ns = start.elapsed().as_nanos() as f64;
         let faults = before.zip(page_faults());
+        let component = ComponentId::Segment(number);
+        let hits = found.hits.iter().map(|hit| Hit { component, ..*hit });
         let tables = &tables.tables;
         components.push(ComponentSearch {
             segment: Some(live.segment.id()),
@@ -33,26 +35,28 @@ pub(in crate::store) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Ex
             shape: Some(tables.shape()),
             plan: tables.plan(fingerprint, k),
             counted: Cost { ns, ..tables.count(fingerprint, k)? },
-            hits: found.hits.len(),
+            hits: hits_of_others(snapshot, &wanted, hits)?,
             crowded: found.extent.crowded.then_some(found.extent.scanned),
             faults: faults.map(|(before, after)| (after.0 - before.0, after.1 - before.1)),
         });
     }
-    for memtable in &snapshot.view.memtables {
+    for component in snapshot.view.components() {
+        let Component::Memtable(id, memtable) = component else { continue };
         let inner = memtable.read();
         let Some(plan) = inner.plan(wanted.epoch, k) else { continue };
         let fingerprints = inner.fingerprints(wanted.epoch);
         drop(inner);
         let start = Instant::now();
         let mut found = Found::new(k);
-        found.add_memtable(ComponentId::Active, memtable, &wanted);
+        found.add_memtable(id, memtable, &wanted);
+        let ns = start.elapsed().as_nanos() as f64;
         components.push(ComponentSearch {
             segment: None,
             fingerprints,
             shape: None,
             plan,
-            counted: Cost { ns: start.elapsed().as_nanos() as f64, ..plan.expected },
-            hits: found.hits.len(),
+            counted: Cost { ns, ..plan.expected },
+            hits: hits_of_others(snapshot, &wanted, found.hits.iter().copied())?,
             crowded: found.extent.crowded.then_some(found.extent.scanned),
             faults: None,
         });
@@ -61,4 +65,20 @@ pub(in crate::store) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Ex
     let matches = search(snapshot, query)?;
     let took = start.elapsed();
     Ok(Explanation { instruction_set: instruction_set(), components, matches, took })
+}
+
+/// How many of the fingerprints that were found another page has than the one that is left out.
+fn hits_of_others(
+    snapshot: &Snapshot,
+    wanted: &Wanted<'_>,
+    hits: impl Iterator<Item = Hit>,
+) -> Result<usize> {
+    if wanted.except.is_none() {
+        return Ok(hits.count());
+    }
+    let mut of_others = 0;
+    for hit in hits {
+        of_others += usize::from(snapshot.view.is_shown(wanted, snapshot.sequence, &[hit])?);
+    }
+    Ok(of_others)
 }

@@ -93,7 +93,7 @@ pub(super) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted
         limit: query.limit,
         versions: query.versions,
         under: query.under.as_ref(),
-        except: None,
+        except: query.except.as_deref(),
         unless: None,
         digest: None,
         bounds: is_bounded.then(|| bounds_of_search(query.limit, fingerprints)),

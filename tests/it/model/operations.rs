@@ -161,13 +161,16 @@ fn query() -> impl Strategy<Value = Query> {
         1 => (time(), time()).prop_map(|(from, to)| Versions::Seen(from, to)),
     ];
     let under = prop::option::weighted(0.2, 0..PREFIXES.len());
-    (fingerprint(), k, 0..2_u32, limit, versions, under).prop_map(
-        |(fingerprint, k, epoch, limit, versions, under)| {
-            Query::new(fingerprint, k)
+    let except = prop::option::weighted(0.2, 0..URLS.len());
+    (fingerprint(), k, 0..2_u32, limit, versions, under, except).prop_map(
+        |(fingerprint, k, epoch, limit, versions, under, except)| {
+            let mut query = Query::new(fingerprint, k)
                 .epoch(Epoch::from_number(epoch))
                 .limit(limit)
                 .versions(versions)
-                .under(under.map(|prefix| PREFIXES[prefix].prefix()))
+                .under(under.map(|prefix| PREFIXES[prefix].prefix()));
+            query.except = except.map(|page| URLS[page].to_owned());
+            query
         },
     )
 }
