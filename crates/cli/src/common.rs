@@ -9,6 +9,7 @@ use simkeep::Reader;
 use simkeep_archive::escape::whole;
 
 use super::exit::{Failure, say};
+use super::time::Clock;
 use super::words;
 
 /// The variable that names the store where no argument does.
@@ -25,6 +26,9 @@ pub(super) struct Common {
     /// Print JSON, one object a line
     #[arg(long, global = true, help_heading = "Common options")]
     pub(super) json: bool,
+    /// Show the times of tables in the zone of this machine, not in UTC
+    #[arg(long, global = true, help_heading = "Common options")]
+    local: bool,
 }
 
 /// The store of a verb that needs nothing else.
@@ -58,6 +62,11 @@ impl Common {
             (None, Some(bare)) => Ok(bare.clone()),
             (_, None) => self.store(),
         }
+    }
+
+    /// Times as tables show them.
+    pub(super) fn clock(&self) -> Clock {
+        Clock::new(self.local)
     }
 
     /// Opens the store for reading.

@@ -12,6 +12,7 @@ use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
 use super::recipe::Called;
+use super::table::{self, left, right};
 use super::words::{count, many};
 use super::{origin, time, visit};
 use simkeep_archive::escape;
@@ -70,25 +71,30 @@ struct List {
 impl List {
     fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = read(&common.store_of(&self.bare)?)?.snapshot();
-        for info in snapshot.epochs() {
-            show(&snapshot, info, common.json, output)?;
-        }
+        show(&snapshot, |_| true, common.json, output)?;
         Ok(Exit::Done)
     }
 }
 
-/// Prints an epoch.
+/// Prints some epochs.
 fn show(
     snapshot: &Snapshot,
-    info: &EpochInfo,
+    wanted: impl Fn(&EpochInfo) -> bool,
     json: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    match json {
-        true => output.object(&object(snapshot, info))?,
-        false => output.line(&line(snapshot, info))?,
+    let headings = ["epoch", "minor", "moderate", "fingerprints"].map(right);
+    let [number, minor, moderate, fingerprints] = headings;
+    let [role, state, name] = ["role", "state", "name"].map(left);
+    let columns = [number, role, state, minor, moderate, fingerprints, name];
+    let mut table = table::Table::new(columns);
+    for info in snapshot.epochs().iter().filter(|info| wanted(info)) {
+        match json {
+            true => output.object(&object(snapshot, info))?,
+            false => table.row(row(snapshot, info), output)?,
+        }
     }
-    Ok(())
+    Ok(table.end(output)?)
 }
 
 /// Whether an epoch is in use (the newest that verdicts or near-duplicates go by), another that lives,
@@ -118,17 +124,16 @@ fn object(snapshot: &Snapshot, info: &EpochInfo) -> Value {
     })
 }
 
-fn line(snapshot: &Snapshot, info: &EpochInfo) -> String {
-    format!(
-        "{:>3}  {:<6}  {:<6}  {:>2} {:>2}  {:>13}  {}",
-        info.epoch.count(),
-        info.role,
-        state(snapshot, info),
-        info.bands.minor,
-        info.bands.moderate,
-        many(snapshot.fingerprints(info.epoch), "fingerprint", "fingerprints"),
+fn row(snapshot: &Snapshot, info: &EpochInfo) -> [String; 7] {
+    [
+        info.epoch.count().to_string(),
+        info.role.to_string(),
+        state(snapshot, info).to_owned(),
+        info.bands.minor.to_string(),
+        info.bands.moderate.to_string(),
+        count(snapshot.fingerprints(info.epoch)),
         escape::whole(&info.name),
-    )
+    ]
 }
 
 /// Begin an epoch: pages without a fingerprint of it are stale from then on
@@ -185,9 +190,7 @@ impl Begin {
         let snapshot = store.snapshot();
         let in_use = is_in_use(&snapshot, epoch);
         store.close()?;
-        for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {
-            show(&snapshot, info, common.json, output)?;
-        }
+        show(&snapshot, |info| info.epoch == epoch, common.json, output)?;
         if let Some(table) = origin.frequencies() {
             let documents = many(table.documents(), "document", "documents");
             output.note(&format!("its table has {} terms of {documents}", count(table.terms())))?;
@@ -228,16 +231,19 @@ impl Stale {
             None => vec![snapshot.change_epoch(), snapshot.near_epoch()],
         };
         of.dedup();
+        let clock = common.clock();
+        let columns = [clock.heading("last seen"), "epoch".to_owned(), "URL".to_owned()];
+        let mut table = table::Table::new(columns.map(left));
         let stale = of.iter().flat_map(|of| snapshot.stale(*of, self.after.as_deref()));
         for page in stale.take(self.limit.unwrap_or(usize::MAX)) {
             let page = page?;
             any = true;
-            let (seen, content) = (time::format(page.time), page.content);
+            let content = page.content;
             let epoch = visit::epoch(snapshot.epochs(), content.epoch)?;
             if common.json {
                 let mut object = json!({
                     "url": page.url,
-                    "t": seen,
+                    "t": time::format(page.time),
                     "fingerprint": content.fingerprint.map(visit::fingerprint),
                     "epoch": epoch,
                 });
@@ -247,9 +253,10 @@ impl Stale {
                 output.object(&object)?;
             } else {
                 let (epoch, url) = (escape::whole(epoch), escape::whole(&page.url));
-                output.line(&format!("{seen:<24}  {epoch}  {url}"))?;
+                table.row([clock.show(page.time), epoch, url], output)?;
             }
         }
+        table.end(output)?;
         if any {
             return Ok(Exit::Done);
         }
@@ -279,9 +286,7 @@ impl End {
         store.end_epoch(epoch, self.left)?;
         let snapshot = store.snapshot();
         store.close()?;
-        for info in snapshot.epochs().iter().filter(|info| info.epoch == epoch) {
-            show(&snapshot, info, common.json, output)?;
-        }
+        show(&snapshot, |info| info.epoch == epoch, common.json, output)?;
         Ok(Exit::Done)
     }
 }

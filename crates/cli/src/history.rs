@@ -2,21 +2,24 @@
 
 use clap::Args;
 use serde_json::Value;
-use simkeep::{EpochInfo, HistoryEntry, SameBy, Snapshot, Verdict};
+use simkeep::{EpochInfo, HistoryEntry, SameBy, Verdict};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
+use super::table::{Table, left, right};
+use super::time::Clock;
 use super::{Common, spelling, time, visit, words};
 use simkeep_archive::escape;
 
 /// Print all visits of a page, and what each meant after those before it
 ///
-/// One line per visit: time, HTTP status, fingerprint (- for content that has none, such as a text
-/// too short to tell from others), digest, and the verdict: new, same (and how that is known), changed
-/// by a number of bits and about how much that is, reverted to an earlier version, gone, failed, or not
-/// modified though no content was ever seen. Fingerprints restated in another epoch follow their visit.
-/// If the store has several epochs, a line ends with that of its fingerprint. A visit with which the
-/// server said when the page was modified tells it, and weights have lines of their own.
+/// One line per visit: its time, the HTTP status, the fingerprint (- for content that has none, such as
+/// a text too short to tell from others), the first 8 digits of the digest, and what the visit meant:
+/// new, same (and how that is known), changed by a number of bits and about how much that is, reverted
+/// to an earlier version, gone, failed, or not modified though no content was ever seen.
+///
+/// If the store has several epochs, each fingerprint has its epoch beside it, and the fingerprints that
+/// the content has in other epochs stand below their visit. Weights have lines of their own.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep history https://example.com/terms
@@ -38,6 +41,68 @@ pub(super) struct History {
     /// in UTC), '2024-05-01 12:00', '3d ago', yesterday, RFC 3339, or seconds since 1970
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
     as_of: Option<i64>,
+    /// Print digests whole, with all 32 digits
+    #[arg(short, long)]
+    wide: bool,
+}
+
+/// Digits of a digest that tell it from others of its page.
+const DIGITS: usize = 8;
+
+/// The table of a page's entries.
+struct Entries<'a> {
+    table: Table,
+    clock: Clock,
+    epochs: &'a [EpochInfo],
+    is_wide: bool,
+    /// When the visit was below which its other fingerprints stand.
+    last: Option<i64>,
+}
+
+impl<'a> Entries<'a> {
+    fn new(epochs: &'a [EpochInfo], clock: Clock, is_wide: bool) -> Entries<'a> {
+        let mut columns = vec![left(clock.heading("visit")), right("status"), left("fingerprint")];
+        if epochs.len() > 1 {
+            columns.push(left("epoch"));
+        }
+        columns.extend([left("digest"), left("what it meant")]);
+        Entries { table: Table::new(columns), clock, epochs, is_wide, last: None }
+    }
+
+    fn add(&mut self, entry: &HistoryEntry, output: &mut Output) -> Result<(), Failure> {
+        let of = entry.entry();
+        let is_restated = matches!(entry, HistoryEntry::Restated(_));
+        // What stands below its visit need not repeat when that was.
+        let time = match is_restated && self.last == Some(of.time()) {
+            true => String::new(),
+            false => self.clock.show(of.time()),
+        };
+        if !is_restated {
+            self.last = Some(of.time());
+        }
+        let status = of.visit().and_then(|visit| visit.status);
+        let status = status.map(|status| status.to_string());
+        let none = || if is_restated { String::new() } else { "-".to_owned() };
+        let content = of.content();
+        let fingerprint = content.and_then(|content| content.fingerprint).map(visit::fingerprint);
+        let mut cells = vec![time, status.unwrap_or_else(none), fingerprint.unwrap_or("-".into())];
+        if self.epochs.len() > 1 {
+            let epoch =
+                content.map(|content| visit::epoch(self.epochs, content.epoch)).transpose()?;
+            cells.push(epoch.map_or_else(none, escape::whole));
+        }
+        // That of its visit.
+        let digest = of.digest().filter(|_| !is_restated).map(|digest| {
+            let mut digits = digest.to_string();
+            digits.truncate(if self.is_wide { digits.len() } else { DIGITS });
+            digits
+        });
+        let modified = entry.visit().and_then(|(visit, _)| visit.modified);
+        let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms)));
+        let told = told(entry) + &modified.unwrap_or_default();
+        cells.extend([digest.unwrap_or_else(none), told]);
+        Ok(self.table.cells(cells, output)?)
+    }
 }
 
 /// What an entry meant.
@@ -50,7 +115,7 @@ fn told(entry: &HistoryEntry) -> String {
             "changed (digest; it has no fingerprint)".to_owned()
         }
         HistoryEntry::Visit { verdict, meaning: None, .. } => verdict.to_string(),
-        HistoryEntry::Restated(_) => "restated in another epoch".to_owned(),
+        HistoryEntry::Restated(_) => "restated".to_owned(),
         HistoryEntry::Weighed(weighed) => format!("weight {}", weighed.weight),
     }
 }
@@ -64,33 +129,39 @@ fn is_by_digest(entry: &HistoryEntry) -> bool {
 impl History {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let store = common.read()?.snapshot();
-        match self.as_of {
-            Some(time) => self.version(&store, time, common.json, output),
-            None => self.visits(&store, common.json, output),
-        }
-    }
-
-    fn visits(&self, store: &Snapshot, json: bool, output: &mut Output) -> Result<Exit, Failure> {
-        let history = store.history(&self.url)?;
+        let mut history = store.history(&self.url)?;
         if history.is_empty() {
-            say(&spelling::unknown(store, &self.url)?);
+            say(&spelling::unknown(&store, &self.url)?);
             return Ok(Exit::Nothing);
         }
+        if let Some(time) = self.as_of {
+            let Some(found) = store.as_of(&self.url, time)? else {
+                let (url, when) = (&self.url, time::format(time));
+                say(&format!("{url} had no version in force at {when}: not known then, or gone"));
+                return Ok(Exit::Nothing);
+            };
+            // The visit that found it, and not what was restated of it since. Of two at one moment the
+            // later is in force.
+            let found_it = |entry: &HistoryEntry| {
+                let visit = entry.visit().map(|(visit, _)| visit);
+                visit.is_some_and(|v| v.time == found.time && v.seen.content().is_some())
+            };
+            let Some(at) = history.iter().rposition(found_it) else {
+                let what = "a bug in simkeep: the version in force is not in the page's history";
+                return Err(Failure::Other(what.to_owned()));
+            };
+            history = vec![history.swap_remove(at)];
+        }
         let epochs = store.epochs();
+        let mut entries = Entries::new(epochs, common.clock(), self.wide);
         for entry in &history {
-            if json {
+            if common.json {
                 output.object(&self.object(entry, epochs)?)?;
             } else {
-                let of = entry.entry().content().filter(|_| epochs.len() > 1);
-                let of = of.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
-                let of = of.map(|name| format!("  [{}]", escape::whole(name))).unwrap_or_default();
-                let modified = entry.visit().and_then(|(visit, _)| visit.modified);
-                let modified = modified.map(|ms| format!("; modified {}", time::format(ms)));
-                let modified = modified.unwrap_or_default();
-                let row = visit::row(&entry.entry());
-                output.line(&format!("{row}  {}{modified}{of}", told(entry)))?;
+                entries.add(entry, output)?;
             }
         }
+        entries.table.end(output)?;
         Ok(Exit::Done)
     }
 
@@ -119,28 +190,5 @@ impl History {
             put("changed", words::changed(meaning));
         }
         Ok(object.into())
-    }
-
-    fn version(
-        &self,
-        store: &Snapshot,
-        time: i64,
-        json: bool,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
-        let Some(found) = store.as_of(&self.url, time)? else {
-            let when = time::format(time);
-            say(&format!(
-                "{} had no version in force at {when}: not known then, or gone",
-                self.url
-            ));
-            return Ok(Exit::Nothing);
-        };
-        if json {
-            output.object(&visit::object(&self.url, &found.into(), store.epochs())?.into())?;
-        } else {
-            output.line(&visit::row(&found.into()))?;
-        }
-        Ok(Exit::Done)
     }
 }

@@ -37,6 +37,7 @@ mod simulate;
 mod spelling;
 mod stats;
 mod svg;
+mod table;
 mod threads;
 mod time;
 mod verify;

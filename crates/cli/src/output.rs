@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
 use serde_json::Value;
 
@@ -12,11 +12,35 @@ use simkeep_archive::escape::is_unfit;
 /// Where results go, buffered.
 pub(super) struct Output {
     stdout: BufWriter<Stdout>,
+    /// Whether a person reads them.
+    is_terminal: bool,
+    /// Whether that terminal may be shown colours.
+    has_colours: bool,
 }
 
 impl Output {
     pub(super) fn stdout() -> Output {
-        Output { stdout: BufWriter::with_capacity(64 << 10, io::stdout()) }
+        let stdout = io::stdout();
+        let is_terminal = stdout.is_terminal();
+        // As asked for at no-color.org.
+        let asked = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let has_colours = is_terminal && asked && !is_dumb;
+        Output { stdout: BufWriter::with_capacity(64 << 10, stdout), is_terminal, has_colours }
+    }
+
+    /// Whether a person reads it at once.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// A line above those it names the columns of: grey on a terminal, and none anywhere else.
+    pub(super) fn heading(&mut self, line: &str) -> io::Result<()> {
+        match (self.is_terminal, self.has_colours) {
+            (false, _) => Ok(()),
+            (true, false) => self.line(line),
+            (true, true) => self.line(&format!("\u{1b}[90m{line}\u{1b}[0m")),
+        }
     }
 
     /// A line for people. What it quotes has been escaped.

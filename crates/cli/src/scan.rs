@@ -6,14 +6,16 @@ use simkeep::{EpochInfo, Page, Prefix};
 
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
+use super::table::{Table, left, right};
+use super::time::Clock;
 use super::{Common, time, visit, words};
 use simkeep_archive::escape;
 
 /// List pages, all of a site together
 ///
-/// One line per page, in the order of the reversed host name (SURT): time of the last visit,
-/// fingerprint of the content in force (or "gone", or "no content" if none was ever seen), number
-/// of visits, URL.
+/// One line per page, in the order of the reversed host name (SURT): the time of the last visit, the
+/// fingerprint of the content in force (or "gone", or "no content" if none was ever seen), the number of
+/// visits, the URL.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep scan
@@ -31,6 +33,9 @@ pub(super) struct Scan {
 impl Scan {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let store = common.read()?.snapshot();
+        let clock = common.clock();
+        let columns = [left(clock.heading("last visit")), left("fingerprint"), right("visits")];
+        let mut table = Table::new(columns.into_iter().chain([left("URL")]));
         let mut any = false;
         for page in store.scan(self.prefix.as_ref()) {
             let page = page?;
@@ -38,9 +43,10 @@ impl Scan {
             if common.json {
                 output.object(&object(&page, store.epochs())?)?;
             } else {
-                output.line(&row(&page))?;
+                table.row(row(&page, &clock), output)?;
             }
         }
+        table.end(output)?;
         if any {
             return Ok(Exit::Done);
         }
@@ -52,19 +58,19 @@ impl Scan {
     }
 }
 
-fn row(page: &Page) -> String {
+fn row(page: &Page, clock: &Clock) -> [String; 4] {
     let none = match page.content {
         Some(_) => "no fingerprint",
         None if page.gone => "gone",
         None => "no content",
     };
-    format!(
-        "{:<24}  {}  {:>6}  {}",
-        time::format(page.last.time),
-        visit::fingerprint_or(page.content.and_then(|content| content.fingerprint), none),
+    let fingerprint = page.content.and_then(|content| content.fingerprint);
+    [
+        clock.show(page.last.time),
+        fingerprint.map_or_else(|| none.to_owned(), visit::fingerprint),
         words::count(page.visits),
         escape::whole(&page.url),
-    )
+    ]
 }
 
 fn object(page: &Page, epochs: &[EpochInfo]) -> simkeep::Result<Value> {

@@ -8,6 +8,7 @@ use simkeep::maintenance::SegmentStats;
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure};
 use super::output::Output;
+use super::table::{Table, right};
 use super::words::{bytes, count};
 use super::{visit, words};
 use simkeep_archive::escape;
@@ -78,15 +79,17 @@ impl Stats {
         }
         if !stats.segments.is_empty() {
             output.line("")?;
-            output.line("segment        pages       visits  fingerprints      size")?;
         }
+        let headings = ["segment", "pages", "visits", "fingerprints", "size"];
+        let mut table = Table::new(headings.map(right));
         for segment in &stats.segments {
             let SegmentStats { id, pages, visits, fingerprints, bytes: size, .. } = *segment;
-            let (pages, visits, fingerprints) = (count(pages), count(visits), count(fingerprints));
-            let size = bytes(size);
-            let line = format!("{id:>7}  {pages:>11}  {visits:>11}  {fingerprints:>12}  {size:>8}");
-            output.line(&line)?;
+            let numbers = [pages, visits, fingerprints].map(count);
+            let [pages, visits, fingerprints] = numbers;
+            let name = format!("segment {id}");
+            table.row([name, pages, visits, fingerprints, bytes(size)], output)?;
         }
+        table.end(output)?;
         Ok(Exit::Done)
     }
 }

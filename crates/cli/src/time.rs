@@ -2,25 +2,70 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ::time::OffsetDateTime;
+use jiff::civil::{self, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use simkeep::limits::{TIME_MAX, TIME_MIN};
 
 const MS_PER_DAY: i64 = 86_400_000;
 
 /// A time in milliseconds since 1970 as RFC 3339 in UTC; with its milliseconds if it has any.
 pub(super) fn format(ms: i64) -> String {
-    let Ok(time) = OffsetDateTime::from_unix_timestamp_nanos(i128::from(ms) * 1_000_000) else {
-        // No store holds such a time.
-        return format!("{ms} ms");
+    let Some(time) = civil(ms) else {
+        return no_time(ms);
     };
-    let (year, month, day) = (time.year(), u8::from(time.month()), time.day());
-    let (hour, minute, second) = time.to_hms();
-    let millisecond = time.millisecond();
-    let mut out = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
-    if millisecond != 0 {
-        out += &format!(".{millisecond:03}");
+    let (hour, minute, second) = (time.hour(), time.minute(), time.second());
+    let mut out = format!("{}T{hour:02}:{minute:02}:{second:02}", date(time));
+    if time.millisecond() != 0 {
+        out += &format!(".{:03}", time.millisecond());
     }
     out + "Z"
+}
+
+/// The day and the time of day of a time in milliseconds since 1970.
+fn civil(ms: i64) -> Option<DateTime> {
+    civil::date(1970, 1, 1).at(0, 0, 0, 0).checked_add(SignedDuration::from_millis(ms)).ok()
+}
+
+fn date(time: DateTime) -> String {
+    format!("{:04}-{:02}-{:02}", time.year(), time.month(), time.day())
+}
+
+/// What stands for a time that no calendar has, and no store.
+fn no_time(ms: i64) -> String {
+    format!("{ms} ms")
+}
+
+/// Times as people read them in a table: to the minute, all in one zone.
+pub(super) struct Clock {
+    zone: TimeZone,
+    name: &'static str,
+}
+
+impl Clock {
+    /// In the zone of this machine, as TZ or the system says, or in UTC.
+    pub(super) fn new(is_local: bool) -> Clock {
+        match is_local {
+            true => Clock { zone: TimeZone::system(), name: "local" },
+            false => Clock { zone: TimeZone::UTC, name: "UTC" },
+        }
+    }
+
+    /// The heading of a column of times.
+    pub(super) fn heading(&self, what: &str) -> String {
+        format!("{what} ({})", self.name)
+    }
+
+    /// A time in milliseconds since 1970.
+    pub(super) fn show(&self, ms: i64) -> String {
+        // Of the last day of all, which is the next one in some zones, it is not known how these are.
+        let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
+        let offset = i64::from(self.zone.to_offset(at).seconds()) * 1000;
+        match civil(ms.saturating_add(offset)) {
+            None => no_time(ms),
+            Some(time) => format!("{} {:02}:{:02}", date(time), time.hour(), time.minute()),
+        }
+    }
 }
 
 /// A time in milliseconds since 1970, to the second.
@@ -79,6 +124,26 @@ mod tests {
         assert_eq!(format(TIME_MIN), "0001-01-01T00:00:00Z");
         assert_eq!(format(TIME_MAX), "9999-12-31T23:59:59.999Z");
         assert_eq!([-1, 999].map(to_second), ["1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"]);
+    }
+
+    #[test]
+    fn times_in_a_table_are_to_the_minute() {
+        let utc = Clock::new(false);
+        assert_eq!(utc.heading("first"), "first (UTC)");
+        let shown = [0, -1, 59_999, TIME_MIN, TIME_MAX].map(|ms| utc.show(ms));
+        let expected = [
+            "1970-01-01 00:00",
+            "1969-12-31 23:59",
+            "1970-01-01 00:00",
+            "0001-01-01 00:00",
+            "9999-12-31 23:59",
+        ];
+        assert_eq!(shown, expected);
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let local = Clock { zone, name: "local" };
+        assert_eq!(local.show(-1), "1970-01-01 01:59");
+        assert_eq!(local.show(TIME_MAX), "253402300799999 ms");
+        assert_eq!(local.show(TIME_MIN), "0001-01-01 02:00");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! An entry of a history as it is shown.
 
 use serde_json::{Map, Value};
-use simkeep::{Digest, Entry, Epoch, EpochInfo, Error, Seen, Weight};
+use simkeep::{Entry, Epoch, EpochInfo, Error, Seen, Weight};
 
 use super::time;
 
@@ -66,30 +66,9 @@ pub(super) fn number(number: f64) -> Value {
     if number.fract() == 0.0 && number < 9e15 { (number as u64).into() } else { number.into() }
 }
 
-/// An entry in columns: time, status, fingerprint, digest.
-pub(super) fn row(entry: &Entry) -> String {
-    let status = entry.visit().and_then(|visit| visit.status);
-    format!(
-        "{:<24}  {:>3}  {}  {}",
-        time::format(entry.time()),
-        status.map_or("-".into(), |status| status.to_string()),
-        fingerprint_or(entry.content().and_then(|c| c.fingerprint), "-"),
-        digest_or_dash(entry.digest()),
-    )
-}
-
 /// A fingerprint in 16 digits.
 pub(super) fn fingerprint(fingerprint: u64) -> String {
     format!("{fingerprint:016x}")
-}
-
-/// A column of fingerprints: this one, or a word where there is none.
-pub(super) fn fingerprint_or(known: Option<u64>, none: &str) -> String {
-    known.map_or_else(|| format!("{none:<16}"), fingerprint)
-}
-
-fn digest_or_dash(digest: Option<Digest>) -> String {
-    digest.map_or_else(|| format!("{:<32}", "-"), |digest| digest.to_string())
 }
 
 /// The name of an epoch. A store names every epoch that it has fingerprints of, unless it is damaged.

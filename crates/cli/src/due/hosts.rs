@@ -7,6 +7,7 @@ use serde_json::json;
 use simkeep::due::Decision;
 
 use super::super::output::Output;
+use super::super::table::{Table, left, right};
 use super::super::words;
 use simkeep_archive::escape;
 
@@ -58,9 +59,8 @@ impl Hosts {
 
     /// A line for each host.
     pub(super) fn print(&self, json: bool, output: &mut Output) -> io::Result<()> {
-        if !json && !self.all.is_empty() {
-            output.line(&format!("{:>9}  {:>8}  {:>8}  {}", "pages", "best", "sum", "host"))?;
-        }
+        let columns = [right("pages"), right("best"), right("sum"), left("host")];
+        let mut table = Table::new(columns);
         for Host { name, pages, best, sum } in &self.all {
             if json {
                 let object = json!({ "host": name, "pages": pages, "best": best, "sum": sum });
@@ -68,10 +68,10 @@ impl Hosts {
             } else {
                 let (pages, name) = (words::count(*pages), escape::whole(name));
                 let (best, sum) = (words::amount(*best), words::amount(*sum));
-                output.line(&format!("{pages:>9}  {best:>8}  {sum:>8}  {name}"))?;
+                table.row([pages, best, sum, name], output)?;
             }
         }
-        Ok(())
+        table.end(output)
     }
 }
 

@@ -17,7 +17,8 @@ use super::output::Output;
 use help::HELP;
 use hosts::Hosts;
 pub(super) use shown::object;
-use shown::{HEADING, row, url};
+use shown::{row, table};
+use simkeep_archive::escape;
 
 /// List the pages to visit next: those of which a visit is worth most
 ///
@@ -101,7 +102,8 @@ impl Due {
             due = due.plan(plan);
         }
         let by = plan.as_ref().filter(|_| self.plan.is_some());
-        let (mut hosts, mut any) = (Hosts::default(), false);
+        let clock = common.clock();
+        let (mut hosts, mut table) = (Hosts::default(), table(&clock));
         for page in snapshot.due(&due) {
             let page = page?;
             match by.map_or(Stands::Due, |plan| Stands::of(&page, plan, question.now)) {
@@ -112,17 +114,17 @@ impl Due {
             if self.by_host {
                 hosts.add(&page);
             } else if self.urls {
-                output.line(&url(&page.page.url))?;
+                // As it is, unless a terminal would show it.
+                let url = &page.page.url;
+                let escaped = output.is_terminal().then(|| escape::whole(url));
+                output.line(escaped.as_deref().unwrap_or(url))?;
             } else if common.json {
                 output.object(&object(&page).into())?;
             } else {
-                if !any {
-                    output.line(HEADING)?;
-                }
-                output.line(&row(&page))?;
+                table.row(row(&page, &clock), output)?;
             }
-            any = true;
         }
+        table.end(output)?;
         hosts.print(common.json, output)?;
         Ok(Exit::Done)
     }

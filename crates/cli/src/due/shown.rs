@@ -1,30 +1,29 @@
 //! A page that is listed, for people and for programs.
 
-use std::io::{IsTerminal, stdout};
-
 use serde_json::{Map, Value};
 use simkeep::due::{Decision, Reason};
 use simkeep::recrawl::Interval;
 
-use super::super::{time, visit, words};
+use super::super::table::{Table, left, right};
+use super::super::time::{self, Clock};
+use super::super::{visit, words};
 use simkeep_archive::escape;
 
-/// What stands above the rows.
-pub(super) const HEADING: &str = " value   last visit            every     URL";
-
-/// A page in columns.
-pub(super) fn row(page: &Decision) -> String {
-    let mark = if matches!(page.reason, Reason::Overdue { .. }) { "!" } else { "" };
-    let value = words::amount(page.value);
-    let last = time::to_second(page.page.last.time);
-    let every = page.every.map_or("-".into(), |every| words::span(every.seconds()));
-    let url = escape::whole(&page.page.url);
-    format!("{value:>6}{mark:<3}{last:<22}{every:<8}  {url}")
+/// The table of pages.
+pub(super) fn table(clock: &Clock) -> Table {
+    let columns = [right("value "), left(clock.heading("last visit")), left("every"), left("URL")];
+    Table::new(columns)
 }
 
-/// A URL as it is, unless a terminal would show it.
-pub(super) fn url(url: &str) -> String {
-    if stdout().is_terminal() { escape::whole(url) } else { url.to_owned() }
+/// A page in columns.
+pub(super) fn row(page: &Decision, clock: &Clock) -> [String; 4] {
+    let mark = if matches!(page.reason, Reason::Overdue { .. }) { '!' } else { ' ' };
+    [
+        format!("{}{mark}", words::amount(page.value)),
+        clock.show(page.page.last.time),
+        page.every.map_or("-".into(), |every| words::span(every.seconds())),
+        escape::whole(&page.page.url),
+    ]
 }
 
 /// A page for programs.

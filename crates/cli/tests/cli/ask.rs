@@ -6,22 +6,72 @@ use super::*;
 fn a_history_says_what_each_visit_meant() {
     let place = Place::with(CRAWL);
     let history = place.done(&["history", "https://example.com/terms"]);
-    let a = "00000000000000ff  000102030405060708090a0b0c0d0e0f";
-    let b = "00000000000000f0  ff0102030405060708090a0b0c0d0e0f";
-    let none = "-                 -                               ";
+    let a = "00000000000000ff  e  00010203";
+    let b = "00000000000000f0  e  ff010203";
+    let none = "-                 -  -       ";
     let four = "moderately, some 0.4 to 4 % of its words";
     let expected = [
-        format!("2024-01-01T00:00:00Z      200  {a}  new  [e]"),
-        format!("2024-01-02T00:00:00Z      200  {a}  same (digest)  [e]"),
-        format!("2024-01-03T00:00:00Z      200  {b}  changed by 4 bits: {four}  [e]"),
+        format!("2024-01-01 00:00  200  {a}  new"),
+        format!("2024-01-02 00:00  200  {a}  same (digest)"),
+        format!("2024-01-03 00:00  200  {b}  changed by 4 bits: {four}"),
         format!(
-            "2024-01-04T00:00:00.250Z  200  {a}  reverted to the version of \
-             2024-01-02T00:00:00Z, 4 bits from the one before: {four}  [e]"
+            "2024-01-04 00:00  200  {a}  reverted to the version of \
+             2024-01-02T00:00:00Z, 4 bits from the one before: {four}"
         ),
-        format!("2024-01-05T00:00:00Z      304  {none}  same (server's word)"),
-        format!("2024-01-06T00:00:00Z        -  {none}  failed"),
+        format!("2024-01-05 00:00  304  {none}  same (server's word)"),
+        format!("2024-01-06 00:00    -  {none}  failed"),
     ];
     assert_eq!(history.lines().collect::<Vec<_>>(), expected);
+    let terms = ["history", "https://example.com/terms"];
+    let wide = place.done(&[&terms[..], &["--wide"]].concat());
+    assert!(wide.contains("  000102030405060708090a0b0c0d0e0f  new\n"), "{wide}");
+    // The visit that found it, with what it meant.
+    let third = place.done(&[&terms[..], &["--as-of", "2024-01-03 18:00"]].concat());
+    assert_eq!(third, format!("{}\n", expected[2]));
+    let mut in_zone = place.command(&[&terms[..], &["--as-of", "2024-01-03", "--local"]].concat());
+    let local = Ran::from(in_zone.env("TZ", "UTC-5:30").output().unwrap()).out;
+    assert!(local.starts_with("2024-01-03 05:30  200  "), "{local}");
+}
+
+/// What a page's content is in another epoch stands below the visit.
+#[test]
+fn what_is_restated_stands_below_its_visit() {
+    let place = Place::with(
+        r#"
+{"epoch":"e"}
+{"url":"http://a/","t":0,"fingerprint":"0000000000000001","digest":"000102030405060708090a0b0c0d0e0f","epoch":"e"}
+{"epoch":"another"}
+{"url":"http://a/","t":0,"fingerprint":"00000000000000f1","epoch":"another","seen":"restated"}
+{"url":"http://a/","t":86400,"fingerprint":"00000000000000f1","epoch":"another"}
+"#,
+    );
+    let history = "\
+1970-01-01 00:00  -  0000000000000001  e        00010203  new
+                     00000000000000f1  another            restated
+1970-01-02 00:00  -  00000000000000f1  another  -         same (fingerprint)
+";
+    assert_eq!(place.done(&["history", "http://a/"]), history);
+    let first = place.done(&["history", "http://a/", "--as-of", "1970"]);
+    assert_eq!(first, "1970-01-01 00:00  -  0000000000000001  e  00010203  new\n");
+}
+
+/// On a terminal the columns have names.
+#[test]
+fn a_table_has_a_heading_where_a_person_reads_it() {
+    let place = Place::with(CRAWL);
+    let scan = |variables: &[(&str, &str)]| {
+        let ran = place.on_terminal(&["scan", "org,example"], variables, "");
+        ran.map(|ran| ran.out.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>())
+    };
+    let heading = "last visit (UTC)  fingerprint       visits  URL";
+    let row = "2024-01-01 00:00  ffffffffffffff00       1  https://example.org/";
+    let Some(lines) = scan(&[("TERM", "xterm"), ("NO_COLOR", "")]) else {
+        return eprintln!("skipped: there is no `script` here");
+    };
+    assert_eq!(lines, [&format!("\u{1b}[90m{heading}\u{1b}[0m"), row]);
+    for without in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        assert_eq!(scan(&[("TERM", "xterm"), ("NO_COLOR", ""), without]).unwrap(), [heading, row]);
+    }
 }
 
 #[test]
@@ -65,7 +115,18 @@ fn as_of_gives_the_version_that_was_in_force() {
 fn near_finds_other_pages_in_force_nearest_first() {
     let place = Place::with(CRAWL);
     let near = place.done(&["near", "--url", "https://example.com/terms"]);
-    assert_eq!(near, " 1 bit   minor     00000000000000fd  https://docs.example.com/terms\n");
+    assert_eq!(near, "1  minor  00000000000000fd  https://docs.example.com/terms\n");
+    // Nor does the explanation count it.
+    let explain = ["near", "--url", "https://example.com/terms", "--explain"];
+    for seal in [false, true] {
+        if seal {
+            place.open().seal().unwrap();
+        }
+        let object = place.run(&[&explain[..], &["--json"]].concat()).objects().remove(0);
+        assert_eq!(object["explain"]["components"][0]["hits"], 1);
+        let lines = place.done(&explain);
+        assert!(lines.lines().all(|line| line.chars().count() <= 100), "{lines}");
+    }
     let ran = place.run(&["near", "00000000000000FF", "--ever", "-k", "4", "--json"]);
     let object = ran.objects().remove(0);
     let found: Vec<_> = object["near"]
@@ -109,7 +170,7 @@ fn near_of_a_text_reads_it_as_ingest_does() {
     place.done(&["ingest", "pages"]);
     let near = place.done(&["near", "--text", &path]);
     // Of so few words a distance means little, so no band is told.
-    assert!(near.starts_with(" 0 bits  -         "), "{near}");
+    assert!(near.starts_with("0  -  "), "{near}");
     assert!(near.ends_with("/pages/terms.html\n"), "{near}");
     let object = place.run(&["near", "--text", &path, "--json"]).objects().remove(0);
     assert_eq!(
@@ -121,7 +182,7 @@ fn near_of_a_text_reads_it_as_ingest_does() {
     place.done(&["ingest", "pages"]);
     let object = place.run(&["near", "--text", &long, "--json"]).objects().remove(0);
     assert_eq!(object["near"][0]["band"], "none");
-    assert!(place.done(&["near", "--text", &long]).starts_with(" 0 bits  none      "));
+    assert!(place.done(&["near", "--text", &long]).starts_with("0  none  "));
     let ran = place.run_with_input(&["near", "--text", "-"], page);
     assert_eq!(ran.out, near);
     let ran = place.run(&["near", "--text", "nowhere"]);
@@ -150,13 +211,14 @@ fn a_ready_fingerprint_needs_an_epoch_only_where_several_have_pages() {
 fn scan_lists_a_site_together() {
     let place = Place::with(CRAWL);
     let all = "\
-2024-01-06T00:00:00Z      00000000000000ff       6  https://example.com/terms
-2024-01-01T00:00:00Z      00000000000000fd       1  https://docs.example.com/terms
-2024-01-01T00:00:00Z      ffffffffffffff00       1  https://example.org/
+2024-01-06 00:00  00000000000000ff  6  https://example.com/terms
+2024-01-01 00:00  00000000000000fd  1  https://docs.example.com/terms
+2024-01-01 00:00  ffffffffffffff00  1  https://example.org/
 ";
-    let old = "2024-01-02T00:00:00Z      gone                   2  https://example.com/old\n";
+    let old = "2024-01-02 00:00  gone              2  https://example.com/old\n";
     assert_eq!(place.done(&["scan"]), format!("{old}{all}"));
-    assert_eq!(place.done(&["scan", "example.com/old"]), old);
+    let alone = place.done(&["scan", "example.com/old"]);
+    assert_eq!(alone, "2024-01-02 00:00  gone  2  https://example.com/old\n");
     let page = place.run(&["scan", "org,example", "--json"]).objects().remove(0);
     assert_eq!(page["url"], "https://example.org/");
     assert_eq!((&page["visits"], &page["gone"]), (&1.into(), &false.into()));
@@ -175,8 +237,8 @@ fn content_without_a_fingerprint_reads_as_such() {
     );
     let history = place.done(&["history", "http://none.example/"]);
     let rows: Vec<&str> = history.lines().collect();
-    assert!(rows[0].contains("  -") && rows[0].ends_with("  new  [e]"), "{}", rows[0]);
-    assert!(rows[1].ends_with("  changed (by how much is not known)  [e]"), "{}", rows[1]);
+    assert!(rows[0].contains("  -") && rows[0].ends_with("  e  -  new"), "{}", rows[0]);
+    assert!(rows[1].ends_with("  e  -  changed (by how much is not known)"), "{}", rows[1]);
     let lines = objects(&place.done(&["history", "http://none.example/", "--json"]));
     assert_eq!((&lines[0]["fingerprint"], &lines[0]["epoch"]), (&Value::Null, &"e".into()));
     assert_eq!((&lines[1]["verdict"], lines[1].get("distance")), (&"changed".into(), None));

@@ -129,7 +129,7 @@ fn dates_and_weights_are_exported_and_come_back() {
     let history = place.done(&["history", "http://a.example/"]);
     let told: Vec<&str> = history.lines().filter(|line| line.contains("weight")).collect();
     assert!(told.len() == 3 && told[2].ends_with("weight 0.1"), "{history}");
-    assert!(history.contains("; modified 1970-01-01T00:16:30Z"), "{history}");
+    assert!(history.contains("; modified 1970-01-01 00:16"), "{history}");
 }
 
 #[test]

@@ -67,30 +67,23 @@ fn what_would_be_forgotten_is_said_and_stays() {
     assert!(dry.ends_with("  http://many/09\n  and 2 more\n"), "{dry}");
 }
 
-/// By `script`, which gives the tool a terminal.
 #[test]
 fn on_a_terminal_a_prefix_is_asked_for() {
     let place = Place::with(CRAWL);
-    let ask = |flags: &str, answer: &str| {
-        let tool = env!("CARGO_BIN_EXE_simkeep");
-        let line = format!("'{tool}' forget --prefix docs.example.com/ {flags}");
-        let mut command = Command::new("script");
-        command.args(["-qec", &line, "/dev/null"]).env("SIMKEEP_STORE", place.store());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let Ok(mut child) = command.spawn() else { return None };
-        child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
-        Some(Ran::from(child.wait_with_output().unwrap()))
+    let ask = |flags: &[&str], answer: &str| {
+        let forget = ["forget", "--prefix", "docs.example.com/"];
+        place.on_terminal(&[&forget, flags].concat(), &[], answer)
     };
-    let Some(no) = ask("", "n\n") else {
+    let Some(no) = ask(&[], "n\n") else {
         return eprintln!("skipped: there is no `script` here");
     };
     assert!(no.out.contains("Forget 1 page with 1 visit? [y/N]"), "{}", no.out);
     assert!(no.out.contains("nothing was forgotten"), "{}", no.out);
     assert_eq!(place.run(&["scan", "docs.example.com/"]).code, 0);
-    let yes = ask("", "y\n").unwrap();
+    let yes = ask(&[], "y\n").unwrap();
     assert!(yes.out.contains("forgot 1 page"), "{}", yes.out);
     assert_eq!(place.run(&["scan", "docs.example.com/"]).code, 1);
     place.ingest(CRAWL);
-    let unasked = ask("--yes", "").unwrap();
+    let unasked = ask(&["--yes"], "").unwrap();
     assert!(unasked.out.starts_with("forgot 1 page"), "{}", unasked.out);
 }

@@ -107,6 +107,20 @@ impl Place {
         ran
     }
 
+    /// Runs the tool on a terminal of its own, with some variables set. `None` if there is no `script`,
+    /// which makes one.
+    fn on_terminal(&self, args: &[&str], variables: &[(&str, &str)], input: &str) -> Option<Ran> {
+        let words = [&[env!("CARGO_BIN_EXE_simkeep")], args].concat();
+        let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        let mut command = Command::new("script");
+        command.args(["-qec", &line.join(" "), "/dev/null"]).env("SIMKEEP_STORE", self.store());
+        command.envs(variables.iter().copied()).current_dir(self.dir.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().ok()?;
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Some(Ran::from(child.wait_with_output().unwrap()))
+    }
+
     /// Runs the tool, which is to succeed, and gives what it prints.
     fn done<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
         let ran = self.run(args);

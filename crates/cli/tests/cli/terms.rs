@@ -94,7 +94,7 @@ fn the_bands_of_an_epoch_are_given_shown_and_kept() {
     let all: Vec<_> = epochs(&place).iter().map(bands).collect();
     assert_eq!(all, [(Some(1), Some(4)), (Some(0), Some(64))]);
     assert!(
-        place.done(&["epoch", "list"]).contains("in use   1  4"),
+        place.done(&["epoch", "list"]).contains("in use  1   4"),
         "{}",
         place.done(&["epoch", "list"])
     );
