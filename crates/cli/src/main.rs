@@ -18,6 +18,7 @@ mod feed;
 mod fingerprint;
 mod forget;
 mod gauge;
+mod help;
 mod history;
 mod incoming;
 mod ingest;
@@ -46,7 +47,7 @@ mod words;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches as _, Parser, Subcommand};
 
 use common::Common;
 use exit::Failure;
@@ -59,7 +60,7 @@ use output::Output;
 /// archives, and `load` fills it in bulk; the other verbs query it. You may kill the tool at any
 /// moment without loss.
 #[derive(Parser)]
-#[command(name = "simkeep", version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(name = "simkeep", version, after_long_help = AFTER_HELP)]
 #[command(after_help = exit::HELP)]
 struct Cli {
     #[command(flatten)]
@@ -101,7 +102,8 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let matches = help::command().try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };

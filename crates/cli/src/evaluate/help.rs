@@ -1,6 +1,12 @@
 //! What stands below the options in the long help.
 
-/// At most 100 columns wide, as wide as the help is.
+/// In a line for each source of pairs.
+pub(super) const USAGE: &str = "\
+simkeep evaluate [OPTIONS] --resemblance <WORDS> <DOCUMENTS>
+       simkeep evaluate [OPTIONS] --pairs <FILE> <DOCUMENTS>
+       simkeep evaluate [OPTIONS] --versions <FILE>";
+
+/// Its lines are joined and wrapped anew.
 pub(super) const HELP: &str = r#"Examples:
   simkeep evaluate documents.jsonl.zst --resemblance 5 --seeds 6
   simkeep evaluate pages.jsonl --html --resemblance 5 --recipe default --recipe near --plot near.svg

@@ -31,7 +31,7 @@ use super::recipe::Called;
 use super::words::{count, many};
 use documents::Documents;
 use fingerprints::fingerprints;
-use help::HELP;
+use help::{HELP, USAGE};
 use row::Row;
 use scores::by_distance;
 use signatures::{SIGNATURES, Signature};
@@ -46,7 +46,7 @@ use versions::Versions;
 /// and strict precision. Beside the distances of -k, there are the one that is advised for the recipe,
 /// and the one with the highest F1.
 #[derive(Args)]
-#[command(after_long_help = HELP)]
+#[command(after_long_help = HELP, override_usage = USAGE)]
 pub(super) struct Evaluate {
     /// The documents
     #[arg(required_unless_present = "versions", conflicts_with = "versions")]

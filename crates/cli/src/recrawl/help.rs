@@ -2,7 +2,7 @@
 
 use super::super::asked;
 
-/// At most 100 columns wide, as wide as the help is.
+/// Its lines are joined and wrapped anew.
 pub(super) const HELP: &str = concat!(
     r#"Examples:
   simkeep recrawl https://example.com/news

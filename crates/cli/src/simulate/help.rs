@@ -1,6 +1,6 @@
 //! What stands below the options in the long help.
 
-/// At most 100 columns wide, as wide as the help is.
+/// Its lines are joined and wrapped anew.
 pub(super) const HELP: &str = r#"Examples:
   simkeep simulate --store crawl.simkeep --per-day 5000 --plot freshness.svg
   simkeep simulate --store crawl.simkeep --every 28d --policy value --policy uniform
