@@ -1,7 +1,7 @@
 //! Numbers in words, and verdicts as programs read them.
 
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use simkeep::fingerprint::{Document, Meaning};
@@ -43,6 +43,24 @@ pub(super) fn count(number: u64) -> String {
 pub(super) fn figure(name: &str, number: u64, remark: &str) -> String {
     let gap = if remark.is_empty() { "" } else { "  " };
     format!("{name:<25}{:>13}{gap}{remark}", count(number))
+}
+
+/// How many of something there were a second; none if there was no time.
+pub(super) fn per_second(elapsed: Duration, number: u64) -> f64 {
+    let seconds = elapsed.as_secs_f64();
+    if seconds > 0.0 { number as f64 / seconds } else { 0.0 }
+}
+
+/// The line of a summary that says how long it took; and the rate, if that took long enough to tell.
+pub(super) fn time_taken(elapsed: Duration, records: u64) -> String {
+    let time = format!("{:.1} s", elapsed.as_secs_f64());
+    let line = format!("{:<25}{time:>13}", "time");
+    if elapsed.as_secs() == 0 {
+        return line;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]
+    let rate = count(per_second(elapsed, records) as u64);
+    format!("{line}  {rate} records a second")
 }
 
 /// An amount with two decimals, or with two digits that count if it is less than a tenth.
@@ -185,6 +203,13 @@ mod tests {
         let shown = [0, 999, 1000, 42_255, 1_234_567].map(count);
         assert_eq!(shown, ["0", "999", "1,000", "42,255", "1,234,567"]);
         assert_eq!(many(1, "page", "pages"), "1 page");
+    }
+
+    #[test]
+    fn a_rate_is_told_of_a_second_and_more() {
+        let told = |ms| time_taken(Duration::from_millis(ms), 5000).trim_start().to_owned();
+        assert!(told(999).ends_with(" 1.0 s"), "{}", told(999));
+        assert!(told(2000).ends_with(" 2.0 s  2,500 records a second"), "{}", told(2000));
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl Ingest {
         if common.json {
             output.object(&summary.object())?;
         } else {
-            summary.lines().iter().try_for_each(|line| output.line(line))?;
+            summary.lines(self.strict).iter().try_for_each(|line| output.line(line))?;
         }
         let Some(Broken { at, why }) = stopped else { return Ok(Exit::Done) };
         // The result stands before the reason why it is not whole.

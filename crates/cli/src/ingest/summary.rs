@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use simkeep::fingerprint::Band;
 use simkeep::{Outcome, RestateOutcome, Verdict, WeighOutcome};
 
-use crate::words::{bytes, count, figure, some_names, without_fingerprint};
+use crate::words::{bytes, count, figure, per_second, some_names, time_taken, without_fingerprint};
 
 /// Counts of records and of what they meant.
 #[derive(Default)]
@@ -130,11 +130,6 @@ impl Summary {
         self.first + self.changed + self.reverted
     }
 
-    fn per_second(&self) -> f64 {
-        let seconds = self.elapsed.as_secs_f64();
-        if seconds > 0.0 { self.records as f64 / seconds } else { 0.0 }
-    }
-
     /// For programs.
     pub(super) fn object(&self) -> Value {
         json!({
@@ -170,79 +165,52 @@ impl Summary {
             "epochs_in_use": self.in_use,
             "bytes": self.bytes,
             "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
-            "observes_per_second": self.per_second().round(),
+            "observations_per_second": per_second(self.elapsed, self.records).round(),
         })
     }
 
-    /// For people: what always counts, and of the rest what there is.
-    pub(super) fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+    /// For people: how many records there were, and of the rest what there was.
+    pub(super) fn lines(&self, strict: bool) -> Vec<String> {
+        let mut lines = vec![figure("records", self.records, "")];
         let mut line = |name: &str, number: u64, remark: &str| {
-            lines.push(figure(name, number, remark));
+            if number > 0 {
+                lines.push(figure(name, number, remark));
+            }
         };
-        line("records", self.records, "");
         line("new pages", self.new_pages, "");
         line("versions", self.versions(), "");
         line("  first", self.first, "of their page");
         line("  changed", self.changed, "");
-        for (name, number, remark) in [
-            ("    minor", self.minor, "by under 1 % of their words, about"),
-            ("    moderate", self.moderate, "by 1 to 10 %"),
-            ("    major", self.major, "by more"),
-        ] {
-            if number > 0 {
-                line(name, number, remark);
-            }
-        }
+        line("    minor", self.minor, "by under 1 % of their words, about");
+        line("    moderate", self.moderate, "by 1 to 10 %");
+        line("    major", self.major, "by more");
         line("  reverted", self.reverted, "to an earlier version");
         line("same", self.same, "");
-        for (name, number, remark) in [
-            ("never seen", self.unseen, "not modified, and of no content that is known"),
-            ("gone", self.gone, ""),
-            ("failed", self.failed, ""),
-            ("known already", self.known, "observed before"),
-            ("out of order", self.out_of_order, "not after the last visit of their page"),
-            ("restated", self.restated, "of what was seen before, in another epoch"),
-            ("not seen before", self.missing, "so not restated"),
-            ("weighed", self.weighed, "without a visit"),
-            ("not visited before", self.unweighed, "so not weighed"),
-            ("something else", self.other, ""),
-            ("revisits alone", self.revisits_alone, "their original was not found"),
-        ] {
-            if number > 0 {
-                line(name, number, remark);
-            }
-        }
+        line("never seen", self.unseen, "not modified, and of no content that is known");
+        line("gone", self.gone, "");
+        line("failed", self.failed, "");
+        line("known already", self.known, "observed before");
+        line("out of order", self.out_of_order, "not after the last visit of their page");
+        line("restated", self.restated, "of what was seen before, in another epoch");
+        line("not seen before", self.missing, "so not restated");
+        line("weighed", self.weighed, "without a visit");
+        line("not visited before", self.unweighed, "so not weighed");
+        line("something else", self.other, "");
+        line("revisits alone", self.revisits_alone, "their original was not found");
         line("novel", self.novel, "far from the last versions of their page");
         line("near-duplicates", self.near, "of other pages");
         line("exact copies", self.copies, "of other pages");
-        if self.too_short > 0 {
-            line("too short to tell", self.too_short, &without_fingerprint());
-        }
-        if let number @ 1.. = self.begun.len() {
-            let names = some_names(self.begun.iter().map(String::as_str));
-            line("epochs begun", number as u64, &names);
-        }
-        if let number @ 1.. = self.in_use.len() {
-            let names = some_names(self.in_use.iter().map(String::as_str));
-            line("  in use now", number as u64, &names);
-        }
-        if !self.passed.is_empty() {
-            let kinds: Vec<String> =
-                self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
-            line("passed over", self.passed.values().sum(), &kinds.join(", "));
-        }
-        if self.broken > 0 {
-            line("broken", self.broken, "skipped");
-        }
-        if self.wrong_digests > 0 {
-            line("wrong digests", self.wrong_digests, "their own are used");
-        }
+        line("too short to tell", self.too_short, &without_fingerprint());
+        let names = |names: &[String]| some_names(names.iter().map(String::as_str));
+        line("epochs begun", self.begun.len() as u64, &names(&self.begun));
+        line("  in use now", self.in_use.len() as u64, &names(&self.in_use));
+        let kinds: Vec<String> =
+            self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
+        line("passed over", self.passed.values().sum(), &kinds.join(", "));
+        line("broken", self.broken, if strict { "it stopped there" } else { "skipped" });
+        line("wrong digests", self.wrong_digests, "their own are used");
         lines.push(format!("{:<25}{:>13}", "read", bytes(self.bytes)));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]
-        let rate = count(self.per_second() as u64);
-        let time = format!("{:.1} s", self.elapsed.as_secs_f64());
-        lines.push(format!("{:<25}{time:>13}  {rate} observations a second", "time"));
+        lines.push(time_taken(self.elapsed, self.records));
         lines
     }
 }

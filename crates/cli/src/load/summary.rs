@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simkeep::load::Loaded;
 
-use crate::words::{bytes, count, figure, some_names, without_fingerprint};
+use crate::words::{bytes, count, figure, per_second, some_names, time_taken, without_fingerprint};
 
 /// What a load came to.
 pub(super) struct Summary {
@@ -36,11 +36,6 @@ impl Summary {
         self.loaded.begun.iter().map(|info| info.name.as_str())
     }
 
-    fn per_second(&self) -> f64 {
-        let seconds = self.elapsed.as_secs_f64();
-        if seconds > 0.0 { self.loaded.observations as f64 / seconds } else { 0.0 }
-    }
-
     /// For programs.
     pub(super) fn object(&self) -> Value {
         json!({
@@ -60,7 +55,7 @@ impl Summary {
             "broken": self.broken,
             "wrong_digests": self.wrong_digests,
             "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
-            "observations_per_second": self.per_second().round(),
+            "observations_per_second": per_second(self.elapsed, self.loaded.observations).round(),
         })
     }
 
@@ -109,10 +104,7 @@ impl Summary {
             line("wrong digests", self.wrong_digests, "their own are used");
         }
         lines.push(format!("{:<25}{:>13}", "written", bytes(self.loaded.bytes)));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]
-        let rate = count(self.per_second() as u64);
-        let time = format!("{:.1} s", self.elapsed.as_secs_f64());
-        lines.push(format!("{:<25}{time:>13}  {rate} observations a second", "time"));
+        lines.push(time_taken(self.elapsed, self.loaded.observations));
         lines
     }
 }
