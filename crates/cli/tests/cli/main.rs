@@ -9,6 +9,7 @@ mod digest;
 mod due;
 mod epoch;
 mod evaluate;
+mod exits;
 mod export;
 mod fingerprint;
 mod forget;

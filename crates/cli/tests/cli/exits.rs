@@ -1,0 +1,127 @@
+//! How each verb ends, as the table at the end of `simkeep --help` says.
+
+use super::*;
+
+/// A store that has no page and one that has some; files to read, whole and broken; no store at all.
+fn place() -> Place {
+    let place = Place::with(CRAWL);
+    let text: String = (0..200).map(|n| format!("word{n} ")).collect();
+    place.write("text.txt", &text);
+    place.write("short.txt", "a few words");
+    place.write(
+        "good.jsonl",
+        r#"{"url":"http://a/","t":1,"fingerprint":"00000000000000ff","epoch":"e"}"#,
+    );
+    place.write("broken.jsonl", "{\"url\":\"http://a/\"\n");
+    place.write("broken.rules", "{\"max\":\"soon\"}\n");
+    place.write("df/broken.df", "no table");
+    place.write("nothing/here.txt", "");
+    for store in ["empty", "damaged"] {
+        place.done(&["epoch", "begin", "--store", store]);
+    }
+    let catalog = place.path("damaged/catalog.redb");
+    std::fs::write(catalog, [7; 9000]).unwrap();
+    place
+}
+
+#[test]
+fn each_verb_ends_with_the_code_that_help_says() {
+    let place = place();
+    let known = "https://example.com/terms";
+    let table: &[(i32, &[&str])] = &[
+        // Done; also where a list has no rows, since nothing in particular was asked for.
+        (0, &["history", known]),
+        (0, &["near", "--url", known]),
+        (0, &["pairs"]),
+        (0, &["scan"]),
+        (0, &["stats"]),
+        (0, &["stats", "empty"]),
+        (0, &["verify"]),
+        (0, &["verify", "empty"]),
+        (0, &["export"]),
+        (0, &["export", "--store", "empty"]),
+        (0, &["epoch", "list"]),
+        (0, &["epoch", "stale"]),
+        (0, &["epoch", "stale", "--store", "empty"]),
+        (0, &["df", "list"]),
+        (0, &["due"]),
+        (0, &["due", "--store", "empty"]),
+        (0, &["recrawl", known]),
+        (0, &["fingerprint", "text.txt"]),
+        (0, &["fingerprint", "short.txt"]),
+        (0, &["df", "build", "text.txt", "--out", "text.df"]),
+        (0, &["df", "show", "text.df"]),
+        (0, &["ingest", "good.jsonl", "--store", "new"]),
+        (0, &["ingest", "broken.jsonl", "--store", "new"]),
+        (0, &["ingest", "nothing", "--store", "new"]),
+        (0, &["load", "good.jsonl", "--store", "loaded"]),
+        (0, &["forget", known, "--dry-run"]),
+        (0, &["--help"]),
+        (0, &["--version"]),
+        // What was asked for is not there.
+        (1, &["history", "https://example.com/none"]),
+        (1, &["history", known, "--as-of", "1970"]),
+        (1, &["near", "--url", "https://example.com/none"]),
+        (1, &["near", "5555555555555555", "--epoch", "e"]),
+        (1, &["near", "--text", "short.txt"]),
+        (1, &["pairs", "--store", "empty"]),
+        (1, &["scan", "example.net"]),
+        (1, &["scan", "--store", "empty"]),
+        (1, &["forget", "https://example.com/none"]),
+        (1, &["recrawl", "https://example.com/none"]),
+        (1, &["simulate", "--store", "empty"]),
+        // The command line makes no sense.
+        (2, &[]),
+        (2, &["look"]),
+        (2, &["history"]),
+        (2, &["history", known, "--as-of", "soon"]),
+        (2, &["history", "no\u{7f}url"]),
+        (2, &["near"]),
+        (2, &["near", "123"]),
+        (2, &["near", "5555555555555555", "--epoch", "none"]),
+        (2, &["scan", "no..host"]),
+        (2, &["epoch", "begin", "--recipe", "words-idf"]),
+        (2, &["epoch", "begin", "--recipe", "none"]),
+        (2, &["fingerprint", "text.txt", "--recipe", "words-idf"]),
+        (2, &["fingerprint", "text.txt", "--store", "empty"]),
+        (2, &["stats", "empty", "--store", "new"]),
+        // A record is broken where that was not to be.
+        (3, &["ingest", "broken.jsonl", "--strict"]),
+        (3, &["load", "broken.jsonl", "--store", "never"]),
+        (3, &["due", "--rules", "broken.rules"]),
+        (3, &["evaluate", "broken.jsonl", "--resemblance", "2"]),
+        // Something is damaged.
+        (4, &["stats", "damaged"]),
+        (4, &["verify", "damaged"]),
+        (4, &["near", "5555555555555555", "--store", "damaged"]),
+        (4, &["ingest", "good.jsonl", "--store", "damaged"]),
+        // It failed for another reason.
+        (5, &["stats", "none"]),
+        (5, &["history", known, "--store", "none"]),
+        (5, &["verify", "text.txt"]),
+        (5, &["due", "--rules", "none.rules"]),
+        (5, &["df", "show", "none.df"]),
+        (5, &["df", "show", "df/broken.df"]),
+        (5, &["ingest", "none.jsonl"]),
+        (5, &["ingest", "good.jsonl", "--store", "text.txt/store"]),
+    ];
+    let mut wrong = Vec::new();
+    for (code, args) in table {
+        let ran = place.run(args);
+        // Whatever fails says why; of damage, `verify` says it as its result.
+        let says_why = !ran.err.is_empty() || !ran.out.is_empty();
+        if ran.code != *code || !says_why && *code != 0 {
+            wrong.push(format!("{args:?}: {} for {code}: {}{}", ran.code, ran.out, ran.err));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_store_that_another_writes_is_another_failure() {
+    let place = Place::with(CRAWL);
+    let _writer = place.open();
+    for args in [&["ingest", "-"][..], &["forget", "http://a/"], &["epoch", "begin"]] {
+        assert_eq!(place.run(args).code, 5, "{args:?}");
+    }
+}
