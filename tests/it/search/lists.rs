@@ -105,3 +105,23 @@ fn copies_are_found_in_a_long_list_of_others() {
     assert_eq!(copies, [url(15, 1500), url(34, 3499)]);
     assert_eq!(outcome.near.len(), 3);
 }
+
+/// Wherever it stands, and however many have the same.
+#[test]
+fn a_page_that_is_left_out_is_not_found() {
+    let url = |page: u64| format!("http://example.com/{page}");
+    let store = create(Options::default());
+    for page in 0..3 {
+        store.observe(Observation::content(&url(page), 1, page, Epoch::from_number(0))).unwrap();
+    }
+    for sealed in [false, true] {
+        let query = Query::new(1, 3).except(url(1));
+        let found: Vec<String> =
+            store.search(&query).unwrap().near.into_iter().map(|near| near.url).collect();
+        assert_eq!(found, [url(0), url(2)], "sealed: {sealed}");
+        // One place is enough for one other.
+        let one = store.search(&Query::new(1, 0).limit(1).except(url(1))).unwrap();
+        assert!(one.near.is_empty() && one.complete, "sealed: {sealed}");
+        store.seal().unwrap();
+    }
+}
