@@ -107,6 +107,7 @@ mod error;
 pub mod fingerprint;
 #[doc = include_str!("../docs/glossary.md")]
 pub mod glossary {}
+pub mod inspect;
 mod layout;
 mod page;
 mod process;

@@ -69,15 +69,18 @@ pub enum Stage {
     Checking,
     /// Fingerprints are joined with each other.
     Joining,
+    /// Pages are counted.
+    Counting,
 }
 
-const STAGES: [Stage; 6] = [
+const STAGES: [Stage; 7] = [
     Stage::Waiting,
     Stage::Gathering,
     Stage::Merging,
     Stage::Writing,
     Stage::Checking,
     Stage::Joining,
+    Stage::Counting,
 ];
 
 impl Progress {

@@ -70,6 +70,31 @@ impl Kind {
         Kind::Sums,
     ];
 
+    /// Its name, as `format/segment.md` has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Pages => "pages",
+            Kind::PageIndex => "page index",
+            Kind::Hashes => "hashes",
+            Kind::HashPages => "hash pages",
+            Kind::HashDirectory => "hash directory",
+            Kind::Filter => "filter",
+            Kind::Schedule => "schedule",
+            Kind::Tombstones => "tombstones",
+            Kind::Fingerprints => "fingerprints",
+            Kind::Shards => "shards",
+            Kind::Shape => "shape",
+            Kind::Postings => "postings",
+            Kind::Lists => "lists",
+            Kind::Buckets => "buckets",
+            Kind::Rest => "rest",
+            Kind::Cells => "cells",
+            Kind::Further => "further",
+            Kind::Ordinals => "ordinals",
+            Kind::Sums => "checksums",
+        }
+    }
+
     pub(super) fn parse(value: u16) -> Option<Kind> {
         Kind::ALL.into_iter().find(|&kind| kind as u16 == value)
     }

@@ -34,19 +34,19 @@
 use super::punycode;
 
 /// Ends the host, the port and the path.
-pub(super) const END: u8 = 0x01;
+pub(crate) const END: u8 = 0x01;
 /// Between two labels of a host.
-pub(super) const LABEL: u8 = 0x02;
+pub(crate) const LABEL: u8 = 0x02;
 /// `#` in a path.
-pub(super) const FRAGMENT: u8 = 0x02;
+pub(crate) const FRAGMENT: u8 = 0x02;
 /// `?` in a path.
-pub(super) const QUERY: u8 = 0x03;
+pub(crate) const QUERY: u8 = 0x03;
 /// `/` in a path.
-pub(super) const SLASH: u8 = 0x04;
+pub(crate) const SLASH: u8 = 0x04;
 /// `:` in the rest of a URL without a host that does not begin with `/`.
-pub(super) const COLON: u8 = 0x05;
+pub(crate) const COLON: u8 = 0x05;
 /// Begins the key of a URL without a host; no host begins with it, as it is not UTF-8.
-pub(super) const HOSTLESS: u8 = 0xff;
+pub(crate) const HOSTLESS: u8 = 0xff;
 
 /// Most bytes of a host whose labels are encoded: a name has at most 253 bytes once encoded, and
 /// every code point, of up to 4 bytes, costs at least one of them.

@@ -26,6 +26,19 @@ pub(crate) struct Section {
 }
 
 impl Section {
+    pub(crate) fn tag(&self) -> Tag {
+        self.tag
+    }
+
+    /// Where it begins in the file.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.len
+    }
+
     /// A section that is not there, of a segment with `sections`. It is empty.
     const fn absent(tag: Tag, sections: usize) -> Section {
         Section { tag, offset: 0, len: 0, first_block: 0, number: sections }

@@ -42,6 +42,11 @@ pub(crate) struct UnreadRecord<'a> {
 }
 
 impl<'a> UnreadRecord<'a> {
+    /// How many bytes it has.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(crate) fn read(&self) -> Result<RecordRef<'a>> {
         RecordRef::parse(self.bytes).ok_or_else(|| self.unreadable())
     }

@@ -207,8 +207,13 @@ impl PartOfPage for PageIn<'_> {
 }
 
 impl PageIn<'_> {
+    /// Whether what stands here is all of the page.
+    pub(crate) fn is_first(&self) -> bool {
+        self.record_ends() == Some(true)
+    }
+
     /// Where its record stands.
-    fn standing(&self) -> Option<Standing> {
+    pub(crate) fn standing(&self) -> Option<Standing> {
         let (component, page) = match self {
             PageIn::Segment { number, page, .. } => {
                 (ComponentId::Segment(*number), page.map(|page| page.ordinal))

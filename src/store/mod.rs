@@ -60,6 +60,10 @@ mod verify;
 mod view;
 mod write;
 
+pub(crate) use component::{Component, ComponentId, PageIn};
+pub(crate) use live_segment::LiveSegment;
+pub(crate) use lookup::Lookup;
+
 pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,
 };

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::answer::Page;
+use super::answer::{History, Page};
 use super::component::{Changing, Component, ComponentId, PageIn, changing_across, entries_across};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, fold};
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
-use crate::page::{Entry, Prefix, surt};
+use crate::page::{Entry, Head, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 
 /// An iterator over pages in SURT order, from [`Snapshot::scan`](super::Snapshot::scan).
@@ -231,6 +231,22 @@ impl Scan {
             self.pages = PageMerge::new(Vec::new());
         }
         self.snapshot.heed(|| found).transpose()
+    }
+
+    /// All pages.
+    pub(crate) fn all(snapshot: &Snapshot) -> Scan {
+        Scan::new(snapshot, None, None)
+    }
+
+    /// The next page with its visits and what each meant, and what it is now.
+    pub(crate) fn next_told(&mut self) -> Option<Result<(String, History, Head)>> {
+        let (url, entries) = match self.next_entries()? {
+            Ok(page) => page,
+            Err(e) => return Some(Err(e)),
+        };
+        let (history, head) = fold(&entries, &self.snapshot.view.epochs);
+        let head = head.or_bug("a page that has entries was visited");
+        Some(self.snapshot.heed(|| Ok((url, history, head?))))
     }
 
     /// The next page, and how it changes.

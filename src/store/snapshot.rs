@@ -54,6 +54,11 @@ impl Snapshot {
         Snapshot { view, sequence, learned: Arc::default() }
     }
 
+    /// The components that it is of.
+    pub(crate) fn view(&self) -> &View {
+        &self.view
+    }
+
     /// What its pages tell of how pages change, learned once.
     pub(super) fn learned(&self) -> Result<Learned> {
         if let Some(learned) = self.learned.get() {
@@ -106,7 +111,7 @@ impl Snapshot {
     pub fn history(&self, url: &str) -> Result<History> {
         self.heed(|| {
             let entries = self.view.entries(&self.lookup(url)?, self.sequence)?;
-            Ok(fold(&entries, &self.view.epochs))
+            Ok(fold(&entries, &self.view.epochs).0)
         })
     }
 
@@ -197,7 +202,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`Error::Corrupt`] if the segments and the journal take away more than there was.
-    pub(super) fn count(&self) -> Result<(u64, u64)> {
+    pub(crate) fn count(&self) -> Result<(u64, u64)> {
         let mut deltas = self.view.components().map(|component| component.deltas(self.sequence));
         let sum = |(pages, visits): (i64, i64), (p, v)| {
             Some((pages.checked_add(p)?, visits.checked_add(v)?))
@@ -209,9 +214,9 @@ impl Snapshot {
     }
 }
 
-/// Entries in order, each visit with what it meant.
+/// Entries in order, each visit with what it meant; and what all of them make of the page.
 #[expect(clippy::indexing_slicing, reason = "behind each entry there is a rest, if an empty one")]
-fn fold(entries: &[Entry], epochs: &Epochs) -> History {
+pub(super) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>) {
     let mut head: Option<Head> = None;
     let mut history = Vec::with_capacity(entries.len());
     let mut also = Vec::new();
@@ -231,7 +236,7 @@ fn fold(entries: &[Entry], epochs: &Epochs) -> History {
         });
         Head::absorb_into(&mut head, entry);
     }
-    history
+    (history, head)
 }
 
 /// What is restated of the content of a time and digest by what follows it.

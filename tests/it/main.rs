@@ -18,6 +18,7 @@ mod examples;
 #[cfg(not(narrow_hash))]
 mod format;
 mod imatch;
+mod inspect;
 mod invariants;
 mod minwise;
 mod model;

@@ -1,0 +1,75 @@
+//! The keys that pages are sorted by, as people write them.
+
+use crate::page::surt;
+
+/// The host that the key of a page begins with, in the order in which people write it; of a URL without
+/// a host its scheme and a colon. The key is taken from a URL, so it is text.
+pub(super) fn name(key: &[u8]) -> String {
+    let host = surt::host_of(key);
+    match host.split_first() {
+        Some((&surt::HOSTLESS, scheme)) => format!("{}:", String::from_utf8_lossy(scheme)),
+        _ => {
+            let labels = host.split(|byte| *byte == surt::LABEL).rev();
+            let labels: Vec<_> = labels.map(String::from_utf8_lossy).collect();
+            labels.join(".")
+        }
+    }
+}
+
+/// A key in the notation of the Internet Archive: the labels of the host in reverse and with commas, a
+/// port and a user if there are any, `)`, and the path; of a URL without a host the URL's own parts.
+pub(super) fn surt(key: &[u8]) -> String {
+    let mut parts = key.split(|byte| *byte == surt::END);
+    let mut next = || parts.next().unwrap_or_default();
+    let host = next();
+    let text = |bytes: &[u8]| {
+        let plain = |byte: &u8| match *byte {
+            surt::SLASH => b'/',
+            surt::QUERY => b'?',
+            surt::FRAGMENT => b'#',
+            surt::COLON => b':',
+            other => other,
+        };
+        String::from_utf8_lossy(&bytes.iter().map(plain).collect::<Vec<u8>>()).into_owned()
+    };
+    if let Some((&surt::HOSTLESS, scheme)) = host.split_first() {
+        return format!("{}:{}", text(scheme), text(next()));
+    }
+    let labels = host.split(|byte| *byte == surt::LABEL).map(String::from_utf8_lossy);
+    let host = labels.collect::<Vec<_>>().join(",");
+    let authority = text(next());
+    let colon = if authority.is_empty() || authority.starts_with('@') { "" } else { ":" };
+    format!("{host}{colon}{authority}){}", text(next()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_named_as_people_write_it() {
+        for (url, expected) in [
+            ("https://docs.Example.com:8080/a?b", "docs.example.com"),
+            ("http://127.0.0.1/", "127.0.0.1"),
+            ("http://[::1]/", "[::1]"),
+            ("file:///home/x", "file:"),
+            ("urn:isbn:1", "urn:"),
+        ] {
+            assert_eq!(name(&surt::key_of(url)), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_written_as_archives_write_it() {
+        for (url, expected) in [
+            ("https://docs.example.com/a/b?c#d", "com,example,docs)/a/b?c#d"),
+            ("http://example.com", "com,example)/"),
+            ("http://me@example.com:8080/", "com,example:8080@me)/"),
+            ("http://me@example.com/", "com,example@me)/"),
+            ("file:///home/x", "file:///home/x"),
+            ("urn:isbn:1", "urn:isbn:1"),
+        ] {
+            assert_eq!(super::surt(&surt::key_of(url)), expected, "{url}");
+        }
+    }
+}

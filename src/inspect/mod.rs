@@ -1,0 +1,21 @@
+//! Looking inside a store: what it is made of, where its space goes, how its pages change.
+//!
+//! All of it is asked of a [`Snapshot`](crate::Snapshot), so it is consistent, waits for no writer, and
+//! writes nothing. This room reads the rooms below it and is read by none of them.
+
+mod census;
+mod hosts;
+mod overview;
+mod periods;
+mod sample;
+mod segment;
+mod space;
+mod trace;
+mod versions;
+
+pub use census::{Census, FingerprintCensus, HostCensus, Period};
+pub use overview::{EpochOverview, HostShare, Overview, SegmentOverview};
+pub use segment::{SectionView, SegmentView, TableView};
+pub use space::{Space, SpaceOf};
+pub use trace::{Place, Trace};
+pub use versions::{Version, VersionKind, versions};

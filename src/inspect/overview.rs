@@ -1,0 +1,244 @@
+//! What a store is on the whole, without reading its pages.
+
+use super::hosts;
+use super::segment::frame_bytes;
+use super::space::{Space, SpaceOf, Sums};
+use crate::error::Result;
+use crate::page::{EpochInfo, Role, in_use, surt};
+use crate::search::Shape;
+use crate::store::{Component, Snapshot};
+
+/// Pages that are looked at to tell which hosts have many.
+const SAMPLED: u64 = 64;
+
+/// Hosts with a smaller share are not named.
+const SHARE_MIN: f64 = 0.02;
+
+/// What a store is on the whole.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Overview {
+    /// The number of the last operation.
+    pub sequence: u64,
+    /// Pages that are known.
+    pub pages: u64,
+    /// Visits to them that are known.
+    pub visits: u64,
+    /// Pages of which something is in the journal, and in no segment yet.
+    pub unsealed_pages: u64,
+    /// Distinct fingerprints, counted once for each component and epoch that has them; so if there is
+    /// one segment, and no journal, there are no fewer.
+    pub fingerprints: u64,
+    /// All epochs, by number.
+    pub epochs: Vec<EpochOverview>,
+    /// The live segments, the oldest first.
+    pub segments: Vec<SegmentOverview>,
+    /// Bytes of the segments, by what they are for, the most first.
+    pub space: Vec<SpaceOf>,
+    /// The hosts that have more than one in fifty of the pages, about, the largest first: of 64 pages at
+    /// equal distances in SURT order, and so without what is in the journal.
+    pub hosts: Vec<HostShare>,
+}
+
+/// An epoch, and what there is of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EpochOverview {
+    /// The epoch.
+    pub info: EpochInfo,
+    /// Distinct fingerprints, counted once for each component that has them.
+    pub fingerprints: u64,
+    /// Whether verdicts or searches go by it.
+    pub is_in_use: bool,
+}
+
+/// A segment, by its numbers.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SegmentOverview {
+    /// Its number.
+    pub id: u64,
+    /// How many merges deep: 0 for one that was sealed.
+    pub level: u64,
+    /// The first operation in it.
+    pub first_operation: u64,
+    /// The last operation in it.
+    pub last_operation: u64,
+    /// Records of pages.
+    pub pages: u64,
+    /// Visits in them.
+    pub visits: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// What finds its fingerprints: those of the epoch of which it has most.
+    pub shape: Option<Shape>,
+    /// About how much of its records is of pages that newer segments have a record of, too. A merge
+    /// makes one of the two.
+    pub superseded: f64,
+}
+
+/// How much of a store a host is.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HostShare {
+    /// The host; of URLs without one their scheme and a colon.
+    pub host: String,
+    /// About what share of the pages it has.
+    pub share: f64,
+}
+
+impl Snapshot {
+    /// What the store is on the whole. Costs as much for a large store: it reads 64 pages, to see which
+    /// hosts have many, and numbers of what is open already.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.seal()?;
+    /// let overview = store.snapshot().overview()?;
+    /// assert_eq!((overview.pages, overview.segments.len()), (1, 1));
+    /// assert_eq!(overview.hosts[0].host, "example.com");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn overview(&self) -> Result<Overview> {
+        let view = self.view();
+        view.check()?;
+        let (pages, visits) = self.count()?;
+        let (mut sums, mut segments, mut unsealed_pages) = (Sums::default(), Vec::new(), 0);
+        for component in view.components().rev() {
+            let live = match component {
+                Component::Segment(_, live) => live,
+                Component::Memtable(_, memtable) => {
+                    let inner = memtable.read();
+                    let here = inner.pages().filter(|page| page.is_here(self.sequence()));
+                    unsealed_pages += here.count() as u64;
+                    continue;
+                }
+            };
+            let Some(segment) = self.segment(live.segment.id())? else { continue };
+            segment.sections.iter().for_each(|section| sums.add(section.space, section.bytes));
+            sums.add(Space::Frames, frame_bytes(&segment));
+            let most = segment.tables.iter().max_by_key(|tables| tables.fingerprints);
+            segments.push(SegmentOverview {
+                id: segment.id,
+                level: segment.level,
+                first_operation: segment.first_operation,
+                last_operation: segment.last_operation,
+                pages: segment.pages,
+                visits: segment.visits,
+                bytes: segment.bytes,
+                shape: most.map(|tables| tables.shape),
+                superseded: 0.0,
+            });
+        }
+        let deltas = view.segments.iter().map(|live| live.segment.numbers().page_delta);
+        supersede(&mut segments, &deltas.collect::<Vec<_>>());
+        let epochs = self.epochs().iter().map(|info| EpochOverview {
+            info: info.clone(),
+            fingerprints: self.fingerprints(info.epoch),
+            is_in_use: Role::USES.into_iter().any(|role| {
+                in_use(self.epochs(), role).is_some_and(|used| used.epoch == info.epoch)
+            }),
+        });
+        let epochs: Vec<EpochOverview> = epochs.collect();
+        Ok(Overview {
+            sequence: self.sequence(),
+            pages,
+            visits,
+            unsealed_pages,
+            fingerprints: epochs.iter().map(|epoch| epoch.fingerprints).sum(),
+            epochs,
+            segments,
+            space: sums.largest_first(),
+            hosts: largest_hosts(self)?,
+        })
+    }
+}
+
+/// Tells how much of each segment newer ones go on with. Those add `deltas` to the pages of the store:
+/// so many fewer than their records go on with older ones, which are taken to be any of those.
+fn supersede(segments: &mut [SegmentOverview], deltas: &[i64]) {
+    for newer in (1..segments.len()).rev() {
+        let Some((older, rest)) = segments.split_at_mut_checked(newer) else { continue };
+        let (Some(own), Some(delta)) = (rest.first(), deltas.get(newer)) else { continue };
+        let all: u64 = older.iter().map(|segment| segment.pages).sum();
+        let new = u64::try_from(*delta).unwrap_or(0);
+        let again = own.pages.saturating_sub(new) as f64 / all.max(1) as f64;
+        for segment in older {
+            // Of those that were not gone on with before.
+            segment.superseded += (1.0 - segment.superseded) * again.min(1.0);
+        }
+    }
+}
+
+/// The hosts of pages at equal distances.
+fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
+    let segments = &snapshot.view().segments;
+    let pages = |segments: &[_]| -> u64 {
+        let numbers = segments
+            .iter()
+            .map(|live: &std::sync::Arc<crate::store::LiveSegment>| live.segment.numbers().pages);
+        numbers.sum()
+    };
+    let (all, mut hosts, mut looked_at) = (pages(segments), Vec::<HostShare>::new(), 0_u32);
+    let step = (all / SAMPLED).max(1);
+    let (mut key, mut url, mut before) = (Vec::new(), Vec::new(), 0);
+    for live in segments.iter() {
+        let own = live.segment.numbers().pages;
+        // The first one within this segment that is half a step behind a whole number of steps.
+        let first = (step / 2 + step - before % step) % step;
+        for page in (first..own).step_by(usize::try_from(step).unwrap_or(usize::MAX)) {
+            #[expect(clippy::cast_possible_truncation, reason = "a segment has fewer than 2^30")]
+            live.segment.page(page as u32, &mut url)?;
+            key.clear();
+            surt::key(live.segment.text(&url)?, &mut key);
+            let name = hosts::name(&key);
+            match hosts.iter_mut().find(|host| host.host == name) {
+                Some(host) => host.share += 1.0,
+                None => hosts.push(HostShare { host: name, share: 1.0 }),
+            }
+            looked_at += 1;
+        }
+        before += own;
+    }
+    hosts.iter_mut().for_each(|host| host.share /= f64::from(looked_at));
+    // One page of a sample says nothing of its host.
+    let least = if step == 1 { 0.0 } else { 1.5 / f64::from(looked_at) };
+    hosts.retain(|host| host.share >= SHARE_MIN.max(least));
+    hosts.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.host.cmp(&b.host)));
+    Ok(hosts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_newer_segments_go_on_with_is_spread_over_the_older_ones() {
+        let segment = |pages| SegmentOverview {
+            id: 0,
+            level: 0,
+            first_operation: 0,
+            last_operation: 0,
+            pages,
+            visits: 0,
+            bytes: 0,
+            shape: None,
+            superseded: 0.0,
+        };
+        let mut segments = [segment(100), segment(100), segment(50)];
+        // The second has 60 pages that the first has, too; the third 20 that one of them has.
+        supersede(&mut segments, &[100, 40, 30]);
+        let shares = segments.map(|segment| segment.superseded);
+        assert!((shares[0] - (0.1 + 0.9 * 0.6)).abs() < 1e-9, "{shares:?}");
+        assert!((shares[1] - 0.1).abs() < 1e-9 && shares[2] == 0.0, "{shares:?}");
+    }
+}

@@ -1,0 +1,67 @@
+//! How many pages have one fingerprint: of all fingerprints, or of a sample of them.
+
+use std::collections::HashMap;
+
+/// Different fingerprints that are counted at most.
+const COUNTED: usize = 1 << 20;
+
+/// Pages by their fingerprints. If there are too many fingerprints, only those are counted whose hash is
+/// below a bound: all pages of some fingerprints, so that what is told of these holds for all.
+#[derive(Debug, Default)]
+pub(super) struct Sample {
+    pages: HashMap<u64, u64>,
+    /// A fingerprint is counted if its hash begins with so many zeros.
+    zeros: u32,
+}
+
+/// A hash whose bits all depend on all bits: that of `splitmix64`.
+fn hash(fingerprint: u64) -> u64 {
+    let x = fingerprint.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+impl Sample {
+    /// Counts a page with this fingerprint.
+    pub(super) fn add(&mut self, fingerprint: u64) {
+        if hash(fingerprint).leading_zeros() < self.zeros {
+            return;
+        }
+        *self.pages.entry(fingerprint).or_default() += 1;
+        while self.pages.len() > COUNTED {
+            self.zeros += 1;
+            let zeros = self.zeros;
+            self.pages.retain(|fingerprint, _| hash(*fingerprint).leading_zeros() >= zeros);
+        }
+    }
+
+    /// What share of all fingerprints is counted.
+    pub(super) fn share(&self) -> f64 {
+        0.5_f64.powi(self.zeros.cast_signed())
+    }
+
+    /// The fingerprints that are counted, with how many pages have each.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.pages.iter().map(|(fingerprint, pages)| (*fingerprint, *pages))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_more_than_can_be_counted_a_share_is_counted_whole() {
+        let mut sample = Sample::default();
+        let all = 3 * COUNTED as u64;
+        for page in 0..2 * all {
+            sample.add(page % all);
+        }
+        let counted = sample.iter().count();
+        assert!(counted <= COUNTED);
+        assert!(sample.iter().all(|(_, pages)| pages == 2));
+        let estimate = counted as f64 / sample.share() / all as f64;
+        assert!((0.99..1.01).contains(&estimate), "{estimate}");
+    }
+}

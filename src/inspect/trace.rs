@@ -1,0 +1,92 @@
+//! Where a store has a page, and what it knows of it.
+
+use std::ops::ControlFlow;
+
+use super::hosts;
+use crate::error::Result;
+use crate::page::check_url;
+use crate::store::{ComponentId, History, Lookup, Page, PageIn, Snapshot};
+
+/// All that is known of a page, and where that stands.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Trace {
+    /// The page as it is now.
+    pub page: Page,
+    /// What it is sorted by, its SURT: such as `com,example)/terms`.
+    pub surt: String,
+    /// What it is found by: the hash of its URL, which each store seeds by itself.
+    pub hash: u64,
+    /// Where something of it stands, the newest first.
+    pub places: Vec<Place>,
+    /// Its visits, and what each meant.
+    pub history: History,
+}
+
+/// Where something of a page stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// The segment; `None` for what is in the journal, and in no segment yet.
+    pub segment: Option<u64>,
+    /// The number of the page there, in the order of the segment.
+    pub number: u32,
+    /// Bytes of its record; `None` in the journal.
+    pub bytes: Option<u64>,
+    /// How many entries stand there: visits, fingerprints in other epochs, and weights.
+    pub entries: usize,
+    /// Whether this is all of the page: older segments know nothing of it, or that was forgotten.
+    pub is_first: bool,
+}
+
+impl Snapshot {
+    /// All that is known of a page, and where that stands; `None` for an unknown page. Costs reading the
+    /// page's record in each segment that has it, and memory for its visits.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, 0))?;
+    /// store.seal()?;
+    /// store.observe(Observation::failed(url, 5))?;
+    /// let trace = store.snapshot().trace(url)?.expect("the page is known");
+    /// assert_eq!((trace.places.len(), trace.history.len()), (2, 2));
+    /// assert_eq!(trace.places[0].segment, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it
+    /// touches is damaged.
+    pub fn trace(&self, url: &str) -> Result<Option<Trace>> {
+        check_url(url)?;
+        let Some(page) = self.latest(url)? else { return Ok(None) };
+        let lookup = Lookup::new(url, self.view().seed);
+        let mut places = Vec::new();
+        self.view().each_part(&lookup, self.sequence(), |part| {
+            places.extend(place(self, part)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let (surt, hash) = (hosts::surt(lookup.key()), lookup.hash);
+        Ok(Some(Trace { page, surt, hash, places, history: self.history(url)? }))
+    }
+}
+
+fn place(snapshot: &Snapshot, part: &PageIn<'_>) -> Result<Option<Place>> {
+    let Some(standing) = part.standing() else { return Ok(None) };
+    let (mut segment, mut bytes) = (None, None);
+    if let ComponentId::Segment(number) = standing.component
+        && let Some(live) = snapshot.view().segments.get(number as usize)
+    {
+        segment = Some(live.segment.id());
+        let record = live.segment.page(standing.page, &mut Vec::new())?;
+        bytes = Some(record.len() as u64);
+    }
+    let (entries, is_first) = (part.entries()?.len(), part.is_first());
+    Ok(Some(Place { segment, number: standing.page, bytes, entries, is_first }))
+}
