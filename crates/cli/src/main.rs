@@ -22,6 +22,7 @@ mod help;
 mod history;
 mod incoming;
 mod ingest;
+mod inspect;
 mod load;
 mod named;
 mod near;
@@ -87,6 +88,7 @@ enum Verb {
     Pairs(pairs::Pairs),
     History(history::History),
     Scan(scan::Scan),
+    Inspect(inspect::Inspect),
     Stats(stats::Stats),
     Verify(verify::Verify),
     Repair(repair::Repair),
@@ -115,6 +117,7 @@ fn main() -> ExitCode {
         Verb::Pairs(verb) => verb.run(&cli.common, output),
         Verb::History(verb) => verb.run(&cli.common, output),
         Verb::Scan(verb) => verb.run(&cli.common, output),
+        Verb::Inspect(verb) => verb.run(&cli.common, output),
         Verb::Stats(verb) => verb.run(&cli.common, output),
         Verb::Verify(verb) => verb.run(&cli.common, output),
         Verb::Repair(verb) => verb.run(&cli.common, output),

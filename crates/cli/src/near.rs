@@ -84,7 +84,7 @@ pub(super) struct Near {
     explain: bool,
 }
 
-fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
+pub(super) fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
     let plain = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
     let value = plain.then(|| u64::from_str_radix(text, 16).ok()).flatten();
     value.ok_or("a fingerprint has 16 hexadecimal digits")

@@ -34,6 +34,9 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (0, &["near", "--url", known]),
         (0, &["pairs"]),
         (0, &["scan"]),
+        (0, &["inspect"]),
+        (0, &["inspect", "empty", "--deep"]),
+        (0, &["inspect", "page", known]),
         (0, &["stats"]),
         (0, &["stats", "empty"]),
         (0, &["verify"]),
@@ -61,6 +64,9 @@ fn each_verb_ends_with_the_code_that_help_says() {
         // What was asked for is not there.
         (1, &["history", "https://example.com/none"]),
         (1, &["history", known, "--as-of", "1970"]),
+        (1, &["inspect", "page", "https://example.com/none"]),
+        (1, &["inspect", "segment", "9"]),
+        (1, &["inspect", "host", "example.net"]),
         (1, &["near", "--url", "https://example.com/none"]),
         (1, &["near", "5555555555555555", "--epoch", "e"]),
         (1, &["near", "--text", "short.txt"]),
@@ -91,6 +97,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (3, &["due", "--rules", "broken.rules"]),
         (3, &["evaluate", "broken.jsonl", "--resemblance", "2"]),
         // Something is damaged.
+        (4, &["inspect", "damaged"]),
         (4, &["stats", "damaged"]),
         (4, &["verify", "damaged"]),
         (4, &["near", "5555555555555555", "--store", "damaged"]),

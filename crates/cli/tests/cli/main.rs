@@ -15,6 +15,7 @@ mod fingerprint;
 mod forget;
 mod hostile;
 mod ingest;
+mod inspect;
 mod interrupted;
 mod killed;
 mod load;

@@ -1,0 +1,100 @@
+//! One fingerprint.
+
+use clap::Args;
+use serde_json::json;
+use simkeep::{Matches, Near, Query, Versions};
+
+use super::super::common::Common;
+use super::super::exit::{Exit, Failure, say};
+use super::super::near::parse_fingerprint;
+use super::super::output::Output;
+use super::super::table::{Table, left, right};
+use super::super::words::many;
+use super::super::{explain, origin, visit};
+use super::page::bits;
+use simkeep_archive::escape;
+
+/// A fingerprint: which pages have it or are near it, in which bits they differ, what a search costs
+#[derive(Args)]
+pub(super) struct FingerprintOf {
+    /// The fingerprint, in 16 hexadecimal digits
+    #[arg(value_parser = parse_fingerprint)]
+    fingerprint: u64,
+    /// Search fingerprints of this epoch [default: that by which near-duplicates are sought]
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
+    k: Option<u32>,
+    /// How many pages to print at most
+    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    limit: usize,
+}
+
+impl FingerprintOf {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
+        let epoch = match &self.epoch {
+            Some(name) => origin::named(snapshot.epochs(), name)?,
+            None => snapshot.near_epoch(),
+        };
+        let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
+        let query = Query::new(self.fingerprint, k).epoch(epoch).limit(self.limit);
+        let explanation = snapshot.explain(&query)?;
+        let Matches { near, complete, .. } = snapshot.search(&query)?;
+        let ever = snapshot.search(&query.clone().k(0).versions(Versions::Ever))?;
+        let had = |page: &&Near| !near.iter().any(|now| now.distance == 0 && now.url == page.url);
+        let before = ever.near.iter().filter(had).count();
+        let exit = if near.is_empty() { Exit::Nothing } else { Exit::Done };
+        if common.json {
+            let near = near.iter().map(|page| {
+                json!({
+                    "url": page.url,
+                    "distance": page.distance,
+                    "bits": bits(page.fingerprint ^ self.fingerprint),
+                    "fingerprint": visit::fingerprint(page.fingerprint),
+                })
+            });
+            output.object(&json!({
+                "fingerprint": visit::fingerprint(self.fingerprint),
+                "epoch": visit::epoch(snapshot.epochs(), epoch)?,
+                "k": k,
+                "complete": complete,
+                "near": near.collect::<Vec<_>>(),
+                "had_it_before": before,
+                "explain": explain::object(&explanation),
+            }))?;
+            return Ok(exit);
+        }
+        let ones = self.fingerprint.count_ones();
+        let shown = visit::fingerprint(self.fingerprint);
+        let name = escape::whole(visit::epoch(snapshot.epochs(), epoch)?);
+        output.line(&format!(
+            "{shown}, {} of 64 are 1, in {name}",
+            many(ones.into(), "bit", "bits")
+        ))?;
+        let columns = [right("bits"), left("fingerprint"), left("which"), left("URL")];
+        let mut table = Table::new(columns);
+        for page in &near {
+            let which = bits(page.fingerprint ^ self.fingerprint);
+            let which = which.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+            let fingerprint = visit::fingerprint(page.fingerprint);
+            let url = escape::whole(&page.url);
+            table.row([page.distance.to_string(), fingerprint, which, url], output)?;
+        }
+        table.end(output)?;
+        output.line("")?;
+        explain::print(&explanation, output)?;
+        if before > 0 {
+            let pages = many(before as u64, "page", "pages");
+            output.note(&format!("{pages} had it before; see simkeep near {shown} -k 0 --ever"))?;
+        }
+        if !complete {
+            output.note("there are more; ask for them with a higher --limit")?;
+        }
+        if near.is_empty() {
+            say(&format!("no page is within {} of it now", many(k.into(), "bit", "bits")));
+        }
+        Ok(exit)
+    }
+}

@@ -1,0 +1,19 @@
+//! What stands below the options in the long help.
+
+/// Its lines are joined and wrapped anew.
+pub(super) const HELP: &str = r#"Examples:
+  simkeep inspect crawl.simkeep
+  simkeep inspect --deep                            count all pages
+  simkeep inspect page https://example.com/terms    its versions, and where they stand
+  simkeep inspect host example.com                  a site: pages, visits, changes, copies
+  simkeep inspect fingerprint 0123456789abcdef      who has it, and who is near
+  simkeep inspect segment 12                        its sections and tables
+  simkeep inspect epoch 'html/2 words2-sqrt/1'
+
+Figures with a ~ are estimates. Hosts are told from 64 pages at equal distances, and only those that have
+more than one in fifty of the pages. A fingerprint that stands in several segments is counted in each.
+"again" is about how much of a segment's records is of pages of which newer segments have records, too.
+
+With --json, one object: "sequence", "pages", "visits", "unsealed_pages", "fingerprints", "hosts" (a list
+of "host" and "share"), "space" (a list of "of" and "bytes"), "catalog_bytes", "segments" and "epochs"; and
+with --deep, "census"."#;

@@ -1,0 +1,144 @@
+//! A host, or whatever else is under a prefix.
+
+use std::collections::HashMap;
+
+use clap::Args;
+use serde_json::json;
+use simkeep::{Page, Prefix, Query};
+
+use super::super::common::Common;
+use super::super::exit::{Exit, Failure, say};
+use super::super::output::Output;
+use super::super::time;
+use super::super::words::{self, count, many};
+
+/// A site: its pages, visits and changes, and copies within it and elsewhere
+///
+/// Reads all pages under the prefix, and looks each different fingerprint up elsewhere, of up to a
+/// million.
+#[derive(Args)]
+pub(super) struct HostOf {
+    /// The pages: a domain, a host, a path, a SURT prefix
+    prefix: Prefix,
+}
+
+/// Different fingerprints that are kept at most.
+const KEPT: usize = 1 << 20;
+
+/// What is counted.
+#[derive(Default)]
+struct Counts {
+    pages: u64,
+    in_force: u64,
+    gone: u64,
+    visits: u64,
+    comparisons: u64,
+    changes: u64,
+    first: Option<i64>,
+    last: Option<i64>,
+    /// Pages by their fingerprints.
+    fingerprints: HashMap<u64, u64>,
+    /// Whether there were more of those than are kept.
+    is_cut: bool,
+}
+
+impl Counts {
+    fn add(&mut self, page: &Page, fingerprint: Option<u64>) {
+        self.pages += 1;
+        self.in_force += u64::from(page.content.is_some());
+        self.gone += u64::from(page.gone);
+        self.visits += page.visits;
+        self.comparisons += u64::from(page.changes.comparisons());
+        self.changes += u64::from(page.changes.changes() + page.changes.returns());
+        self.first = Some(self.first.map_or(page.first, |first| first.min(page.first)));
+        self.last = Some(self.last.map_or(page.last.time, |last| last.max(page.last.time)));
+        let Some(fingerprint) = fingerprint else { return };
+        let is_full = self.fingerprints.len() == KEPT;
+        match self.fingerprints.get_mut(&fingerprint) {
+            Some(pages) => *pages += 1,
+            None if is_full => self.is_cut = true,
+            None => drop(self.fingerprints.insert(fingerprint, 1)),
+        }
+    }
+}
+
+impl HostOf {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
+        let epoch = snapshot.near_epoch();
+        let mut counts = Counts::default();
+        for page in snapshot.scan(Some(&self.prefix)) {
+            let page = page?;
+            let own = page.contents.iter().find(|content| content.epoch == epoch);
+            counts.add(&page, own.and_then(|content| content.compared()));
+        }
+        if counts.pages == 0 {
+            say(&format!("no page is known under {}", self.prefix));
+            return Ok(Exit::Nothing);
+        }
+        let (mut within, mut elsewhere) = (0, 0);
+        for (fingerprint, pages) in &counts.fingerprints {
+            within += pages - 1;
+            // With one more than there are here, one is elsewhere.
+            let limit = usize::try_from(*pages).unwrap_or(usize::MAX).saturating_add(1);
+            let query = Query::new(*fingerprint, 0).epoch(epoch).limit(limit);
+            elsewhere += u64::from(snapshot.search(&query)?.near.len() as u64 > *pages) * pages;
+        }
+        let different = counts.fingerprints.len() as u64;
+        if common.json {
+            output.object(&json!({
+                "under": self.prefix.to_string(),
+                "pages": counts.pages,
+                "in_force": counts.in_force,
+                "gone": counts.gone,
+                "visits": counts.visits,
+                "comparisons": counts.comparisons,
+                "changes": counts.changes,
+                "first": counts.first.map(time::format),
+                "last": counts.last.map(time::format),
+                "fingerprints": different,
+                "copies_within": within,
+                "copied_elsewhere": elsewhere,
+                "complete": !counts.is_cut,
+            }))?;
+            return Ok(Exit::Done);
+        }
+        let clock = common.clock();
+        let span = counts.first.zip(counts.last).map(|(first, last)| {
+            clock.heading(&format!("{} to {}", clock.show(first), clock.show(last)))
+        });
+        let share = counts.changes as f64 / counts.comparisons.max(1) as f64 * 100.0;
+        output.line(&self.prefix.to_string())?;
+        for (name, number, remark) in [
+            (
+                "pages",
+                counts.pages,
+                format!("in force {} · gone {}", count(counts.in_force), count(counts.gone)),
+            ),
+            ("visits", counts.visits, span.unwrap_or_default()),
+            (
+                "changes",
+                counts.changes,
+                format!(
+                    "{} % of {}",
+                    words::amount(share),
+                    many(counts.comparisons, "comparison", "comparisons")
+                ),
+            ),
+            ("fingerprints", different, "different ones".to_owned()),
+            ("copies", within, "pages that have the fingerprint of another one here".to_owned()),
+            (
+                "elsewhere",
+                elsewhere,
+                "pages whose fingerprint pages elsewhere have, too".to_owned(),
+            ),
+        ] {
+            let line = format!("  {name:<14}{:>13}    {remark}", count(number));
+            output.line(line.trim_end())?;
+        }
+        if counts.is_cut {
+            output.note("copies are those of the first million fingerprints; there are more")?;
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,59 @@
+//! `inspect`: what a store is made of, and what it knows.
+
+mod census;
+mod epoch;
+mod fingerprint;
+mod help;
+mod host;
+mod overview;
+mod page;
+mod segment;
+
+use clap::{Args, Subcommand};
+
+use super::common::{Bare, Common, read};
+use super::exit::{Exit, Failure};
+use super::output::Output;
+use help::HELP;
+
+/// Look inside a store: what is in it, and where its space goes
+///
+/// Without a subject, the whole store: how many pages and visits there are, which hosts have most, what
+/// its bytes are for, its segments and epochs. Costs the same for a large store, unless --deep counts
+/// all pages. Nothing is written, and no writer waits.
+#[derive(Args)]
+#[command(after_long_help = HELP, args_conflicts_with_subcommands = true)]
+pub(super) struct Inspect {
+    #[command(subcommand)]
+    subject: Option<Subject>,
+    /// Count all pages and visits, in one pass over them
+    #[arg(long)]
+    deep: bool,
+    #[command(flatten)]
+    bare: Bare,
+}
+
+#[derive(Subcommand)]
+enum Subject {
+    Page(page::PageOf),
+    Host(host::HostOf),
+    Fingerprint(fingerprint::FingerprintOf),
+    Segment(segment::SegmentOf),
+    Epoch(epoch::EpochOf),
+}
+
+impl Inspect {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        match self.subject {
+            Some(Subject::Page(page)) => page.run(common, output),
+            Some(Subject::Host(host)) => host.run(common, output),
+            Some(Subject::Fingerprint(fingerprint)) => fingerprint.run(common, output),
+            Some(Subject::Segment(segment)) => segment.run(common, output),
+            Some(Subject::Epoch(epoch)) => epoch.run(common, output),
+            None => {
+                let store = common.store_of(&self.bare)?;
+                overview::run(&store, &read(&store)?, self.deep, common, output)
+            }
+        }
+    }
+}

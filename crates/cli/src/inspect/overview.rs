@@ -1,0 +1,205 @@
+//! The whole store.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use simkeep::Reader;
+use simkeep::explain::Shape;
+use simkeep::inspect::{EpochOverview, Overview, SegmentOverview};
+
+use super::super::common::Common;
+use super::super::exit::{Exit, Failure};
+use super::super::gauge::watched;
+use super::super::output::Output;
+use super::super::table::{Table, left, right};
+use super::super::words::{self, bar, bytes, count};
+use super::census;
+use simkeep_archive::escape;
+
+/// Hosts that are named without `--deep`.
+const HOSTS: usize = 4;
+
+/// Prints what a store is on the whole; with `deep`, also what is counted page by page.
+pub(super) fn run(
+    store: &Path,
+    reader: &Reader,
+    deep: bool,
+    common: &Common,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let snapshot = reader.snapshot();
+    let overview = snapshot.overview()?;
+    let catalog = reader.stats()?.catalog_bytes;
+    let census = deep.then(|| watched(|progress| snapshot.census(progress))).transpose()?;
+    if common.json {
+        let mut object = object(&overview, catalog);
+        if let (Some(object), Some(census)) = (object.as_object_mut(), &census) {
+            object.insert("census".to_owned(), census::object(census));
+        }
+        output.object(&object)?;
+        return Ok(Exit::Done);
+    }
+    output.line(&escape::whole(&store.to_string_lossy()))?;
+    let figure = |name: &str, number: &str, remark: &str| {
+        let line = format!("  {name:<14}{number:>13}    {remark}");
+        line.trim_end().to_owned()
+    };
+    let per_page = overview.visits as f64 / overview.pages.max(1) as f64;
+    let clock = common.clock();
+    output.line(&figure(
+        "pages",
+        &count(overview.pages),
+        &census.as_ref().map(census::pages).unwrap_or_default(),
+    ))?;
+    let span = census.as_ref().and_then(|census| census::span(census, &clock));
+    let span = span.map(|span| format!(", {span}")).unwrap_or_default();
+    let visits = format!("{} a page{span}", words::amount(per_page));
+    output.line(&figure("visits", &count(overview.visits), &visits))?;
+    match &census {
+        Some(census) => output.line(&figure("hosts", &count(census.hosts), ""))?,
+        None if overview.hosts.is_empty() => {}
+        None => {
+            let hosts =
+                overview.hosts.iter().take(HOSTS).map(|host| {
+                    format!("{} ~{:.0} %", escape::whole(&host.host), host.share * 100.0)
+                });
+            let hosts = hosts.collect::<Vec<_>>().join(" · ");
+            output.line(&figure("hosts", "", &format!("{hosts} (sampled; --deep counts)")))?;
+        }
+    }
+    let (number, remark) = match &census {
+        Some(census) => census::fingerprints(&census.fingerprints),
+        None => {
+            let several = overview.segments.len() + usize::from(overview.unsealed_pages > 0) > 1;
+            let mark = if several { "~" } else { "" };
+            (format!("{mark}{}", count(overview.fingerprints)), "different ones".to_owned())
+        }
+    };
+    output.line(&figure("fingerprints", &number, &remark))?;
+    let segments: u64 = overview.segments.iter().map(|segment| segment.bytes).sum();
+    let all = segments + catalog;
+    let per_visit = words::amount(all as f64 / overview.visits.max(1) as f64);
+    output.line(&figure("space", &bytes(all), &format!("{per_visit} bytes a visit")))?;
+    let parts = overview.space.iter().map(|space| (space.of.name(), space.bytes));
+    for (name, part) in parts.chain([("catalog", catalog)]).filter(|(_, part)| *part > 0) {
+        let share = part as f64 / all.max(1) as f64;
+        let percent = format!("{:.0} %", share * 100.0);
+        let shown = format!("{:<40} {percent:>5}", bar(share));
+        output.line(&figure(&format!("  {name}"), &bytes(part), &shown))?;
+    }
+    print_segments(&overview, output)?;
+    print_epochs(&overview, output)?;
+    if let Some(census) = &census {
+        census::print_hosts(census, output)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn print_segments(overview: &Overview, output: &mut Output) -> Result<(), Failure> {
+    if overview.segments.is_empty() {
+        return Ok(());
+    }
+    output.line("")?;
+    let columns = [right("segment"), right("level"), left("operations"), right("pages")];
+    let more = [left("shape"), right("size"), right("again")];
+    let mut table = Table::new(columns.into_iter().chain(more));
+    for segment in &overview.segments {
+        table.row(
+            [
+                format!("segment {}", segment.id),
+                segment.level.to_string(),
+                format!("{} to {}", count(segment.first_operation), count(segment.last_operation)),
+                count(segment.pages),
+                segment.shape.map_or("-", shape).to_owned(),
+                bytes(segment.bytes),
+                format!("~{:.0} %", segment.superseded * 100.0),
+            ],
+            output,
+        )?;
+    }
+    table.end(output)?;
+    if overview.unsealed_pages > 0 {
+        let pages = words::many(overview.unsealed_pages, "page", "pages");
+        output.line(&format!("journal: {pages} that no segment has yet, or that changed since"))?;
+    }
+    Ok(())
+}
+
+fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure> {
+    output.line("")?;
+    let headings = ["epoch", "state", "name"].map(left);
+    let [number, state_of, name] = headings;
+    let mut table = Table::new([number, state_of, right("fingerprints"), name]);
+    for epoch in &overview.epochs {
+        let number = format!("epoch {}", epoch.info.epoch.count());
+        let fingerprints = count(epoch.fingerprints);
+        let name = escape::whole(&epoch.info.name);
+        table.row([number, state(epoch).to_owned(), fingerprints, name], output)?;
+    }
+    Ok(table.end(output)?)
+}
+
+fn state(epoch: &EpochOverview) -> &'static str {
+    match epoch {
+        EpochOverview { info, .. } if info.ended => "ended",
+        EpochOverview { is_in_use: true, .. } => "in use",
+        _ => "live",
+    }
+}
+
+/// The name of a shape.
+pub(super) fn shape(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Column => "column",
+        Shape::Rotations(_) => "rotations",
+        Shape::Cells { .. } => "cells",
+        _ => "other",
+    }
+}
+
+fn object(overview: &Overview, catalog: u64) -> Value {
+    let segment = |segment: &SegmentOverview| {
+        json!({
+            "segment": segment.id,
+            "level": segment.level,
+            "first_operation": segment.first_operation,
+            "last_operation": segment.last_operation,
+            "pages": segment.pages,
+            "visits": segment.visits,
+            "bytes": segment.bytes,
+            "shape": segment.shape.map(shape),
+            "superseded": rounded(segment.superseded),
+        })
+    };
+    let epoch = |epoch: &EpochOverview| {
+        json!({
+            "epoch": epoch.info.name,
+            "number": epoch.info.epoch.count(),
+            "state": state(epoch),
+            "fingerprints": epoch.fingerprints,
+        })
+    };
+    let hosts = overview
+        .hosts
+        .iter()
+        .map(|host| json!({ "host": host.host, "share": rounded(host.share) }));
+    let space =
+        overview.space.iter().map(|space| json!({ "of": space.of.name(), "bytes": space.bytes }));
+    json!({
+        "sequence": overview.sequence,
+        "pages": overview.pages,
+        "visits": overview.visits,
+        "unsealed_pages": overview.unsealed_pages,
+        "fingerprints": overview.fingerprints,
+        "hosts": hosts.collect::<Vec<_>>(),
+        "space": space.collect::<Vec<_>>(),
+        "catalog_bytes": catalog,
+        "segments": overview.segments.iter().map(segment).collect::<Vec<_>>(),
+        "epochs": overview.epochs.iter().map(epoch).collect::<Vec<_>>(),
+    })
+}
+
+/// A share, to four digits.
+fn rounded(share: f64) -> f64 {
+    (share * 1e4).round() / 1e4
+}

@@ -1,0 +1,149 @@
+//! One segment.
+
+use clap::Args;
+use serde_json::{Value, json};
+use simkeep::inspect::SegmentView;
+use simkeep::{EpochInfo, Snapshot};
+
+use super::super::common::Common;
+use super::super::exit::{Exit, Failure, say};
+use super::super::output::Output;
+use super::super::table::{Table, left, right};
+use super::super::visit;
+use super::super::words::{bytes, count};
+use super::overview::shape;
+use simkeep_archive::escape;
+
+/// A segment: its numbers, its sections, and the tables of its fingerprints
+///
+/// The names of the sections are those of format/segment.md.
+#[derive(Args)]
+pub(super) struct SegmentOf {
+    /// The number of the segment, which its file is named after
+    #[arg(value_name = "NUMBER")]
+    id: u64,
+}
+
+impl SegmentOf {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
+        let Some(segment) = snapshot.segment(self.id)? else {
+            let live = snapshot.overview()?.segments;
+            let live: Vec<String> = live.iter().map(|segment| segment.id.to_string()).collect();
+            let live = if live.is_empty() { "none".to_owned() } else { live.join(", ") };
+            say(&format!("there is no segment {}; these there are: {live}", self.id));
+            return Ok(Exit::Nothing);
+        };
+        if common.json {
+            output.object(&object(&segment, snapshot.epochs())?)?;
+        } else {
+            print(&segment, &snapshot, output)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn print(segment: &SegmentView, snapshot: &Snapshot, output: &mut Output) -> Result<(), Failure> {
+    let SegmentView { first_operation, last_operation, page_delta, visit_delta, .. } = *segment;
+    output.line(&format!(
+        "segment {}, {}, level {}, operations {} to {}",
+        segment.id,
+        bytes(segment.bytes),
+        segment.level,
+        count(first_operation),
+        count(last_operation)
+    ))?;
+    for (name, number, remark) in [
+        ("pages", segment.pages, format!("{page_delta:+} to those of the store")),
+        ("visits", segment.visits, format!("{visit_delta:+} to those of the store")),
+        ("fingerprints", segment.fingerprints, String::new()),
+        ("resets", segment.resets, "records that hide all older ones of their page".to_owned()),
+        ("forgotten", segment.forgotten, "prefixes".to_owned()),
+    ] {
+        let line = format!("  {name:<14}{:>13}    {remark}", count(number));
+        output.line(line.trim_end())?;
+    }
+    output.line("")?;
+    let columns = [left("section"), right("part"), right("offset"), right("bytes")];
+    let more = [right("blocks"), left("for"), left("epoch")];
+    let mut table = Table::new(columns.into_iter().chain(more));
+    for section in &segment.sections {
+        let epoch =
+            section.epoch.map(|epoch| visit::epoch(snapshot.epochs(), epoch)).transpose()?;
+        table.row(
+            [
+                section.kind.to_owned(),
+                section.part.to_string(),
+                section.offset.to_string(),
+                section.bytes.to_string(),
+                section.blocks.to_string(),
+                section.space.name().to_owned(),
+                epoch.map(escape::whole).unwrap_or_default(),
+            ],
+            output,
+        )?;
+    }
+    table.end(output)?;
+    if segment.tables.is_empty() {
+        return Ok(());
+    }
+    output.line("")?;
+    let columns = [right("fingerprints"), left("shape"), right("size"), right("bytes each")];
+    let mut table = Table::new(columns.into_iter().chain([left("epoch")]));
+    for of in &segment.tables {
+        let each = of.bytes as f64 / f64::from(of.fingerprints.max(1));
+        let epoch = visit::epoch(snapshot.epochs(), of.epoch)?;
+        table.row(
+            [
+                count(of.fingerprints.into()),
+                shape(of.shape).to_owned(),
+                bytes(of.bytes),
+                format!("{each:.1}"),
+                escape::whole(epoch),
+            ],
+            output,
+        )?;
+    }
+    Ok(table.end(output)?)
+}
+
+fn object(segment: &SegmentView, epochs: &[EpochInfo]) -> Result<Value, Failure> {
+    let mut sections = Vec::new();
+    for section in &segment.sections {
+        let epoch = section.epoch.map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
+        sections.push(json!({
+            "kind": section.kind,
+            "part": section.part,
+            "epoch": epoch,
+            "for": section.space.name(),
+            "offset": section.offset,
+            "bytes": section.bytes,
+            "blocks": section.blocks,
+        }));
+    }
+    let mut tables = Vec::new();
+    for of in &segment.tables {
+        tables.push(json!({
+            "epoch": visit::epoch(epochs, of.epoch)?,
+            "fingerprints": of.fingerprints,
+            "shape": shape(of.shape),
+            "bytes": of.bytes,
+        }));
+    }
+    Ok(json!({
+        "segment": segment.id,
+        "bytes": segment.bytes,
+        "level": segment.level,
+        "first_operation": segment.first_operation,
+        "last_operation": segment.last_operation,
+        "pages": segment.pages,
+        "visits": segment.visits,
+        "fingerprints": segment.fingerprints,
+        "resets": segment.resets,
+        "page_delta": segment.page_delta,
+        "visit_delta": segment.visit_delta,
+        "forgotten": segment.forgotten,
+        "sections": sections,
+        "tables": tables,
+    }))
+}

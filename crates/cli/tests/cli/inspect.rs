@@ -1,0 +1,163 @@
+//! `inspect`.
+
+use super::*;
+
+const TERMS: &str = "https://example.com/terms";
+
+fn sealed() -> Place {
+    let place = Place::with(CRAWL);
+    place.open().seal().unwrap();
+    place
+}
+
+#[test]
+fn the_overview_says_what_is_in_a_store_and_where_its_space_goes() {
+    let place = sealed();
+    let lines = place.done(&["inspect"]);
+    assert!(lines.contains("\n  pages                     4\n"), "{lines}");
+    assert!(lines.contains("\n  visits                   10    2.50 a page\n"), "{lines}");
+    assert!(lines.contains("\n  hosts                          example.com ~50 %"), "{lines}");
+    assert!(lines.contains("\n    histories "), "{lines}");
+    assert!(lines.contains("\nsegment 1  0  1 to "), "{lines}");
+    // Named by itself as well.
+    let store = place.store().to_string_lossy().into_owned();
+    assert_eq!(place.done(&["inspect", &store]), lines);
+    let object = place.run(&["inspect", "--json"]).objects().remove(0);
+    assert_eq!((&object["pages"], &object["visits"]), (&json!(4), &json!(10)));
+    let space = object["space"].as_array().unwrap().iter().map(|of| of["bytes"].as_u64().unwrap());
+    assert_eq!(space.sum::<u64>(), object["segments"][0]["bytes"].as_u64().unwrap());
+    assert_eq!(object["epochs"][1]["epoch"], "e");
+    assert_eq!(object.get("census"), None);
+}
+
+#[test]
+fn counted_page_by_page_it_says_more() {
+    let place = sealed();
+    let lines = place.done(&["inspect", "--deep"]);
+    assert!(lines.contains("    in force 3 · gone 1 · never any content 0\n"), "{lines}");
+    assert!(lines.contains(", 2024-01-01 00:00 to 2024-01-06 00:00 (UTC)\n"), "{lines}");
+    assert!(lines.contains("\n2  8  2  example.com\n"), "{lines}");
+    let census = place.run(&["inspect", "--deep", "--json"]).objects().remove(0)["census"].take();
+    assert_eq!((&census["in_force"], &census["hosts"]), (&json!(3), &json!(3)));
+    assert_eq!(census["fingerprints"]["popcounts"].as_array().unwrap().len(), 65);
+    assert_eq!(census["distances"][4], 2);
+    let empty = Place::new();
+    empty.done(&["epoch", "begin"]);
+    assert!(empty.done(&["inspect", "--deep"]).contains("\n  pages                     0 "));
+}
+
+#[test]
+fn a_page_is_shown_by_its_versions() {
+    let place = sealed();
+    let lines = place.done(&["inspect", "page", TERMS]);
+    let expected = "\
+https://example.com/terms
+  com,example)/terms · segment 1 (6 entries in 96 bytes)
+  in force: version 3, since 2024-01-04 00:00, seen 2 times, last 2024-01-05 00:00; last visited 2024-01-06 00:00 (UTC)
+1  2024-01-01 00:00  2024-01-02 00:00  2  00010203  00000000000000ff     e  new
+2  2024-01-03 00:00  2024-01-03 00:00  1  ff010203  ···············0  4  e  changed, bits 0 1 2 3
+3  2024-01-04 00:00  2024-01-05 00:00  2  00010203  ···············f  4  e  back to 1, bits 0 1 2 3
+-  2024-01-06 00:00  2024-01-06 00:00  1                                    failed
+";
+    let bytes = lines.split("entries in ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    assert_eq!(lines, expected.replace("in 96 bytes", &format!("in {bytes} bytes")));
+    let object = place.run(&["inspect", "page", TERMS, "--json"]).objects().remove(0);
+    assert_eq!(object["surt"], "com,example)/terms");
+    assert_eq!(object["places"][0]["entries"], 6);
+    assert_eq!(object["versions"][1]["bits"], json!([0, 1, 2, 3]));
+    assert_eq!(object["versions"][2]["back_to"], 1);
+    let ran = place.run(&["inspect", "page", "example.com/terms"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("https://example.com/terms is"), "{}", ran.err);
+}
+
+#[test]
+fn of_very_many_versions_the_newest_are_shown() {
+    let place = Place::new();
+    let line = |n: u64| {
+        let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        format!(
+            "{{\"url\":\"http://a/\",\"t\":{n},\"fingerprint\":\"{fingerprint:016x}\",\"epoch\":\"e\"}}\n"
+        )
+    };
+    place.ingest(&(1..=60).map(line).collect::<String>());
+    let ran = place.run(&["inspect", "page", "http://a/"]);
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 53));
+    assert!(ran.err.contains("10 older versions"), "{}", ran.err);
+    assert_eq!(place.done(&["inspect", "page", "http://a/", "--all"]).lines().count(), 63);
+}
+
+#[test]
+fn a_site_is_counted() {
+    let place = sealed();
+    let site = place.run(&["inspect", "host", "example.com", "--json"]).objects().remove(0);
+    assert_eq!(
+        (&site["pages"], &site["in_force"], &site["gone"]),
+        (&3.into(), &2.into(), &1.into())
+    );
+    assert_eq!(site["copies_within"], 0);
+    let copy = r#"{"url":"https://example.net/copy","t":"2024-01-09","fingerprint":"00000000000000ff","epoch":"e"}"#;
+    place.ingest(copy);
+    let site = place.run(&["inspect", "host", "example.com", "--json"]).objects().remove(0);
+    assert_eq!((&site["copies_within"], &site["copied_elsewhere"]), (&0.into(), &1.into()));
+    let lines = place.done(&["inspect", "host", "example.com"]);
+    assert!(lines.contains("\n  pages                     3    in force 2 · gone 1\n"), "{lines}");
+    assert_eq!(place.run(&["inspect", "host", "example.edu"]).code, 1);
+}
+
+#[test]
+fn a_fingerprint_is_shown_with_who_has_it_and_who_is_near() {
+    let place = sealed();
+    let ran = place.run(&["inspect", "fingerprint", "00000000000000ff"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.starts_with("00000000000000ff, 8 bits of 64 are 1, in e\n"), "{}", ran.out);
+    assert!(
+        ran.out.contains("\n0  00000000000000ff     https://example.com/terms\n"),
+        "{}",
+        ran.out
+    );
+    let near = "\n1  00000000000000fd  1  https://docs.example.com/terms\n";
+    assert!(ran.out.contains(near), "{}", ran.out);
+    let object = place.run(&["inspect", "fingerprint", "00000000000000f0", "-k", "1", "--json"]);
+    assert_eq!(object.code, 1);
+    assert_eq!(object.objects()[0]["had_it_before"], 1);
+}
+
+#[test]
+fn a_segment_and_an_epoch_are_shown() {
+    let place = sealed();
+    let lines = place.done(&["inspect", "segment", "1"]);
+    assert!(lines.starts_with("segment 1, ") && lines.contains("\nhash directory"), "{lines}");
+    let segment = place.run(&["inspect", "segment", "1", "--json"]).objects().remove(0);
+    assert_eq!((&segment["pages"], &segment["sections"][0]["kind"]), (&4.into(), &"pages".into()));
+    let ran = place.run(&["inspect", "segment", "7"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("these there are: 1"), "{}", ran.err);
+    let epoch = place.done(&["inspect", "epoch", "e"]);
+    assert!(
+        epoch.contains("epoch 1, both, is in use") && epoch.contains(" in segment 1, "),
+        "{epoch}"
+    );
+    assert_eq!(place.run(&["inspect", "epoch", "none"]).code, 2);
+}
+
+/// Nothing that a stranger names reaches the terminal as it is.
+#[test]
+fn what_strangers_wrote_is_shown_harmless() {
+    let place = Place::with(
+        "{\"url\":\"http://a/\u{202e}b\",\"t\":1,\"fingerprint\":\"00000000000000ff\",\"epoch\":\"e\u{200f}\"}",
+    );
+    let page = "http://a/\u{202e}b";
+    for args in [
+        &["inspect"][..],
+        &["inspect", "--deep"],
+        &["inspect", "page", page],
+        &["inspect", "fingerprint", "00000000000000ff"],
+        &["inspect", "--deep", "--json"],
+        &["inspect", "page", page, "--json"],
+    ] {
+        let ran = place.run(args);
+        assert_eq!(ran.code, 0, "{args:?} {}", ran.err);
+        assert!(!ran.out.contains(['\u{202e}', '\u{200f}']), "{args:?}");
+    }
+}
