@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::hosts;
 use super::periods::Periods;
-use super::sample::Sample;
+use super::sample::{Drawn, Sample};
 use crate::error::Result;
 use crate::page::{Content, Epoch, Head, Seen, Verdict, surt};
 use crate::progress::{Progress, Stage};
@@ -37,6 +37,8 @@ pub struct Census {
     pub largest_hosts: Vec<HostCensus>,
     /// The fingerprints by which near-duplicates are sought.
     pub fingerprints: FingerprintCensus,
+    /// Pages that have such a fingerprint now, drawn by a hash of their URLs: ten thousand, or all.
+    pub sample: Vec<SampledPage>,
     /// How many visits found the page so many bits away from the version before, by these bits, 0 to 64.
     pub distances: Vec<u64>,
     /// How many pages changed at what share of their visits that could tell: at none, and up to a tenth,
@@ -46,6 +48,16 @@ pub struct Census {
     pub period: i64,
     /// What visits found by when they were, in order of time: at most 400 periods.
     pub periods: Vec<Period>,
+}
+
+/// A page that was drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SampledPage {
+    /// The page.
+    pub url: String,
+    /// The fingerprint of its content, with reserved bits set to 0.
+    pub fingerprint: u64,
 }
 
 /// What visits found in a period.
@@ -113,7 +125,7 @@ pub struct FingerprintCensus {
 
 impl Snapshot {
     /// Counts what the store has, in one pass over all its pages and visits. Memory does not grow with
-    /// them: some 64 MiB, and what one page has. The progress counts pages.
+    /// them: some 64 MiB, ten thousand URLs, and what one page has. The progress counts pages.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -154,6 +166,7 @@ impl Snapshot {
 struct Counting {
     census: Census,
     sample: Sample,
+    drawn: Drawn,
     periods: Periods,
     key: Vec<u8>,
     /// The host that is counted, as keys begin, and what there is of it.
@@ -187,6 +200,7 @@ impl Counting {
             hosts: 0,
             largest_hosts: Vec::new(),
             fingerprints,
+            sample: Vec::new(),
             distances: vec![0; 65],
             changing: [0; 11],
             period: 0,
@@ -195,6 +209,7 @@ impl Counting {
         Counting {
             census,
             sample: Sample::default(),
+            drawn: Drawn::default(),
             periods: Periods::default(),
             key: Vec::new(),
             host: Vec::new(),
@@ -220,7 +235,7 @@ impl Counting {
             let own = contents.iter().find(|content| content.epoch == epoch);
             match own.and_then(Content::compared) {
                 None => census.fingerprints.without += 1,
-                Some(fingerprint) => self.fingerprint(fingerprint),
+                Some(fingerprint) => self.fingerprint(url, fingerprint),
             }
         }
         self.history(history);
@@ -228,13 +243,14 @@ impl Counting {
         self.of_host.visits += head.visits;
     }
 
-    fn fingerprint(&mut self, fingerprint: u64) {
+    fn fingerprint(&mut self, url: &str, fingerprint: u64) {
         let census = &mut self.census.fingerprints;
         census.pages += 1;
         count(&mut census.popcounts, fingerprint.count_ones() as usize, 1);
         count(&mut census.values, (fingerprint >> 56) as usize, 1);
         count_bits(&mut census.ones, fingerprint);
         self.sample.add(fingerprint);
+        self.drawn.add(url, fingerprint);
     }
 
     fn history(&mut self, history: &History) {
@@ -287,6 +303,7 @@ impl Counting {
         self.end_host();
         let mut census = self.census;
         (census.period, census.periods) = self.periods.finish();
+        census.sample = self.drawn.finish();
         let fingerprints = &mut census.fingerprints;
         fingerprints.share = self.sample.share();
         for (fingerprint, pages) in self.sample.iter() {

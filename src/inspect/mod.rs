@@ -13,7 +13,7 @@ mod space;
 mod trace;
 mod versions;
 
-pub use census::{Census, FingerprintCensus, HostCensus, Period};
+pub use census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
 pub use overview::{EpochOverview, HostShare, Overview, SegmentOverview};
 pub use segment::{SectionView, SegmentView, TableView};
 pub use space::{Space, SpaceOf};

@@ -1,6 +1,9 @@
-//! How many pages have one fingerprint: of all fingerprints, or of a sample of them.
+//! How many pages have one fingerprint: of all fingerprints, or of a sample of them. And some pages.
 
-use std::collections::HashMap;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::SampledPage;
+use crate::segment::url_hash;
 
 /// Different fingerprints that are counted at most.
 const COUNTED: usize = 1 << 20;
@@ -12,6 +15,35 @@ pub(super) struct Sample {
     pages: HashMap<u64, u64>,
     /// A fingerprint is counted if its hash begins with so many zeros.
     zeros: u32,
+}
+
+/// Pages that are drawn at most.
+const DRAWN: usize = 10_000;
+
+/// The pages whose URLs have the smallest hashes.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    /// The largest hash first.
+    pages: BinaryHeap<(u64, String, u64)>,
+}
+
+impl Drawn {
+    pub(super) fn add(&mut self, url: &str, fingerprint: u64) {
+        // The same in every store, so that two of one crawl can be compared.
+        let hash = url_hash(url, 0);
+        if self.pages.len() == DRAWN {
+            if self.pages.peek().is_some_and(|(largest, ..)| hash >= *largest) {
+                return;
+            }
+            self.pages.pop();
+        }
+        self.pages.push((hash, url.to_owned(), fingerprint));
+    }
+
+    pub(super) fn finish(self) -> Vec<SampledPage> {
+        let pages = self.pages.into_sorted_vec().into_iter();
+        pages.map(|(_, url, fingerprint)| SampledPage { url, fingerprint }).collect()
+    }
 }
 
 /// A hash whose bits all depend on all bits: that of `splitmix64`.

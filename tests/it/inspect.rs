@@ -73,6 +73,12 @@ fn check_census(view: &Snapshot) {
     }
     let found = &census.fingerprints;
     assert_eq!((found.pages, found.without), (of.values().sum::<u64>(), without));
+    assert_eq!(census.sample.len() as u64, found.pages);
+    let now = |url: &str| view.latest(url).unwrap().unwrap().contents;
+    let has = |page: &simkeep::inspect::SampledPage| {
+        now(&page.url).iter().any(|content| content.fingerprint == Some(page.fingerprint))
+    };
+    assert!(census.sample.iter().all(has));
     assert_eq!((found.ones.as_slice(), found.distinct), (&ones[..], of.len() as u64));
     assert_eq!(found.popcounts.iter().sum::<u64>(), found.pages);
     assert_eq!(found.values.iter().sum::<u64>(), found.pages);

@@ -6,6 +6,7 @@
 
 mod advice;
 mod asked;
+mod beside;
 mod common;
 mod df;
 mod due;
@@ -34,6 +35,7 @@ mod reading;
 mod recipe;
 mod recrawl;
 mod repair;
+mod report;
 mod scan;
 mod simulate;
 mod spelling;
@@ -89,6 +91,7 @@ enum Verb {
     History(history::History),
     Scan(scan::Scan),
     Inspect(inspect::Inspect),
+    Report(report::Report),
     Stats(stats::Stats),
     Verify(verify::Verify),
     Repair(repair::Repair),
@@ -118,6 +121,7 @@ fn main() -> ExitCode {
         Verb::History(verb) => verb.run(&cli.common, output),
         Verb::Scan(verb) => verb.run(&cli.common, output),
         Verb::Inspect(verb) => verb.run(&cli.common, output),
+        Verb::Report(verb) => verb.run(&cli.common, output),
         Verb::Stats(verb) => verb.run(&cli.common, output),
         Verb::Verify(verb) => verb.run(&cli.common, output),
         Verb::Repair(verb) => verb.run(&cli.common, output),

@@ -37,6 +37,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (0, &["inspect"]),
         (0, &["inspect", "empty", "--deep"]),
         (0, &["inspect", "page", known]),
+        (0, &["report", "-o", "report.html"]),
         (0, &["stats"]),
         (0, &["stats", "empty"]),
         (0, &["verify"]),
@@ -103,6 +104,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (4, &["near", "5555555555555555", "--store", "damaged"]),
         (4, &["ingest", "good.jsonl", "--store", "damaged"]),
         // It failed for another reason.
+        (5, &["report", "none", "-o", "report.html"]),
         (5, &["stats", "none"]),
         (5, &["history", known, "--store", "none"]),
         (5, &["verify", "text.txt"]),

@@ -22,6 +22,7 @@ mod load;
 mod named;
 mod no_threads;
 mod repair;
+mod report;
 mod revisit;
 mod short;
 mod simulate;

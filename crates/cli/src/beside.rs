@@ -1,0 +1,94 @@
+//! Files that are made beside a place, and are gone again unless they are put there whole.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Files with such names that others may have left.
+const ATTEMPTS: u32 = 1000;
+
+/// A file that is being written. Dropped, it is removed.
+pub(super) struct Beside {
+    file: File,
+    path: PathBuf,
+    /// Whether it has its own name by now.
+    put: bool,
+}
+
+impl Beside {
+    /// Begins a file in the folder of a place, or in the first one above it that is there.
+    pub(super) fn create(place: &Path) -> io::Result<Beside> {
+        let named = place.file_name().ok_or(ErrorKind::InvalidInput)?;
+        let absolute = std::path::absolute(place)?;
+        let mut above = absolute.ancestors().skip(1);
+        let folder = above.find(|folder| folder.is_dir()).ok_or(ErrorKind::NotFound)?;
+        for number in 0..ATTEMPTS {
+            let mut name = named.to_owned();
+            name.push(format!(".{}-{number}.part", std::process::id()));
+            let path = folder.join(name);
+            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Beside { file, path, put: false }),
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts it in the place of a file in the same folder, if there is one: durable when this returns.
+    pub(super) fn put(mut self, place: &Path) -> io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.path, place)?;
+        self.put = true;
+        let folder = self.path.parent().ok_or(ErrorKind::NotFound)?;
+        File::open(folder)?.sync_all()
+    }
+}
+
+impl Write for Beside {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        if !self.put {
+            // What cannot be removed has a name that says what it is.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_put_whole_or_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("file");
+        fs::write(&place, "before").unwrap();
+        let mut dropped = Beside::create(&place).unwrap();
+        dropped.write_all(b"half").unwrap();
+        drop(dropped);
+        assert_eq!(fs::read(&place).unwrap(), b"before");
+        let mut put = Beside::create(&place).unwrap();
+        put.write_all(b"whole").unwrap();
+        put.put(&place).unwrap();
+        assert_eq!(fs::read(&place).unwrap(), b"whole");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        // Of a folder that is not there yet.
+        let deep = Beside::create(&dir.path().join("a/b/c")).unwrap();
+        assert_eq!(deep.path().parent(), Some(dir.path()));
+    }
+}

@@ -1,0 +1,115 @@
+//! `report`: a store as a page that people look at.
+
+mod chapters;
+mod figure;
+mod page;
+mod ticks;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use simkeep::due::Survey;
+use simkeep::inspect::{Census, Overview};
+use simkeep::{Query, Snapshot};
+
+use super::beside::Beside;
+use super::common::{Bare, Common, read};
+use super::exit::{Exit, Failure};
+use super::gauge::{counted, watched};
+use super::output::Output;
+use super::time;
+use super::words::bytes;
+
+/// Write a report of a store: one HTML file with figures
+///
+/// How its fingerprints are spread, how pages change and when, how near pages are to each other, which
+/// hosts have most, where the space goes. Each figure says what one sees, and what would be bad. The file
+/// needs nothing else, has no script, and loads nothing.
+///
+/// It reads all pages once, in bounded memory, and searches for the nearest page to each of a sample.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep report crawl.simkeep -o report.html
+
+The file is put in its place when it is whole; before that, what was there stays.
+
+With --json, \"file\" and \"bytes\". What the figures are drawn of, `simkeep inspect --deep --json` prints.")]
+pub(super) struct Report {
+    #[command(flatten)]
+    bare: Bare,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+/// The farthest that a nearest page is looked for, in bits: beyond, searches become slow, and mean
+/// nothing.
+const FARTHEST: u32 = 8;
+
+/// What a report is drawn of.
+struct Facts {
+    name: String,
+    made: String,
+    overview: Overview,
+    catalog_bytes: u64,
+    census: Census,
+    survey: Survey,
+    /// How many of the sampled pages have their nearest other page so many bits away, and last how many
+    /// have none within the farthest.
+    nearest: Vec<u64>,
+    /// Up to which distance a change is minor, and up to which moderate.
+    bands: (u32, u32),
+}
+
+impl Report {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.store_of(&self.bare)?;
+        let reader = read(&store)?;
+        let cannot = |e| Failure::Other(format!("cannot write {}: {e}", self.out.display()));
+        // Before the work, whether there is a place for what it makes.
+        let mut file = Beside::create(&self.out).map_err(cannot)?;
+        let snapshot = reader.snapshot();
+        let census = watched(|progress| snapshot.census(progress))?;
+        let epoch = snapshot.epochs().iter().find(|info| info.epoch == snapshot.change_epoch());
+        let facts = Facts {
+            name: store.to_string_lossy().into_owned(),
+            made: time::to_second(time::now()),
+            overview: snapshot.overview()?,
+            catalog_bytes: reader.stats()?.catalog_bytes,
+            nearest: nearest(&snapshot, &census)?,
+            census,
+            survey: snapshot.survey()?,
+            bands: epoch.map_or((0, 0), |info| (info.bands.minor, info.bands.moderate)),
+        };
+        let page = page::html(&facts);
+        file.write_all(page.as_bytes()).map_err(cannot)?;
+        file.put(&self.out).map_err(cannot)?;
+        let size = page.len() as u64;
+        if common.json {
+            let file = self.out.to_string_lossy();
+            output.object(&json!({ "file": file, "bytes": size }))?;
+        } else {
+            let file = simkeep_archive::escape::whole(&self.out.to_string_lossy());
+            output.line(&format!("{file}: {}", bytes(size)))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// How far the nearest other page is from each page of a sample.
+fn nearest(snapshot: &Snapshot, census: &Census) -> Result<Vec<u64>, Failure> {
+    let mut counts = vec![0; FARTHEST as usize + 2];
+    let all = census.sample.len() as u64;
+    counted("pages searched", all, |done| {
+        for page in &census.sample {
+            let query = Query::new(page.fingerprint, FARTHEST).epoch(census.fingerprints.epoch);
+            let found = snapshot.search(&query.limit(1).except(page.url.as_str()))?;
+            let bits = found.near.first().map_or(FARTHEST + 1, |near| near.distance);
+            counts.iter_mut().skip(bits as usize).take(1).for_each(|count| *count += 1);
+            done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        Ok(counts)
+    })
+}

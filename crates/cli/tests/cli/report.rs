@@ -1,0 +1,82 @@
+//! `report`.
+
+use super::*;
+
+/// A store in a few segments, with names that are meant to do harm.
+fn hostile() -> Place {
+    let line = |n: u64, host: &str| {
+        let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        json!({
+            "url": format!("http://{host}/{n}"), "t": n * 86_400, "epoch": "<script>alert(1)</script>\u{202e}",
+            "fingerprint": format!("{fingerprint:016x}"),
+        })
+        .to_string()
+            + "\n"
+    };
+    let hosts = [
+        "</svg><script>",
+        "\"onload=\"x",
+        "a\u{202e}b",
+        "javascript:alert(1)",
+        "=1+1",
+        "example.com",
+    ];
+    let lines: String = (0..60).map(|n| line(n, hosts[n as usize % hosts.len()])).collect();
+    let place = Place::new();
+    place.ingest(&lines);
+    place.open().seal().unwrap();
+    place.ingest(&line(100, "example.org"));
+    place
+}
+
+#[test]
+fn a_report_is_one_page_that_loads_nothing_and_runs_nothing() {
+    let place = hostile();
+    let said = place.done(&["report", "-o", "report.html"]);
+    assert!(said.starts_with("report.html: "), "{said}");
+    let page = std::fs::read_to_string(place.path("report.html")).unwrap();
+    assert!(page.len() < 3 << 20);
+    assert!(page.contains("default-src 'none'"));
+    for never in [
+        "<script",
+        "href=",
+        "src=",
+        "url(",
+        "onload=\"",
+        "@import",
+        "\u{202e}",
+        "http-equiv=\"refresh",
+    ] {
+        assert!(!page.contains(never), "{never}");
+    }
+    let count = |text: &str| page.matches(text).count();
+    let figures = count("<figure>");
+    assert!(figures >= 12, "{figures}");
+    assert_eq!([count("role=\"img\""), count("<title>") - 1, count("<desc>")], [figures; 3]);
+    assert_eq!(count("<details>"), figures);
+    // What opens is closed.
+    for tag in ["svg", "figure", "table", "details", "section", "dl"] {
+        assert_eq!(count(&format!("<{tag}")), count(&format!("</{tag}>")), "{tag}");
+    }
+    assert!(page.contains("&lt;script&gt;") && page.contains("\\u{202e}"));
+}
+
+#[test]
+fn a_report_of_nothing_is_a_report() {
+    let place = Place::new();
+    place.done(&["epoch", "begin"]);
+    place.done(&["report", "-o", "report.html", "--json"]);
+    assert!(std::fs::read_to_string(place.path("report.html")).unwrap().ends_with("</html>"));
+}
+
+#[test]
+fn a_report_is_put_in_its_place_whole() {
+    let place = hostile();
+    place.write("report.html", "before");
+    let names = || std::fs::read_dir(place.path(".")).unwrap().count();
+    let before = names();
+    let ran = place.run(&["report", "none.simkeep", "-o", "report.html"]);
+    assert_eq!(ran.code, 5);
+    assert_eq!(std::fs::read_to_string(place.path("report.html")).unwrap(), "before");
+    assert_eq!(names(), before);
+}
