@@ -103,11 +103,16 @@ impl Table {
     /// Copies the table to a number of another disk: whole, or not at all.
     pub(crate) fn copy_to(&self, disk: &Arc<dyn Disk>, number: u64) -> Result<()> {
         let mut file = NewFile::create(Arc::clone(disk), Name::DfNew(number))?;
-        for chunk in self.map.chunks(1 << 20) {
+        for chunk in self.as_bytes().chunks(1 << 20) {
             file.append(chunk)?;
         }
         file.finish(Name::Df(number))?;
         Ok(())
+    }
+
+    /// The bytes of the file, which [`open`](Table::open) takes from another file as the same table.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.map
     }
 
     /// The identity of the table: its checksum, the XXH3-64 of everything before the checksum.

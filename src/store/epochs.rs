@@ -188,7 +188,12 @@ pub(super) fn reserved(name: &str) -> u32 {
 
 /// Whether the store keeps a table for an epoch.
 pub(super) fn has_table(epoch: &EpochInfo) -> bool {
-    !epoch.ended && Named::parse(&epoch.name).is_some_and(|named| named.table.is_some())
+    !epoch.ended && table_of(&epoch.name).is_some()
+}
+
+/// The checksum of the table that the name of an epoch says.
+pub(super) fn table_of(name: &str) -> Option<u64> {
+    Named::parse(name).and_then(|named| named.table)
 }
 
 /// The name of an epoch's table.
@@ -206,8 +211,7 @@ pub(super) fn open_table(disk: &dyn Disk, info: &EpochInfo) -> Result<Table> {
         }
         other => other,
     })?;
-    let expected = Named::parse(&info.name).and_then(|named| named.table);
-    let expected = expected.or_bug("an epoch that has a table is named for it")?;
+    let expected = table_of(&info.name).or_bug("an epoch that has a table is named for it")?;
     if expected == table.id() {
         return Ok(table);
     }

@@ -10,12 +10,13 @@ use std::sync::Arc;
 use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::EPOCHS_MAX;
+use crate::df::Table;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::page::{Entry, Epoch, EpochInfo, Terms};
 use crate::store::epochs::{
     begun, check_name, check_terms, has_table, live_number, may_end, next_epoch, of_name,
-    open_table, reserved, table_name,
+    open_table, reserved, table_name, table_of,
 };
 use crate::store::origin::Origin;
 use crate::store::snapshot::Snapshot;
@@ -78,8 +79,16 @@ struct Named {
     /// others.
     asked: Option<Terms>,
     /// What it is in another store that it comes from.
-    like: Option<EpochInfo>,
+    like: Option<Like>,
     table: Option<Source>,
+}
+
+/// What an epoch is in another store.
+#[derive(Clone, Copy, Debug)]
+struct Like {
+    terms: Terms,
+    begun: u64,
+    ended: bool,
 }
 
 impl Named {
@@ -94,7 +103,7 @@ impl Named {
 
     /// Its terms, if it begins with the load.
     fn terms(&self) -> Terms {
-        self.asked.or(self.like.as_ref().map(EpochInfo::terms)).unwrap_or_default()
+        self.asked.or(self.like.map(|like| like.terms)).unwrap_or_default()
     }
 }
 
@@ -103,6 +112,7 @@ impl Named {
 enum Source {
     Origin(Origin),
     Store(Arc<dyn Disk>, EpochInfo),
+    Table(Arc<Table>),
 }
 
 impl LoadEpochs {
@@ -145,15 +155,86 @@ impl LoadEpochs {
     /// Those of [`named`](Self::named).
     pub fn of(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
         let of = |info: &EpochInfo| {
-            self.name(&info.name, info.epoch.mask().leading_zeros(), |named| {
-                named.like.get_or_insert_with(|| info.clone());
+            let reserved = info.epoch.mask().leading_zeros();
+            let epoch = self.like(&info.name, reserved, info.terms(), info.begun, info.ended)?;
+            self.name(&info.name, reserved, |named| {
                 if has_table(info) && named.table.is_none() {
                     named.table = Some(Source::Store(Arc::clone(&other.view.disk), info.clone()));
                 }
                 Ok(())
-            })
+            })?;
+            Ok(epoch)
         };
         other.epochs().iter().map(of).collect()
+    }
+
+    /// The number in the load of an epoch of another store, of which this is known: its name; how many
+    /// leading bits of its fingerprints are reserved for metadata; its terms; how many visits that
+    /// store knew when it began; and whether it has ended there. What becomes of it here,
+    /// [`of`](LoadEpochs::of) says. Its table comes by [`table`](LoadEpochs::table).
+    ///
+    /// ```
+    /// use simkeep::load::{LoadEpochs, LoadOptions};
+    /// use simkeep::{Observation, Options, Role, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let epochs = LoadEpochs::default();
+    /// let old = epochs.like("mine/1", 0, Role::Both, 17, true)?;
+    /// let seen = [Ok(Observation::content("https://example.com/", 1_700_000_000_000, 4, old))];
+    /// let (store, _) = Store::create_from(
+    ///     dir.path().join("crawl.simkeep"),
+    ///     Options::default(),
+    ///     seen,
+    ///     LoadOptions::default().epochs(epochs),
+    /// )?;
+    /// let snapshot = store.snapshot();
+    /// let info = &snapshot.epochs()[1];
+    /// assert_eq!((info.name.as_str(), info.begun, info.ended), ("mine/1", 17, true));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`named`](Self::named), and [`Error::Misuse`] for more than 64 reserved bits. If the
+    /// store has an epoch of the name with other reserved bits, the load returns an error.
+    pub fn like(
+        &self,
+        name: &str,
+        reserved: u32,
+        terms: impl Into<Terms>,
+        begun: u64,
+        ended: bool,
+    ) -> Result<Epoch> {
+        if reserved > u64::BITS {
+            return Err(Error::misuse("a fingerprint has no more than 64 bits to reserve"));
+        }
+        let like = Like { terms: terms.into(), begun, ended };
+        self.name(name, reserved, |named| {
+            named.like.get_or_insert(like);
+            Ok(())
+        })
+    }
+
+    /// Brings the table of document frequencies of an epoch of this load, which is copied into the
+    /// store unless it has one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEpoch`] if this has not given the number, [`Error::Misuse`] if the name of the
+    /// epoch is of another table, or none.
+    pub fn table(&self, epoch: Epoch, table: Arc<Table>) -> Result<()> {
+        let mut coming = self.coming.lock();
+        let named = place(epoch).and_then(|place| coming.epochs.get_mut(place));
+        let named = named.filter(|named| named.number == epoch);
+        let named = named.ok_or(Error::UnknownEpoch(epoch.0))?;
+        if table_of(&named.name) != Some(table.id()) {
+            let what = format!("the epoch {} has not the table {:016x}", named.name, table.id());
+            return Err(Error::Misuse(what));
+        }
+        named.table.get_or_insert(Source::Table(table));
+        Ok(())
     }
 
     fn name(
@@ -258,13 +339,20 @@ impl Settled {
                 live_number(info)?;
                 check_terms(&named.name, info.terms(), asked)?;
             }
+            if info.epoch.mask() != named.number.mask() {
+                let what = format!(
+                    "the epoch {} reserves other bits of its fingerprints here than there",
+                    named.name
+                );
+                return Err(Error::Misuse(what));
+            }
             self.numbers.push(info.epoch);
             return Ok(());
         }
         let reserved = named.number.mask().leading_zeros();
         let epoch = next_epoch(self.all.len(), reserved)?;
         let visits = now.count()?.1;
-        let like = named.like.as_ref();
+        let like = named.like;
         let visits = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
         let ended = named.asked.is_none() && like.is_some_and(|like| like.ended);
         let info = EpochInfo { ended, ..begun(epoch, &named.name, visits, named.terms())? };
@@ -303,6 +391,7 @@ fn put_table(
             let table = origin.frequencies().or_bug("an origin has the table of its name")?;
             table.copy_to(disk, number)?;
         }
+        (Err(Error::NoTable { .. }), Source::Table(table)) => table.copy_to(disk, number)?,
         (Err(Error::NoTable { .. }), Source::Store(from, like)) => {
             match open_table(&**from, like) {
                 Ok(table) => table.copy_to(disk, number)?,
