@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::scan::Scan;
 use crate::error::Result;
-use crate::page::{Entry, Epoch};
+use crate::page::{Entry, Epoch, retain_in_force};
 
 /// An iterator over every observation, from
 /// [`Snapshot::observations`](super::Snapshot::observations). It ends after an error.
@@ -16,12 +16,36 @@ pub struct Observations {
     entries: std::vec::IntoIter<Entry>,
     /// The numbers that the epochs have elsewhere.
     numbers: Option<Vec<Epoch>>,
+    /// Whether only what is in force is returned.
+    in_force: bool,
 }
 
 impl Observations {
     /// Those of a scan.
     pub(super) fn of(scan: Scan) -> Observations {
-        Observations { scan, url: Arc::from(""), entries: Vec::new().into_iter(), numbers: None }
+        let (url, entries) = (Arc::from(""), Vec::new().into_iter());
+        Observations { scan, url, entries, numbers: None, in_force: false }
+    }
+
+    /// Leaves out what is not in force: returns of each page the visits that saw its content last, what
+    /// was restated of it, and the last weight. Nothing of pages that are gone, or of which no content
+    /// was ever seen.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, 1_000, 7, epoch))?;
+    /// store.observe(Observation::content(url, 2_000, 8, epoch))?;
+    /// store.observe(Observation::failed(url, 3_000))?;
+    /// let all: Vec<_> = store.snapshot().observations().in_force().collect();
+    /// assert!(matches!(&all[..], [Ok((_, entry))] if entry.time() == 2_000));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn in_force(self) -> Observations {
+        Observations { in_force: true, ..self }
     }
 
     /// Replaces epoch numbers by those of a load, as returned by
@@ -63,7 +87,10 @@ impl Iterator for Observations {
                 return Some(Ok((Arc::clone(&self.url), entry)));
             }
             match self.scan.next_entries()? {
-                Ok((url, entries)) => {
+                Ok((url, mut entries)) => {
+                    if self.in_force {
+                        retain_in_force(&mut entries);
+                    }
                     self.url = Arc::from(url);
                     self.entries = entries.into_iter();
                 }

@@ -15,7 +15,7 @@ use super::poison::Poison;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::page::{Changes, Course, Entry, InForce, Seen, Visit};
+use crate::page::{Changes, Course, Entry, InForce, Version, Visit};
 use crate::segment::{PartOfPage, page_across};
 
 /// The live components at one moment. Never changed: a new one takes its place.
@@ -245,19 +245,15 @@ impl View {
         sequence: u64,
         time: i64,
     ) -> Result<Option<VersionAt>> {
-        let (mut settled, mut last, mut contents) = (None, None, Vec::new());
+        let (mut version, mut contents) = (Version::default(), Vec::new());
         self.each_part(lookup, sequence, |page| {
             for entry in page.entries_until(time)? {
                 contents.extend(entry.content().map(|content| (entry, content)));
-                let Entry::Visit(visit) = entry else { continue };
-                settled = settled.max((visit.seen != Seen::Failed).then_some(visit));
-                let saw = matches!(visit.seen, Seen::Content(_));
-                last = last.max(saw.then_some(visit));
+                entry.visit().into_iter().for_each(|visit| version.take(*visit));
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        let last = last.filter(|_| settled.is_some_and(|v: Visit| v.seen != Seen::Gone));
-        Ok(last.map(|visit| {
+        Ok(version.visit().map(|visit| {
             // All of one time and digest are one version, with one fingerprint that counts an epoch.
             let of = |entry: &Entry| (entry.time(), entry.digest());
             contents.retain(|(e, _)| of(e) == (visit.time, visit.seen.digest()));

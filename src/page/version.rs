@@ -1,0 +1,47 @@
+//! Which content of a page is in force.
+
+use super::{Entry, Seen, Visit};
+
+/// The visit whose content is in force, found among visits in any order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Version {
+    /// The last visit that did not fail, and the last one that saw content.
+    settled: Option<Visit>,
+    saw: Option<Visit>,
+}
+
+impl Version {
+    /// Takes a visit into account.
+    pub(crate) fn take(&mut self, visit: Visit) {
+        if visit.seen != Seen::Failed {
+            self.settled = self.settled.max(Some(visit));
+        }
+        if matches!(visit.seen, Seen::Content(_)) {
+            self.saw = self.saw.max(Some(visit));
+        }
+    }
+
+    /// The last visit that saw content, unless the page was gone after it.
+    pub(crate) fn visit(self) -> Option<Visit> {
+        self.saw.filter(|_| self.settled.is_some_and(|visit| visit.seen != Seen::Gone))
+    }
+}
+
+/// The visit among a page's entries whose content is in force.
+pub(crate) fn version_of(entries: &[Entry]) -> Option<Visit> {
+    let mut version = Version::default();
+    entries.iter().filter_map(Entry::visit).for_each(|visit| version.take(*visit));
+    version.visit()
+}
+
+/// Leaves of a page's entries those of the content in force, and the weight that is: none if no content
+/// is in force.
+pub(crate) fn retain_in_force(entries: &mut Vec<Entry>) {
+    let Some(visit) = version_of(entries) else { return entries.clear() };
+    let weighed = entries.iter().filter(|entry| entry.weight().is_some()).max().copied();
+    let of = (visit.time, visit.seen.digest());
+    entries.retain(|entry| {
+        let is_of_it = entry.content().is_some() && (entry.time(), entry.digest()) == of;
+        is_of_it || Some(*entry) == weighed
+    });
+}
