@@ -200,12 +200,17 @@ pub mod join {
     pub use crate::search::{Join, Pair, Source};
 }
 
-/// Iterators over the pages, observations, stale pages and pages that are due of a [`Snapshot`].
+/// Iterators over the pages, observations, stale pages, pages that are due, and differences of a
+/// [`Snapshot`].
 ///
-/// They come from [`Snapshot::scan`], [`Snapshot::observations`], [`Snapshot::stale`] and
-/// [`Snapshot::due`], read lazily, and end after an error.
+/// They come from [`Snapshot::scan`], [`Snapshot::observations`], [`Snapshot::stale`],
+/// [`Snapshot::due`], [`Snapshot::diff`], [`Snapshot::diff_since`] and [`Snapshot::diff_exact`], read
+/// lazily, and end after an error.
 pub mod iter {
-    pub use crate::store::{DuePages, Observations, Scan, Stale, StalePage};
+    pub use crate::store::{
+        Diff, Difference, DuePages, ExactDiff, ExactDifference, Observations, Scan, Stale,
+        StalePage,
+    };
 }
 
 /// The pages of a store as what really happened, to be crawled again in a simulation.

@@ -43,6 +43,6 @@ pub(crate) use time::Utc;
 pub(crate) use url::check as check_url;
 pub use url::{URL_BYTES_MAX, UrlError};
 pub use verdict::{Distance, RestateOutcome, SameBy, Verdict, WeighOutcome};
-pub(crate) use version::{Version, retain_in_force};
+pub(crate) use version::{Version, retain_in_force, version_of};
 pub use visit::{Seen, TIME_MAX, TIME_MIN, Visit};
 pub use weight::{Weighed, Weight};

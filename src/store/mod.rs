@@ -15,6 +15,7 @@ mod committer;
 mod compaction;
 mod compactor;
 mod component;
+mod diff;
 mod due;
 mod epochs;
 mod forget;
@@ -67,6 +68,7 @@ pub(crate) use lookup::Lookup;
 pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,
 };
+pub use diff::{Diff, Difference, ExactDiff, ExactDifference};
 pub use due::{
     Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,
 };

@@ -11,6 +11,7 @@ mod crash;
 #[cfg(not(narrow_hash))]
 mod damage;
 mod dates;
+mod diff;
 mod directory;
 mod due;
 mod epochs;

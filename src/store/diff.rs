@@ -1,0 +1,329 @@
+//! How the pages of two stores differ, or those of one store at two times.
+//!
+//! Both sides are read in SURT order, and joined as they come. A page is judged as if its version in
+//! force on the one side were observed next on the other.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+use super::scan::Scan;
+use super::snapshot::Snapshot;
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::page::{
+    Content, Course, Entry, Epoch, EpochInfo, Prefix, Verdict, in_force_on, judge, surt, version_of,
+};
+
+/// A page whose version in force differs, from a [`Diff`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The page.
+    pub url: String,
+    /// What became of it: [`Verdict::New`], [`Verdict::Changed`], [`Verdict::Reverted`], or
+    /// [`Verdict::Gone`] if no version is in force any more, or the page is not known there.
+    pub verdict: Verdict,
+    /// How much what is in force now is worth being processed: the
+    /// [priority](crate::Outcome::priority) of an observation that saw it.
+    pub priority: f64,
+    /// What was in force before, with its fingerprint of the newest epoch.
+    pub before: Option<Content>,
+    /// What is in force after.
+    pub after: Option<Content>,
+    /// When that was last seen, in milliseconds since 1970.
+    pub seen: Option<i64>,
+}
+
+/// Entries of a page that only one side has, from an [`ExactDiff`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExactDifference {
+    /// The page.
+    pub url: String,
+    /// What only the side before has.
+    pub before: Vec<Entry>,
+    /// What only the side after has.
+    pub after: Vec<Entry>,
+}
+
+/// An iterator over the pages whose version in force differs, in SURT order, from [`Snapshot::diff`] and
+/// [`Snapshot::diff_since`]. It ends after an error.
+pub struct Diff {
+    sides: Sides,
+    epochs: Arc<[EpochInfo]>,
+}
+
+/// An iterator over the pages of which not all entries are equal, in SURT order, from
+/// [`Snapshot::diff_exact`]. It ends after an error.
+pub struct ExactDiff {
+    sides: Sides,
+    epochs: Arc<[EpochInfo]>,
+}
+
+impl fmt::Debug for Diff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Diff").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ExactDiff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExactDiff").finish_non_exhaustive()
+    }
+}
+
+/// What is compared.
+enum Sides {
+    /// The pages of one store at two times.
+    Times { scan: Box<Scan>, since: i64, until: i64 },
+    /// The pages of two stores: the one before, and the one after.
+    Stores(Box<[Side; 2]>),
+}
+
+/// The pages of a store, the next one in hand.
+struct Side {
+    scan: Scan,
+    next: Option<Page>,
+    begun: bool,
+    /// The numbers of its epochs on both sides.
+    numbers: Vec<Epoch>,
+}
+
+/// A page with its entries.
+struct Page {
+    key: Vec<u8>,
+    url: String,
+    entries: Vec<Entry>,
+}
+
+/// A page as both sides know it.
+struct Pair {
+    url: String,
+    before: Vec<Entry>,
+    after: Vec<Entry>,
+}
+
+impl Side {
+    fn new(snapshot: &Snapshot, under: Option<&Prefix>, numbers: Vec<Epoch>) -> Side {
+        Side { scan: snapshot.scan(under), next: None, begun: false, numbers }
+    }
+
+    /// Takes the page in hand, and the next one into it.
+    fn advance(&mut self) -> Result<Option<Page>> {
+        let next = match self.scan.next_entries().transpose()? {
+            None => None,
+            Some((url, mut entries)) => {
+                for entry in &mut entries {
+                    if let Some(epoch) = entry.epoch_mut() {
+                        let number = self.numbers.get(epoch.count() as usize);
+                        *epoch = *number.or_bug("a store knows the epochs of its entries")?;
+                    }
+                }
+                // Epochs may have another order here.
+                entries.sort_unstable();
+                Some(Page { key: surt::key_of(&url), url, entries })
+            }
+        };
+        Ok(std::mem::replace(&mut self.next, next))
+    }
+}
+
+impl Sides {
+    /// Two stores, and the epochs of both: those of the one before under their numbers, then those that
+    /// only the other has.
+    fn stores(
+        before: &Snapshot,
+        after: &Snapshot,
+        under: Option<&Prefix>,
+    ) -> Result<(Sides, Arc<[EpochInfo]>)> {
+        let mut epochs = before.epochs().to_vec();
+        let own = epochs.iter().map(|info| info.epoch).collect();
+        let mut numbers = Vec::new();
+        for info in after.epochs() {
+            let same = |other: &&EpochInfo| {
+                other.name == info.name && other.epoch.mask() == info.epoch.mask()
+            };
+            if let Some(known) = epochs.iter().find(same) {
+                numbers.push(known.epoch);
+                continue;
+            }
+            let epoch = Epoch::new(epochs.len(), info.epoch.mask().leading_zeros());
+            let epoch = epoch.or_bug("the epochs of two stores are not too many to count")?;
+            numbers.push(epoch);
+            epochs.push(EpochInfo { epoch, ..info.clone() });
+        }
+        let sides = [Side::new(before, under, own), Side::new(after, under, numbers)];
+        Ok((Sides::Stores(Box::new(sides)), epochs.into()))
+    }
+
+    fn next(&mut self) -> Result<Option<Pair>> {
+        match self {
+            Sides::Times { scan, since, until } => {
+                let Some((url, mut after)) = scan.next_entries().transpose()? else {
+                    return Ok(None);
+                };
+                after.retain(|entry| entry.time() <= *until);
+                let upto = after.partition_point(|entry| entry.time() <= *since);
+                let before = after.get(..upto).unwrap_or_default().to_vec();
+                Ok(Some(Pair { url, before, after }))
+            }
+            Sides::Stores(sides) => {
+                for side in &mut **sides {
+                    if !std::mem::replace(&mut side.begun, true) {
+                        side.advance()?;
+                    }
+                }
+                let [before, after] = &mut **sides;
+                let order = match (&before.next, &after.next) {
+                    (None, None) => return Ok(None),
+                    (Some(_), None) => Ordering::Less,
+                    (None, Some(_)) => Ordering::Greater,
+                    (Some(a), Some(b)) => (&a.key, &a.url).cmp(&(&b.key, &b.url)),
+                };
+                let before = if order.is_le() { before.advance()? } else { None };
+                let after = if order.is_ge() { after.advance()? } else { None };
+                let url = before.as_ref().or(after.as_ref()).map(|page| page.url.clone());
+                let url = url.or_bug("the page that comes first is on one side")?;
+                let entries =
+                    |page: Option<Page>| page.map(|page| page.entries).unwrap_or_default();
+                Ok(Some(Pair { url, before: entries(before), after: entries(after) }))
+            }
+        }
+    }
+}
+
+impl Diff {
+    /// The epochs of the contents and distances: those of the side before under the numbers that they
+    /// have there, then those that only the side after has.
+    pub fn epochs(&self) -> &[EpochInfo] {
+        &self.epochs
+    }
+}
+
+impl ExactDiff {
+    /// The epochs of the entries: as in [`Diff::epochs`].
+    pub fn epochs(&self) -> &[EpochInfo] {
+        &self.epochs
+    }
+}
+
+/// How a page differs, if it does.
+fn difference(pair: Pair, epochs: &[EpochInfo]) -> Option<Difference> {
+    let Pair { url, before, after } = pair;
+    let head = Course::of(&before, epochs).head;
+    let had = in_force_on(head.as_ref()).first().copied();
+    let Some(visit) = version_of(&after) else {
+        let (verdict, priority, seen) = (Verdict::Gone, 0.0, None);
+        return had.map(|_| Difference { url, verdict, priority, before: had, after: None, seen });
+    };
+    // What has neither a digest nor a fingerprint is known by its visit alone.
+    if version_of(&before) == Some(visit) {
+        return None;
+    }
+    let of = |entry: &&Entry| (entry.time(), entry.digest()) == (visit.time, visit.seen.digest());
+    let restated = after.iter().filter(|entry| entry.is_restated()).filter(of);
+    let also: Vec<Content> = restated.filter_map(Entry::content).collect();
+    let ruling = judge(head.as_ref(), &visit, &also, epochs);
+    if matches!(ruling.verdict, Verdict::Same(_)) {
+        return None;
+    }
+    let weight = after.iter().filter_map(Entry::weight).next_back().unwrap_or_default();
+    let newest = visit.seen.content().into_iter().chain(&also).max_by_key(|c| c.epoch.count());
+    Some(Difference {
+        url,
+        verdict: ruling.verdict,
+        priority: ruling.priority(weight),
+        before: had,
+        after: newest.copied(),
+        seen: Some(visit.time),
+    })
+}
+
+impl Iterator for Diff {
+    type Item = Result<Difference>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let pair = match self.sides.next().transpose()? {
+                Ok(pair) => pair,
+                Err(e) => return Some(Err(e)),
+            };
+            if let Some(found) = difference(pair, &self.epochs) {
+                return Some(Ok(found));
+            }
+        }
+    }
+}
+
+impl Iterator for ExactDiff {
+    type Item = Result<ExactDifference>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let Pair { url, mut before, mut after } = match self.sides.next().transpose()? {
+                Ok(pair) => pair,
+                Err(e) => return Some(Err(e)),
+            };
+            let all = before.clone();
+            before.retain(|entry| after.binary_search(entry).is_err());
+            after.retain(|entry| all.binary_search(entry).is_err());
+            if !(before.is_empty() && after.is_empty()) {
+                return Some(Ok(ExactDifference { url, before, after }));
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    /// How this store differs from what it was before, or from any other: the pages under a prefix, or
+    /// all, whose version in force is not the same. Epochs are the same if their names are.
+    ///
+    /// A page is judged as if what is in force here were observed there next. So a page that changed
+    /// and went back does not differ; one that only this has is new, and one that only the other has is
+    /// gone. Reads both stores once, with one page of each in memory.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Options, Store, Verdict};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// store.observe(Observation::content("https://example.com/", 1_000, 0x0f, epoch))?;
+    /// let before = store.snapshot();
+    /// store.observe(Observation::content("https://example.com/", 2_000, 0xff, epoch))?;
+    /// store.observe(Observation::content("https://example.org/", 2_000, 7, epoch))?;
+    /// let diff = store.snapshot().diff(&before, None)?;
+    /// let found = diff.collect::<simkeep::Result<Vec<_>>>()?;
+    /// assert_eq!((found[0].url.as_str(), found[0].priority), ("https://example.com/", 4.0 / 32.0));
+    /// assert_eq!(found[1].verdict, Verdict::New);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Of the items: those of [`scan`](Snapshot::scan).
+    pub fn diff(&self, before: &Snapshot, under: Option<&Prefix>) -> Result<Diff> {
+        let (sides, epochs) = Sides::stores(before, self, under)?;
+        Ok(Diff { sides, epochs })
+    }
+
+    /// How the pages under a prefix, or all, changed from one time to another (milliseconds since 1970,
+    /// both included): as in [`diff`](Snapshot::diff), by what was seen until then.
+    pub fn diff_since(&self, since: i64, until: i64, under: Option<&Prefix>) -> Diff {
+        let sides = Sides::Times { scan: Box::new(self.scan(under)), since, until };
+        Diff { sides, epochs: self.epochs().into() }
+    }
+
+    /// Which entries of the pages under a prefix, or all, only one of two stores has. Reads both once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Snapshot::diff).
+    pub fn diff_exact(&self, before: &Snapshot, under: Option<&Prefix>) -> Result<ExactDiff> {
+        let (sides, epochs) = Sides::stores(before, self, under)?;
+        Ok(ExactDiff { sides, epochs })
+    }
+}
