@@ -1,5 +1,8 @@
 //! Making text from elsewhere safe to show.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 /// How many characters of a foreign text a message shows.
 const SHOWN_CHARS: usize = 200;
 
@@ -27,6 +30,27 @@ pub fn whole(text: &str) -> String {
     out
 }
 
+/// JSON that says the same with nothing in it that could steer a terminal. Outside of its strings
+/// JSON is ASCII without control characters, so whatever is found stands in a string.
+pub fn json(json: &str) -> Cow<'_, str> {
+    let harmless = json.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b));
+    if harmless || !json.chars().any(is_unfit) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_unfit(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// Whether a character must not be printed as it is: control characters, line ends of any kind,
 /// marks of direction, and characters without width.
 pub fn is_unfit(c: char) -> bool {
@@ -52,12 +76,26 @@ mod tests {
     }
 
     #[test]
+    fn what_steers_a_terminal_is_written_by_its_number_in_json() {
+        let quoted = serde_json::Value::from("a\u{1b}\u{9b}é\u{202e}\u{e0001}\u{7f}").to_string();
+        assert_eq!(json(&quoted), r#""a\u001b\u009bé\u202e\udb40\udc01\u007f""#);
+    }
+
+    #[test]
     fn long_texts_are_cut() {
         assert_eq!(escape(&"é".repeat(200)), "é".repeat(200));
         assert_eq!(escape(&"é".repeat(201)), "é".repeat(200) + "…");
     }
 
     proptest! {
+        #[test]
+        fn json_says_the_same_when_it_is_escaped(text in any::<String>()) {
+            let quoted = serde_json::Value::from(text.as_str()).to_string();
+            let escaped = json(&quoted);
+            prop_assert!(!escaped.chars().any(is_unfit));
+            prop_assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
+        }
+
         #[test]
         fn nothing_unfit_is_left(text in any::<String>()) {
             prop_assert!(!escape(&text).chars().any(is_unfit));

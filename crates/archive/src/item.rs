@@ -7,6 +7,7 @@ use simkeep::{Digest, Terms, Weight};
 
 use super::digest::Declared;
 use super::escape;
+use super::export::Line;
 
 /// What a record says about its page.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,6 +116,8 @@ pub enum Item {
     Binary(Captured),
     /// The name of an epoch, and its terms. Older epochs come first.
     Epoch(String, Terms),
+    /// A line of an export that is no record.
+    Export(Line),
 }
 
 /// What an archive's header says about a record.

@@ -8,7 +8,7 @@ use simkeep::{Digest, Role, Terms, Weight};
 use super::http::{self, Meaning};
 use super::lines::Lines;
 use super::object::{Object, Value};
-use super::{Broken, Item, Payload, Record, digest, escape, time, url};
+use super::{Broken, Item, Payload, Record, digest, escape, export, time, url};
 
 /// The limit of a store.
 const EPOCH_BYTES_MAX: usize = 256;
@@ -25,10 +25,13 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// `"both"`), `minor` and `moderate` (the largest distances that are such changes, in bits), names an
 /// epoch of later lines. If a key occurs twice, the first counts. Other keys are ignored.
 pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
+    if lines.is_of_export() {
+        return export::read(lines, each);
+    }
     for (number, line) in lines.each() {
         let item = match line {
             Ok(line) => {
-                let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+                let line = without_mark(line);
                 if line.trim_ascii().is_empty() {
                     continue;
                 }
@@ -40,41 +43,62 @@ pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
     }
 }
 
+/// A line without the mark of its encoding, which files begin with.
+pub(super) fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+}
+
+/// Whether a line may have this key.
+pub(super) fn has_key(line: &[u8], key: &str) -> bool {
+    let quoted = format!("\"{key}\"");
+    line.windows(quoted.len()).any(|bytes| bytes == quoted.as_bytes())
+}
+
 /// The item in a line: a record, or the name of an epoch.
 fn item(line: &[u8]) -> Result<Item, String> {
     let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
     if let (None, None, Some(Value::Text(name))) = (&object.url, &object.t, &object.epoch) {
-        return Ok(Item::Epoch(epoch_name(name)?, terms(&object)?));
+        return Ok(Item::Epoch(epoch_name(name)?, described(&object)?));
+    }
+    if object.url.is_none() && object.has_others && has_key(line, "simkeep") {
+        return Err("a line of an export, whose first line is not at the head of the file".into());
     }
     record(object).map(Item::Record)
 }
 
 /// What a line says of an epoch beside its name.
-fn terms(object: &Object<'_>) -> Result<Terms, String> {
+fn described(object: &Object<'_>) -> Result<Terms, String> {
     let role = match &object.role {
-        None | Some(Value::Null) => Some(Role::Both),
-        Some(Value::Text(role)) => role.parse().ok(),
-        Some(_) => None,
+        None | Some(Value::Null) => None,
+        Some(Value::Text(role)) => Some(&**role),
+        Some(_) => Some(""),
     };
-    let role = role.ok_or("\"role\" is no role: change, near or both")?;
-    let terms = Terms::from(role);
     let bits = |value: &Option<Value<'_>>| match value {
-        Some(Value::Whole(bits)) => u32::try_from(*bits).ok(),
-        _ => None,
+        Some(Value::Whole(bits)) => u64::try_from(*bits).unwrap_or(u64::MAX),
+        _ => u64::MAX,
     };
-    let (None | Some(Value::Null), None | Some(Value::Null)) = (&object.minor, &object.moderate)
-    else {
-        let bands = bits(&object.minor).zip(bits(&object.moderate));
-        let bands = bands.map(|(minor, moderate)| Bands { minor, moderate });
-        let bands = bands.filter(|bands| bands.are_possible());
-        let why =
-            "\"minor\" and \"moderate\" are no bands: two numbers of bits up to 64, in this order";
-        return Ok(terms.bands(bands.ok_or(why)?));
+    let bands = match (&object.minor, &object.moderate) {
+        (None | Some(Value::Null), None | Some(Value::Null)) => None,
+        (minor, moderate) => Some((bits(minor), bits(moderate))),
     };
-    Ok(terms)
+    terms(role, bands)
 }
 
-fn epoch_name(name: &str) -> Result<String, String> {
+/// The terms of an epoch with a role, or both, and bands in bits, or those of its recipe.
+pub(super) fn terms(role: Option<&str>, bands: Option<(u64, u64)>) -> Result<Terms, String> {
+    let role = role.map_or(Ok(Role::Both), str::parse);
+    let terms = Terms::from(role.map_err(|_| "\"role\" is no role: change, near or both")?);
+    let Some((minor, moderate)) = bands else { return Ok(terms) };
+    let bands = u32::try_from(minor).ok().zip(u32::try_from(moderate).ok());
+    let bands = bands.map(|(minor, moderate)| Bands { minor, moderate });
+    let bands = bands.filter(|bands| bands.are_possible());
+    let why =
+        "\"minor\" and \"moderate\" are no bands: two numbers of bits up to 64, in this order";
+    Ok(terms.bands(bands.ok_or(why)?))
+}
+
+/// The name of an epoch, if it is one.
+pub(super) fn epoch_name(name: &str) -> Result<String, String> {
     if name.is_empty() || name.len() > EPOCH_BYTES_MAX || name.chars().any(char::is_control) {
         return Err("\"epoch\" is no name".into());
     }
@@ -82,7 +106,7 @@ fn epoch_name(name: &str) -> Result<String, String> {
 }
 
 /// The record in a line.
-fn record(object: Object<'_>) -> Result<Record, String> {
+pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
     let Some(Value::Text(page)) = object.url else {
         return Err("\"url\" is missing or no string".into());
     };

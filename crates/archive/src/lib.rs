@@ -41,6 +41,10 @@
 //! JSON lines and its content agrees. JSON lines in a folder must also begin with a record. The URL
 //! of such a page is that of its file.
 //!
+//! # Whole stores
+//!
+//! [`export`] writes a store as JSON lines, which are read back like any others.
+//!
 //! # When to visit again
 //!
 //! [`rules`] reads what somebody wants for the pages under prefixes, and [`hints`] what sitemaps, feeds
@@ -52,6 +56,7 @@
 //! unpacked bytes. A broken record is an item like any other, and never costs the rest of its file.
 
 mod arc;
+mod base64;
 mod block;
 mod capture;
 mod chunk;
@@ -60,6 +65,7 @@ mod content;
 mod digest;
 pub mod documents;
 pub mod escape;
+pub mod export;
 mod gzip;
 pub mod hints;
 mod http;
@@ -112,6 +118,13 @@ pub const RECORD_BYTES_MAX: u64 = 64 << 20;
 /// Returns milliseconds since 1970.
 pub fn time(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
+}
+
+/// A time in milliseconds since 1970 as RFC 3339 in UTC; with its milliseconds if it has any.
+pub fn time_text(ms: i64) -> String {
+    let mut out = Vec::new();
+    time::put(&mut out, ms);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Reads a document like a page in a folder: HTML, recognised by the ending of its name or by its

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::chunk::CHUNK_BYTES;
 use super::stream::Stream;
-use super::{RECORD_BYTES_MAX, escape};
+use super::{RECORD_BYTES_MAX, escape, export, jsonl};
 
 /// Some whole lines of a stream.
 pub struct Lines {
@@ -15,6 +15,16 @@ pub struct Lines {
     bytes: Vec<u8>,
     /// Why the line that comes after them cannot be read.
     fault: Option<String>,
+    of: Of,
+}
+
+/// What lines are of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Of {
+    Anything,
+    Export,
+    /// There are none: the file of an export has ended.
+    Ended,
 }
 
 impl Lines {
@@ -30,6 +40,22 @@ impl Lines {
         let lines = lines.into_iter().flatten();
         let lines = lines.map(|line| Ok(line.strip_suffix(b"\r").unwrap_or(line)));
         (self.first..).zip(lines.chain(self.fault.as_deref().map(Err)))
+    }
+
+    /// Whether they are lines of an export.
+    pub(super) fn is_of_export(&self) -> bool {
+        self.of != Of::Anything
+    }
+
+    /// Whether they stand for the end of the file of an export: the number of the line after its last.
+    pub(super) fn export_has_ended(&self) -> Option<u64> {
+        (self.of == Of::Ended).then_some(self.first)
+    }
+
+    /// The number of the line that the stream ends within, if they are its last.
+    pub(super) fn cut(&self) -> Option<u64> {
+        let is_cut = !self.bytes.is_empty() && !self.bytes.ends_with(b"\n");
+        is_cut.then(|| self.first + self.bytes.iter().filter(|&&b| b == b'\n').count() as u64)
     }
 
     /// The place of the line with this number, safe to show.
@@ -49,12 +75,14 @@ pub struct LineCutter {
     /// The number of the next line.
     number: u64,
     line_bytes_max: usize,
+    /// What the next line is of.
+    of: Of,
 }
 
 impl LineCutter {
     pub(super) fn new(stream: Stream) -> LineCutter {
         let line_bytes_max = usize::try_from(RECORD_BYTES_MAX).unwrap_or(usize::MAX);
-        LineCutter { stream, begun: Vec::new(), number: 1, line_bytes_max }
+        LineCutter { stream, begun: Vec::new(), number: 1, line_bytes_max, of: Of::Anything }
     }
 
     /// Passes over what comes of a line that is too long, and says why it cannot be read.
@@ -120,14 +148,33 @@ impl Iterator for LineCutter {
         }
         self.begun = bytes.split_off(whole);
         if bytes.is_empty() && fault.is_none() {
-            return None;
+            if self.of != Of::Export {
+                return None;
+            }
+            self.of = Of::Ended;
+            return Some(Lines {
+                name: self.stream.name(),
+                first: self.number,
+                bytes,
+                fault,
+                of: self.of,
+            });
         }
         let first = self.number;
         let ends = bytes.iter().filter(|&&b| b == b'\n').count();
         let open = !bytes.is_empty() && bytes.last() != Some(&b'\n');
         self.number += ends as u64 + u64::from(open) + u64::from(fault.is_some());
-        Some(Lines { name: self.stream.name(), first, bytes, fault })
+        if first == 1 && lines_begin_export(&bytes) {
+            self.of = Of::Export;
+        }
+        Some(Lines { name: self.stream.name(), first, bytes, fault, of: self.of })
     }
+}
+
+/// Whether the first of these lines is that of an export.
+fn lines_begin_export(lines: &[u8]) -> bool {
+    let first = lines.split(|&b| b == b'\n').next().unwrap_or_default();
+    export::is_head(jsonl::without_mark(first))
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub(super) struct Object<'a> {
     pub(super) moderate: Option<Value<'a>>,
     pub(super) modified: Option<Value<'a>>,
     pub(super) weight: Option<Value<'a>>,
+    /// Whether there are other keys.
+    pub(super) has_others: bool,
 }
 
 /// A value; those of no use here are read over and not kept, however large.
@@ -61,6 +63,7 @@ impl<'de> Deserialize<'de> for Object<'de> {
                         "modified" => &mut object.modified,
                         "weight" => &mut object.weight,
                         _ => {
+                            object.has_others = true;
                             map.next_value::<IgnoredAny>()?;
                             continue;
                         }

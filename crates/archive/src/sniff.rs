@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use super::stream::Stream;
+use super::{export, jsonl};
 
 /// How much of a file is looked at.
 const SNIFFED_BYTES: usize = 8 << 10;
@@ -48,7 +49,8 @@ pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
 pub(super) fn holds_records(stream: &mut Stream) -> bool {
     let start = stream.look_ahead(SNIFFED_BYTES);
     let line = start.split(|&b| b == b'\n').next().unwrap_or_default();
-    line.windows(5).any(|key| key == b"\"url\"") && line.windows(3).any(|key| key == b"\"t\"")
+    export::is_head(jsonl::without_mark(line))
+        || ["url", "t"].iter().all(|key| jsonl::has_key(line, key))
 }
 
 /// The kind of file that a name promises.

@@ -102,6 +102,34 @@ fn time_of_day(text: &str) -> Option<Time> {
     if shape == "00:00:00" { Time::from_hms(part(0)?, part(3)?, part(6)?).ok() } else { None }
 }
 
+/// Writes a time as RFC 3339 in UTC; with its milliseconds if it has any.
+pub(super) fn put(out: &mut Vec<u8>, ms: i64) {
+    let Ok(time) = OffsetDateTime::from_unix_timestamp_nanos(i128::from(ms) * 1_000_000) else {
+        // No store holds such a time.
+        out.extend_from_slice(format!("{ms} ms").as_bytes());
+        return;
+    };
+    let mut digits = |number: u32, digits: u32, end: u8| {
+        let digit = |nth: u32| number / 10_u32.pow(nth) % 10;
+        let ascii = |digit: u32| b'0' + u8::try_from(digit).unwrap_or(0);
+        out.extend((0..digits).rev().map(|nth| ascii(digit(nth))));
+        out.push(end);
+    };
+    let (hour, minute, second) = time.to_hms();
+    digits(time.year().unsigned_abs(), 4, b'-');
+    digits(u8::from(time.month()).into(), 2, b'-');
+    digits(time.day().into(), 2, b'T');
+    digits(hour.into(), 2, b':');
+    digits(minute.into(), 2, b':');
+    match time.millisecond() {
+        0 => digits(second.into(), 2, b'Z'),
+        millisecond => {
+            digits(second.into(), 2, b'.');
+            digits(millisecond.into(), 3, b'Z');
+        }
+    }
+}
+
 /// Seconds since 1970 with a fraction; rounded to milliseconds.
 pub(super) fn seconds(seconds: f64) -> Option<i64> {
     let ms = (seconds * 1000.0).round();

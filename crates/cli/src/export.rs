@@ -1,25 +1,55 @@
-//! `export`: everything that was observed, for `ingest` or for other programs.
+//! `export`: a whole store as lines, for `load` or for other programs.
 
-use std::collections::BTreeSet;
+mod file;
+
+use std::io::{self, IsTerminal as _, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use serde_json::{Map, Value};
-use simkeep::{Content, Entry, Epoch, EpochInfo, Error, Restated, Role, Seen, Snapshot, Visit};
+use serde_json::json;
+use simkeep::{EpochInfo, Error, Origin, Prefix, Snapshot};
+use simkeep_archive::escape::whole;
+use simkeep_archive::export::{Encoder, Extent};
 
 use super::exit::{Exit, Failure};
+use super::gauge::counted;
 use super::output::Output;
-use super::{Common, visit};
+use super::words::{bytes, figure};
+use super::{Common, time};
+use file::PackedFile;
 
-/// Print every observation as a line of JSON
+/// Bytes that are gathered before they are passed on.
+const GATHERED_BYTES: usize = 64 << 10;
+
+/// Print a whole store as lines of JSON
 ///
-/// Pages are in the order of the reversed host name (SURT), visits in order of time. `simkeep
-/// ingest` and `load` read it back. The output depends only on what was observed.
+/// All that was observed, all epochs, and the tables of document frequencies. `simkeep load` makes the
+/// same store of it. Pages are in the order of the reversed host name (SURT), entries in order of time.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
-  simkeep export > crawl.jsonl
-  simkeep export | simkeep ingest - --store copy.simkeep
+  simkeep export -o crawl.jsonl.zst --store crawl.simkeep
+  simkeep load crawl.jsonl.zst --store copy.simkeep
+  simkeep export --under example.com --since '3d ago' | grep -v '^{\"simkeep\"'
 
-Keys, in this order, absent where there is nothing to say:
+The first line is {\"simkeep\": \"export\", \"version\": 1}, with \"under\", \"since\" and \"in_force\" if it is
+not of all. The last is {\"simkeep\": \"end\", \"lines\"}, the number of all lines. An export without its
+last line, or with another number of lines, is not loaded.
+
+Behind the first line stand the epochs, the oldest first:
+  epoch        its name
+  role         \"change\" or \"near\", if not both
+  minor, moderate
+               the largest distances that are such changes, in bits
+  begun_at_visit
+               how many visits the store knew when it began
+  reserved     how many leading bits are not compared, if any
+  ended        true if it has ended
+  table        the checksum of its table, if it has one
+
+Then their tables: \"table\", \"at\" and \"of\" in bytes, \"base64\".
+
+Then the entries. Keys, in this order, absent where there is nothing to say:
   url
   t            RFC 3339 in UTC, with milliseconds if they are not zero
   fingerprint  16 hexadecimal digits; null for content that has none
@@ -32,122 +62,131 @@ Keys, in this order, absent where there is nothing to say:
   seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was; \"restated\": the content
                of this time and digest has this fingerprint, or none, in another epoch
 
-The first lines are of the epochs that there is content of, the oldest first: the name of each as
-\"epoch\", its \"role\" if that is not both, and its bands, \"minor\" and \"moderate\". By these lines
-`ingest` and `load` know a whole export, and take its epochs into a new store.")]
-pub(super) struct Export {}
+--since leaves out weights that were given before. --in-force keeps of each page the visits that saw
+its content last, what was restated of it, and the last weight.")]
+pub(super) struct Export {
+    /// Only pages under this: a domain, a host, a path, a SURT prefix
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Only entries of this time or later
+    #[arg(long, value_name = "TIME", value_parser = time::parse, conflicts_with = "in_force")]
+    since: Option<i64>,
+    /// Only what is in force
+    #[arg(long)]
+    in_force: bool,
+    /// Leave out the tables of document frequencies
+    #[arg(long)]
+    no_tables: bool,
+    /// Write to this file, which is there when all is done or stays as it was; packed if its name ends
+    /// with .zst or .gz
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// What was written.
+#[derive(Default)]
+struct Written {
+    lines: u64,
+    pages: u64,
+    entries: u64,
+}
 
 impl Export {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = common.read()?.snapshot();
-        let names = ByName::new(snapshot.epochs());
-        // Their order matters: what is of the newest is in force.
-        for info in used(&snapshot)? {
-            output.object(&described(info).into())?;
-        }
-        for page in snapshot.scan(None) {
-            let url = page?.url;
-            let history = snapshot.history(&url)?;
-            let entries = history.iter().map(|entry| names.renumber(entry.entry()));
-            let mut entries: Vec<Entry> = entries.collect::<simkeep::Result<_>>()?;
-            entries.sort_unstable();
-            // A page that was not visited yet is not weighed, so what weighs it comes behind a visit.
-            let first = entries.iter().position(Entry::is_visit);
-            if let Some(front) = first.and_then(|first| entries.get_mut(..=first)) {
-                front.rotate_right(1);
+        let reader = common.read()?;
+        let (snapshot, pages) = (reader.snapshot(), reader.stats()?.pages);
+        let Some(path) = &self.output else {
+            // Drawn between the lines, it would be in the way.
+            if io::stdout().is_terminal() {
+                self.write(&snapshot, output.writer(), &AtomicU64::new(0))?;
+            } else {
+                counted("pages", pages, |done| self.write(&snapshot, output.writer(), done))?;
             }
-            for entry in entries {
-                output.object(&visit::object(&url, &entry, &names.sorted)?.into())?;
-            }
+            return Ok(Exit::Done);
+        };
+        let shown = whole(&path.to_string_lossy());
+        let cannot = |e| Failure::Other(format!("cannot write {shown}: {e}"));
+        let mut file = PackedFile::create(path).map_err(cannot)?;
+        let written = counted("pages", pages, |done| self.write(&snapshot, &mut file, done));
+        let written = written.map_err(|failure| match failure {
+            Failure::Output(e) => cannot(e),
+            other => other,
+        })?;
+        let len = file.put().map_err(cannot)?;
+        let Written { lines, pages, entries } = written;
+        if common.json {
+            let path = path.to_string_lossy();
+            output.object(&json!({
+                "file": path,
+                "lines": lines,
+                "pages": pages,
+                "entries": entries,
+                "file_bytes": len,
+            }))?;
+        } else {
+            output.line(&figure("pages", pages, ""))?;
+            output.line(&figure("entries", entries, ""))?;
+            output.line(&format!("{:<25}{:>13}  {shown}", "written", bytes(len)))?;
         }
         Ok(Exit::Done)
     }
-}
 
-/// An epoch by its name and terms.
-fn described(info: &EpochInfo) -> Map<String, Value> {
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("epoch", info.name.as_str().into());
-    if info.role != Role::Both {
-        put("role", info.role.to_string().into());
-    }
-    put("minor", info.bands.minor.into());
-    put("moderate", info.bands.moderate.into());
-    object
-}
-
-/// The epochs that have ended, and those that there is content of.
-fn used(snapshot: &Snapshot) -> simkeep::Result<Vec<&EpochInfo>> {
-    let epochs = snapshot.epochs().iter();
-    let empty = |info: &&EpochInfo| !info.ended && snapshot.fingerprints(info.epoch) == 0;
-    let mut unused: BTreeSet<Epoch> = epochs.filter(empty).map(|info| info.epoch).collect();
-    // All of an epoch's contents may be such as have no fingerprint.
-    let mut observations = snapshot.observations();
-    while !unused.is_empty()
-        && let Some(observation) = observations.next()
-    {
-        if let Some(content) = observation?.1.content() {
-            unused.remove(&content.epoch);
+    /// Writes all lines; `done` counts pages.
+    fn write(
+        &self,
+        snapshot: &Snapshot,
+        to: &mut impl Write,
+        done: &AtomicU64,
+    ) -> Result<Written, Failure> {
+        let Export { under, since, in_force, .. } = self;
+        let (prefix, in_force) = (under.as_ref(), *in_force);
+        let under = prefix.map(ToString::to_string);
+        let mut encoder = Encoder::new(&Extent { under, since: *since, in_force });
+        let mut tables: Vec<Origin> = Vec::new();
+        for info in snapshot.epochs() {
+            let origin = if self.no_tables { None } else { origin(snapshot, info)? };
+            let id = origin.as_ref().and_then(table_id);
+            encoder.epoch(info, id);
+            let is_known = tables.iter().any(|known| table_id(known) == id);
+            tables.extend(origin.filter(|_| id.is_some() && !is_known));
         }
-    }
-    Ok(snapshot.epochs().iter().filter(|info| !unused.contains(&info.epoch)).collect())
-}
-
-/// Epochs numbered in the order of their names: visits that differ in nothing but their epoch stand in
-/// the order of its number.
-struct ByName {
-    sorted: Vec<EpochInfo>,
-    /// The place among those of each epoch, by its number in the store.
-    places: Vec<u32>,
-}
-
-impl ByName {
-    fn new(epochs: &[EpochInfo]) -> ByName {
-        let mut sorted = epochs.to_vec();
-        sorted.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        let place = |info: &EpochInfo| sorted.partition_point(|other| other.name < info.name);
-        let places = epochs.iter().map(|info| u32::try_from(place(info)).unwrap_or(u32::MAX));
-        let places = places.collect();
-        for (number, info) in (0..).zip(&mut sorted) {
-            info.epoch = Epoch::from_number(number);
+        for table in tables.iter().filter_map(Origin::frequencies) {
+            encoder.table(table, to)?;
         }
-        ByName { sorted, places }
-    }
-
-    fn renumber(&self, mut entry: Entry) -> simkeep::Result<Entry> {
-        if let Entry::Visit(Visit { seen: Seen::Content(Content { epoch, .. }), .. })
-        | Entry::Restated(Restated { epoch, .. }) = &mut entry
-        {
-            let place = self.places.get(epoch.count() as usize);
-            *epoch = Epoch::from_number(*place.ok_or(Error::UnknownEpoch(epoch.number()))?);
+        let observations = snapshot.observations_under(prefix);
+        let observations = if in_force { observations.in_force() } else { observations };
+        let mut written = Written::default();
+        let mut page = std::sync::Arc::from("");
+        for observation in observations {
+            let (url, entry) = observation?;
+            if since.is_some_and(|since| entry.time() < since) {
+                continue;
+            }
+            if page != url {
+                page = url;
+                written.pages += 1;
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            encoder.entry(&page, &entry)?;
+            written.entries += 1;
+            if encoder.gathered() >= GATHERED_BYTES {
+                encoder.pass(to)?;
+            }
         }
-        Ok(entry)
+        written.lines = encoder.end();
+        encoder.pass(to)?;
+        Ok(written)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use simkeep::{Options, Store};
-
-    use super::*;
-
-    #[test]
-    fn visits_of_two_epochs_stand_in_the_order_of_the_names() {
-        let dir = tempfile::tempdir().unwrap();
-        let options = Options::default().epoch("b".into());
-        let store = Store::create(dir.path().join("store"), options).unwrap();
-        let b = store.change_epoch();
-        let [c, a] = ["c", "a"].map(|name| store.register_epoch(name, Role::Both).unwrap());
-        let names = ByName::new(store.snapshot().epochs());
-        let sorted: Vec<_> = names.sorted.iter().map(|info| info.name.as_str()).collect();
-        assert_eq!(sorted, ["a", "b", "c"]);
-        let numbers = [b, c, a].map(|epoch| {
-            let content = Content { fingerprint: Some(0), digest: None, epoch };
-            let visit =
-                Visit { time: 0, seen: Seen::Content(content), status: None, modified: None };
-            names.renumber(visit.into()).unwrap().content().map(|c| c.epoch.number())
-        });
-        assert_eq!(numbers, [Some(1), Some(2), Some(0)]);
+/// What makes the fingerprints of an epoch, unless its table is not there, or not needed any more.
+fn origin(snapshot: &Snapshot, info: &EpochInfo) -> simkeep::Result<Option<Origin>> {
+    match snapshot.origin(info.epoch) {
+        Err(Error::EndedEpoch(_) | Error::NoTable { .. }) => Ok(None),
+        other => other,
     }
+}
+
+fn table_id(origin: &Origin) -> Option<u64> {
+    origin.frequencies().map(|table| table.id())
 }

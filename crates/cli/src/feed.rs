@@ -13,6 +13,7 @@ use super::exit::Failure;
 use super::pipeline::{self, Crew, Next, Pipeline, Results};
 use super::reading::Reading;
 use simkeep_archive::escape;
+use simkeep_archive::export::Line;
 use simkeep_archive::{Broken, Captured, Chunk, Claim, Input, Item, Payload, Record, Source};
 
 /// A record that is ready to be observed.
@@ -82,6 +83,8 @@ pub(super) enum Fed {
     Broken(Broken),
     /// The name of an epoch, older than those whose names come after, and its terms.
     Epoch(String, Terms),
+    /// A line of an export that is no entry.
+    Export(Line),
     /// A record of this kind has nothing to say of a page.
     Passed(&'static str),
     /// Content that is no text.
@@ -95,6 +98,7 @@ impl Fed {
             Fed::Entry(entry) => entry.bytes(),
             Fed::Broken(broken) => broken.bytes(),
             Fed::Epoch(name, _) => name.len(),
+            Fed::Export(line) => line.bytes(),
             Fed::Binary(captured) => captured.url.len(),
             Fed::Passed(_) => 0,
         }
@@ -171,6 +175,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
             Item::Passed(kind) => return Fed::Passed(kind),
             Item::Binary(captured) => return Fed::Binary(captured),
             Item::Epoch(name, terms) => return Fed::Epoch(name, terms),
+            Item::Export(line) => return Fed::Export(line),
             _ => return Fed::Passed("unknown"),
         };
     let found = match payload {

@@ -23,8 +23,8 @@ pub(super) type Made = (Option<u64>, Epoch);
 #[derive(Args)]
 pub(super) struct FromInput {
     /// Begin epochs of simkeep's own recipes too, if the input names some that the store has not:
-    /// texts get fingerprints of the newest from then on. A new store takes those at the head of an
-    /// export in any case
+    /// texts get fingerprints of the newest from then on. A new store takes those of an export, and
+    /// those that stand before any record, in any case
     #[arg(long)]
     epochs_from_input: bool,
     /// How many epochs may begin because the input names them
@@ -85,6 +85,7 @@ impl Admission {
                 self.at_head = false;
                 return fed;
             }
+            Fed::Export(_) => return fed,
         };
         match self.name(name, self.new && self.at_head) {
             Ok(()) => fed,
@@ -96,10 +97,15 @@ impl Admission {
     pub(super) fn admit_store(&mut self, store: &Snapshot) -> Result<(), Failure> {
         self.at_head = false;
         for info in store.epochs() {
-            // One that has ended makes no fingerprints.
-            self.name(&info.name, self.new || info.ended).map_err(Failure::Usage)?;
+            self.admit_exported(&info.name, info.ended).map_err(Failure::Usage)?;
         }
         Ok(())
+    }
+
+    /// Whether an epoch of a whole store may come.
+    pub(super) fn admit_exported(&mut self, name: &str, ended: bool) -> Result<(), String> {
+        // One that has ended makes no fingerprints.
+        self.name(name, self.new || ended)
     }
 
     fn name(&mut self, name: &str, ours: bool) -> Result<(), String> {
@@ -234,10 +240,13 @@ impl<'s> Epochs<'s> {
 
     /// Epochs of a store that is loaded: each begins on its terms there, if it is new.
     pub(super) fn come(&mut self, epochs: &[EpochInfo]) {
+        epochs.iter().for_each(|info| self.comes(&info.name, info.terms()));
+    }
+
+    /// An epoch of a whole store, which begins on these terms if it is new.
+    pub(super) fn comes(&mut self, name: &str, has: Terms) {
         if let Register::Load { terms, .. } = &mut self.register {
-            for info in epochs {
-                describe(terms, &info.name, info.terms());
-            }
+            describe(terms, name, has);
         }
     }
 

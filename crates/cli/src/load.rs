@@ -1,5 +1,6 @@
 //! `load`: very much at once, all of it or nothing.
 
+mod export;
 mod summary;
 
 use std::cell::RefCell;
@@ -11,8 +12,8 @@ use std::time::Instant;
 use clap::Args;
 use simkeep::load::{LoadEpochs, LoadOptions, Observed};
 use simkeep::{
-    Content, Digest, Entry, Error, Origin, Request, Restated, Seen, Snapshot, Store, Terms, Visit,
-    Weighed, Weight,
+    Content, Digest, Entry, Epoch, Error, Origin, Request, Restated, Seen, Snapshot, Store, Terms,
+    Visit, Weighed, Weight,
 };
 
 use super::exit::{Exit, Failure, say};
@@ -25,10 +26,11 @@ use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::Reading;
 use super::{Common, origin};
+use export::Export;
 use simkeep_archive::{Broken, Source};
 use summary::Summary;
 
-/// Load other stores, JSON lines, files and web archives into a store, all of it or nothing
+/// Load other stores, exports, JSON lines, files and web archives into a store, all of it or nothing
 ///
 /// Many times as fast as `ingest`. Reads the same inputs, and other stores. It does not say what
 /// each record means. Makes the store if there is none. If it ends early, for whatever reason, the
@@ -37,8 +39,12 @@ use summary::Summary;
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep load old.simkeep --store new.simkeep
+  simkeep load crawl.jsonl.zst --store crawl.simkeep      what `simkeep export` wrote
   simkeep export --store old.simkeep | simkeep load - --store new.simkeep
   simkeep load pages-*.jsonl.zst --store corpus.simkeep
+
+An export makes the store that it is of: with its epochs, ended or not, and their tables. If it is not
+whole, nothing is loaded. In a store that is there, epochs keep what they began with.
 
 What it does with epochs and with visits that are known, `ingest` says. \"restated\" counts fingerprints
 in another epoch than that of their visit.
@@ -83,6 +89,11 @@ impl Load {
             store: store.as_ref().map(Store::snapshot),
             admission,
             ready_made: &self.epoch,
+            place,
+            at_start: store.is_none(),
+            first_epoch: None,
+            export: None,
+            exported_at: String::new(),
             skip_broken: self.skip_broken,
             epochs: Epochs::new(register, origins.clone()),
             more: None,
@@ -108,6 +119,9 @@ impl Load {
         if store.is_none() {
             // What comes before the first record may say of what a new store begins with.
             observations.peek();
+            if let Some(first) = taken.borrow_mut().first_epoch.take() {
+                new.epoch = first;
+            }
             new.epoch_bands = taken.borrow_mut().epochs.first_bands(&new.epoch);
         }
         let loaded = watched(|progress| {
@@ -218,6 +232,7 @@ impl Part<'_> {
                     return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
                 }
                 let snapshot = super::common::read(path)?.snapshot();
+                taken.borrow_mut().at_start = false;
                 taken.borrow_mut().admission.admit_store(&snapshot)?;
                 taken.borrow_mut().epochs.come(snapshot.epochs());
                 let numbers = taken.borrow().coming.of(&snapshot)?;
@@ -239,7 +254,7 @@ impl Part<'_> {
                         let fed = match feed.next(PATIENCE) {
                             Ok(Next::Result(fed)) => fed,
                             Ok(Next::Idle) => continue,
-                            Ok(Next::End) => return None,
+                            Ok(Next::End) => return taken.borrow_mut().end(),
                             Err(failure) => return Some(taken.borrow_mut().fail(failure)),
                         };
                         if let Some(observation) = taken.borrow_mut().take(fed) {
@@ -260,6 +275,15 @@ struct Taken<'s> {
     admission: Admission,
     /// The epoch of ready-made fingerprints that name none.
     ready_made: &'s str,
+    /// Where the store is, or will be.
+    place: &'s Path,
+    /// Whether nothing has come for a new store.
+    at_start: bool,
+    /// The name of the epoch that a new store begins with, if an export says it.
+    first_epoch: Option<String>,
+    /// What has come of the export that is being read, and where its last line is that is no entry.
+    export: Option<Export>,
+    exported_at: String,
     skip_broken: bool,
     epochs: Epochs<'s>,
     /// What else the last record tells.
@@ -284,9 +308,20 @@ impl Taken<'_> {
         Err(Error::Cancelled)
     }
 
+    /// Nothing more comes of some sources.
+    fn end(&mut self) -> Option<simkeep::Result<Record>> {
+        let why = "an export has no end; nothing was stored";
+        self.export.take().map(|_| self.fail(Failure::Broken(why.to_owned())))
+    }
+
     /// The observation that an entry is; none if there is nothing to observe.
     fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Record>> {
-        match self.admission.admit(fed) {
+        let fed = self.admission.admit(fed);
+        self.at_start &= matches!(fed, Fed::Export(_));
+        if let Some(Err(flaw)) = self.export.as_mut().map(|export| export.admit(&fed)) {
+            return Some(self.flawed(&format!("behind {}", self.exported_at), flaw));
+        }
+        match fed {
             Fed::Entry(entry) => {
                 let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
                 wrong.into_iter().for_each(|message| say(&message));
@@ -310,6 +345,7 @@ impl Taken<'_> {
                 None
             }
             Fed::Epoch(name, terms) => self.epochs.named(&name, terms).err().map(Err),
+            Fed::Export(line) => self.exported(line),
         }
     }
 
@@ -349,11 +385,11 @@ impl Taken<'_> {
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.unwrap_or_else(|| self.ready_made.to_owned());
-                content(fingerprint, self.epochs.named(&name, Terms::default())?)
+                content(fingerprint, self.epoch(&name)?)
             }
             Found::Restated(fingerprint, name) => {
                 self.restated += 1;
-                let epoch = self.epochs.named(&name, Terms::default())?;
+                let epoch = self.epoch(&name)?;
                 Entry::Restated(Restated { time, fingerprint, digest, epoch })
             }
             Found::Weighed(weight) => {
@@ -370,6 +406,14 @@ impl Taken<'_> {
 }
 
 impl Taken<'_> {
+    /// The epoch that a record names.
+    fn epoch(&mut self, name: &str) -> simkeep::Result<Epoch> {
+        match &self.export {
+            Some(export) => export.epoch(name),
+            None => self.epochs.named(name, Terms::default()),
+        }
+    }
+
     /// The visit as the store has it, if it is known in whatever epoch, and what is to be restated of
     /// it.
     fn told_before(

@@ -11,15 +11,7 @@ const MS_PER_DAY: i64 = 86_400_000;
 
 /// A time in milliseconds since 1970 as RFC 3339 in UTC; with its milliseconds if it has any.
 pub(super) fn format(ms: i64) -> String {
-    let Some(time) = civil(ms) else {
-        return no_time(ms);
-    };
-    let (hour, minute, second) = (time.hour(), time.minute(), time.second());
-    let mut out = format!("{}T{hour:02}:{minute:02}:{second:02}", date(time));
-    if time.millisecond() != 0 {
-        out += &format!(".{:03}", time.millisecond());
-    }
-    out + "Z"
+    simkeep_archive::time_text(ms)
 }
 
 /// The day and the time of day of a time in milliseconds since 1970.

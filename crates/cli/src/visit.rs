@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use simkeep::{Entry, Epoch, EpochInfo, Error, Seen, Weight};
 
 use super::time;
+use simkeep_archive::export;
 
 /// What was seen where no content was.
 pub(super) fn seen(seen: &Seen) -> Option<&'static str> {
@@ -15,44 +16,17 @@ pub(super) fn seen(seen: &Seen) -> Option<&'static str> {
     }
 }
 
-/// An entry as `export` writes and `ingest` reads it: keys in this order, and only those that say
+/// An entry as `export` writes and `load` reads it: keys in this order, and only those that say
 /// something. Content without a fingerprint has `null` in its place.
+#[expect(clippy::expect_used, reason = "it was written as an object a moment ago")]
 pub(super) fn object(
     url: &str,
     entry: &Entry,
     epochs: &[EpochInfo],
 ) -> simkeep::Result<Map<String, Value>> {
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("url", url.into());
-    put("t", time::format(entry.time()).into());
-    if let Some(content) = entry.content() {
-        put("fingerprint", content.fingerprint.map(fingerprint).into());
-    }
-    if let Some(digest) = entry.digest() {
-        put("digest", digest.to_string().into());
-    }
-    if let Some(content) = entry.content() {
-        put("epoch", epoch(epochs, content.epoch)?.into());
-    }
-    if let Some(status) = entry.visit().and_then(|visit| visit.status) {
-        put("status", status.into());
-    }
-    if let Some(modified) = entry.visit().and_then(|visit| visit.modified) {
-        put("modified", time::format(modified).into());
-    }
-    if let Some(weight) = entry.weight() {
-        put("weight", self::weight(weight));
-    }
-    let seen = match entry {
-        Entry::Visit(visit) => seen(&visit.seen),
-        Entry::Restated(_) => Some("restated"),
-        Entry::Weighed(_) => None,
-    };
-    if let Some(seen) = seen {
-        put("seen", seen.into());
-    }
-    Ok(object)
+    let name = entry.content().map_or(Ok(""), |content| epoch(epochs, content.epoch))?;
+    let line = export::entry(url, entry, name);
+    Ok(serde_json::from_str(&line).expect("an entry is written as an object"))
 }
 
 /// A weight as a number that is read as the same weight.

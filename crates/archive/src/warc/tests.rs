@@ -40,6 +40,7 @@ fn texts(items: &[Item]) -> Vec<&str> {
             Item::Passed(kind) => kind,
             Item::Binary(_) => "binary",
             Item::Epoch(name, _) => name.as_str(),
+            Item::Export(line) => line.at.as_str(),
         })
         .collect()
 }

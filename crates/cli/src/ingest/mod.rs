@@ -30,6 +30,7 @@ use super::words::many;
 use super::{Common, origin};
 use observer::Observer;
 use progress::Progress;
+use simkeep_archive::export::Line;
 use simkeep_archive::{Broken, Source};
 use summary::Summary;
 
@@ -79,7 +80,7 @@ Of changed pages it is counted how many changed by under 1 % of their words, abo
 (moderate), and by more (major), if that is known. Of texts of fewer than 100 words it is not. \"Novel\" is content that is the first of its
 page, or more than a minor change away from each of its last versions.
 
-Broken records are named, counted and skipped.")]
+Broken records are named, counted and skipped. What `simkeep export` wrote is loaded by `simkeep load`.")]
 pub(super) struct Ingest {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
@@ -199,6 +200,7 @@ impl Ingest {
                 Fed::Epoch(name, _) if before.epochs.iter().any(|(known, _)| *known == name) => {}
                 Fed::Epoch(name, terms) => before.epochs.push((name, terms)),
                 Fed::Passed(kind) => before.summary.passed(kind),
+                Fed::Export(line) => return Err(exported(&line)),
                 Fed::Broken(broken) => {
                     before.summary.broken += 1;
                     if self.strict {
@@ -250,6 +252,10 @@ impl Ingest {
                 Next::Result(Fed::Passed(kind)) => observer.summary.passed(kind),
                 Next::Result(Fed::Binary(captured)) => observer.binary(&captured),
                 Next::Result(Fed::Epoch(name, terms)) => observer.epoch(&name, terms)?,
+                Next::Result(Fed::Export(line)) => {
+                    observer.flush()?;
+                    return Err(exported(&line));
+                }
                 Next::Idle => observer.flush()?,
                 Next::End => {
                     observer.flush()?;
@@ -259,6 +265,11 @@ impl Ingest {
             progress.show(feed.bytes_read(), &observer.summary);
         }
     }
+}
+
+/// Why an export is not taken: a store that is observed record by record has other epochs.
+fn exported(line: &Line) -> Failure {
+    Failure::Broken(format!("{}: an export of a whole store, which `simkeep load` reads", line.at))
 }
 
 /// What comes before the first record.

@@ -118,8 +118,20 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     assert_eq!(copy.run(&["df", "list", "--json"]).objects().len(), 1);
     assert_eq!(copy.run(&["epoch", "list", "--json"]).objects()[0]["state"], "ended");
     assert_eq!(copy.export(), place.export());
-    let copy = Place::with(&place.export());
+    let copy = Place::new();
+    copy.load(&place.export());
     assert_eq!(copy.export(), place.export());
+    copy.done(&["verify"]);
+    // Plain lines bring no table.
+    let copy = Place::new();
+    let lines = plain(&place.export());
+    let without: String = lines
+        .lines()
+        .filter(|line| !line.contains("base64"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    copy.ingest(&without);
+    assert_eq!(entries(&copy.export()), entries(&place.export()));
     copy.done(&["verify"]);
     let without = copy.run_with_input(&["ingest", "-"], &line(5, 5000, "A text."));
     assert!(without.err.contains("begin the epoch once more"), "{}", without.err);
@@ -199,7 +211,8 @@ fn an_epoch_for_near_duplicates_stands_beside_the_one_for_change() {
         epochs.into_iter().map(|mut epoch| epoch["role"].take()).collect()
     };
     assert_eq!(roles(&place), [json!("both"), json!("near")]);
-    let copy = Place::with(&place.export());
+    let copy = Place::new();
+    copy.load(&place.export());
     assert_eq!((copy.export(), roles(&copy)), (place.export(), roles(&place)));
     let copy = Place::new();
     copy.run(&["load", place.store().to_str().unwrap()]);
@@ -228,22 +241,24 @@ fn what_was_never_seen_is_not_restated() {
     assert_eq!(place.ingest(&none)["known"], 1);
     let export = place.export();
     assert!(export.lines().any(|line| line.contains("null") && line.contains("restated")));
-    assert_eq!(Place::with(&export).export(), export);
+    let copy = Place::new();
+    copy.load(&export);
+    assert_eq!(copy.export(), export);
     let nameless = ready.replace(",\"epoch\":\"x\"", "");
     assert!(place.run_with_input(&["ingest", "-"], &nameless).err.contains("epoch"));
 }
 
 /// A record of a page's history.
-struct Record {
-    url: String,
-    time: i64,
+pub(super) struct Record {
+    pub(super) url: String,
+    pub(super) time: i64,
     /// Whether the extractor changed, and not the page.
-    technical: bool,
-    fingerprint: u64,
+    pub(super) technical: bool,
+    pub(super) fingerprint: u64,
 }
 
 /// The histories of real pages, in order of time; beside the project, if they are at hand.
-fn histories() -> Option<Vec<Record>> {
+pub(super) fn histories() -> Option<Vec<Record>> {
     let path = format!("{}/../../../shared/data/ota-contrib.jsonl.zst", env!("CARGO_MANIFEST_DIR"));
     let Ok(file) = std::fs::File::open(&path) else {
         println!("skipped: {path} is not there");

@@ -1,4 +1,4 @@
-//! `export`, and its way back through `ingest`.
+//! `export`: its lines, and that they depend on nothing but what was observed.
 
 use super::*;
 use simkeep::Progress;
@@ -45,43 +45,49 @@ fn an_export_says_what_was_observed_in_a_fixed_form() {
     let place = Place::with(CRAWL);
     let export = place.export();
     let lines: Vec<&str> = export.lines().collect();
-    assert_eq!(lines.len(), 11);
+    assert_eq!(lines.len(), 14);
     let expected = [
-        r#"{"epoch":"e","minor":3,"moderate":10}"#,
+        r#"{"simkeep":"export","version":1}"#,
+        r#"{"epoch":"html/2 words2-sqrt/1","minor":2,"moderate":9,"begun_at_visit":0}"#,
+        r#"{"epoch":"e","minor":3,"moderate":10,"begun_at_visit":0}"#,
         r#"{"url":"https://example.com/old","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000fe","epoch":"e","status":200}"#,
         r#"{"url":"https://example.com/old","t":"2024-01-02T00:00:00Z","status":404,"seen":"gone"}"#,
         r#"{"url":"https://example.com/terms","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","epoch":"e","status":200}"#,
     ];
-    assert_eq!(lines[..4], expected);
+    assert_eq!(lines[..6], expected);
+    assert_eq!(lines[13], r#"{"simkeep":"end","lines":14}"#);
     assert_eq!(
-        lines[6],
+        lines[8],
         r#"{"url":"https://example.com/terms","t":"2024-01-04T00:00:00.250Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","epoch":"e","status":200}"#
     );
     assert_eq!(place.done(&["export", "--json"]), export);
 }
 
 #[test]
-fn what_was_exported_and_ingested_is_exported_the_same() {
+fn what_was_exported_and_loaded_is_exported_the_same() {
     let everything = everything();
     let first = Place::with(&everything);
     let export = first.export();
     let records = everything.lines().filter(|line| !line.is_empty()).count();
-    let epochs = r#"{"epoch":"html/2 words2-sqrt/1","minor":2,"moderate":9}
-{"epoch":"e","minor":3,"moderate":10}
-{"epoch":"bare","minor":3,"moderate":10}
-{"epoch":"b","minor":3,"moderate":10}
-{"epoch":"a","minor":3,"moderate":10}
-{"epoch":"external","minor":3,"moderate":10}
+    let epochs = r#"{"simkeep":"export","version":1}
+{"epoch":"html/2 words2-sqrt/1","minor":2,"moderate":9,"begun_at_visit":0}
+{"epoch":"e","minor":3,"moderate":10,"begun_at_visit":0}
+{"epoch":"bare","minor":3,"moderate":10,"begun_at_visit":0}
+{"epoch":"b","minor":3,"moderate":10,"begun_at_visit":0}
+{"epoch":"a","minor":3,"moderate":10,"begun_at_visit":0}
+{"epoch":"external","minor":3,"moderate":10,"begun_at_visit":0}
 "#;
     let lines = export.strip_prefix(epochs).unwrap();
-    assert_eq!(lines.lines().count(), records);
-    let second = Place::with(&export);
+    assert_eq!(lines.lines().count(), records + 1);
+    let second = Place::new();
+    second.load(&export);
     assert_eq!(second.export(), export);
-    // Whatever the order in which it comes.
-    let backwards: String = lines.lines().rev().map(|line| format!("{line}\n")).collect();
-    let third = Place::with(&(epochs.to_owned() + &backwards));
+    // Whatever the order in which it comes, and as plain lines, too.
+    let backwards: String =
+        entries(lines).into_iter().rev().map(|line| format!("{line}\n")).collect();
+    let third = Place::with(&(plain(epochs) + &backwards));
     assert_eq!(third.export(), export);
-    let summary = third.ingest(&export);
+    let summary = third.ingest(&plain(&export));
     assert_eq!((&summary["records"], &summary["known"]), (&records.into(), &records.into()));
 }
 
@@ -101,21 +107,20 @@ fn dates_and_weights_are_exported_and_come_back() {
     let of_weights = |line: &&str| line.contains("weight") && !line.contains("fingerprint");
     let weights: Vec<&str> = export.lines().filter(of_weights).collect();
     let expected = [
-        // Before any visit, and yet behind the first.
         r#"{"url":"http://a.example/","t":"1969-12-31T23:59:55Z","weight":7}"#,
         r#"{"url":"http://a.example/","t":"1970-01-01T00:16:40Z","weight":2.5}"#,
         r#"{"url":"http://a.example/","t":"1970-01-01T00:50:00Z","weight":0.1}"#,
     ];
     assert_eq!(weights, expected);
-    assert!(export.lines().nth(1).unwrap().ends_with(r#","modified":"1970-01-01T00:16:30Z"}"#));
+    let first = entries(&export)[1];
+    assert!(first.ends_with(r#","modified":"1970-01-01T00:16:30Z"}"#), "{first}");
     let word = r#""modified":"1970-01-01T00:16:30.500Z","seen":"not-modified"}"#;
     assert!(export.contains(word), "{export}");
-    assert_eq!(Place::with(&export).export(), export);
     // Loaded, it is the same; a weight of a page that is not known is left out.
     let loaded = Place::new();
     for summary in [(6, 2, 3), (6, 0, 0)] {
-        let unknown = r#"{"url":"http://b.example/","t":5,"weight":1}"#;
-        let ran = loaded.run_with_input(&["load", "-", "--json"], &format!("{export}{unknown}"));
+        let unknown = loaded.write("b.jsonl", r#"{"url":"http://b.example/","t":5,"weight":1}"#);
+        let ran = loaded.run_with_input(&["load", "-", &unknown, "--json"], &export);
         let found = ran.objects().remove(0);
         let told = ["records", "visits", "weighed"].map(|key| found[key].as_u64().unwrap());
         assert_eq!((told[0], told[1], told[2]), summary);
@@ -147,10 +152,11 @@ fn an_export_does_not_depend_on_how_the_store_was_sealed_or_merged() {
         }
         store.close().unwrap();
     }
-    let export = once.export();
-    assert_eq!(pieces.export(), export);
+    let (export, of_pieces) = (once.export(), pieces.export());
+    // When epochs began, it tells, too.
+    assert_eq!(entries(&of_pieces), entries(&export));
     pieces.open().merge(&Progress::default()).unwrap();
-    assert_eq!(pieces.export(), export);
+    assert_eq!(pieces.export(), of_pieces);
 }
 
 #[test]

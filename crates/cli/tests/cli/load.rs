@@ -2,21 +2,15 @@
 
 use super::*;
 
-fn load(place: &Place, lines: &str) -> Value {
-    let ran = place.run_with_input(&["load", "-", "--json"], lines);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    ran.objects().remove(0)
-}
-
 #[test]
 fn what_is_loaded_is_what_would_be_ingested() {
     let (ingested, loaded) = (Place::with(CRAWL), Place::new());
-    let summary = load(&loaded, CRAWL);
+    let summary = loaded.load(CRAWL);
     assert_eq!(loaded.export(), ingested.export());
     for (key, number) in [("records", 10), ("visits", 10), ("pages", 4), ("new", 4), ("known", 0)] {
         assert_eq!(summary[key], number, "{key}");
     }
-    let again = load(&loaded, CRAWL);
+    let again = loaded.load(CRAWL);
     assert_eq!((&again["known"], &again["segments"]), (&10.into(), &0.into()));
     assert_eq!(loaded.export(), ingested.export());
     loaded.done(&["verify"]);
@@ -27,7 +21,7 @@ fn other_stores_and_lines_are_loaded_together() {
     let (first, second) = (Place::with(CRAWL), Place::new());
     let other =
         r#"{"url":"https://example.com/terms","t":9,"fingerprint":"0000000000000007","epoch":"x"}"#;
-    load(&second, other);
+    second.load(other);
     let all = Place::new();
     let lines = all.write("more.jsonl", r#"{"url":"http://a.example/","t":1,"text":"a"}"#);
     let (one, two) = (first.store(), second.store());
@@ -157,22 +151,25 @@ fn a_whole_export_brings_its_epochs_into_a_new_store_and_into_no_other() {
     let (export, store) = (source.export(), source.store());
     let store = store.to_str().unwrap();
     let names: Vec<String> = epochs(&source).into_iter().map(|(name, _)| name).collect();
-    for args in [&["load", "-"][..], &["ingest", "-"], &["load", store]] {
+    let lines = plain(&export);
+    for (args, export) in
+        [(&["load", "-"][..], &export), (&["ingest", "-"], &lines), (&["load", store], &export)]
+    {
         let copy = Place::new();
-        let ran = copy.run_with_input(args, &export);
+        let ran = copy.run_with_input(args, export);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         assert_eq!(epochs(&copy), epochs(&source));
-        assert_eq!(copy.export(), export);
+        assert_eq!(entries(&copy.export()), entries(&source.export()));
         let other = Place::with(&TEXT.replace("a.example", "b.example"));
         let before = epochs(&other);
-        let ran = other.run_with_input(args, &export);
+        let ran = other.run_with_input(args, export);
         assert!(ran.err.contains("--epochs-from-input"), "{args:?}: {}", ran.err);
         assert_eq!(epochs(&other)[..1], [(names[0].clone(), epochs(&other)[0].1.clone())]);
         assert!(epochs(&other).iter().all(|(name, _)| name != OURS));
         if args[0] == "load" {
             assert_eq!(epochs(&other), before);
         }
-        let ran = other.run_with_input(&[args, &["--epochs-from-input"]].concat(), &export);
+        let ran = other.run_with_input(&[args, &["--epochs-from-input"]].concat(), export);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         assert!(epochs(&other).iter().any(|(name, _)| name == OURS));
     }

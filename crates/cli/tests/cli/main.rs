@@ -11,6 +11,7 @@ mod epoch;
 mod evaluate;
 mod exits;
 mod export;
+mod exported;
 mod fingerprint;
 mod forget;
 mod hostile;
@@ -138,6 +139,13 @@ impl Place {
         ran.objects().remove(0)
     }
 
+    /// Loads lines from standard input, and gives the summary.
+    fn load(&self, lines: &str) -> Value {
+        let ran = self.run_with_input(&["load", "-", "--json"], lines);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        ran.objects().remove(0)
+    }
+
     fn export(&self) -> String {
         self.done(&["export"])
     }
@@ -167,6 +175,17 @@ fn objects(lines: &str) -> Vec<Value> {
         value
     };
     lines.lines().map(object).collect()
+}
+
+/// The lines of an export that are entries.
+fn entries(export: &str) -> Vec<&str> {
+    export.lines().filter(|line| line.starts_with("{\"url\"")).collect()
+}
+
+/// An export as lines that `ingest` takes: without those that say that it is whole.
+fn plain(export: &str) -> String {
+    let lines = export.lines().filter(|line| !line.starts_with("{\"simkeep\""));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// Every file of a folder: its name, its time of modification, its bytes.

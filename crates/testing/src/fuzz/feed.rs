@@ -13,6 +13,7 @@ use zstd::bulk::Compressor;
 
 use crate::fuzz::allocator::within;
 use simkeep_archive::escape::is_unfit;
+use simkeep_archive::export::Says;
 use simkeep_archive::{Chunk, Item, RECORD_BYTES_MAX, ZstdWindow, part};
 
 /// Most bytes of one allocation: the largest record has three times its size when it was mapped to
@@ -225,8 +226,10 @@ impl Read for Pieces {
 
 /// An item without its place, which tells how the file was packed.
 fn placeless(mut item: Item) -> Item {
-    if let Item::Broken(broken) = &mut item {
-        broken.at.clear();
+    match &mut item {
+        Item::Broken(broken) => broken.at.clear(),
+        Item::Export(line) => line.at.clear(),
+        _ => {}
     }
     item
 }
@@ -249,6 +252,13 @@ fn check_item(item: &Item) {
         Item::Binary(captured) => assert!(!captured.url.is_empty()),
         Item::Epoch(name, _) => {
             assert!(!name.is_empty() && name.len() <= 256 && !name.contains(char::is_control));
+        }
+        Item::Export(line) => {
+            let why = if let Says::Flawed(why) = &line.says { why } else { "sound" };
+            for said in [line.at.as_str(), why] {
+                assert!(!said.is_empty() && said.len() <= SAID_BYTES_MAX, "{said:?}");
+                assert!(!said.contains(is_unfit), "{said:?}");
+            }
         }
         other => panic!("{other:?}"),
     }

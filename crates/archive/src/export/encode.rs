@@ -1,0 +1,269 @@
+//! The lines of an export, written.
+
+use std::io::{self, Write};
+
+use simkeep::df::Table;
+use simkeep::{Content, Entry, EpochInfo, Error, Role, Seen};
+
+use super::super::{base64, escape, time};
+use super::{Extent, PART_BYTES_MAX, VERSION};
+
+/// Writes the lines of an export, in the order in which its methods stand here.
+///
+/// It gathers what it writes; [`pass`](Encoder::pass) passes it on.
+#[derive(Debug)]
+pub struct Encoder {
+    out: Vec<u8>,
+    lines: u64,
+    /// The page that was written last, and as JSON.
+    url: String,
+    quoted: Vec<u8>,
+    /// The names of the epochs by number, as JSON.
+    names: Vec<Vec<u8>>,
+}
+
+impl Encoder {
+    /// Writes the first line.
+    pub fn new(extent: &Extent) -> Encoder {
+        let (url, quoted, names) = (String::new(), Vec::new(), Vec::new());
+        let mut encoder = Encoder { out: Vec::new(), lines: 0, url, quoted, names };
+        let out = &mut encoder.out;
+        out.extend_from_slice(b"{\"simkeep\":\"export\",\"version\":");
+        put_number(out, VERSION);
+        if let Some(under) = &extent.under {
+            out.extend_from_slice(b",\"under\":");
+            put_text(out, under);
+        }
+        if let Some(since) = extent.since {
+            put_time(out, b",\"since\":\"", since);
+        }
+        if extent.in_force {
+            out.extend_from_slice(b",\"in_force\":true");
+        }
+        encoder.line();
+        encoder
+    }
+
+    /// Writes the next epoch, and which table will come for it.
+    pub fn epoch(&mut self, info: &EpochInfo, table: Option<u64>) {
+        let out = &mut self.out;
+        out.extend_from_slice(b"{\"epoch\":");
+        let start = out.len();
+        put_text(out, &info.name);
+        self.names.push(out.get(start..).unwrap_or_default().to_vec());
+        if info.role != Role::Both {
+            out.extend_from_slice(b",\"role\":");
+            put_text(out, &info.role.to_string());
+        }
+        let reserved = info.epoch.mask().leading_zeros();
+        for (key, number) in [
+            (&b",\"minor\":"[..], Some(info.bands.minor.into())),
+            (b",\"moderate\":", Some(info.bands.moderate.into())),
+            (b",\"begun_at_visit\":", Some(info.begun)),
+            (b",\"reserved\":", Some(reserved.into()).filter(|_| reserved > 0)),
+        ] {
+            if let Some(number) = number {
+                out.extend_from_slice(key);
+                put_number(out, number);
+            }
+        }
+        if info.ended {
+            out.extend_from_slice(b",\"ended\":true");
+        }
+        if let Some(id) = table {
+            out.extend_from_slice(b",\"table\":\"");
+            put_hexadecimal(out, &id.to_be_bytes());
+            out.push(b'"');
+        }
+        self.line();
+    }
+
+    /// Writes a table that was named with an epoch, and passes it on part by part.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer.
+    pub fn table(&mut self, table: &Table, to: &mut impl Write) -> io::Result<()> {
+        let bytes = table.as_bytes();
+        let mut at = 0;
+        for part in bytes.chunks(PART_BYTES_MAX) {
+            let out = &mut self.out;
+            out.extend_from_slice(b"{\"table\":\"");
+            put_hexadecimal(out, &table.id().to_be_bytes());
+            out.extend_from_slice(b"\",\"at\":");
+            put_number(out, at);
+            out.extend_from_slice(b",\"of\":");
+            put_number(out, bytes.len() as u64);
+            out.extend_from_slice(b",\"base64\":\"");
+            base64::encode(part, out);
+            out.push(b'"');
+            self.line();
+            self.pass(to)?;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Writes an entry of a page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEpoch`] if its epoch was not written.
+    pub fn entry(&mut self, url: &str, entry: &Entry) -> simkeep::Result<()> {
+        if self.url != url {
+            url.clone_into(&mut self.url);
+            self.quoted.clear();
+            put_text(&mut self.quoted, url);
+        }
+        let name = match entry.content() {
+            Some(Content { epoch, .. }) => {
+                let name = self.names.get(epoch.count() as usize);
+                name.ok_or(Error::UnknownEpoch(epoch.number()))?
+            }
+            None => &Vec::new(),
+        };
+        put_entry(&mut self.out, &self.quoted, entry, name);
+        self.line();
+        Ok(())
+    }
+
+    /// Writes the last line. Returns how many lines there are.
+    pub fn end(&mut self) -> u64 {
+        self.out.extend_from_slice(b"{\"simkeep\":\"end\",\"lines\":");
+        put_number(&mut self.out, self.lines + 1);
+        self.line();
+        self.lines
+    }
+
+    /// How many bytes are gathered.
+    pub fn gathered(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Passes on what is gathered.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer.
+    pub fn pass(&mut self, to: &mut impl Write) -> io::Result<()> {
+        to.write_all(&self.out)?;
+        self.out.clear();
+        Ok(())
+    }
+
+    /// Ends an object, and the line.
+    fn line(&mut self) {
+        self.out.extend_from_slice(b"}\n");
+        self.lines += 1;
+    }
+}
+
+/// An entry of a page as an export has it, an object in a line without its end; with the name of the
+/// epoch of its fingerprint.
+///
+/// ```
+/// use simkeep::{Entry, Seen, Visit};
+/// # use simkeep_archive::export;
+/// let visit = Visit { time: 1_500, seen: Seen::Gone, status: Some(410), modified: None };
+/// let line = export::entry("https://example.com/", &Entry::Visit(visit), "");
+/// let expected =
+///     r#"{"url":"https://example.com/","t":"1970-01-01T00:00:01.500Z","status":410,"seen":"gone"}"#;
+/// assert_eq!(line, expected);
+/// ```
+pub fn entry(url: &str, entry: &Entry, epoch: &str) -> String {
+    let (mut out, mut quoted, mut name) = (Vec::new(), Vec::new(), Vec::new());
+    put_text(&mut quoted, url);
+    put_text(&mut name, epoch);
+    put_entry(&mut out, &quoted, entry, &name);
+    out.push(b'}');
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// An entry, but for the end of its object; the URL and the name of its epoch are JSON. Only keys that
+/// say something are there.
+fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
+    out.extend_from_slice(b"{\"url\":");
+    out.extend_from_slice(url);
+    put_time(out, b",\"t\":\"", entry.time());
+    let content = entry.content();
+    match content.map(|content| content.fingerprint) {
+        Some(Some(fingerprint)) => {
+            out.extend_from_slice(b",\"fingerprint\":\"");
+            put_hexadecimal(out, &fingerprint.to_be_bytes());
+            out.push(b'"');
+        }
+        Some(None) => out.extend_from_slice(b",\"fingerprint\":null"),
+        None => {}
+    }
+    if let Some(digest) = entry.digest() {
+        out.extend_from_slice(b",\"digest\":\"");
+        put_hexadecimal(out, &digest.0);
+        out.push(b'"');
+    }
+    if content.is_some() {
+        out.extend_from_slice(b",\"epoch\":");
+        out.extend_from_slice(epoch);
+    }
+    if let Some(status) = entry.visit().and_then(|visit| visit.status) {
+        out.extend_from_slice(b",\"status\":");
+        put_number(out, status.into());
+    }
+    if let Some(modified) = entry.visit().and_then(|visit| visit.modified) {
+        put_time(out, b",\"modified\":\"", modified);
+    }
+    if let Some(weight) = entry.weight() {
+        out.extend_from_slice(b",\"weight\":");
+        put_weight(out, weight.to_f64());
+    }
+    let seen: &[u8] = match entry {
+        Entry::Visit(visit) => match visit.seen {
+            Seen::Content(_) => b"",
+            Seen::NotModified { .. } => b",\"seen\":\"not-modified\"",
+            Seen::Gone => b",\"seen\":\"gone\"",
+            Seen::Failed => b",\"seen\":\"failed\"",
+        },
+        Entry::Restated(_) => b",\"seen\":\"restated\"",
+        Entry::Weighed(_) => b"",
+    };
+    out.extend_from_slice(seen);
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    if text.bytes().all(|b| (0x20..0x7f).contains(&b) && b != b'"' && b != b'\\') {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        let json = serde_json::Value::from(text).to_string();
+        let json = escape::json(&json);
+        let inner = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
+        out.extend_from_slice(inner.unwrap_or_default().as_bytes());
+    }
+    out.push(b'"');
+}
+
+/// A key with the quotes of its value, and the time in them.
+fn put_time(out: &mut Vec<u8>, key: &[u8], ms: i64) {
+    out.extend_from_slice(key);
+    time::put(out, ms);
+    out.push(b'"');
+}
+
+fn put_hexadecimal(out: &mut Vec<u8>, bytes: &[u8]) {
+    let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + value - 10 };
+    out.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
+}
+
+fn put_number(out: &mut Vec<u8>, number: u64) {
+    // Writing to memory cannot fail.
+    let _ = write!(out, "{number}");
+}
+
+/// A positive number as people write one: a whole one without decimals.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53")]
+fn put_weight(out: &mut Vec<u8>, weight: f64) {
+    if weight.fract() == 0.0 && weight < 9e15 {
+        put_number(out, weight as u64);
+    } else {
+        let _ = serde_json::to_writer(out, &weight);
+    }
+}

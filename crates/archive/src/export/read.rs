@@ -1,0 +1,210 @@
+//! The lines of an export, read.
+
+use serde_json::{Map, Value};
+use simkeep::Terms;
+
+use super::super::lines::Lines;
+use super::super::object::{self, Object};
+use super::super::{Broken, Item, Payload, Record, base64, escape, jsonl};
+use super::{
+    Epoch, HEAD_BYTES_MAX, LINE_BYTES_MAX, Line, PART_BYTES_MAX, Says, TablePart, VERSION,
+};
+
+/// Whether the first line of a file is that of an export, of whatever version.
+pub(in super::super) fn is_head(line: &[u8]) -> bool {
+    let looks_like_it = line.len() <= HEAD_BYTES_MAX && jsonl::has_key(line, "simkeep");
+    match looks_like_it.then(|| serde_json::from_slice(line)) {
+        Some(Ok(Value::Object(keys))) => keys.contains_key("simkeep") && !keys.contains_key("url"),
+        _ => false,
+    }
+}
+
+/// Reads lines of an export.
+pub(in super::super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
+    if let Some(number) = lines.export_has_ended() {
+        return each(Item::Export(Line { at: lines.at(number), says: Says::FileEnd }));
+    }
+    let cut = lines.cut();
+    for (number, line) in lines.each() {
+        let says = |says| Item::Export(Line { at: lines.at(number), says });
+        let flawed = |why: String| says(Says::Flawed(why));
+        let line = match line {
+            Ok(line) => jsonl::without_mark(line),
+            Err(why) => {
+                each(flawed(why.to_owned()));
+                continue;
+            }
+        };
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let item = match serde_json::from_slice::<Object<'_>>(line) {
+            Ok(object) if object.url.is_some() => match record(object) {
+                Ok(record) => Item::Record(record),
+                Err(why) => Item::Broken(Broken { at: lines.at(number), why }),
+            },
+            Ok(_) => match said(line, number) {
+                Ok(said) => says(said),
+                Err(why) => flawed(why),
+            },
+            Err(_) if cut == Some(number) => flawed("the export ends within this line".to_owned()),
+            Err(why) => {
+                Item::Broken(Broken { at: lines.at(number), why: escape(&why.to_string()) })
+            }
+        };
+        each(item);
+    }
+}
+
+/// An entry of a page, in which nothing is left over.
+fn record(object: Object<'_>) -> Result<Record, String> {
+    let named = |why: &str| match &object.url {
+        Some(object::Value::Text(url)) => format!("{}: {why}", escape(url)),
+        _ => why.to_owned(),
+    };
+    let of_epochs = [&object.role, &object.minor, &object.moderate];
+    if object.has_others || of_epochs.iter().any(|value| value.is_some()) {
+        return Err(named("a key that no entry of an export has"));
+    }
+    if object.text.is_some() {
+        return Err(named("a text, which no entry of an export has"));
+    }
+    if object.fingerprint.is_some() && object.epoch.is_none() {
+        return Err(named("a fingerprint of no epoch"));
+    }
+    let record = jsonl::record(object)?;
+    let is_ready = matches!(record.payload, Payload::Ready { .. } | Payload::Restated { .. });
+    if is_ready && record.epoch.is_none() {
+        return Err(format!("{}: \"epoch\" is no name", escape(&record.url)));
+    }
+    Ok(record)
+}
+
+/// What a line says that is no record.
+fn said(line: &[u8], number: u64) -> Result<Says, String> {
+    if line.len() > LINE_BYTES_MAX {
+        return Err(format!("the line is longer than {} KiB", LINE_BYTES_MAX >> 10));
+    }
+    let keys = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    let mut keys = Keys { keys, wrong: None };
+    let has = |key: &str| keys.keys.contains_key(key);
+    let says = match (has("simkeep"), has("epoch"), has("base64")) {
+        (true, ..) => keys.mark(number)?,
+        (_, true, _) => Says::Epoch(keys.epoch()?),
+        (.., true) => Says::Table(keys.part()?),
+        _ => return Err("neither a page nor an epoch nor a table".to_owned()),
+    };
+    if let Some(key) = keys.wrong {
+        return Err(format!("\"{key}\" is missing or wrong"));
+    }
+    match keys.keys.keys().next() {
+        Some(key) => Err(format!("the key \"{}\" is not known here", escape(key))),
+        None => Ok(says),
+    }
+}
+
+/// The keys of a line, each taken once.
+struct Keys {
+    keys: Map<String, Value>,
+    /// The first one whose value was not what it must be.
+    wrong: Option<&'static str>,
+}
+
+impl Keys {
+    /// What a value is read as; its default if the key is not there and need not be.
+    fn take<T: Default>(
+        &mut self,
+        key: &'static str,
+        needed: bool,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> T {
+        let value = self.keys.remove(key);
+        let read = value.as_ref().map(|value| read(value).ok_or(()));
+        match read {
+            Some(Ok(value)) => return value,
+            None if !needed => {}
+            _ => self.wrong = self.wrong.or(Some(key)),
+        }
+        T::default()
+    }
+
+    fn text(&mut self, key: &'static str) -> String {
+        self.take(key, true, |value| value.as_str().map(str::to_owned))
+    }
+
+    fn number(&mut self, key: &'static str, needed: bool) -> u64 {
+        self.take(key, needed, Value::as_u64)
+    }
+
+    fn flag(&mut self, key: &'static str) -> bool {
+        self.take(key, false, Value::as_bool)
+    }
+
+    /// The checksum of a table.
+    fn id(&mut self, needed: bool) -> Option<u64> {
+        self.take("table", needed, |value| {
+            let digits = value.as_str()?;
+            let plain = digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+            plain.then(|| u64::from_str_radix(digits, 16).ok())
+        })
+    }
+
+    /// That an export begins, or ends.
+    fn mark(&mut self, number: u64) -> Result<Says, String> {
+        let kind = self.text("simkeep");
+        match (kind.as_str(), number) {
+            ("export", 1) => {
+                let version = self.number("version", true);
+                if version != VERSION && self.wrong.is_none() {
+                    return Err(format!(
+                        "it is an export of version {version}; this simkeep reads version {VERSION}"
+                    ));
+                }
+                let _ = self.take("under", false, |value| value.as_str().map(str::to_owned));
+                let _ = self.take("since", false, |value| value.as_str().map(str::to_owned));
+                let _ = self.flag("in_force");
+                Ok(Says::Begin)
+            }
+            ("export", _) => Err("an export begins within another: name each file".to_owned()),
+            ("end", _) => {
+                let lines = self.number("lines", true);
+                if lines != number && self.wrong.is_none() {
+                    return Err(format!(
+                        "the export has {lines} lines, and this is line {number}: lines are missing, or \
+                         were added"
+                    ));
+                }
+                Ok(Says::End)
+            }
+            _ => Err(format!("\"simkeep\" is neither \"export\" nor \"end\": {}", escape(&kind))),
+        }
+    }
+
+    fn epoch(&mut self) -> Result<Epoch, String> {
+        let name = self.text("epoch");
+        let role = self.take("role", false, |value| Some(Some(value.as_str()?.to_owned())));
+        let [minor, moderate] = ["minor", "moderate"].map(|key| self.number(key, true));
+        let terms: Terms = jsonl::terms(role.as_deref(), Some((minor, moderate)))?;
+        let begun = self.number("begun_at_visit", true);
+        let reserved = self.take("reserved", false, |value| {
+            u32::try_from(value.as_u64()?).ok().filter(|bits| *bits <= u64::BITS)
+        });
+        let (ended, table) = (self.flag("ended"), self.id(false));
+        Ok(Epoch { name: jsonl::epoch_name(&name)?, reserved, terms, begun, ended, table })
+    }
+
+    fn part(&mut self) -> Result<TablePart, String> {
+        let id = self.id(true).unwrap_or_default();
+        let [at, of] = ["at", "of"].map(|key| self.number(key, true));
+        let text = self.text("base64");
+        let bytes = base64::decode(text.as_bytes()).ok_or("\"base64\" is no base64")?;
+        if bytes.is_empty() || bytes.len() > PART_BYTES_MAX {
+            let most = PART_BYTES_MAX;
+            return Err(format!("the part of a table has {} bytes, not 1 to {most}", bytes.len()));
+        }
+        if at.checked_add(bytes.len() as u64).is_none_or(|end| end > of) {
+            return Err("the part of a table ends behind the table".to_owned());
+        }
+        Ok(TablePart { id, at, of, bytes })
+    }
+}

@@ -1,0 +1,136 @@
+//! Exports, written and read.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use simkeep::{Observation, Options, Restatement, Role, Store};
+
+use super::super::chunk::tests::items;
+use super::super::{Item, Payload, Record, ZstdWindow, part};
+use super::*;
+
+/// The items of a file of lines.
+fn read(lines: &[u8]) -> Vec<Item> {
+    let bytes = Box::new(std::io::Cursor::new(lines.to_vec()));
+    let (progress, window) = (Arc::default(), ZstdWindow::default());
+    items(part("x.jsonl", ".jsonl", bytes, progress, window, false).unwrap())
+}
+
+/// The export of a small store.
+fn export() -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
+    let epoch = store.register_epoch("mine \u{202e}\"", Role::Near).unwrap();
+    let url = "https://example.com/\u{e4}\u{202e}\"\\";
+    store.observe(Observation::content(url, 1_500, 7, epoch).status(200).modified(-1)).unwrap();
+    store.restate(Restatement::new(url, 1_500, None, store.change_epoch())).unwrap();
+    store.observe(Observation::gone(url, 2_000).weight(0.1)).unwrap();
+    let mut encoder = Encoder::new(&Extent::default());
+    let snapshot = store.snapshot();
+    snapshot.epochs().iter().for_each(|info| encoder.epoch(info, None));
+    for observation in snapshot.observations() {
+        let (url, entry) = observation.unwrap();
+        encoder.entry(&url, &entry).unwrap();
+    }
+    assert_eq!(encoder.end(), 8);
+    let mut out = Vec::new();
+    encoder.pass(&mut out).unwrap();
+    out
+}
+
+fn says(item: &Item) -> Option<&Says> {
+    match item {
+        Item::Export(line) => Some(&line.says),
+        _ => None,
+    }
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let export = export();
+    let text = String::from_utf8(export.clone()).unwrap();
+    assert!(!text.contains(|c| c != '\n' && super::super::escape::is_unfit(c)), "{text}");
+    let all = read(&export);
+    assert_eq!(all.len(), 9);
+    assert_eq!((says(&all[0]), says(&all[7])), (Some(&Says::Begin), Some(&Says::End)));
+    assert_eq!(says(&all[8]), Some(&Says::FileEnd));
+    let Some(Says::Epoch(epoch)) = says(&all[2]) else { panic!("{:?}", all[2]) };
+    assert_eq!((epoch.name.as_str(), epoch.terms.role), ("mine \u{202e}\"", Role::Near));
+    let record = |item: &Item| match item {
+        Item::Record(record) => record.clone(),
+        other => panic!("{other:?}"),
+    };
+    let records: Vec<Record> = all[3..7].iter().map(record).collect();
+    assert!(records.iter().all(|record| record.url == "https://example.com/\u{e4}\u{202e}\"\\"));
+    assert_eq!(records[0].payload, Payload::Ready { fingerprint: Some(7) });
+    assert_eq!((records[0].status, records[0].modified), (Some(200), Some(-1)));
+    assert_eq!(records[1].payload, Payload::Restated { fingerprint: None });
+    assert_eq!((&records[2].payload, records[2].time), (&Payload::Gone, 2_000));
+    assert_eq!(records[3].payload, Payload::Weighed(0.1.into()));
+}
+
+/// Whether a file says that it is no sound export, or is none at all.
+fn is_refused(lines: &[u8]) -> bool {
+    let all = read(lines);
+    let flawed = all.iter().any(|item| matches!(says(item), Some(Says::Flawed(_))));
+    let is_export = all.iter().any(|item| matches!(says(item), Some(Says::Begin)));
+    let broken = all.iter().any(|item| matches!(item, Item::Broken(_)));
+    let ends = all.iter().filter(|item| says(item) == Some(&Says::End)).count();
+    let last = all.iter().rev().nth(1).and_then(says) == Some(&Says::End);
+    if is_export { flawed || !last || ends != 1 } else { broken }
+}
+
+#[test]
+fn an_export_that_is_cut_anywhere_is_refused() {
+    let export = export();
+    assert!(!is_refused(&export) && !is_refused(&export[..export.len() - 1]));
+    for len in 1..export.len() - 1 {
+        assert!(is_refused(&export[..len]), "{len}");
+    }
+}
+
+#[test]
+fn lines_that_are_missing_doubled_or_swapped_with_the_ends_are_refused() {
+    let export = export();
+    let lines: Vec<&[u8]> = export.split_inclusive(|b| *b == b'\n').collect();
+    for nth in 0..lines.len() {
+        let mut fewer = lines.clone();
+        fewer.remove(nth);
+        assert!(is_refused(&fewer.concat()), "without {nth}");
+        let mut more = lines.clone();
+        more.insert(nth, lines[nth]);
+        assert!(is_refused(&more.concat()), "{nth} twice");
+    }
+    // However long it is, and however its lines lie in the chunks that it is read in.
+    let pad = format!("{}\n", " ".repeat(1000)).into_bytes();
+    for count in [0, 1, 255, 256, 257, 258, 259, 1000] {
+        let mut padded = lines.clone();
+        (0..count).for_each(|_| padded.insert(3, &pad));
+        assert!(is_refused(&padded.concat()) == (count > 0), "{count}");
+        let end = format!("{{\"simkeep\":\"end\",\"lines\":{}}}\n", 8 + count);
+        *padded.last_mut().unwrap() = end.as_bytes();
+        assert!(!is_refused(&padded.concat()), "{count}");
+        let mut followed = padded.clone();
+        (0..count).for_each(|_| followed.push(&pad));
+        assert!(!is_refused(&followed.concat()), "{count}");
+        followed.push(lines[4]);
+        assert!(is_refused(&followed.concat()), "{count}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_line_of_an_export_may_be_anything(
+        key in prop_oneof![Just("simkeep"), Just("epoch"), Just("base64"), Just("url"), Just("x")],
+        value in prop_oneof![Just("1"), Just("\"end\""), Just("null"), Just("[]"), Just("\"AAAA\"")],
+        more in "(,\"(table|at|of|lines|begun|minor|t|seen|weight)\":(1|-1|\"1970\"|null|\\{\\})){0,4}",
+        rest in "[ -~\n]{0,40}",
+    ) {
+        let mut lines = b"{\"simkeep\":\"export\",\"version\":1}\n".to_vec();
+        lines.extend_from_slice(format!("{{\"{key}\":{value}{more}}}\n").as_bytes());
+        lines.extend_from_slice(rest.as_bytes());
+        is_refused(&lines);
+        let all = read(&lines);
+        prop_assert_eq!(all.last().and_then(says), Some(&Says::FileEnd));
+    }
+}

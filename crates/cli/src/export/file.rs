@@ -1,0 +1,77 @@
+//! The file of an export: packed as its name says, and there when it is whole.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::write::GzEncoder;
+
+use crate::beside::Beside;
+
+/// A file that is being written.
+pub(super) struct PackedFile {
+    place: PathBuf,
+    packed: Packed,
+}
+
+enum Packed {
+    Plain(Beside),
+    Gzip(GzEncoder<Beside>),
+    Zstd(zstd::Encoder<'static, Beside>),
+}
+
+impl PackedFile {
+    /// Begins the file of this name, in whose place there may be another.
+    pub(super) fn create(path: &Path) -> io::Result<PackedFile> {
+        // A link stays one.
+        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is there, and no file"));
+        }
+        if place.parent().is_some_and(|folder| folder != "" && !folder.is_dir()) {
+            return Err(io::Error::new(ErrorKind::NotFound, "its folder is not there"));
+        }
+        let file = Beside::create(&place)?;
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let packed = if name.ends_with(".gz") {
+            Packed::Gzip(GzEncoder::new(file, flate2::Compression::default()))
+        } else if name.ends_with(".zst") {
+            let mut encoder = zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            encoder.include_checksum(true)?;
+            Packed::Zstd(encoder)
+        } else {
+            Packed::Plain(file)
+        };
+        Ok(PackedFile { place, packed })
+    }
+
+    /// Puts it in its place: durable when this returns. Returns its length.
+    pub(super) fn put(self) -> io::Result<u64> {
+        let file = match self.packed {
+            Packed::Plain(file) => file,
+            Packed::Gzip(encoder) => encoder.finish()?,
+            Packed::Zstd(encoder) => encoder.finish()?,
+        };
+        let len = fs::metadata(file.path())?.len();
+        file.put(&self.place)?;
+        Ok(len)
+    }
+}
+
+impl Write for PackedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.packed {
+            Packed::Plain(file) => file.write(bytes),
+            Packed::Gzip(encoder) => encoder.write(bytes),
+            Packed::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.packed {
+            Packed::Plain(file) => file.flush(),
+            Packed::Gzip(encoder) => encoder.flush(),
+            Packed::Zstd(encoder) => encoder.flush(),
+        }
+    }
+}

@@ -1,0 +1,494 @@
+//! `export` and `load`: out of a store, and in again as the same one.
+
+use std::collections::HashMap;
+use std::os::unix::process::CommandExt as _;
+
+use simkeep::df::{Counter, Table};
+use simkeep::fingerprint::{Bands, Recipe};
+use simkeep::{Durability, Entry, Epoch, Observation, Origin, Query, Restatement, Role, Terms};
+
+use super::epoch::{Record, histories};
+use super::*;
+
+/// A table of some words.
+fn table(place: &Place) -> (Origin, String) {
+    let path = place.file("words.df");
+    let recipe: Recipe = "words-idf".parse().unwrap();
+    let mut counter = Counter::new(&recipe, &path, 16 << 20).unwrap();
+    for n in 0..40_000 {
+        counter.add(&format!("the house number {n} stands in the street {}", n % 97)).unwrap();
+    }
+    counter.freeze(1).unwrap();
+    let table = Table::open(&path).unwrap();
+    let id = format!("{:016x}", table.id());
+    (Origin::new(recipe).table(table).unwrap(), id)
+}
+
+/// A store with everything that a store can have: epochs of all kinds, one of them ended, and one with
+/// a table that comes in several parts; late visits, restated content, weights of all times.
+fn everything(place: &Place) -> String {
+    let options = Options::default()
+        .epoch("first/1".into())
+        .epoch_bands(Some(Bands { minor: 1, moderate: 5 }))
+        .durability(Durability::OnFlush);
+    let store = Store::create(place.store(), options).unwrap();
+    let first = store.change_epoch();
+    let url = |n: usize| format!("https://h{}.example/{n}?\u{e4}\"\\\u{202e}", n % 7);
+    let observe = |n: usize, time: i64, epoch: Epoch| {
+        let fingerprint = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (time as u64 % 3);
+        store.observe(Observation::content(&url(n), time, fingerprint, epoch)).unwrap();
+    };
+    (0..60).for_each(|n| observe(n, 1000 + n as i64, first));
+    let near = Terms::from(Role::Near).bands(Bands { minor: 0, moderate: 64 });
+    let near = store.register_epoch("near \u{202e} it", near).unwrap();
+    let minwise = store.register_epoch("words2-minwise/1", Role::Change).unwrap();
+    (0..60).for_each(|n| observe(n, 5000 - 7 * n as i64, [first, near, minwise][n % 3]));
+    let (origin, id) = table(place);
+    let idf = store.begin_epoch(&origin, Role::Both).unwrap();
+    let second = Observation::content("https://h1.example/also", 9000, 1, first).also(2, idf);
+    store.observe(second.status(200).modified(8000).weight(0.1)).unwrap();
+    for n in (0..60).step_by(3) {
+        let time = 1000 + n as i64;
+        store.restate(Restatement::new(&url(n), time, n as u64, near)).unwrap();
+        let weight = 1e-3 * (n + 1) as f64;
+        store.weigh(Observation::weighed(&url(n), -5_000_000 + n as i64, weight)).unwrap();
+        store.observe(Observation::failed(&url(n), 700).status(503)).unwrap();
+        store.observe(Observation::not_modified(&url(n), 99_500).modified(-1)).unwrap();
+    }
+    for n in (0..60).step_by(5) {
+        store.observe(Observation::gone(&url(n), 100_000).status(410)).unwrap();
+    }
+    store.end_epoch(near, u64::MAX).unwrap();
+    store.end_epoch(first, u64::MAX).unwrap();
+    store.register_epoch("never used", Role::Near).unwrap();
+    store.close().unwrap();
+    id
+}
+
+/// What a store says of its epochs and tables.
+fn described(place: &Place, store: &str) -> Vec<Value> {
+    let of = |verb: [&str; 2]| {
+        let [verb, what] = verb;
+        place.run(&[verb, what, "--json", "--store", store]).objects()
+    };
+    let mut all = [of(["epoch", "list"]), of(["df", "list"])].concat();
+    for object in &mut all {
+        let object = object.as_object_mut().unwrap();
+        // In several segments, a fingerprint counts as often.
+        object.remove("fingerprints");
+        object.remove("file");
+    }
+    all
+}
+
+#[test]
+fn a_whole_store_comes_back_from_its_export() {
+    let place = Place::new();
+    let id = everything(&place);
+    let export = place.export();
+    assert_eq!(export, place.export());
+    let lines: Vec<&str> = export.lines().collect();
+    assert_eq!(lines[0], r#"{"simkeep":"export","version":1}"#);
+    assert_eq!(
+        lines[1],
+        r#"{"epoch":"first/1","minor":1,"moderate":5,"begun_at_visit":0,"ended":true}"#
+    );
+    let near = r#"{"epoch":"near \u202e it","role":"near","minor":0,"moderate":64,"begun_at_visit":60,"ended":true}"#;
+    assert_eq!(lines[2], near);
+    assert!(lines[4].contains(&format!(r#""table":"{id}""#)), "{}", lines[4]);
+    let end = format!(r#"{{"simkeep":"end","lines":{}}}"#, lines.len());
+    assert_eq!(*lines.last().unwrap(), end);
+    let parts = lines.iter().filter(|line| line.contains("\"base64\"")).count();
+    assert!(parts > 2, "{parts}");
+    for name in ["plain.jsonl", "packed.jsonl.zst", "packed.jsonl.GZ"] {
+        let file = place.file(name);
+        let told = place.run(&["export", "-o", &file, "--json"]).objects().remove(0);
+        assert_eq!(told["lines"], lines.len());
+        assert_eq!(told["entries"], entries(&export).len());
+        assert_eq!(told["file_bytes"], std::fs::metadata(&file).unwrap().len());
+        let copy = format!("{name}.simkeep");
+        place.done(&["load", &file, "--store", &copy, "--json"]);
+        assert!(place.done(&["export", "--store", &copy]) == export, "{name}");
+        assert_eq!(described(&place, &copy), described(&place, "store"));
+        place.done(&["verify", &copy]);
+    }
+    assert!(std::fs::read(place.path("plain.jsonl")).unwrap() == export.as_bytes());
+    // Beside what is there already, once more, and from a folder.
+    let again = place.run(&["load", "plain.jsonl", "--store", "packed.jsonl.GZ.simkeep", "--json"]);
+    assert_eq!(
+        (&again.objects()[0]["visits"], &again.objects()[0]["segments"]),
+        (&0.into(), &0.into())
+    );
+    let other = Place::with(CRAWL);
+    std::fs::create_dir(place.path("folder")).unwrap();
+    std::fs::rename(place.path("plain.jsonl"), place.path("folder/a.jsonl")).unwrap();
+    let folder = place.file("folder");
+    other.done(&["load", &folder, "--epochs-from-input", "--json"]);
+    let both = Place::with(CRAWL);
+    let store = place.file("store");
+    both.done(&["load", &store, "--epochs-from-input", "--json"]);
+    assert!(both.export() == other.export());
+    assert_eq!(leftovers(&place), Vec::<String>::new());
+}
+
+/// Whether nothing was made at this path but perhaps an empty folder.
+fn is_nothing(path: &Path) -> bool {
+    !path.exists() || files(path).is_empty()
+}
+
+/// Files that were to be put in some place.
+fn leftovers(place: &Place) -> Vec<String> {
+    let names = files(place.dir.path()).into_iter().map(|file| file.0.display().to_string());
+    names.filter(|name| name.ends_with(".part")).collect()
+}
+
+/// All that an export may be of.
+#[test]
+fn an_export_is_of_what_was_asked_for() {
+    let place = Place::new();
+    everything(&place);
+    let all = place.export();
+    let ask = |args: &[&str]| place.done(&[&["export"], args].concat());
+    let under = ask(&["--under", "h1.example"]);
+    assert!(
+        under.starts_with(r#"{"simkeep":"export","version":1,"under":"h1.example"}"#),
+        "{under}"
+    );
+    let of_host: Vec<&str> =
+        entries(&all).into_iter().filter(|line| line.contains("//h1.example/")).collect();
+    assert!(of_host.len() > 10);
+    assert_eq!(entries(&under), of_host);
+    let since = ask(&["--since", "1970-01-01T00:01:39.500Z"]);
+    let first = r#"{"simkeep":"export","version":1,"since":"1970-01-01T00:01:39.500Z"}"#;
+    assert_eq!(since.lines().next(), Some(first));
+    let later = |line: &&str| {
+        line.contains(r#""t":"1970-01-01T00:01:39.500Z""#)
+            || line.contains(r#""t":"1970-01-01T00:01:40Z""#)
+    };
+    let expected: Vec<&str> = entries(&all).into_iter().filter(later).collect();
+    assert!(entries(&since) == expected && expected.len() > 20, "{since}");
+    let without = ask(&["--no-tables"]);
+    assert!(!without.contains("\"table\"") && entries(&without) == entries(&all));
+    assert_eq!(place.run(&["export", "--since", "1", "--in-force"]).code, 2);
+    // What is in force is what the other verbs say.
+    let in_force = ask(&["--in-force"]);
+    assert!(in_force.starts_with(r#"{"simkeep":"export","version":1,"in_force":true}"#));
+    let copy = Place::new();
+    copy.load(&in_force);
+    copy.done(&["verify"]);
+    let pages = |place: &Place| -> HashMap<String, [Value; 5]> {
+        let scan = place.run(&["scan", "--json"]).objects();
+        let in_force = scan.into_iter().filter(|page| page.get("fingerprint").is_some());
+        let keys = ["fingerprint", "digest", "epoch", "weight", "gone"];
+        let of = |page: Value| keys.map(|key| page[key].clone());
+        in_force.map(|page| (page["url"].to_string(), of(page))).collect()
+    };
+    assert_eq!(pages(&copy), pages(&place));
+    assert_eq!(copy.run(&["scan", "--json"]).objects().len(), pages(&place).len());
+    assert!(entries(&in_force).len() < entries(&all).len() / 2);
+    // Each of these is a whole export.
+    for export in [under, since, without] {
+        let copy = Place::new();
+        copy.load(&export);
+        copy.done(&["verify"]);
+        let epochs = |place: &Place| -> Vec<Value> {
+            let list = place.run(&["epoch", "list", "--json"]).objects();
+            list.into_iter().map(|mut epoch| epoch["epoch"].take()).collect()
+        };
+        assert_eq!(epochs(&copy), epochs(&place));
+    }
+}
+
+/// A run of `load` that is to fail at this place of its input, for this reason, and to leave nothing.
+fn refused(bytes: &[u8], at: &str, why: &str) {
+    for options in [&[][..], &["--skip-broken"]] {
+        let place = Place::new();
+        let file = place.write("x.jsonl", bytes);
+        let ran = place.run(&[&["load", file.as_str()], options].concat());
+        let place_of = format!("x.jsonl, {at}: ");
+        let tail = &bytes[bytes.len().saturating_sub(200)..];
+        let tail = String::from_utf8_lossy(tail);
+        assert_eq!(ran.code, 3, "{why}: {} {tail}", ran.err);
+        assert!(ran.err.contains(&place_of) && ran.err.contains(why), "{why}: {}", ran.err);
+        assert!(is_nothing(&place.store()), "{why}");
+        assert_eq!(leftovers(&place), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn an_export_that_is_not_whole_or_not_sound_makes_no_store() {
+    let place = Place::new();
+    let id = everything(&place);
+    let export = place.export();
+    let lines: Vec<String> = export.lines().map(|line| format!("{line}\n")).collect();
+    let count = lines.len();
+    let with = |at: usize, line: &str| {
+        let mut lines = lines.clone();
+        lines[at] = if line.is_empty() { String::new() } else { format!("{line}\n") };
+        lines.concat()
+    };
+    let part = lines.iter().position(|line| line.contains("\"base64\"")).unwrap();
+    let last_part = lines.iter().rposition(|line| line.contains("\"base64\"")).unwrap();
+    let first = last_part + 1;
+    let line = |nth: usize| format!("line {}", nth + 1);
+    let edit = |at: usize, from: &str, to: &str| {
+        assert!(lines[at].contains(from), "{from}: {}", lines[at]);
+        with(at, lines[at].replacen(from, to, 1).trim_end())
+    };
+    let end = format!("{{\"simkeep\":\"end\",\"lines\":{}}}\n", count + 2);
+    let cases: &[(String, String, &str)] = &[
+        (edit(0, ":1}", ":2}"), line(0), "version 2; this simkeep reads version 1"),
+        (edit(0, ":1}", ":\"1\"}"), line(0), "\"version\" is missing or wrong"),
+        (edit(0, ":1}", ":1,\"more\":1}"), line(0), "the key \"more\" is not known"),
+        (edit(0, "\"export\"", "\"backup\""), line(0), "neither \"export\" nor \"end\""),
+        (edit(0, "}", ",\"in_force\":1}"), line(0), "\"in_force\" is missing or wrong"),
+        (with(3, lines[1].trim_end()), line(3), "the epoch first/1 comes twice"),
+        (edit(1, "}", ",\"more\":1}"), line(1), "the key \"more\" is not known"),
+        (edit(1, "\"minor\":1", "\"minor\":65"), line(1), "no bands"),
+        (
+            edit(1, "\"begun_at_visit\":0", "\"begun_at_visit\":-1"),
+            line(1),
+            "\"begun_at_visit\" is missing or wrong",
+        ),
+        (edit(1, "\"begun_at_visit\":0", "\"begun_at_visit\":1"), line(1), "began at 0 visits"),
+        (edit(2, "\"near\",", "\"far\","), line(2), "no role"),
+        (edit(2, "near \\u202e it", "near \\u0007 it"), line(2), "no name"),
+        (edit(2, "}", ",\"reserved\":65}"), line(2), "\"reserved\" is missing or wrong"),
+        (edit(part, "\"at\":0", "\"at\":1"), line(part), "do not follow"),
+        (edit(part, "\"of\":", "\"of\":1"), line(part + 1), "do not follow"),
+        (edit(part, "\"of\":", "\"of\":0,\"x\":"), line(part), "ends behind the table"),
+        (edit(part, "\"at\":0", "\"at\":18446744073709551615"), line(part), "ends behind"),
+        (edit(part, "\"base64\":\"", "\"base64\":\"*"), line(part), "no base64"),
+        (edit(part, "\"base64\":\"", "\"base64\":\"====\",\"x\":\""), line(part), "no base64"),
+        (edit(part, "\"base64\":\"", "\"base64\":\"\",\"x\":\""), line(part), "has 0 bytes"),
+        (edit(part, "\"base64\":\"c2", "\"base64\":\"d2"), line(last_part), &id),
+        (edit(4, &id, "00000000000000ff"), line(last_part), "has not the table"),
+        (edit(last_part, &id, "00000000000000ff"), line(last_part), "is of no epoch"),
+        (
+            with(last_part, lines[first].trim_end()),
+            line(last_part - 1),
+            "did not come, or not whole",
+        ),
+        (edit(first, "{\"url\"", "{\"u\""), line(first), "neither a page nor an epoch nor a table"),
+        (with(count - 2, ""), line(count - 2), "lines are missing"),
+        (lines.concat() + &lines[first], line(count - 1), "behind the last line"),
+        (lines.concat() + &lines[first] + &end, line(count - 1), "behind the last line"),
+        (lines.concat() + &lines.concat(), line(count), "begins within another"),
+        (edit(count - 1, "\"lines\":", "\"lines\":1"), line(count - 1), "lines are missing"),
+        (with(count - 1, ""), line(count - 1), "ends early"),
+        (lines[..first].concat(), line(first), "ends early"),
+        (lines[0].clone(), line(1), "ends early"),
+        (with(5, lines[0].trim_end()), line(5), "begins within another"),
+        (
+            with(first, &format!("{{\"x\":\"{}\"}}", "y".repeat(600 << 10))),
+            line(first),
+            "longer than",
+        ),
+    ];
+    for (bytes, at, why) in cases {
+        refused(bytes.as_bytes(), at, why);
+    }
+    let told = first + entries(&export).iter().position(|line| line.contains("\"epoch\"")).unwrap();
+    // Broken entries can be left out; their epochs must be there.
+    for (broken, why) in [
+        (edit(told, "}", ",\"more\":1}"), "a key that no entry of an export has"),
+        (edit(told, "\"epoch\":", "\"ep\":"), "a key that no entry"),
+        (edit(told, "\"epoch\":", "\"status\":200,\"epo\":"), "a key that no entry"),
+        (with(told, r#"{"url":"http://a/","t":1,"text":"words"}"#), "a text"),
+        (
+            with(told, r#"{"url":"http://a/","t":1,"fingerprint":null}"#),
+            "a fingerprint of no epoch",
+        ),
+    ] {
+        let place = Place::new();
+        let ran = place.run_with_input(&["load", "-"], &broken);
+        assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);
+        let at = format!("line {}: ", told + 1);
+        assert!(ran.err.contains(&at) && ran.err.contains(why), "{why}: {}", ran.err);
+        let ran = place.run_with_input(&["load", "-", "--skip-broken", "--json"], &broken);
+        assert_eq!((ran.code, &ran.objects()[0]["broken"]), (0, &1.into()), "{}", ran.err);
+    }
+    let other = edit(told, "\"epoch\":\"", "\"epoch\":\"other ");
+    let place = Place::new();
+    let ran = place.run_with_input(&["load", "-"], &other);
+    assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);
+    assert!(ran.err.contains("none of those at the head"), "{}", ran.err);
+    // A head that is none: too long, or further down.
+    let long = edit(0, "{", &format!("{{\"under\":\"{}\",", "x".repeat(5000)));
+    for lines in [long, "\n".to_owned() + &export] {
+        let place = Place::new();
+        let ran = place.run_with_input(&["load", "-"], &lines);
+        assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);
+        assert!(ran.err.contains("first line is not at the head"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn an_export_that_is_cut_makes_no_store() {
+    let place = Place::new();
+    everything(&place);
+    let export = place.export().into_bytes();
+    let table = export.windows(8).position(|bytes| bytes == b"\"base64\"").unwrap();
+    let ends = [1, 2, 20, 33, 34, 100, table, table + 300_000];
+    let near_end = (2..40).step_by(5).map(|left| export.len() - left);
+    for len in ends.into_iter().chain(near_end) {
+        let place = Place::new();
+        let file = place.write("cut.jsonl", &export[..len]);
+        let ran = place.run(&["load", &file]);
+        assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{len}: {}", ran.err);
+        assert!(ran.err.contains("cut.jsonl, line "), "{len}: {}", ran.err);
+        assert_eq!(leftovers(&place), Vec::<String>::new());
+        // A packed file may be cut, too; one of no bytes is of nothing.
+        let packed = zstd::encode_all(&export[..], 1).unwrap();
+        let packed = &packed[..(len * packed.len() / export.len()).max(1)];
+        let file = place.write("cut.jsonl.zst", packed);
+        let ran = place.run(&["load", &file]);
+        assert!(ran.code != 0 && is_nothing(&place.store()), "{len}: {}", ran.err);
+    }
+    // Only the end of its last line may be missing.
+    let place = Place::new();
+    let file = place.write("whole.jsonl", &export[..export.len() - 1]);
+    place.done(&["load", &file, "--json"]);
+}
+
+#[test]
+fn what_is_ingested_is_no_export() {
+    let source = Place::with(CRAWL);
+    let export = source.export();
+    let place = Place::new();
+    for more in [&[][..], &["--strict"]] {
+        let ran = place.run_with_input(&[&["ingest", "-"][..], more].concat(), &export);
+        assert_eq!((ran.code, place.store().exists()), (3, false), "{}", ran.err);
+        assert!(ran.err.contains("line 1: ") && ran.err.contains("simkeep load"), "{}", ran.err);
+    }
+    // Without its first and last lines it is like any other.
+    place.ingest(&plain(&export));
+    assert_eq!(entries(&place.export()), entries(&export));
+    let headless: String = export.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    let ran = Place::new().run_with_input(&["ingest", "-", "--json"], &headless);
+    assert_eq!((ran.code, &ran.objects()[0]["broken"]), (0, &1.into()));
+    assert!(ran.err.contains("first line is not at the head"), "{}", ran.err);
+}
+
+#[test]
+fn a_file_is_written_whole_or_stays_as_it_was() {
+    let place = Place::new();
+    everything(&place);
+    let file = place.write("out.jsonl", "before");
+    // A disk that is full after a few KiB.
+    let mut command = place.command(&["export", "-o", &file]);
+    let limit = libc::rlimit { rlim_cur: 100 << 10, rlim_max: libc::RLIM_INFINITY };
+    #[expect(unsafe_code, reason = "two calls of the system, before the tool begins")]
+    // SAFETY: both calls may be made between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+            libc::setrlimit(libc::RLIMIT_FSIZE, &limit);
+            Ok(())
+        });
+    }
+    let ran = Ran::from(command.output().unwrap());
+    assert_eq!(ran.code, 5, "{}", ran.err);
+    assert!(ran.err.contains("cannot write") && ran.err.contains("out.jsonl"), "{}", ran.err);
+    assert_eq!(std::fs::read(&file).unwrap(), b"before");
+    assert_eq!(leftovers(&place), Vec::<String>::new());
+    // What is no file is not replaced, and no folder made.
+    std::fs::create_dir(place.path("folder")).unwrap();
+    for (path, why) in
+        [("folder", "no file"), ("/dev/null", "no file"), ("nowhere/x", "folder is not there")]
+    {
+        let ran = place.run(&["export", "-o", path]);
+        assert!(ran.code == 5 && ran.err.contains(why), "{path}: {}", ran.err);
+    }
+    // A link stays one, and what it leads to is replaced.
+    std::os::unix::fs::symlink(&file, place.path("link.jsonl")).unwrap();
+    let out = place.done(&["export", "-o", "link.jsonl"]);
+    assert!(out.contains("entries") && out.contains("link.jsonl"), "{out}");
+    assert!(place.path("link.jsonl").is_symlink());
+    assert!(std::fs::read(&file).unwrap() == place.export().as_bytes());
+}
+
+/// The histories of real pages, as a store of 232 epochs: one has a table, and one has ended.
+fn real(records: &[Record], place: &Place) -> Store {
+    let options = Options::default()
+        .durability(Durability::OnFlush)
+        .memtable_observations(8192)
+        .near_limit(0);
+    let store = Store::create(place.store(), options).unwrap();
+    let mut epoch = store.change_epoch();
+    let mut last: HashMap<&str, i64> = HashMap::new();
+    let (mut day, mut days) = (0, 0);
+    for Record { url, time, technical, fingerprint } in records {
+        if *technical && let Some(seen) = last.get(url.as_str()) {
+            if day != time / 86_400_000 {
+                (day, days) = (time / 86_400_000, days + 1);
+                let origin = Origin::new(Recipe::DEFAULT).extractor(&format!("day-{day}"));
+                epoch = store.begin_epoch(&origin.unwrap(), Role::Both).unwrap();
+                if days == 100 {
+                    let with_table = table(place).0.extractor("with-table").unwrap();
+                    epoch = store.begin_epoch(&with_table, Role::Both).unwrap();
+                }
+            }
+            store.restate(Restatement::new(url, *seen, *fingerprint, epoch)).unwrap();
+            continue;
+        }
+        store.observe(Observation::content(url, *time, *fingerprint, epoch)).unwrap();
+        last.insert(url, *time);
+    }
+    assert_eq!(days, 231);
+    let ended = store.snapshot().epochs()[50].epoch;
+    store.end_epoch(ended, u64::MAX).unwrap();
+    store
+}
+
+#[test]
+fn real_histories_come_back_from_an_export_and_answer_as_before() {
+    let Some(records) = histories() else { return };
+    let place = Place::new();
+    real(&records, &place).close().unwrap();
+    let export = place.done(&["export"]);
+    let mut load = place.command(&["load", "-", "--store", "copy", "--json"]);
+    let mut load = load.stdin(Stdio::piped()).spawn().unwrap();
+    let out = load.stdin.take().unwrap();
+    let piped = place.command(&["export"]).stdout(out).status().unwrap();
+    let ran = Ran::from(load.wait_with_output().unwrap());
+    assert!(piped.success() && ran.code == 0, "{}", ran.err);
+    assert!(place.done(&["export", "--store", "copy"]) == export);
+    assert!(described(&place, "copy") == described(&place, "store"));
+    // The same answers to random questions.
+    let [old, new] = ["store", "copy"].map(|name| simkeep::Reader::open(place.path(name)).unwrap());
+    let (old, new) = (old.snapshot(), new.snapshot());
+    assert_eq!(old.epochs(), new.epochs());
+    let mut state = 7_u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    let live: Vec<Epoch> =
+        old.epochs().iter().filter(|info| !info.ended).map(|info| info.epoch).collect();
+    for _ in 0..10_000 {
+        let Record { url, fingerprint, .. } = &records[random(records.len())];
+        match random(3) {
+            0 => {
+                let fingerprint = fingerprint ^ 1 << random(64) ^ 1 << random(64);
+                let query = Query::new(fingerprint, u32::try_from(random(7)).unwrap())
+                    .epoch(live[random(live.len())]);
+                assert_eq!(old.search(&query).unwrap(), new.search(&query).unwrap());
+            }
+            1 => assert_eq!(old.history(url).unwrap(), new.history(url).unwrap()),
+            _ => assert_eq!(old.latest(url).unwrap(), new.latest(url).unwrap()),
+        }
+    }
+    let all = |snapshot: &simkeep::Snapshot| -> Vec<Entry> {
+        snapshot.observations().map(|observation| observation.unwrap().1).collect()
+    };
+    assert!(all(&old) == all(&new));
+    // Cut anywhere, it is nothing.
+    let cuts = std::env::var("SIMKEEP_CUTS").map_or(20, |cuts| cuts.parse().unwrap());
+    for _ in 0..cuts {
+        let len = 1 + random(export.len() - 2);
+        let file = place.write("cut.jsonl", &export.as_bytes()[..len]);
+        let ran = place.run(&["load", &file, "--store", "cut"]);
+        assert_eq!((ran.code, is_nothing(&place.path("cut"))), (3, true), "{len}: {}", ran.err);
+    }
+}
