@@ -9,6 +9,7 @@ mod asked;
 mod beside;
 mod common;
 mod df;
+mod diff;
 mod due;
 mod epoch;
 mod evaluate;
@@ -97,6 +98,7 @@ enum Verb {
     Repair(repair::Repair),
     Forget(forget::Forget),
     Export(export::Export),
+    Diff(diff::Diff),
     Fingerprint(fingerprint::Fingerprint),
     Evaluate(evaluate::Evaluate),
     Df(df::Df),
@@ -127,6 +129,7 @@ fn main() -> ExitCode {
         Verb::Repair(verb) => verb.run(&cli.common, output),
         Verb::Forget(verb) => verb.run(&cli.common, output),
         Verb::Export(verb) => verb.run(&cli.common, output),
+        Verb::Diff(verb) => verb.run(&cli.common, output),
         Verb::Fingerprint(verb) => verb.run(&cli.common, output),
         Verb::Evaluate(verb) => verb.run(&cli.common, output),
         Verb::Df(verb) => verb.run(&cli.common, output),

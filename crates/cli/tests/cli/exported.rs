@@ -111,6 +111,8 @@ fn a_whole_store_comes_back_from_its_export() {
         assert!(place.done(&["export", "--store", &copy]) == export, "{name}");
         assert_eq!(described(&place, &copy), described(&place, "store"));
         place.done(&["verify", &copy]);
+        assert_eq!(place.done(&["diff", "--exact", "store", &copy]), "");
+        assert_eq!(place.done(&["diff", "store", &copy]), "");
     }
     assert!(std::fs::read(place.path("plain.jsonl")).unwrap() == export.as_bytes());
     // Beside what is there already, once more, and from a folder.
@@ -455,6 +457,9 @@ fn real_histories_come_back_from_an_export_and_answer_as_before() {
     assert!(piped.success() && ran.code == 0, "{}", ran.err);
     assert!(place.done(&["export", "--store", "copy"]) == export);
     assert!(described(&place, "copy") == described(&place, "store"));
+    for exact in [&[][..], &["--exact"]] {
+        assert_eq!(place.done(&[&["diff", "store", "copy"], exact].concat()), "");
+    }
     // The same answers to random questions.
     let [old, new] = ["store", "copy"].map(|name| simkeep::Reader::open(place.path(name)).unwrap());
     let (old, new) = (old.snapshot(), new.snapshot());

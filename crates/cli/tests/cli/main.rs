@@ -5,6 +5,7 @@
 mod archive;
 mod ask;
 mod df;
+mod diff;
 mod digest;
 mod due;
 mod epoch;

@@ -1,0 +1,156 @@
+//! `diff`: which pages differ between two stores, or between two times.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Map, Value};
+use simkeep::iter::{Difference, ExactDifference};
+use simkeep::{Content, EpochInfo, Prefix};
+
+use super::exit::{Exit, Failure};
+use super::output::Output;
+use super::words::verdict_key;
+use super::{Common, common, time, visit};
+use simkeep_archive::escape::whole;
+
+/// Print the pages that differ between two stores, or changed since a time
+///
+/// Pages whose version in force is not the same, in the order of the reversed host name (SURT). A page
+/// that changed and went back does not differ. Reads each store once.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep diff yesterday.simkeep crawl.simkeep
+  simkeep diff --since '3d ago' --store crawl.simkeep
+  simkeep diff --since 2024-05-01 --until 2024-06-01 --under example.com --json
+  simkeep diff --exact crawl.simkeep copy.simkeep
+
+Each line has the verdict, the distance in bits, the priority and the page. A page is judged as if
+what is in force in the second store, or at the later time, were observed next:
+  new       the first content of the page
+  changed   content that the page has not had
+  reverted  content that it had before
+  gone      no content is in force any more, or the second store does not know the page
+
+The priority says what to process first: the weight of the page for a new one, and of a change that
+times min(1, distance / 32), or all of it if no distance is known.
+
+--exact prints the entries that only one of the stores has, as `simkeep export` does: those of the
+first behind -, of the second behind +; with --json as \"only\": \"before\" or \"after\".")]
+pub(super) struct Diff {
+    /// The store before, and the one after
+    #[arg(value_names = ["BEFORE", "AFTER"], num_args = 2, required_unless_present = "since")]
+    stores: Vec<PathBuf>,
+    /// Compare with what was in force at this time
+    #[arg(long, value_name = "TIME", value_parser = time::parse, conflicts_with = "stores")]
+    since: Option<i64>,
+    /// By what was seen until this time [default: the last visit]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, requires = "since")]
+    until: Option<i64>,
+    /// Compare all entries
+    #[arg(long, conflicts_with = "since")]
+    exact: bool,
+    /// Only pages under this: a domain, a host, a path, a SURT prefix
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+}
+
+impl Diff {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let under = self.under.as_ref();
+        let diff = match (&self.stores[..], self.since) {
+            ([before, after], _) => {
+                common.without_store()?;
+                let before = common::read(before)?.snapshot();
+                let after = common::read(after)?.snapshot();
+                if self.exact {
+                    let exact = after.diff_exact(&before, under)?;
+                    let epochs = exact.epochs().to_vec();
+                    for found in exact {
+                        print_exact(&found?, &epochs, common.json, output)?;
+                    }
+                    return Ok(Exit::Done);
+                }
+                after.diff(&before, under)?
+            }
+            (_, Some(since)) => {
+                let store = common.read()?.snapshot();
+                store.diff_since(since, self.until.unwrap_or(i64::MAX), under)
+            }
+            _ => return Err(Failure::Usage("name two stores, or --since a time".to_owned())),
+        };
+        let epochs = diff.epochs().to_vec();
+        for found in diff {
+            let found = found?;
+            if common.json {
+                output.object(&object(&found, &epochs)?.into())?;
+            } else {
+                output.line(&row(&found))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn row(found: &Difference) -> String {
+    let distance = found.verdict.distance();
+    let bits = distance.map_or("-".to_owned(), |distance| distance.bits.to_string());
+    format!(
+        "{:<8}  {bits:>2}  {:>7.3}  {}",
+        verdict_key(found.verdict),
+        found.priority,
+        whole(&found.url)
+    )
+}
+
+fn object(found: &Difference, epochs: &[EpochInfo]) -> simkeep::Result<Map<String, Value>> {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    put("url", found.url.as_str().into());
+    put("verdict", verdict_key(found.verdict).into());
+    if let Some(distance) = found.verdict.distance() {
+        put("distance", distance.bits.into());
+    }
+    put("priority", found.priority.into());
+    for (key, content) in [("before", found.before), ("after", found.after)] {
+        if let Some(content) = content {
+            put(key, content_object(&content, epochs)?.into());
+        }
+    }
+    if let Some(seen) = found.seen {
+        put("content_seen", time::format(seen).into());
+    }
+    Ok(object)
+}
+
+fn content_object(content: &Content, epochs: &[EpochInfo]) -> simkeep::Result<Map<String, Value>> {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    put("fingerprint", content.fingerprint.map(visit::fingerprint).into());
+    if let Some(digest) = content.digest {
+        put("digest", digest.to_string().into());
+    }
+    put("epoch", visit::epoch(epochs, content.epoch)?.into());
+    Ok(object)
+}
+
+/// Prints each entry that only one side has.
+fn print_exact(
+    found: &ExactDifference,
+    epochs: &[EpochInfo],
+    json: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    for (only, sign, entries) in [("before", '-', &found.before), ("after", '+', &found.after)] {
+        for entry in entries {
+            let mut object = visit::object(&found.url, entry, epochs)?;
+            if json {
+                object.insert("only".to_owned(), only.into());
+                output.object(&object.into())?;
+            } else {
+                let line = Value::from(object).to_string();
+                output.line(&format!("{sign} {}", simkeep_archive::escape::json(&line)))?;
+            }
+        }
+    }
+    Ok(())
+}
