@@ -333,7 +333,10 @@ fn an_export_that_is_cut_makes_no_store() {
     let table = export.windows(8).position(|bytes| bytes == b"\"base64\"").unwrap();
     let ends = [1, 2, 20, 33, 34, 100, table, table + 300_000];
     let near_end = (2..40).step_by(5).map(|left| export.len() - left);
-    for len in ends.into_iter().chain(near_end) {
+    // Between two lines, too.
+    let line_ends: Vec<usize> = (1..export.len()).filter(|at| export[at - 1] == b'\n').collect();
+    let line_ends = [0, 1, 4, 7, line_ends.len() / 2, line_ends.len() - 1].map(|n| line_ends[n]);
+    for len in ends.into_iter().chain(near_end).chain(line_ends) {
         let place = Place::new();
         let file = place.write("cut.jsonl", &export[..len]);
         let ran = place.run(&["load", &file]);
