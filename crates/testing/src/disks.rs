@@ -6,15 +6,17 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, OpKind, apart};
+use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, OpKind, SimDisk, apart};
 
 type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
 
-/// Another disk, with a call before each operation that changes it, each map and each lock.
+/// Another disk, with a call before each operation that changes it, each map and each lock; before each
+/// open and each read too, if that is asked for.
 #[derive(Clone)]
 pub struct HookDisk {
     disk: Arc<dyn Disk>,
     hook: Arc<Hook>,
+    reads: bool,
 }
 
 impl HookDisk {
@@ -23,7 +25,15 @@ impl HookDisk {
         hook: impl Fn(OpKind, Option<Name>) + Send + Sync + 'static,
     ) -> HookDisk {
         let hook = move |kind, name| apart(|| hook(kind, name));
-        HookDisk { disk, hook: Arc::new(hook) }
+        HookDisk { disk, hook: Arc::new(hook), reads: false }
+    }
+
+    /// With a call before each open and each read too.
+    pub fn with_reads(
+        disk: Arc<dyn Disk>,
+        hook: impl Fn(OpKind, Option<Name>) + Send + Sync + 'static,
+    ) -> HookDisk {
+        HookDisk { reads: true, ..HookDisk::new(disk, hook) }
     }
 }
 
@@ -44,11 +54,12 @@ impl Disk for HookDisk {
         self.disk.list(dir)
     }
     fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
-        if access == Access::Create {
+        if access == Access::Create || self.reads {
             (self.hook)(OpKind::Open(access), Some(name));
         }
         let file = self.disk.open(name, access)?;
-        Ok(Box::new(HookFile { file, name, hook: Arc::clone(&self.hook) }))
+        let (hook, reads) = (Arc::clone(&self.hook), self.reads);
+        Ok(Box::new(HookFile { file, name, hook, reads }))
     }
     fn map(&self, name: Name) -> io::Result<Map> {
         (self.hook)(OpKind::Map, Some(name));
@@ -82,6 +93,7 @@ struct HookFile {
     file: Box<dyn DiskFile>,
     name: Name,
     hook: Arc<Hook>,
+    reads: bool,
 }
 
 impl fmt::Debug for HookFile {
@@ -95,6 +107,9 @@ impl DiskFile for HookFile {
         self.file.size()
     }
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        if self.reads {
+            (self.hook)(OpKind::Read, Some(self.name));
+        }
         self.file.read_at(offset, buf)
     }
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
@@ -109,6 +124,23 @@ impl DiskFile for HookFile {
         (self.hook)(OpKind::Sync, Some(self.name));
         self.file.sync()
     }
+}
+
+/// A disk whose catalog is another one at each reading, as beside a writer that is too fast to be
+/// followed: a reader there falls back to what was published. Changes a byte that means nothing.
+pub fn restless(disk: &SimDisk) -> Arc<dyn Disk> {
+    const PADDING: u64 = 40;
+    let under = disk.clone();
+    Arc::new(HookDisk::with_reads(Arc::new(disk.clone()), move |kind, name| {
+        if kind != OpKind::Read || name != Some(Name::Catalog) {
+            return;
+        }
+        let file = under.open(Name::Catalog, Access::Write).unwrap();
+        let mut byte = [0];
+        if file.read_at(PADDING, &mut byte).is_ok() {
+            file.write_at(PADDING, &[!byte[0]]).unwrap();
+        }
+    }))
 }
 
 /// Holds up the operations that a test names, until the test lets them go.
