@@ -3,6 +3,7 @@
 
 use redb::{Key, TableHandle, Value, WriteTransaction};
 
+use super::frames::{Frames, Parts, Tail, part_key};
 use super::guarded::guarded;
 use super::mark::Marked;
 use super::rows::{
@@ -24,29 +25,51 @@ pub(crate) struct Contents {
     pub(crate) segments: Vec<SegmentRow>,
     /// By number.
     pub(crate) epochs: Vec<EpochInfo>,
-    /// The blobs of each journal, in order of sequence.
-    pub(crate) journals: [(Journal, Vec<Blob>); 2],
+    pub(crate) journals: [Frames; 2],
+}
+
+/// What a catalog holds beside the journals.
+pub(super) struct Lists {
+    settings: Settings,
+    segments: Vec<SegmentRow>,
+    epochs: Vec<EpochInfo>,
+}
+
+impl Lists {
+    pub(super) fn with(self, journals: [Frames; 2]) -> Contents {
+        let Lists { settings, segments, epochs } = self;
+        Contents { settings, segments, epochs, journals }
+    }
 }
 
 impl Contents {
     /// The most that the mark of a catalog with these contents can say.
     pub(crate) fn marked(&self) -> Marked {
-        let blobs = self.journals.iter().filter_map(|(_, blobs)| blobs.last());
+        let journalled = self.journals.iter().filter_map(Frames::last_sequence);
         let listed = self.segments.last().map(|row| row.last_sequence);
         Marked {
             // Nothing was observed yet if there is neither.
-            sequence: blobs.map(Blob::last_sequence).chain(listed).max().unwrap_or(0),
+            sequence: journalled.chain(listed).max().unwrap_or(0),
             changes: self.settings.changes,
         }
     }
 }
 
-fn damaged(what: impl Into<String>) -> Error {
+pub(super) fn damaged(what: impl Into<String>) -> Error {
     Error::corrupt(Name::Catalog, 0, what)
 }
 
 /// Reads the whole catalog into memory, and all of redb's own pages besides.
 pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
+    let mut journals = [Journal::A, Journal::B].map(Frames::none);
+    let lists = go_on(tree, &mut journals)?;
+    tree.check_system()?;
+    Ok(lists.with(journals))
+}
+
+/// Reads the catalog into memory, of each journal only what follows the frames that are there. After an
+/// error these have what was read whole.
+pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<Lists> {
     let tables = tree.tables()?;
     let settings = settings(tree, &tables)?;
 
@@ -80,49 +103,43 @@ pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
 
     check_epochs(&epochs).map_err(damaged)?;
 
-    let mut journals = [(Journal::A, Vec::new()), (Journal::B, Vec::new())];
-    for (journal, blobs) in &mut journals {
-        let mut frames = Frames::default();
-        rows(tree, &tables, journal.table(), |key, part| {
-            blobs.extend(frames.push(key, part)?);
-            Ok(())
-        })?;
-        blobs.extend(frames.end()?);
+    let sealed = segments.last().map_or(0, |row| row.last_sequence);
+    for frames in journals {
+        // What a segment has, no journal has any more: the table is another one.
+        if frames.last_sequence().is_some_and(|last| last <= sealed) {
+            frames.clear();
+        }
+        if !follow(tree, &tables, frames)? {
+            // As where a crash took back what was read of a commit before its last sync.
+            frames.clear();
+            tree.again();
+            follow(tree, &tables, frames)?;
+        }
     }
-    tree.check_system()?;
-    Ok(Contents { settings, segments, epochs, journals })
+    Ok(Lists { settings, segments, epochs })
 }
 
-/// Puts the parts of frames together, which come in the order of their keys.
-#[derive(Default)]
-struct Frames {
-    key: u64,
-    parts: u32,
-    bytes: Vec<u8>,
-}
-
-impl Frames {
-    /// The frame before, if this is the first part of another.
-    fn push(&mut self, (key, part): (u64, u32), bytes: &[u8]) -> Result<Option<Blob>> {
-        let before = if part == 0 { self.end()? } else { None };
-        if part > 0 && key != self.key || part != self.parts {
-            return Err(damaged(format!("the journal is not readable at operation {key}")));
+/// Adds what follows the last of these frames. Returns whether that is there.
+fn follow(tree: &mut Tree<'_>, tables: &[Table], frames: &mut Frames) -> Result<bool> {
+    let known = frames.last();
+    let from = known.map_or(0, |tail| tail.first_sequence);
+    let blobs = &mut frames.blobs;
+    let mut is_there = known.is_none().then_some(true);
+    let mut take = |blob: Blob| match is_there {
+        Some(true) => blobs.push(blob),
+        Some(false) => {}
+        None => is_there = Some(known == Some(Tail::of(&blob))),
+    };
+    let before = |key: &[u8]| part_key(key).is_some_and(|(sequence, _)| sequence < from);
+    let mut parts = Parts::default();
+    rows_from(tree, tables, frames.journal.table(), &before, |key, part| {
+        if key.0 >= from {
+            parts.push(key, part)?.into_iter().for_each(&mut take);
         }
-        self.key = key;
-        self.parts += 1;
-        self.bytes.extend_from_slice(bytes);
-        Ok(before)
-    }
-
-    fn end(&mut self) -> Result<Option<Blob>> {
-        if std::mem::take(&mut self.parts) == 0 {
-            return Ok(None);
-        }
-        let blob = Blob::parse(self.key, &std::mem::take(&mut self.bytes));
-        blob.map(Some).ok_or_else(|| {
-            damaged(format!("the journal is not readable at operation {}", self.key))
-        })
-    }
+        Ok(())
+    })?;
+    parts.end()?.into_iter().for_each(take);
+    Ok(is_there == Some(true))
 }
 
 fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
@@ -161,6 +178,22 @@ fn rows<K, V>(
     tree: &mut Tree<'_>,
     tables: &[Table],
     definition: redb::TableDefinition<'_, K, V>,
+    take: impl FnMut(K::SelfType<'_>, V::SelfType<'_>) -> Result<()>,
+) -> Result<()>
+where
+    K: Key + 'static,
+    V: Value + 'static,
+{
+    rows_from(tree, tables, definition, &|_| false, take)
+}
+
+/// The rows of a table, which may be missing, of which those may be left out that are `before` what is
+/// wanted.
+fn rows_from<K, V>(
+    tree: &mut Tree<'_>,
+    tables: &[Table],
+    definition: redb::TableDefinition<'_, K, V>,
+    before: &dyn Fn(&[u8]) -> bool,
     mut take: impl FnMut(K::SelfType<'_>, V::SelfType<'_>) -> Result<()>,
 ) -> Result<()>
 where
@@ -172,7 +205,7 @@ where
     if table.widths != (Widths { key: K::fixed_width(), value: V::fixed_width() }) {
         return Err(damaged(format!("its table {name} is not one that simkeep makes")));
     }
-    tree.rows(table, &mut |row| {
+    tree.rows_from(table, before, &mut |row| {
         // Where a checksum does not hold, that was told.
         if !row.sound {
             return Ok(());
@@ -206,9 +239,9 @@ pub(super) fn write(
     for epoch in &contents.epochs {
         epochs.insert(epoch.epoch.count(), of_epoch(epoch).as_slice())?;
     }
-    for (journal, blobs) in &contents.journals {
-        let mut table = transaction.open_table(journal.table())?;
-        for blob in blobs {
+    for frames in &contents.journals {
+        let mut table = transaction.open_table(frames.journal.table())?;
+        for blob in &frames.blobs {
             blob.insert_into(&mut table)?;
         }
     }

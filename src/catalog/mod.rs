@@ -9,7 +9,9 @@
 
 mod after;
 mod backend;
+mod beside;
 mod contents;
+mod frames;
 mod guarded;
 mod locks;
 pub(crate) mod mark;
@@ -25,7 +27,9 @@ use redb::{Database, ReadableTable, WriteTransaction};
 
 pub(crate) use self::after::After;
 use self::backend::{Closable, FileBackend};
+pub(crate) use self::beside::{Tries, read_beside};
 pub(crate) use self::contents::Contents;
+pub(crate) use self::frames::{Frames, Tail};
 use self::guarded::{drop_guarded, guarded};
 pub(crate) use self::locks::Locks;
 use self::mark::Mark;
@@ -91,7 +95,7 @@ impl Catalog {
             },
             segments: Vec::new(),
             epochs,
-            journals: [(Journal::A, Vec::new()), (Journal::B, Vec::new())],
+            journals: [Journal::A, Journal::B].map(Frames::none),
         };
         write_whole(disk, &contents)
     }

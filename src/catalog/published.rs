@@ -1,7 +1,8 @@
 //! The file `SNAPSHOT`: what a writer publishes for readers in other processes.
 //!
-//! It copies a part of the catalog, which only the writer can open. It is replaced as a whole, so a
-//! reader always reads one state. It decides nothing: a store without it is sound.
+//! It copies a part of the catalog, for readers that cannot follow how fast that is written. It is
+//! replaced as a whole, so a reader always reads one state. It decides nothing: a store without it is
+//! sound.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::sync::Arc;

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use redb::TableHandle;
 
+use super::frames::part_key;
 use super::rows::{Blob, STORE_ID, parse_epoch};
 use super::tables::{EPOCHS, JOURNALS, SETTINGS};
 use super::tree::Tree;
 use crate::disk::DiskFile;
 use crate::error::Result;
-use crate::layout::Cursor;
 use crate::page::EpochInfo;
 
 /// What was found in a damaged catalog.
@@ -25,13 +25,6 @@ pub(crate) struct Salvage {
     pub(crate) epochs: Vec<EpochInfo>,
     /// Of each journal, the parts of its frames.
     journals: [BTreeMap<(u64, u32), Vec<u8>>; JOURNALS.len()],
-}
-
-/// The key of a part of a frame: its first operation, and the number of the part.
-fn part_key(key: &[u8]) -> Option<(u64, u32)> {
-    let mut key = Cursor::new(key);
-    let both = (key.u64()?, key.u32()?);
-    key.is_empty().then_some(both)
 }
 
 impl Salvage {

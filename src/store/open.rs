@@ -20,8 +20,9 @@ use super::options::Options;
 use super::shared::Shared;
 use super::stamps::Stamps;
 use super::view::View;
+use crate::bug::{OrBug, ensure};
 use crate::catalog::mark::{self, Begun};
-use crate::catalog::{Blob, Catalog, Contents, Journal, Locks, Published, Settings};
+use crate::catalog::{Blob, Catalog, Contents, Frames, Journal, Locks, Published, Settings, Tail};
 use crate::disk::{Access, Dir, Disk, DiskFile, Lock, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
@@ -173,7 +174,7 @@ fn open_locked(
     if !unfinished {
         require_finished(&disk, &contents)?;
     }
-    let (view, last) = view_of(&disk, &contents, &[])?;
+    let (view, last) = view_of(&disk, &contents, None)?;
     let view = View { near_distance: options.near_distance, ..view };
     let orphans = orphans(&disk, &contents)?;
     let Settings { store, next_segment, .. } = contents.settings;
@@ -270,19 +271,20 @@ pub(super) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
     }
 }
 
-/// What is live, and the number of the last operation. Segments that are `open` already are not
-/// opened again.
+/// What is live, and the number of the last operation. Segments that are open in the view of `before`
+/// are not opened again; its memtables go on where a journal follows a frame that is in them.
 pub(super) fn view_of(
     disk: &Arc<dyn Disk>,
     contents: &Contents,
-    open: &[Arc<LiveSegment>],
+    before: Option<&View>,
 ) -> Result<(View, u64)> {
     let Settings { store, url_seed: seed, .. } = contents.settings;
+    let open = before.map_or(&[][..], |view| &view.segments);
     let mut segments = Vec::with_capacity(contents.segments.len());
     for row in &contents.segments {
         segments.push(LiveSegment::open_row(disk, store, row, open)?);
     }
-    let (memtables, last) = replay(contents)?;
+    let (memtables, last) = replay(contents, before.map(|view| &view.memtables))?;
     let epochs = Arc::new(Epochs::new(contents.epochs.clone()));
     let disk = Arc::clone(disk);
     let (segments, poison) = (segments.into(), Arc::default());
@@ -290,34 +292,45 @@ pub(super) fn view_of(
     Ok((View { seed, segments, memtables, epochs, near_distance, disk, poison }, last))
 }
 
-/// Replays the journals. Returns their memtables, and the number of the last operation.
-pub(super) fn replay(contents: &Contents) -> Result<(Memtables, u64)> {
+/// A memtable, and what is to be added to it.
+type Replay<'c> = (Arc<Memtable>, &'c [Blob]);
+
+/// Replays the journals, into the memtables of `before` where they follow what is in them. Returns their
+/// memtables, and the number of the last operation.
+pub(super) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<(Memtables, u64)> {
     let seed = contents.settings.url_seed;
     let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
-    let mut journals: Vec<_> = contents.journals.iter().filter(|(_, b)| !b.is_empty()).collect();
-    journals.sort_by_key(|(_, blobs)| blobs.first().map_or(0, |b| b.first_sequence));
-    for blob in journals.iter().flat_map(|(_, blobs)| blobs) {
-        if Some(blob.first_sequence) != last.checked_add(1) {
-            let what = format!(
-                "the journal goes on at operation {}, expected {}",
-                blob.first_sequence,
-                last.saturating_add(1)
-            );
-            return Err(Error::corrupt(Name::Catalog, 0, what));
+    let mut journals = Vec::from_iter(&contents.journals);
+    journals.retain(|frames| frames.place().is_some());
+    journals.sort_by_key(|frames| frames.place());
+    let mut replays: Vec<Replay<'_>> = Vec::new();
+    for Frames { journal, after, blobs } in journals {
+        let memtable = match after {
+            None => Arc::new(Memtable::new(*journal)),
+            Some(tail) => {
+                let (memtable, first) = continued(before, *journal, tail)?;
+                check_next(first, last)?;
+                last = tail.last_sequence;
+                memtable
+            }
+        };
+        for blob in blobs {
+            check_next(blob.first_sequence, last)?;
+            last = last.saturating_add(blob.count.into());
         }
-        last = last.saturating_add(blob.count.into());
+        replays.push((memtable, blobs));
     }
-    let replay_one = |&(journal, blobs): &&(Journal, Vec<Blob>)| {
-        let memtable = Memtable::new(*journal);
-        let mut inner = memtable.write();
-        blobs.iter().try_for_each(|blob| journal::replay(blob, seed, &mut inner))?;
-        drop(inner);
-        Ok::<_, Error>(Arc::new(memtable))
+    let replay_one = |(memtable, blobs): Replay<'_>| {
+        // One at a time: somebody may be reading what goes on.
+        blobs.iter().try_for_each(|blob| journal::replay(blob, seed, &mut memtable.write()))?;
+        Ok::<_, Error>(memtable)
     };
-    let memtables = match &*journals {
+    let mut replays = replays.into_iter();
+    let memtables = match (replays.next(), replays.next()) {
         // Neither says anything of the other, so each has a thread, if there is one to be had.
-        [older, newer] => thread::scope(|scope| {
-            let beside = thread::Builder::new().spawn_scoped(scope, || replay_one(newer));
+        (Some(older), Some(newer)) => thread::scope(|scope| {
+            let beside = newer.clone();
+            let beside = thread::Builder::new().spawn_scoped(scope, || replay_one(beside));
             let older = replay_one(older)?;
             let newer = match beside {
                 Ok(beside) => beside.join().unwrap_or_else(|panic| resume_unwind(panic))?,
@@ -325,10 +338,35 @@ pub(super) fn replay(contents: &Contents) -> Result<(Memtables, u64)> {
             };
             Ok::<_, Error>(Memtables { sealing: Some(older), active: newer })
         })?,
-        [only] => Memtables { sealing: None, active: replay_one(only)? },
+        (Some(only), None) => Memtables { sealing: None, active: replay_one(only)? },
         _ => Memtables::empty(Journal::A),
     };
     Ok((memtables, last))
+}
+
+/// The memtable of a journal up to a frame that is known, and its first operation.
+fn continued(
+    before: Option<&Memtables>,
+    journal: Journal,
+    tail: &Tail,
+) -> Result<(Arc<Memtable>, u64)> {
+    let mut memtables = before.into_iter().flat_map(Memtables::iter);
+    let memtable = memtables.find(|memtable| memtable.journal == journal);
+    let memtable = memtable.or_bug("a journal that goes on has a memtable")?;
+    let sequences = memtable.read().sequences;
+    let (first, last) = sequences.or_bug("a memtable that goes on was written")?;
+    ensure(last == tail.last_sequence, "a memtable has the frames that are known, and no others")?;
+    Ok((Arc::clone(memtable), first))
+}
+
+/// Checks that an operation is the one after the last.
+fn check_next(sequence: u64, last: u64) -> Result<()> {
+    if last.checked_add(1) == Some(sequence) {
+        return Ok(());
+    }
+    let expected = last.saturating_add(1);
+    let what = format!("the journal goes on at operation {sequence}, expected {expected}");
+    Err(Error::corrupt(Name::Catalog, 0, what))
 }
 
 /// Files that were being written or about to go when the store was last left.

@@ -1,9 +1,9 @@
-//! Publishing: what readers in other processes see, and the files that are kept for them.
+//! Publishing: what readers in other processes fall back to, and the files that are kept for them.
 //!
-//! A reader opens what `SNAPSHOT` names. So `SNAPSHOT` is replaced at every change of the live
-//! list, after the commit. A file that left the list is removed some time after a `SNAPSHOT`
-//! without it is durable, since a reader may be about to open it. Within this process, a file stays
-//! as long as anybody holds its segment.
+//! A reader that cannot follow the catalog opens what `SNAPSHOT` names. So `SNAPSHOT` is replaced at
+//! every change of the live list, after the commit. A file that left the list is removed some time
+//! after a `SNAPSHOT` without it is durable, since a reader may be about to open it. Within this
+//! process, a file stays as long as anybody holds its segment.
 
 use std::io::ErrorKind;
 use std::sync::{Arc, Weak};

@@ -10,12 +10,14 @@ use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::View;
-use crate::catalog::{Catalog, Journal, Locks, Published, mark};
+use crate::catalog::{
+    Catalog, Contents, Frames, Journal, Locks, Published, Tail, Tries, mark, read_beside,
+};
 use crate::disk::{Disk, Location, Lock, LockGuard};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
-/// How long to wait for a writer that has published nothing: it is starting, or its disk is full.
+/// How long to wait for a writer that has published nothing: it makes the store, or its disk is full.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait before looking again.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -23,13 +25,25 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// A read-only view of a store, also beside a writer in another process, and without permission to
 /// write.
 ///
-/// A reader writes nothing to the store's directory, and a writer neither waits for readers nor
-/// notices them. Beside a writer, a reader sees the state of the writer's last seal or merge:
-/// everything but the last few minutes ([`Options::seal_after`](super::Options::seal_after)).
-/// [`written`](Reader::written) and [`behind`](Reader::behind) say how old that is. Without a
-/// writer it sees everything that was acknowledged, even if the last writer was killed.
+/// A reader sees everything that was acknowledged before it was opened or [refreshed](Self::refresh),
+/// whether a writer is at work, was killed, or was never there in its time. It sees one state, as a
+/// commit left it: perhaps one that is being synced and of which nobody was told yet. With
+/// [`Durability::OnFlush`](super::Durability::OnFlush), what waits for a flush is in the writer's memory
+/// only, and no reader sees it.
 ///
-/// A reader can also be used in a forked process.
+/// A reader writes nothing to the store's directory, and a writer neither waits for readers nor
+/// notices them. The catalog is read while it is written: where a page was written again meanwhile,
+/// the reader begins again with the next commit, and keeps what it has. If it does not come to an end
+/// in 2 seconds, it shows what the writer had sealed, which may be some minutes old
+/// ([`Options::seal_after`](super::Options::seal_after)), and [`fell_back`](Self::fell_back) says so.
+/// Beside a writer at full speed it takes one pass or a few.
+///
+/// What is not sealed is in memory, as it is in the writer's: at most two memtables of its
+/// [size](super::Options::memtable_bytes).
+///
+/// A reader can also be used in a forked process. There, what was read before is read anew by the next
+/// refresh; a snapshot that another thread was reading or refreshing at the moment of the fork may
+/// answer with [`Error::Forked`].
 ///
 /// All questions are asked of its [`Snapshot`]:
 ///
@@ -40,27 +54,41 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("crawl.simkeep");
 /// let store = Store::create(&path, Options::default())?;
-/// store.observe(Observation::gone("https://example.com/", 0))?;
+/// let url = "https://example.com/";
+/// store.observe(Observation::gone(url, 0))?;
 ///
 /// let mut reader = Reader::open(&path)?; // as another process would
-/// assert!(reader.written().is_some());
-/// assert_eq!(reader.behind(), 1); // not sealed yet
-/// store.seal()?;
+/// assert!(reader.written().is_some()); // there is a writer
+/// assert_eq!(reader.snapshot().history(url)?.len(), 1);
+///
+/// store.observe(Observation::gone(url, 1_000))?;
+/// assert_eq!(reader.behind(), 1);
 /// assert!(reader.refresh()?);
-/// assert_eq!(reader.snapshot().history("https://example.com/")?.len(), 1);
+/// assert_eq!(reader.snapshot().history(url)?.len(), 2);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct Reader {
     disk: Arc<dyn Disk>,
+    seen: Seen,
+}
+
+/// What a reader sees.
+#[derive(Debug)]
+struct Seen {
     now: Snapshot,
+    /// When this was the newest state, if a writer was at work.
     written: Option<SystemTime>,
+    fell_back: bool,
+    /// The last frame of each journal that is in the memtables. `None` where these cannot go on.
+    known: [Option<Tail>; 2],
 }
 
 impl Reader {
-    /// Opens the store in a directory. Costs mapping its segments and, if there is no writer,
-    /// reading the journal. Reads no fingerprint tables.
+    /// Opens the store in a directory. Costs mapping its segments, and reading the journal as the writer
+    /// does when it opens: some microseconds an operation, less than a second for two full memtables.
+    /// Reads no fingerprint tables.
     ///
     /// Without a writer, it holds a shared lock on the catalog until this returns. A writer that
     /// arrives meanwhile waits for the lock; readers that arrive after the writer do not delay it
@@ -69,53 +97,71 @@ impl Reader {
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Corrupt`], [`Error::Version`],
-    /// [`Error::Io`]; [`Error::Locked`] if there is a writer that has published nothing for 10 s.
+    /// [`Error::Io`]; [`Error::Locked`] if there is a writer that makes the store, and has not finished
+    /// it within 10 s.
     pub fn open(at: impl Into<Location>) -> Result<Reader> {
         let disk = at.into().disk(None);
-        let (now, written) = look(&disk, None)?;
-        Ok(Reader { disk, now, written })
+        let seen = look(&disk, None, [None; 2])?;
+        Ok(Reader { disk, seen })
     }
 
     /// Moves on to the newest state, and returns whether anything changed. Segments that are open
-    /// already stay open. After an error the reader keeps its previous state. If a writer has
-    /// started since, the reader now shows what that writer has sealed, which may be less than
-    /// before.
+    /// already stay open, and of the journal only what is new is read. After an error the reader keeps
+    /// its previous state; so it does where it would fall back to an older one.
     ///
     /// # Errors
     ///
     /// Those of [`open`](Reader::open).
     pub fn refresh(&mut self) -> Result<bool> {
-        let (now, written) = look(&self.disk, Some(&self.now.view))?;
+        let before = &mut self.seen;
+        // After an error the memtables may have more than is known.
+        let mut known = std::mem::take(&mut before.known);
+        // In a forked process another thread may be reading them for ever.
+        if !before.now.view.memtables.iter().all(|memtable| memtable.is_own()) {
+            known = [None; 2];
+        }
+        let seen = look(&self.disk, Some(&before.now.view), known)?;
+        let (now, earlier) = (&seen.now, &before.now);
+        if seen.fell_back && now.view.seed == earlier.view.seed && now.sequence <= earlier.sequence
+        {
+            before.known = known;
+            return Ok(false);
+        }
         // Those that are the same are not opened again.
-        let (new, old) = (&now.view.segments, &self.now.view.segments);
-        let changed = now.sequence != self.now.sequence
+        let (new, old) = (&now.view.segments, &earlier.view.segments);
+        let changed = now.sequence != earlier.sequence
             || new.len() != old.len()
             || new.iter().zip(&**old).any(|(new, old)| !Arc::ptr_eq(new, old))
-            || now.epochs() != self.now.epochs();
-        (self.now, self.written) = (now, written);
+            || now.epochs() != earlier.epochs();
+        self.seen = seen;
         Ok(changed)
     }
 
     /// The current state. It does not change when the reader is refreshed. Cheap, as cloning a
     /// snapshot.
     pub fn snapshot(&self) -> Snapshot {
-        self.now.clone()
+        self.seen.now.clone()
     }
 
-    /// When the writer published what this reader sees, by the writer's clock. `None` if there was
-    /// no writer, so that the reader sees everything.
+    /// When this was the newest state of the store, if a writer was at work then: when the reader
+    /// looked. If it [fell back](Self::fell_back), when the writer published it, by the writer's
+    /// clock. `None` if there was no writer.
     pub fn written(&self) -> Option<SystemTime> {
-        self.written
+        self.seen.written
     }
 
-    /// How many operations have been acknowledged by now that this reader does not see. Costs one
+    /// Whether the writer's commits followed one another too fast, so that this is only what it had
+    /// sealed.
+    pub fn fell_back(&self) -> bool {
+        self.seen.fell_back
+    }
+
+    /// How many operations have been acknowledged by now that this reader does not see: what came since
+    /// it was opened or refreshed, and what it lacked then if it [fell back](Self::fell_back). Costs one
     /// small read.
     pub fn behind(&self) -> u64 {
-        match self.written {
-            // The mark may be older than what is seen.
-            Some(_) => mark::read(&*self.disk).sequence.saturating_sub(self.now.sequence),
-            None => 0,
-        }
+        // The mark may be older than what is seen.
+        mark::read(&*self.disk).sequence.saturating_sub(self.seen.now.sequence)
     }
 
     /// Sizes of what is seen. Reads no table.
@@ -126,26 +172,72 @@ impl Reader {
     pub fn stats(&self) -> Result<Stats> {
         Ok(Stats {
             catalog_bytes: open::catalog_bytes(&self.disk)?,
-            ..self.now.sizes(super::Options::default().epoch_visits)?
+            ..self.seen.now.sizes(super::Options::default().epoch_visits)?
         })
     }
 }
 
-/// The newest state, and when it was written if a writer is at work.
-fn look(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(Snapshot, Option<SystemTime>)> {
+/// The newest state. What is known of the journals is in the memtables of `before`.
+fn look(disk: &Arc<dyn Disk>, before: Option<&View>, known: [Option<Tail>; 2]) -> Result<Seen> {
     require_store(disk)?;
-    // Those of another store, which may have come into the place of this one, are not listed.
-    let open = before.map_or(&[][..], |view| &view.segments);
-    let show = |published: &Published| show(disk, published, open);
-    match sight(disk, show)? {
-        Sight::Alone(_lock) => {
-            let contents = Catalog::read_on(&**disk)?;
-            open::require_finished(disk, &contents)?;
-            let (view, sequence) = view_of(disk, &contents, open)?;
-            Ok((Snapshot::new(Arc::new(view), sequence), None))
+    match Locks::try_take(&**disk, Lock::Shared)? {
+        Ok(locks) => return alone(disk, before, &*locks.into_catalog()),
+        Err(_) => {
+            if let Some(seen) = beside(disk, before, known)? {
+                return Ok(seen);
+            }
         }
-        Sight::Beside { written, taken } => Ok((taken, Some(written))),
     }
+    match sight(disk, |published| show(disk, published, before))? {
+        Sight::Alone(lock) => alone(disk, before, &*lock),
+        Sight::Beside { written, taken: now } => {
+            Ok(Seen { now, written: Some(written), fell_back: true, known: [None; 2] })
+        }
+    }
+}
+
+/// What the last writer left, while nobody writes.
+fn alone(disk: &Arc<dyn Disk>, before: Option<&View>, _lock: &dyn LockGuard) -> Result<Seen> {
+    let contents = Catalog::read_on(&**disk)?;
+    open::require_finished(disk, &contents)?;
+    seen(disk, before, &contents, None)
+}
+
+/// What the last commit of a writer left that is at work; `None` if that cannot be told, or if it is no
+/// store yet.
+fn beside(
+    disk: &Arc<dyn Disk>,
+    before: Option<&View>,
+    known: [Option<Tail>; 2],
+) -> Result<Option<Seen>> {
+    let mut tries = Tries::new();
+    let mut missed = None;
+    loop {
+        let written = SystemTime::now();
+        let Some(contents) = read_beside(&**disk, known, &mut tries)? else { return Ok(None) };
+        if contents.settings.unfinished {
+            return Ok(None);
+        }
+        match seen(disk, before, &contents, Some(written)) {
+            // Only what a later commit does not list is ever removed.
+            Err(e) if e.is_not_found() && missed != Some(contents.settings.changes) => {
+                missed = Some(contents.settings.changes);
+            }
+            seen => return seen.map(Some),
+        }
+    }
+}
+
+/// What a catalog holds, with the files that it lists.
+fn seen(
+    disk: &Arc<dyn Disk>,
+    before: Option<&View>,
+    contents: &Contents,
+    written: Option<SystemTime>,
+) -> Result<Seen> {
+    let (view, sequence) = view_of(disk, contents, before)?;
+    let known = contents.journals.each_ref().map(Frames::last);
+    Ok(Seen { now: Snapshot::new(Arc::new(view), sequence), written, fell_back: false, known })
 }
 
 /// How a reader finds a store.
@@ -190,11 +282,9 @@ pub(super) fn sight<T>(
 }
 
 /// What `SNAPSHOT` names.
-fn show(
-    disk: &Arc<dyn Disk>,
-    published: &Published,
-    open: &[Arc<LiveSegment>],
-) -> Result<Snapshot> {
+fn show(disk: &Arc<dyn Disk>, published: &Published, before: Option<&View>) -> Result<Snapshot> {
+    // Those of another store, which may have come into the place of this one, are not listed.
+    let open = before.map_or(&[][..], |view| &view.segments);
     let rows = published.segments.iter();
     let segments = rows.map(|row| LiveSegment::open_row(disk, published.store, row, open));
     let view = View {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::{Epoch, Observation, Options, Prefix, Query, Reader, Store};
 
-use super::child::{fork, forks};
+use super::child::{copy_of, fork, forks};
 
 /// Visits of one page: enough that its head is kept.
 const DEEP: i64 = 5000;
@@ -56,6 +56,49 @@ fn a_reader_goes_on_in_a_child_that_was_forked_while_other_threads_searched() {
             let children: Vec<_> = (0..10).map(|_| fork(|| ask(&reader))).collect();
             let ended = std::panic::catch_unwind(|| {
                 children.into_iter().for_each(|child| child.end("a child that reads"));
+            });
+            stop.store(true, Ordering::Relaxed);
+            ended.unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_reader_is_refreshed_in_a_child_while_other_threads_read_what_it_has() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("crawl.simkeep");
+    let store = Store::create(&path, Options::default()).unwrap();
+    let observe = |from: i64, to: i64| {
+        let visits: Vec<_> =
+            (from..to).map(|time| Observation::gone("https://a.example/", time)).collect();
+        store.observe_batch(&visits).unwrap();
+    };
+    let visits = |reader: &Reader| {
+        let page = reader.snapshot().scan(None).next().unwrap().unwrap();
+        page.visits
+    };
+    observe(0, 1000);
+    for round in 1..=forks().div_ceil(10) {
+        let reader = Reader::open(&path).unwrap();
+        let end = 1000 + 10 * round.cast_signed();
+        observe(end - 10, end);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        assert_eq!(visits(&reader), end.cast_unsigned() - 10);
+                    }
+                });
+            }
+            let refresh = || {
+                let mut own = copy_of(&reader);
+                assert!(own.refresh().unwrap());
+                assert_eq!(visits(&own), end.cast_unsigned());
+            };
+            let children: Vec<_> = (0..10).map(|_| fork(refresh)).collect();
+            let ended = std::panic::catch_unwind(|| {
+                children.into_iter().for_each(|child| child.end("a child that refreshes"));
             });
             stop.store(true, Ordering::Relaxed);
             ended.unwrap();

@@ -85,12 +85,13 @@ impl Common {
     }
 }
 
-/// Opens a store for reading; nothing is written to its directory. Says so if a writer is at work,
-/// and how old what is seen is then.
+/// Opens a store for reading; nothing is written to its directory. Says so if a writer is at work, and
+/// whether all is seen that it had stored.
 pub(super) fn read(store: &Path) -> Result<Reader, Failure> {
     let reader = Reader::open(store)?;
     if let Some(written) = reader.written() {
-        say(&words::beside_writer(written, reader.behind()));
+        let sealed = reader.fell_back().then(|| (written, reader.behind()));
+        say(&words::beside_writer(sealed));
     }
     Ok(reader)
 }

@@ -151,14 +151,18 @@ pub(super) fn seconds(seconds: u64) -> String {
     }
 }
 
-/// What is seen of a store that a writer is at work on.
-pub(super) fn beside_writer(written: SystemTime, behind: u64) -> String {
-    if behind == 0 {
-        return "a writer is at work; this is all that it has stored".to_owned();
-    }
-    let age = written.elapsed().unwrap_or_default().as_secs();
+/// What is seen of a store that a writer is at work on: all that it had stored, or, if it cannot be
+/// followed, what it had sealed at some time, and how many operations it was behind.
+pub(super) fn beside_writer(sealed: Option<(SystemTime, u64)>) -> String {
+    let Some((written, behind)) = sealed else {
+        return "a writer is at work; this is all that it had stored by now".to_owned();
+    };
+    let age = seconds(written.elapsed().unwrap_or_default().as_secs());
     let behind = many(behind, "operation", "operations");
-    format!("a writer is at work; this is what it had sealed {} ago, {behind} behind", seconds(age))
+    format!(
+        "a writer is at work, too fast to be followed; this is what it had sealed {age} ago, {behind} \
+         behind"
+    )
 }
 
 /// The share of words that changed, from and to, as programs read it.
@@ -196,6 +200,8 @@ pub(super) fn same_by_key(by: SameBy) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -210,6 +216,13 @@ mod tests {
         let told = |ms| time_taken(Duration::from_millis(ms), 5000).trim_start().to_owned();
         assert!(told(999).ends_with(" 1.0 s"), "{}", told(999));
         assert!(told(2000).ends_with(" 2.0 s  2,500 records a second"), "{}", told(2000));
+    }
+
+    #[test]
+    fn beside_a_writer_it_is_said_whether_all_is_seen() {
+        assert!(beside_writer(None).contains("all that it had stored"));
+        let sealed = beside_writer(Some((SystemTime::now() - Duration::from_secs(200), 1200)));
+        assert!(sealed.ends_with("what it had sealed 3 minutes ago, 1,200 operations behind"));
     }
 
     #[test]

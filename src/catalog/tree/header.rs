@@ -20,6 +20,14 @@ const TWO_PHASES: u8 = 4;
 /// Bytes of a slot that its checksum covers.
 const SLOT_BYTES: usize = 112;
 
+/// What names the last commit: the first bytes, which say which slot is the primary one, and that slot.
+pub(super) fn last_commit(bytes: &[u8; HEADER_BYTES]) -> (&[u8], &[u8]) {
+    let (first, slots) = bytes.split_at(64);
+    let (one, other) = slots.split_at(128);
+    let is_first = first.get(9).is_some_and(|state| state & PRIMARY == 0);
+    (first, if is_first { one } else { other })
+}
+
 /// The first bytes of a file: how it is parted, and its last two commits.
 pub(super) struct Header<'h> {
     state: u8,

@@ -9,16 +9,17 @@
 //! The layout is that of redb's design document, file format 3. The commits of a catalog are made in
 //! two phases, so the primary slot of the header is the last of them, also after a crash.
 
+mod head;
 mod header;
 mod node;
 mod page;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use self::header::{HEADER_BYTES, Header};
+pub(super) use self::head::Head;
 use self::node::Node;
-pub(super) use self::page::Widths;
-use self::page::{PAGE_BYTES, Page, damaged};
+use self::page::{PAGE_BYTES, damaged};
+pub(super) use self::page::{Page, Widths};
 use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, in_memory};
@@ -90,12 +91,14 @@ pub(super) struct Tree<'f> {
     roots: [Option<Page>; 2],
     /// Bytes that may still be read: no page is part of two others.
     left: u64,
+    /// The last page that could not be read, or does not have its checksum.
+    failed: Option<Page>,
     /// Told what is wrong; ends the reading with an error, or lets it go on with the rest.
     flaw: &'f mut dyn FnMut(Error) -> Result<()>,
 }
 
 impl<'f> Tree<'f> {
-    /// Reads the header.
+    /// Reads the header of a file that nobody writes.
     ///
     /// # Errors
     ///
@@ -104,21 +107,34 @@ impl<'f> Tree<'f> {
         file: &'f dyn DiskFile,
         flaw: &'f mut dyn FnMut(Error) -> Result<()>,
     ) -> Result<Tree<'f>> {
-        let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
-        if len < PAGE_BYTES {
-            return Err(damaged(
-                0,
-                format!("it has {len} bytes, and a database has {PAGE_BYTES} or more"),
-            ));
-        }
-        let mut bytes = [0; HEADER_BYTES];
-        read(file, 0, &mut bytes)?;
-        let header = Header::parse(&bytes);
-        let header = header.ok_or_else(|| damaged(0, "it does not begin as redb's files do"))?;
-        header.check(len)?;
+        Self::at(file, &Head::read(file)?, flaw)
+    }
+
+    /// The last commit that a header names.
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged, which is not told to `flaw`.
+    pub(super) fn at(
+        file: &'f dyn DiskFile,
+        head: &Head,
+        flaw: &'f mut dyn FnMut(Error) -> Result<()>,
+    ) -> Result<Tree<'f>> {
+        let (header, len) = head.parse()?;
         let (region_bytes, roots) = (header.region_bytes(), header.roots()?);
         let region_header_bytes = header.region_header_pages * PAGE_BYTES;
-        Ok(Tree { file, len, region_bytes, region_header_bytes, roots, left: len, flaw })
+        let failed = None;
+        Ok(Tree { file, len, region_bytes, region_header_bytes, roots, left: len, failed, flaw })
+    }
+
+    /// The last page that was not as it is named.
+    pub(super) fn failed(&self) -> Option<Page> {
+        self.failed
+    }
+
+    /// Lets a table be read that was read before.
+    pub(super) fn again(&mut self) {
+        self.left = self.len;
     }
 
     /// The tables of the database.
@@ -152,7 +168,7 @@ impl<'f> Tree<'f> {
     fn tables_of(&mut self, root: Option<Page>) -> Result<Vec<Table>> {
         let mut tables = Vec::new();
         let mut unread = Vec::new();
-        self.walk(root, TABLES, &mut |row| {
+        self.walk(root, TABLES, &|_| false, &mut |row| {
             match Table::parse(row.key, row.value) {
                 Some(table) => tables.push(table),
                 None => unread.push(row.key.escape_ascii().to_string()),
@@ -171,7 +187,18 @@ impl<'f> Tree<'f> {
         table: &Table,
         see: &mut dyn FnMut(Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.walk(table.root, table.widths, see)
+        self.rows_from(table, &|_| false, see)
+    }
+
+    /// The rows of a table, in the order of their keys, of which those may be left out whose keys are
+    /// `before` what is wanted. Pages that have none but such are not read if all keys have one width.
+    pub(super) fn rows_from(
+        &mut self,
+        table: &Table,
+        before: &dyn Fn(&[u8]) -> bool,
+        see: &mut dyn FnMut(Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.walk(table.root, table.widths, before, see)
     }
 
     #[expect(clippy::indexing_slicing, reason = "the list only grows there")]
@@ -179,6 +206,7 @@ impl<'f> Tree<'f> {
         &mut self,
         root: Option<Page>,
         widths: Widths,
+        before: &dyn Fn(&[u8]) -> bool,
         see: &mut dyn FnMut(Row<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut ahead = Vec::from_iter(root);
@@ -186,6 +214,7 @@ impl<'f> Tree<'f> {
             let (offset, bytes) = match self.page(page.number) {
                 Ok(read) => read,
                 Err(e) => {
+                    self.failed = Some(page);
                     (self.flaw)(e)?;
                     continue;
                 }
@@ -193,6 +222,7 @@ impl<'f> Tree<'f> {
             let node = Node { bytes: &bytes, widths };
             let sound = node.used().is_some_and(|used| xxh3_128(used) == page.sum);
             if !sound {
+                self.failed = Some(page);
                 (self.flaw)(damaged(offset, "the checksum of a page does not hold"))?;
             }
             // What is neither is not sound.
@@ -207,9 +237,11 @@ impl<'f> Tree<'f> {
                     }
                 }
             } else if node.is_branch() {
-                let before = ahead.len();
-                ahead.extend(node.children());
-                ahead[before..].reverse();
+                let from = ahead.len();
+                let wanted = |&(n, _): &(usize, Page)| !node.bound(n).is_some_and(before);
+                let children = node.children().enumerate().filter(wanted);
+                ahead.extend(children.map(|(_, child)| child));
+                ahead[from..].reverse();
             }
         }
         Ok(())

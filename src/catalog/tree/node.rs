@@ -92,6 +92,14 @@ impl<'p> Node<'p> {
         (0..count).map(row)
     }
 
+    /// The key of a branch that none in its n-th child is greater than, where all have one width; the
+    /// last child has none.
+    pub(super) fn bound(&self, n: usize) -> Option<&'p [u8]> {
+        let (width, count) = (self.widths.key?, self.count());
+        let at = (n < count).then_some(8 + 24 * (count + 1))?.checked_add(n.checked_mul(width)?)?;
+        self.bytes.get(at..at.checked_add(width)?)
+    }
+
     /// The children of a branch, as far as they lie within it: of a sound one all of them, since its
     /// checksum covers what comes after them.
     pub(super) fn children(&self) -> impl Iterator<Item = Page> {

@@ -8,8 +8,8 @@ use crate::layout::Cursor;
 pub(super) const PAGE_BYTES: u64 = 4096;
 
 /// A page, and what its checksum must be.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Page {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Page {
     pub(super) number: u64,
     pub(super) sum: u128,
 }

@@ -1,7 +1,8 @@
 //! The reader beside redb itself, on sound files and on damaged ones.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
@@ -10,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::header::HEADER_BYTES;
 use super::*;
 use crate::catalog::backend::{Closable, FileBackend};
-use crate::disk::{Access, Disk, SimDisk};
+use crate::disk::{Access, Disk, DiskFile, SimDisk};
 
 const TEXTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("texts");
 const NUMBERS: TableDefinition<'_, u64, u64> = TableDefinition::new("numbers");
@@ -130,6 +131,58 @@ fn every_flipped_bit_of_the_header_is_told_or_changes_nothing() {
         }
         assert!(told > 1000, "{told}");
     }
+}
+
+/// A file whose header is another one at each reading, the last one again and again.
+#[derive(Debug)]
+struct Changing(Mutex<Vec<Vec<u8>>>);
+
+impl DiskFile for Changing {
+    fn size(&self) -> io::Result<u64> {
+        Ok(1 << 20)
+    }
+    fn read_at(&self, _: u64, buf: &mut [u8]) -> io::Result<()> {
+        let mut headers = self.0.lock().unwrap();
+        let header = if headers.len() > 1 { headers.remove(0) } else { headers[0].clone() };
+        buf.copy_from_slice(&header);
+        Ok(())
+    }
+    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+        unreachable!()
+    }
+    fn set_len(&self, _: u64) -> io::Result<()> {
+        unreachable!()
+    }
+    fn sync(&self) -> io::Result<()> {
+        unreachable!()
+    }
+}
+
+#[test]
+fn a_header_that_is_read_while_it_changes_names_no_commit_that_was_not_made() {
+    // With the first slot the primary one, or the second; each slot with the commit of this number.
+    let header = |primary: u8, first: u8, second: u8| {
+        let mut bytes = vec![0; HEADER_BYTES];
+        bytes[9] = primary;
+        bytes[64..192].fill(first);
+        bytes[192..320].fill(second);
+        bytes
+    };
+    let read = |headers: &[Vec<u8>]| {
+        let file = Changing(Mutex::new(headers.to_vec()));
+        let head = Head::read_beside(&file).unwrap();
+        head.map(|head| head.bytes().to_vec())
+    };
+    // The byte is that of commit 4, and the slot already that of commit 6, which is not made yet.
+    let torn = header(0, 6, 5);
+    assert_eq!(read(&[torn.clone(), header(1, 6, 5)]), Some(header(1, 6, 5)));
+    assert_eq!(read(&[torn, header(0, 6, 7)]), Some(header(0, 6, 7)), "it was made by then");
+    // The slot of commit 3 where the byte is that of commit 5.
+    let torn = header(1, 4, 3);
+    assert_eq!(read(&[torn, header(1, 4, 5), header(1, 6, 5)]), Some(header(1, 6, 5)));
+    // One that never stays is given up.
+    let restless: Vec<_> = (0..200).map(|n| header(n % 2, n, n)).collect();
+    assert_eq!(read(&restless), None);
 }
 
 /// Files are read here that redb wrote, so it is pinned to one release. A newer one that writes them in

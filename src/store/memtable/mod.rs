@@ -97,6 +97,11 @@ impl Memtable {
         if torn { Err(Error::Forked) } else { Ok(()) }
     }
 
+    /// Whether it belongs to this process, not to one that this one was forked from.
+    pub(crate) fn is_own(&self) -> bool {
+        self.process.is_current()
+    }
+
     pub(crate) fn with_journal(self, journal: Journal) -> Memtable {
         Memtable { journal, ..self }
     }

@@ -97,7 +97,7 @@ impl Found {
             check_unlisted(disk, store, id).or_else(|e| self.noted(e).map(drop))?;
         }
         let last = contents.segments.last().map_or(0, |row| row.last_sequence);
-        let mut journals = Vec::from(contents.journals.map(|(_, blobs)| blobs));
+        let mut journals = Vec::from(contents.journals.map(|frames| frames.blobs));
         journals.retain(|blobs| !blobs.is_empty());
         // Each has a blob.
         journals.sort_by_key(|blobs| blobs.first().map(|blob| blob.first_sequence));

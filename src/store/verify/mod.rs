@@ -29,8 +29,8 @@ use crate::segment::{PlainSegment, Segment};
 
 /// Checks the store in a directory, damaged or not, without opening it: reads all of it, checks
 /// every checksum, and checks that everything fits together. Names all flaws, not only the first.
-/// Writes nothing. Beside a writer it checks what a [`Reader`](crate::Reader) sees: the segments,
-/// but not the catalog. Costs a read of all files, and of the segments twice.
+/// Writes nothing. Beside a writer it checks what that has sealed: the segments, but not the catalog.
+/// Costs a read of all files, and of the segments twice.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -75,7 +75,8 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
             let opened = alone(&disk, contents.as_ref())?;
             drop(lock);
             check.pace.pass(check.verified.bytes)?;
-            let replayed = contents.as_ref().map(open::replay).transpose();
+            let replayed =
+                contents.as_ref().map(|contents| open::replay(contents, None)).transpose();
             (opened, check.keep(replayed)?.flatten())
         }
         Some(Sight::Beside { taken, .. }) => {
@@ -364,7 +365,7 @@ pub(super) fn verify_open(base: &Base, options: VerifyOptions) -> Result<Verifie
         for checked in opened {
             check.keep(checked)?;
         }
-        check.keep(open::replay(&contents))?;
+        check.keep(open::replay(&contents, None))?;
     }
     let segments = &snapshot.view.segments;
     check.pace.expect(segments.iter().map(|live| 2 * live.segment.file_bytes()).sum::<u64>());

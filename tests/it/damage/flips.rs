@@ -8,7 +8,8 @@ use simkeep::disk::{Access, Disk, Name, SimDisk};
 use super::check::{Counts, Opens, check, each, names};
 use super::stores::{Sound, answers, live_bytes};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{EPOCHS, again, choice, on, open, small};
+use simkeep_testing::disks::restless;
+use simkeep_testing::{EPOCHS, again, choice, open, small};
 
 /// Bits that are flipped in all.
 fn flips() -> usize {
@@ -178,14 +179,14 @@ fn c3_a_flipped_bit_of_the_lock_or_the_snapshot_is_an_error_or_changes_nothing()
     counts.say("flips of LOCK and SNAPSHOT");
 }
 
-/// What a reader beside a writer opens.
+/// What a reader opens beside a writer that it cannot follow.
 #[test]
 fn c3_a_flipped_bit_of_the_snapshot_beside_a_writer_is_an_error_that_names_it() {
     let _again = again();
     let disk = SimDisk::of(Sound::killed().files);
     let store = open(&disk, small());
     store.seal().unwrap();
-    let read = || Reader::open(on(&disk)).and_then(|reader| answers(&reader.snapshot()));
+    let read = || Reader::open(restless(&disk)).and_then(|reader| answers(&reader.snapshot()));
     let sound = read().unwrap();
     let file = disk.open(Name::Snapshot, Access::Write).unwrap();
     let mut content = vec![0; usize::try_from(file.size().unwrap()).unwrap()];

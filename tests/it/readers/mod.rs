@@ -2,6 +2,7 @@
 
 mod cost;
 mod files;
+mod live;
 mod moments;
 mod views;
 

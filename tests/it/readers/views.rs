@@ -11,10 +11,10 @@ use super::{check_beginning, crawl};
 use simkeep_testing::compare::check_reader;
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
-use simkeep_testing::{choice, create, on, request, small};
+use simkeep_testing::{choice, create, on, open, request, small};
 
 #[test]
-fn a_reader_sees_what_was_sealed_and_says_how_far_behind_it_is() {
+fn a_reader_sees_what_was_acknowledged_and_says_how_far_behind_it_is() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let mut reader = Reader::open(on(&disk)).unwrap();
@@ -22,24 +22,31 @@ fn a_reader_sees_what_was_sealed_and_says_how_far_behind_it_is() {
     assert_eq!(reader.stats().unwrap().pages, 0);
     crawl(&store, 1, 11);
     assert_eq!((reader.snapshot().sequence(), reader.behind()), (0, 10));
-    assert!(!reader.refresh().unwrap(), "nothing was sealed");
-    store.seal().unwrap();
+    assert!(reader.refresh().unwrap());
+    assert!(!reader.refresh().unwrap(), "nothing came");
+    check_beginning(&reader);
     crawl(&store, 11, 14);
+    assert_eq!((reader.snapshot().sequence(), reader.behind()), (10, 3));
+    store.seal().unwrap();
     assert!(reader.refresh().unwrap());
     assert!(reader.written().unwrap().elapsed().unwrap() < Duration::from_secs(60));
-    assert_eq!((reader.snapshot().sequence(), reader.behind()), (10, 3));
+    assert_eq!((reader.snapshot().sequence(), reader.behind()), (13, 0));
+    assert!(!reader.fell_back());
     check_beginning(&reader);
     assert_eq!(reader.snapshot().epochs(), store.snapshot().epochs());
     verify(on(&disk), VerifyOptions::default()).unwrap().sound().unwrap();
     // Without a writer there is nothing that it does not see.
     store.close().unwrap();
-    assert!(reader.refresh().unwrap());
+    assert!(!reader.refresh().unwrap(), "it saw all of it");
     assert_eq!((reader.snapshot().sequence(), reader.behind(), reader.written()), (13, 0, None));
     check_beginning(&reader);
+    // One that comes now is not seen, and counted.
+    crawl(&open(&disk, small()), 14, 16);
+    assert_eq!(reader.behind(), 2);
 }
 
 #[test]
-fn a_reader_sees_all_kinds_of_operations_as_they_were_at_its_seal() {
+fn a_reader_sees_all_kinds_of_operations_sealed_or_not() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let (mut model, mut random) = (Model::default(), choice(5));
@@ -53,6 +60,7 @@ fn a_reader_sees_all_kinds_of_operations_as_they_were_at_its_seal() {
             model.forget(|u| u == url);
         }
     }
+    check_reader(&Reader::open(on(&disk)).unwrap(), &model);
     store.seal().unwrap();
     check_reader(&Reader::open(on(&disk)).unwrap(), &model);
     check_reader(&Reader::open(Location::from(on(&disk)).plain_reads()).unwrap(), &model);

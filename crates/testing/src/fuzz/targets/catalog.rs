@@ -7,7 +7,7 @@
 use std::panic::PanicHookInfo;
 
 use simkeep::Reader;
-use simkeep::disk::Name;
+use simkeep::disk::{Lock, Name};
 
 use crate::forge::catalog::{Catalog, EpochRow, Frame};
 use crate::fuzz::ask::{check_same, check_same_reader, use_all};
@@ -62,6 +62,13 @@ fn damaged(file: Vec<u8>) {
     let disk = disk(files(&file));
     if let Ok(reader) = Reader::open(on(&disk)) {
         check_same_reader(&reader, &disk);
+    }
+    {
+        let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
+        if let Ok(reader) = Reader::open(on(&disk)) {
+            assert!(!reader.fell_back());
+            check_same_reader(&reader, &disk);
+        }
     }
     if let Ok(store) = open(&disk) {
         check_same(&store);

@@ -1,5 +1,6 @@
-//! What a reader makes of a `SNAPSHOT` beside a writer. A damaged one: the same answers or an error.
-//! A hostile one, whose checksum holds: any answers, but no panic, no hang and no large allocation.
+//! What a reader makes of a `SNAPSHOT` beside a writer that it cannot follow. A damaged one: the same
+//! answers or an error. A hostile one, whose checksum holds: any answers, but no panic, no hang and no
+//! large allocation.
 //!
 //! The first byte modulo 3: 0 bytes of the file are changed; 1 the same after it was cut; 2 bytes of
 //! it are changed, or the rest of the input follows its header, and the checksum is made anew.
@@ -7,6 +8,7 @@
 use simkeep::Reader;
 use simkeep::disk::{Lock, Name};
 
+use crate::disks::restless;
 use crate::fuzz::ask::{check_same_reader, read_all};
 use crate::fuzz::input::{Input, patch};
 use crate::fuzz::store::{SNAPSHOT, disk, golden, on};
@@ -45,7 +47,7 @@ pub fn run(data: &[u8]) {
     });
     let disk = disk(files);
     let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
-    match Reader::open(on(&disk)) {
+    match Reader::open(restless(&disk)) {
         Ok(reader) if mode == 2 => read_all(&reader),
         Ok(reader) => check_same_reader(&reader, &disk),
         Err(_) => {}

@@ -1,0 +1,109 @@
+//! The frames of a journal, put together from the rows of its table.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::contents::damaged;
+use super::rows::Blob;
+use super::tables::Journal;
+use crate::error::Result;
+use crate::layout::Cursor;
+
+/// A frame that a reader knows as the last one of a journal.
+///
+/// Frames are only ever added to a journal, until its table is dropped as a whole. So as long as this
+/// one is there, all before it are those that were there when it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tail {
+    pub(crate) first_sequence: u64,
+    pub(crate) last_sequence: u64,
+    /// Of its bytes.
+    sum: u128,
+}
+
+impl Tail {
+    pub(super) fn of(blob: &Blob) -> Tail {
+        Tail {
+            first_sequence: blob.first_sequence,
+            last_sequence: blob.last_sequence(),
+            sum: xxh3_128(&blob.bytes),
+        }
+    }
+}
+
+/// The frames of a journal, in order of sequence.
+#[derive(Clone, Debug)]
+pub(crate) struct Frames {
+    pub(crate) journal: Journal,
+    /// The frame that these follow. `None` if they are all that the journal has.
+    pub(crate) after: Option<Tail>,
+    pub(crate) blobs: Vec<Blob>,
+}
+
+impl Frames {
+    pub(super) fn none(journal: Journal) -> Frames {
+        Frames { journal, after: None, blobs: Vec::new() }
+    }
+
+    /// The last one, of those before them too.
+    pub(crate) fn last(&self) -> Option<Tail> {
+        self.blobs.last().map(Tail::of).or(self.after)
+    }
+
+    /// The last operation in them and in those before them.
+    pub(crate) fn last_sequence(&self) -> Option<u64> {
+        let last = self.blobs.last().map(Blob::last_sequence);
+        last.or(self.after.map(|tail| tail.last_sequence))
+    }
+
+    /// An operation of the journal, by which it is older or newer than the other one. `None` if it has
+    /// none.
+    pub(crate) fn place(&self) -> Option<u64> {
+        let first = self.blobs.first().map(|blob| blob.first_sequence);
+        self.after.map(|tail| tail.first_sequence).or(first)
+    }
+
+    /// Knows nothing any more.
+    pub(super) fn clear(&mut self) {
+        (self.after, self.blobs) = (None, Vec::new());
+    }
+}
+
+/// The key of a part of a frame: its first operation, and the number of the part.
+pub(super) fn part_key(key: &[u8]) -> Option<(u64, u32)> {
+    let mut key = Cursor::new(key);
+    let both = (key.u64()?, key.u32()?);
+    key.is_empty().then_some(both)
+}
+
+/// Puts the parts of frames together, which come in the order of their keys.
+#[derive(Default)]
+pub(super) struct Parts {
+    key: u64,
+    parts: u32,
+    bytes: Vec<u8>,
+}
+
+impl Parts {
+    /// The frame before, if this is the first part of another.
+    pub(super) fn push(&mut self, (key, part): (u64, u32), bytes: &[u8]) -> Result<Option<Blob>> {
+        let before = if part == 0 { self.end()? } else { None };
+        if part > 0 && key != self.key || part != self.parts {
+            return Err(damaged(format!("the journal is not readable at operation {key}")));
+        }
+        self.key = key;
+        self.parts += 1;
+        self.bytes.extend_from_slice(bytes);
+        Ok(before)
+    }
+
+    /// The last frame.
+    pub(super) fn end(&mut self) -> Result<Option<Blob>> {
+        if std::mem::take(&mut self.parts) == 0 {
+            return Ok(None);
+        }
+        let blob = Blob::parse(self.key, &std::mem::take(&mut self.bytes));
+        blob.map(Some).ok_or_else(|| {
+            damaged(format!("the journal is not readable at operation {}", self.key))
+        })
+    }
+}

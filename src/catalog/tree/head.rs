@@ -1,0 +1,67 @@
+//! The header of a database's file as it was at one moment, also while somebody writes it.
+
+use super::header::{HEADER_BYTES, Header, last_commit};
+use super::page::{PAGE_BYTES, damaged};
+use super::read;
+use crate::disk::{DiskFile, Name};
+use crate::error::{Error, Result};
+
+/// How often the header is read until it stays the same: a commit changes it three times, and syncs the
+/// file in between.
+const READINGS: u32 = 16;
+
+/// The header of a file, and the length of the file.
+#[derive(Debug)]
+pub(in super::super) struct Head {
+    bytes: [u8; HEADER_BYTES],
+    len: u64,
+}
+
+impl Head {
+    pub(in super::super) fn read(file: &dyn DiskFile) -> Result<Head> {
+        let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
+        if len < PAGE_BYTES {
+            let what = format!("it has {len} bytes, and a database has {PAGE_BYTES} or more");
+            return Err(damaged(0, what));
+        }
+        let mut bytes = [0; HEADER_BYTES];
+        read(file, 0, &mut bytes)?;
+        Ok(Head { bytes, len })
+    }
+
+    /// The header beside a writer, which names a commit that was made, and the last one when this was
+    /// called, or a later one; `None` if it changes too fast.
+    ///
+    /// A reading may show parts of two headers. A slot is written while the other one is the primary
+    /// one, and only then becomes primary. So what is in the primary slot at both of two readings was
+    /// there before the second looked which one that is, and is no older than what the first saw made.
+    pub(in super::super) fn read_beside(file: &dyn DiskFile) -> Result<Option<Head>> {
+        let mut before = Self::read(file)?;
+        for _ in 1..READINGS {
+            let now = Self::read(file)?;
+            if now.is_of_commit(&before) {
+                return Ok(Some(now));
+            }
+            before = now;
+        }
+        Ok(None)
+    }
+
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether both name the same commit of a file of the same length.
+    pub(in super::super) fn is_of_commit(&self, other: &Head) -> bool {
+        self.len == other.len && last_commit(&self.bytes) == last_commit(&other.bytes)
+    }
+
+    /// The header, if the file is parted as it says; and its length.
+    pub(super) fn parse(&self) -> Result<(Header<'_>, u64)> {
+        let header = Header::parse(&self.bytes);
+        let header = header.ok_or_else(|| damaged(0, "it does not begin as redb's files do"))?;
+        header.check(self.len)?;
+        Ok((header, self.len))
+    }
+}
