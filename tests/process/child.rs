@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::{crawl, full_disk, lock_removed, power, race, strace, truncated};
+use super::{crawl, full_disk, live, lock_removed, power, race, strace, truncated};
 
 /// Tells the child its role and what belongs to it, line by line.
 const TOLD: &str = "SIMKEEP_CHILD";
@@ -37,6 +37,7 @@ fn begin() {
         ["fill", store, seed] => full_disk::fill(&parent, Path::new(store), number(seed)),
         ["full disk", dir, seed] => full_disk::stage(&parent, Path::new(dir), number(seed)),
         ["cut power", dir, seed] => power::stage(&parent, Path::new(dir), number(seed)),
+        ["observe", store, batch] => live::observe(&parent, Path::new(store), number(batch)),
         ["hold", store] => race::hold(&parent, Path::new(store)),
         ["take turns", store, number_of_mine] => {
             race::take_turns(&parent, Path::new(store), number(number_of_mine));

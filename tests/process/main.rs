@@ -11,6 +11,7 @@ mod child;
 mod crawl;
 mod full_disk;
 mod kill;
+mod live;
 mod lock_removed;
 mod partial;
 mod power;
