@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 use simkeep::{Entry, Epoch, EpochInfo, Error, Seen, Weight};
 
-use super::time;
 use simkeep_archive::export;
 
 /// What was seen where no content was.
