@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 
 use simkeep::df::{Counter, Table};
 use simkeep::fingerprint::{Bands, Recipe};
-use simkeep::{Durability, Entry, Epoch, Observation, Origin, Query, Restatement, Role, Terms};
+use simkeep::{Durability, Epoch, Observation, Origin, Query, Restatement, Role, Terms};
 
 use super::epoch::{Record, histories};
 use super::*;
@@ -208,9 +208,7 @@ fn refused(bytes: &[u8], at: &str, why: &str) {
         let file = place.write("x.jsonl", bytes);
         let ran = place.run(&[&["load", file.as_str()], options].concat());
         let place_of = format!("x.jsonl, {at}: ");
-        let tail = &bytes[bytes.len().saturating_sub(200)..];
-        let tail = String::from_utf8_lossy(tail);
-        assert_eq!(ran.code, 3, "{why}: {} {tail}", ran.err);
+        assert_eq!(ran.code, 3, "{why}: {}", ran.err);
         assert!(ran.err.contains(&place_of) && ran.err.contains(why), "{why}: {}", ran.err);
         assert!(is_nothing(&place.store()), "{why}");
         assert_eq!(leftovers(&place), Vec::<String>::new());
@@ -487,10 +485,6 @@ fn real_histories_come_back_from_an_export_and_answer_as_before() {
             _ => assert_eq!(old.latest(url).unwrap(), new.latest(url).unwrap()),
         }
     }
-    let all = |snapshot: &simkeep::Snapshot| -> Vec<Entry> {
-        snapshot.observations().map(|observation| observation.unwrap().1).collect()
-    };
-    assert!(all(&old) == all(&new));
     // Cut anywhere, it is nothing.
     let cuts = std::env::var("SIMKEEP_CUTS").map_or(20, |cuts| cuts.parse().unwrap());
     for _ in 0..cuts {
