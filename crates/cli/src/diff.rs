@@ -9,6 +9,7 @@ use simkeep::{Content, EpochInfo, Prefix};
 
 use super::exit::{Exit, Failure};
 use super::output::Output;
+use super::table::{Table, left, right};
 use super::words::verdict_key;
 use super::{Common, common, time, visit};
 use simkeep_archive::escape::whole;
@@ -79,27 +80,26 @@ impl Diff {
             _ => return Err(Failure::Usage("name two stores, or --since a time".to_owned())),
         };
         let epochs = diff.epochs().to_vec();
+        let columns = [left("verdict"), right("bits"), right("priority"), left("URL")];
+        let mut table = Table::new(columns);
         for found in diff {
             let found = found?;
             if common.json {
                 output.object(&object(&found, &epochs)?.into())?;
             } else {
-                output.line(&row(&found))?;
+                table.row(row(&found), output)?;
             }
         }
+        table.end(output)?;
         Ok(Exit::Done)
     }
 }
 
-fn row(found: &Difference) -> String {
+fn row(found: &Difference) -> [String; 4] {
     let distance = found.verdict.distance();
     let bits = distance.map_or("-".to_owned(), |distance| distance.bits.to_string());
-    format!(
-        "{:<8}  {bits:>2}  {:>7.3}  {}",
-        verdict_key(found.verdict),
-        found.priority,
-        whole(&found.url)
-    )
+    let priority = format!("{:.3}", found.priority);
+    [verdict_key(found.verdict).to_owned(), bits, priority, whole(&found.url)]
 }
 
 fn object(found: &Difference, epochs: &[EpochInfo]) -> simkeep::Result<Map<String, Value>> {

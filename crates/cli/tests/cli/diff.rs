@@ -32,11 +32,11 @@ fn pages_whose_version_in_force_differs_are_named_with_their_priority() {
     let old = Place::with(&before());
     let new = Place::with(&(before() + &after()));
     let (a, b) = (old.file("store"), new.file("store"));
-    let expected = "changed   16    1.000  https://example.com/changed
-gone       -    0.000  https://example.com/gone
-new        -    1.000  https://example.com/new
-reverted   0    0.000  https://example.com/returned
-reverted   4    0.125  https://example.com/reverted
+    let expected = "changed   16  1.000  https://example.com/changed
+gone       -  0.000  https://example.com/gone
+new        -  1.000  https://example.com/new
+reverted   0  0.000  https://example.com/returned
+reverted   4  0.125  https://example.com/reverted
 ";
     assert_eq!(new.done(&["diff", &a, &b]), expected);
     let between =
@@ -61,8 +61,8 @@ reverted   4    0.125  https://example.com/reverted
     assert_eq!(found, expected);
     // The other way round, what is new is gone.
     let back = new.done(&["diff", &b, &a]);
-    assert!(back.contains("gone       -    0.000  https://example.com/new\n"), "{back}");
-    assert!(back.contains("gone       -    0.000  https://example.com/returned\n"), "{back}");
+    assert!(back.contains("gone       -  0.000  https://example.com/new\n"), "{back}");
+    assert!(back.contains("gone       -  0.000  https://example.com/returned\n"), "{back}");
     assert_eq!(new.done(&["diff", &a, &a]), "");
     // Epochs are told by their names, whatever their numbers.
     let other = Place::new();
