@@ -21,7 +21,7 @@ fn hostile() -> Place {
         "=1+1",
         "example.com",
     ];
-    let lines: String = (0..60).map(|n| line(n, hosts[n as usize % hosts.len()])).collect();
+    let lines: String = (0..60).zip(hosts.iter().cycle()).map(|(n, host)| line(n, host)).collect();
     let place = Place::new();
     place.ingest(&lines);
     place.open().seal().unwrap();
