@@ -1,5 +1,5 @@
-//! Figures: columns, bars and spans, in SVG that any reader knows. What a figure shows stands below it as
-//! a table, too.
+//! Figures: columns, bars and spans, in SVG that any reader knows. What a figure shows stands below it
+//! as a table, too.
 
 use maud::{Markup, html};
 
