@@ -6,7 +6,7 @@ use super::hosts;
 use super::periods::Periods;
 use super::sample::{Drawn, Sample};
 use crate::error::Result;
-use crate::page::{Content, Epoch, Head, Seen, Verdict, surt};
+use crate::page::{Content, Epoch, Head, Verdict, surt};
 use crate::progress::{Progress, Stage};
 use crate::store::{History, Scan, Snapshot};
 
@@ -113,14 +113,29 @@ pub struct FingerprintCensus {
     /// What share of the different fingerprints is counted in what follows: 1 if there are at most a
     /// million, and otherwise a sample that is drawn by a hash.
     pub share: f64,
-    /// Different fingerprints.
+    /// Different fingerprints that are counted.
     pub distinct: u64,
     /// How many of them have a 1 in each bit, the lowest first.
     pub distinct_ones: Vec<u64>,
     /// How many of them are on so many pages: on 1, on 2 or 3, on 4 to 7 and so on.
     pub shared: Vec<u64>,
-    /// The one that is on most pages, and on how many.
+    /// The one that is on most pages, and on how many. `None` if there is none, or only a sample was
+    /// counted: that may lack it.
     pub commonest: Option<(u64, u64)>,
+}
+
+impl FingerprintCensus {
+    /// About how many different fingerprints there are: exactly, if all were counted.
+    pub fn different(&self) -> u64 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let all = (self.distinct as f64 / self.share).round() as u64;
+        all
+    }
+
+    /// Whether what is counted by fingerprint is that of a sample.
+    pub fn is_sampled(&self) -> bool {
+        self.share < 1.0
+    }
 }
 
 impl Snapshot {
@@ -264,7 +279,6 @@ impl Counting {
             let is_same = matches!(verdict, Verdict::Same(_));
             compared += u64::from(differs || is_same);
             changes += u64::from(differs);
-            debug_assert!(!differs || matches!(visit.seen, Seen::Content(_)));
         }
         self.of_host.changes += changes;
         if compared > 0 {
@@ -306,6 +320,7 @@ impl Counting {
         census.sample = self.drawn.finish();
         let fingerprints = &mut census.fingerprints;
         fingerprints.share = self.sample.share();
+        let is_sampled = fingerprints.is_sampled();
         for (fingerprint, pages) in self.sample.iter() {
             fingerprints.distinct += 1;
             count_bits(&mut fingerprints.distinct_ones, fingerprint);
@@ -317,7 +332,7 @@ impl Counting {
             // Of two that are as common the smaller, whatever the order here.
             let order = |(fingerprint, pages): (u64, u64)| (pages, Reverse(fingerprint));
             let most = fingerprints.commonest.map(order);
-            if most.is_none_or(|most| order((fingerprint, pages)) > most) {
+            if !is_sampled && most.is_none_or(|most| order((fingerprint, pages)) > most) {
                 fingerprints.commonest = Some((fingerprint, pages));
             }
         }

@@ -3,7 +3,7 @@
 use super::hosts;
 use super::segment::frame_bytes;
 use super::space::{Space, SpaceOf, Sums};
-use crate::error::Result;
+use crate::error::{Corruption, Error, Result};
 use crate::page::{EpochInfo, Role, in_use, surt};
 use crate::search::Shape;
 use crate::store::{Component, Snapshot};
@@ -38,6 +38,8 @@ pub struct Overview {
     /// The hosts that have more than one in fifty of the pages, about, the largest first: of 64 pages at
     /// equal distances in SURT order, and so without what is in the journal.
     pub hosts: Vec<HostShare>,
+    /// What was found to be damaged among those pages; then there are no hosts.
+    pub flaw: Option<Corruption>,
 }
 
 /// An epoch, and what there is of it.
@@ -107,7 +109,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Io`](crate::Error::Io). Damaged pages are no error; they are named in the overview.
     pub fn overview(&self) -> Result<Overview> {
         let view = self.view();
         view.check()?;
@@ -149,6 +151,11 @@ impl Snapshot {
             }),
         });
         let epochs: Vec<EpochOverview> = epochs.collect();
+        let (hosts, flaw) = match largest_hosts(self) {
+            Ok(hosts) => (hosts, None),
+            Err(Error::Corrupt(flaw)) => (Vec::new(), Some(flaw)),
+            Err(e) => return Err(e),
+        };
         Ok(Overview {
             sequence: self.sequence(),
             pages,
@@ -158,7 +165,8 @@ impl Snapshot {
             epochs,
             segments,
             space: sums.largest_first(),
-            hosts: largest_hosts(self)?,
+            hosts,
+            flaw,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The visits of a page, folded into its versions.
 
-use crate::page::{Content, Seen, Verdict, Visit};
+use crate::page::{Content, Restated, Verdict, Visit};
 use crate::store::HistoryEntry;
 
 /// What a row of a page's versions is.
@@ -24,31 +24,28 @@ pub enum VersionKind {
 pub struct Version {
     /// What it is.
     pub kind: VersionKind,
-    /// The visit that found it first, and its content as that had it.
+    /// The visit that found it first.
     pub visit: Visit,
-    /// When it was last seen before something else was, in milliseconds since 1970.
+    /// Its content, with the last fingerprint that it was given in each epoch, the first of all first;
+    /// empty of what has none.
+    pub contents: Vec<Content>,
+    /// When it was last seen before other content was, in milliseconds since 1970.
     pub last: i64,
-    /// How many visits saw it before something else was seen.
+    /// How many visits saw it before other content was seen.
     pub visits: u64,
     /// What the first of them meant.
     pub verdict: Verdict,
     /// The version whose content came back, if this is one that did.
     pub back_to: Option<u32>,
-    /// The bits in which its fingerprint differs from that of the version before; `None` if there is no
-    /// such version, or the two cannot be compared.
+    /// The bits in which its fingerprint differs from that of the version before, in the epoch that the
+    /// verdict goes by; `None` if there is no such version, or the two cannot be compared.
     pub differing: Option<u64>,
-}
-
-impl Version {
-    /// The content; `None` of what has none.
-    pub fn content(&self) -> Option<Content> {
-        self.visit.seen.content().copied()
-    }
 }
 
 /// The versions of a page, from its history: visits that saw one content, were told that it was not
 /// modified, or saw it again after failures are one version, and a content that comes back later is
-/// another. Restated content and weights are no visits, and left out.
+/// another. Failures that follow each other with one status are one row, and so are visits that find the
+/// page gone. Weights are left out.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -69,58 +66,132 @@ impl Version {
 /// # }
 /// ```
 pub fn versions(history: &[HistoryEntry]) -> Vec<Version> {
-    let mut versions: Vec<Version> = Vec::new();
-    // The last one that has content, by its place; and how many there are.
-    let (mut last, mut contents) = (None, 0);
-    for (visit, verdict) in history.iter().filter_map(HistoryEntry::visit) {
-        let goes_on = match verdict {
-            Verdict::Same(_) => last,
-            _ => versions.len().checked_sub(1),
-        };
+    let mut folding = Folding::default();
+    for entry in history {
+        match *entry {
+            HistoryEntry::Visit { visit, verdict, .. } => folding.visit(visit, verdict),
+            HistoryEntry::Restated(restated) => folding.restated(&restated),
+            HistoryEntry::Weighed(_) => {}
+        }
+    }
+    folding.finish()
+}
+
+#[derive(Default)]
+struct Folding {
+    versions: Vec<Version>,
+    /// The last one that has content, by its place.
+    last: Option<usize>,
+    /// The one that the last visit belongs to, and the time of that visit.
+    open: Option<(usize, i64)>,
+    /// How many have content.
+    contents: u32,
+}
+
+impl Folding {
+    fn visit(&mut self, visit: Visit, verdict: Verdict) {
         let kind = match verdict {
             Verdict::New | Verdict::Changed { .. } | Verdict::Reverted { .. } => {
-                contents += 1;
-                VersionKind::Content(contents)
+                self.contents += 1;
+                VersionKind::Content(self.contents)
             }
-            Verdict::Same(_) => VersionKind::Content(contents),
+            Verdict::Same(_) => VersionKind::Content(self.contents),
             Verdict::Gone => VersionKind::Gone,
             Verdict::Unseen => VersionKind::Unseen,
             _ => VersionKind::Failed,
         };
-        let before = goes_on.and_then(|at| versions.get_mut(at));
-        if let Some(before) = before.filter(|before| before.kind == kind) {
+        let goes_on = match verdict {
+            Verdict::Same(_) => self.last,
+            _ => self.open.map(|(at, _)| at),
+        };
+        let is_content = matches!(kind, VersionKind::Content(_));
+        let same = |before: &Version| {
+            before.kind == kind && (is_content || before.visit.status == visit.status)
+        };
+        let content = visit.seen.content().copied();
+        if let Some(at) = goes_on
+            && let Some(before) = self.versions.get_mut(at).filter(|before| same(before))
+        {
             before.last = visit.time;
             before.visits += 1;
-            continue;
+            content.into_iter().for_each(|content| put(&mut before.contents, content));
+            self.open = Some((at, visit.time));
+            return;
         }
-        let back_to = match verdict {
-            Verdict::Reverted { to, .. } => seen_at(&versions, to),
-            _ => None,
-        };
-        let before = last.and_then(|at| versions.get(at));
-        let differing = differing(before, &visit);
-        if matches!(kind, VersionKind::Content(_)) {
-            last = Some(versions.len());
+        let (mut back_to, mut contents) = (None, Vec::from_iter(content));
+        if let Verdict::Reverted { to, .. } = verdict
+            && let Some(before) = self.seen_at(to, content.as_ref())
+        {
+            if let VersionKind::Content(number) = before.kind {
+                back_to = Some(number);
+            }
+            // Of one that came back by the server's word, that is all that is known of its content.
+            if contents.is_empty() {
+                contents.clone_from(&before.contents);
+            }
         }
-        let (last, visits) = (visit.time, 1);
-        versions.push(Version { kind, visit, last, visits, verdict, back_to, differing });
+        self.open = Some((self.versions.len(), visit.time));
+        if is_content {
+            self.last = Some(self.versions.len());
+        }
+        let (last, visits, differing) = (visit.time, 1, None);
+        let version = Version { kind, visit, contents, last, visits, verdict, back_to, differing };
+        self.versions.push(version);
     }
-    versions
-}
 
-/// The version that was last seen then.
-fn seen_at(versions: &[Version], time: i64) -> Option<u32> {
-    versions.iter().rev().find_map(|version| match version.kind {
-        VersionKind::Content(number) if (version.visit.time..=version.last).contains(&time) => {
-            Some(number)
+    /// Adds the fingerprint that the content of the last visit has in another epoch.
+    fn restated(&mut self, restated: &Restated) {
+        if let Some((at, time)) = self.open
+            && time == restated.time
+            && let Some(version) = self.versions.get_mut(at)
+            && !version.contents.is_empty()
+        {
+            put(&mut version.contents, restated.content());
         }
-        _ => None,
-    })
+    }
+
+    /// The version that was last seen then, and has this content if there are several.
+    fn seen_at(&self, time: i64, content: Option<&Content>) -> Option<&Version> {
+        let then = || {
+            let versions = self.versions.iter().rev();
+            versions.filter(|v| {
+                let is_content = matches!(v.kind, VersionKind::Content(_));
+                is_content && (v.visit.time..=v.last).contains(&time)
+            })
+        };
+        let has = |is: fn(&Content, &Content) -> bool| {
+            let content = content?;
+            then().find(|version| version.contents.iter().any(|own| is(own, content)))
+        };
+        has(|own, other| own.digest.is_some() && own.digest == other.digest)
+            .or_else(|| {
+                has(|own, other| (own.epoch, own.fingerprint) == (other.epoch, other.fingerprint))
+            })
+            .or_else(|| then().next())
+    }
+
+    fn finish(mut self) -> Vec<Version> {
+        let mut before: Option<Vec<Content>> = None;
+        for version in &mut self.versions {
+            if !matches!(version.kind, VersionKind::Content(_)) {
+                continue;
+            }
+            let epoch = version.verdict.distance().map(|distance| distance.epoch);
+            let of = |contents: &[Content]| {
+                contents.iter().find(|own| Some(own.epoch) == epoch).and_then(Content::compared)
+            };
+            let old = before.as_deref().and_then(of);
+            version.differing = old.zip(of(&version.contents)).map(|(old, new)| old ^ new);
+            before = Some(version.contents.clone());
+        }
+        self.versions
+    }
 }
 
-/// The bits in which the fingerprint of a visit differs from that of a version, of one epoch.
-fn differing(before: Option<&Version>, visit: &Visit) -> Option<u64> {
-    let Seen::Content(new) = visit.seen else { return None };
-    let old = before?.content().filter(|old| old.epoch == new.epoch)?;
-    Some((old.fingerprint? ^ new.fingerprint?) & new.epoch.mask())
+/// Puts a content in the place of that of its epoch.
+fn put(contents: &mut Vec<Content>, content: Content) {
+    match contents.iter_mut().find(|own| own.epoch == content.epoch) {
+        Some(own) => *own = content,
+        None => contents.push(content),
+    }
 }

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::disk::SimDisk;
-use simkeep::inspect::{VersionKind, versions};
-use simkeep::{Epoch, Error, Observation, Progress, Scope, Snapshot, Store, Verdict};
+use simkeep::inspect::{Version, VersionKind, versions};
+use simkeep::{Content, Epoch, Error, Observation, Progress, Scope, Snapshot, Store, Verdict};
 use simkeep_testing::depth::deep;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{choice, create, on, small};
@@ -154,8 +154,16 @@ fn check_traces(view: &Snapshot) {
             let VersionKind::Content(number) = version.kind else { continue };
             numbers += 1;
             assert_eq!(number, numbers);
-            if let (Some(bits), Some(distance)) = (version.differing, version.verdict.distance()) {
-                assert_eq!(bits.count_ones(), distance.bits);
+            let distance = version.verdict.distance();
+            let (bits, told) = (version.differing, distance.map(|distance| distance.bits));
+            assert_eq!(bits.map(u64::count_ones), told, "{version:?} of {versions:#?}");
+            if let (Some(before), Some(content)) = (version.back_to, version.visit.seen.content()) {
+                let is_of = |v: &&Version| v.kind == VersionKind::Content(before);
+                let before = versions.iter().find(is_of).unwrap();
+                let digests = before.contents.iter().map(|own| own.digest);
+                let same = |own: &Content| own.compared() == content.compared();
+                let is_same = digests.into_iter().any(|d| d.is_some() && d == content.digest);
+                assert!(is_same || before.contents.iter().any(same), "{version:?} {before:?}");
             }
         }
     }

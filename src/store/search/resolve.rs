@@ -50,6 +50,11 @@ impl Effort {
         may
     }
 
+    /// Takes back that a page counts: the one that is left out may stand there very often.
+    fn give_back(&mut self) {
+        self.left = self.left.saturating_add(1);
+    }
+
     /// Counts a posting that is passed over; whether to go on.
     fn posting(&mut self) -> bool {
         self.postings += 1;
@@ -293,6 +298,7 @@ impl Search<'_, '_> {
         let url = live.segment.owned_text(url)?;
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
         if wanted.except == Some(url.as_str()) {
+            self.effort.give_back();
             return Ok(true);
         }
         let component = ComponentId::Segment(number);
@@ -384,7 +390,11 @@ impl Search<'_, '_> {
                 // The lock is held for this page only: a page may have to be looked up again.
                 let inner = memtable.read();
                 let page = inner.page(number);
-                if !page.is_here(sequence) || wanted.except == Some(page.url()) {
+                if wanted.except == Some(page.url()) {
+                    self.effort.give_back();
+                    continue;
+                }
+                if !page.is_here(sequence) {
                     continue;
                 }
                 let url = page.url().to_owned();

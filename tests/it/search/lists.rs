@@ -1,7 +1,7 @@
 //! Long lists of pages that have, or had, what is searched for: no search goes through all of one.
 
 use simkeep::disk::SimDisk;
-use simkeep::{Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store};
+use simkeep::{Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store, Versions};
 
 use super::{create, fill, fill_later, hot, url};
 use simkeep_testing::{digest, on};
@@ -122,6 +122,27 @@ fn a_page_that_is_left_out_is_not_found() {
         // One place is enough for one other.
         let one = store.search(&Query::new(1, 0).limit(1).except(url(1))).unwrap();
         assert!(one.near.is_empty() && one.complete, "sealed: {sealed}");
+        store.seal().unwrap();
+    }
+}
+
+/// However many versions a page had, they are not in the way of others.
+#[test]
+fn the_versions_of_a_page_that_is_left_out_hide_no_other_page() {
+    let (own, other) = ("http://own.example/", "http://other.example/");
+    let store = create(Options::default());
+    let epoch = Epoch::from_number(0);
+    for time in 0..900_i64 {
+        // All within 3 bits of 0, and different from the one before.
+        let fingerprint = 1 << (time % 19) | 1 << (20 + time % 17) | 1 << (40 + time % 13);
+        store.observe(Observation::content(own, time, fingerprint, epoch)).unwrap();
+    }
+    store.observe(Observation::content(other, 1, 0b1111 << 60, epoch)).unwrap();
+    for sealed in [false, true] {
+        let query = Query::new(0, 4).versions(Versions::Ever).limit(16).except(own);
+        let matches = store.search(&query).unwrap();
+        let found: Vec<&str> = matches.near.iter().map(|near| near.url.as_str()).collect();
+        assert_eq!((found.as_slice(), matches.complete), (&[other][..], true), "sealed: {sealed}");
         store.seal().unwrap();
     }
 }
