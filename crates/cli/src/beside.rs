@@ -7,6 +7,18 @@ use std::path::{Path, PathBuf};
 /// Files with such names that others may have left.
 const ATTEMPTS: u32 = 1000;
 
+/// Where a file goes that is named by a path: a link stays one, and what is no file stays what it is.
+pub(super) fn place_of(path: &Path) -> io::Result<PathBuf> {
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::new(ErrorKind::AlreadyExists, "it is there, and no file"));
+    }
+    if place.parent().is_some_and(|folder| folder != "" && !folder.is_dir()) {
+        return Err(io::Error::new(ErrorKind::NotFound, "its folder is not there"));
+    }
+    Ok(place)
+}
+
 /// A file that is being written. Dropped, it is removed.
 pub(super) struct Beside {
     file: File,

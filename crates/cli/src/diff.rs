@@ -14,12 +14,17 @@ use super::words::verdict_key;
 use super::{Common, common, time, visit};
 use simkeep_archive::escape::whole;
 
+/// In a line for each way to name what is compared.
+const USAGE: &str = "\
+simkeep diff [OPTIONS] <BEFORE> <AFTER>
+       simkeep diff [OPTIONS] --since <TIME>";
+
 /// Print the pages that differ between two stores, or changed since a time
 ///
 /// Pages whose version in force is not the same, in the order of the reversed host name (SURT). A page
 /// that changed and went back does not differ. Reads each store once.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
+#[command(override_usage = USAGE, after_long_help = "Examples:
   simkeep diff yesterday.simkeep crawl.simkeep
   simkeep diff --since '3d ago' --store crawl.simkeep
   simkeep diff --since 2024-05-01 --until 2024-06-01 --under example.com --json

@@ -63,7 +63,8 @@ fn grouped(command: &Command, width: usize) -> String {
     for (heading, verbs) in GROUPS {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{heading}:");
-        for verb in command.get_subcommands().filter(|verb| verbs.contains(&verb.get_name())) {
+        let named = |name: &&str| command.get_subcommands().find(|verb| verb.get_name() == *name);
+        for verb in verbs.iter().filter_map(named) {
             let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
             item(&format!("  {:<11}  {about}", verb.get_name()), width, &mut out);
         }
@@ -92,7 +93,9 @@ fn wrapped(text: &str, width: usize) -> String {
             (true, _) => out.push('\n'),
             (false, true) => held += line,
             (false, false) => {
-                held.push(' ');
+                // A name of an item that stands by itself is told from what it means.
+                let is_name = held.starts_with("  ") && !held.trim_start().contains("  ");
+                held += if is_name { "  " } else { " " };
                 held += line.trim_start();
             }
         }
@@ -106,12 +109,17 @@ fn item(text: &str, width: usize, out: &mut String) {
     let indent = text.len() - text.trim_start().len();
     let name = text.trim_start();
     // From two spaces on it is said what the name means.
-    let hanging = match (indent, name.find("  ")) {
-        (0, _) => 0,
-        (_, None) => indent + 2,
+    let said = match (indent, name.find("  ")) {
+        (0, _) | (_, None) => indent,
         (_, Some(at)) => text.len() - name[at..].trim_start().len(),
     };
-    let (first, rest) = text.split_at(if hanging > indent + 2 { hanging } else { indent });
+    let hanging = match indent {
+        0 => 0,
+        // On a very narrow terminal there is no room for more.
+        _ if said == indent || said > width / 2 && width > 0 => indent + 2,
+        _ => said,
+    };
+    let (first, rest) = text.split_at(said);
     let mut line = first.to_owned();
     let mut is_begun = false;
     for word in rest.split(' ') {
@@ -199,9 +207,12 @@ mod tests {
     fn paragraphs_are_joined_and_items_hang() {
         let text =
             "Examples:\n  one two\n\nA text\nof lines.\n  name  what it\n        means here\nMore.";
-        let expected = "Examples:\n  one two\n\nA text of\nlines.\n  name  what\n        it\n        \
-                        means\n        here\nMore.";
-        assert_eq!(wrapped(text, 12), expected);
+        let begins = "Examples:\n  one two\n\nA text of lines.\n  name  what it";
+        assert_eq!(wrapped(text, 16), format!("{begins}\n        means\n        here\nMore."));
+        // Where there is no room beside the name, it hangs below that.
+        assert!(wrapped(text, 14).ends_with("\n  name  what\n    it means\n    here\nMore."));
+        // A name that stands by itself.
+        assert_eq!(wrapped("  name\n        means this", 40), "  name  means this");
         assert_eq!(wrapped("A text\nof lines.", 0), "A text of lines.");
     }
 }

@@ -1,12 +1,12 @@
 //! The file of an export: packed as its name says, and there when it is whole.
 
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 
-use crate::beside::Beside;
+use crate::beside::{Beside, place_of};
 
 /// A file that is being written.
 pub(super) struct PackedFile {
@@ -23,14 +23,7 @@ enum Packed {
 impl PackedFile {
     /// Begins the file of this name, in whose place there may be another.
     pub(super) fn create(path: &Path) -> io::Result<PackedFile> {
-        // A link stays one.
-        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is there, and no file"));
-        }
-        if place.parent().is_some_and(|folder| folder != "" && !folder.is_dir()) {
-            return Err(io::Error::new(ErrorKind::NotFound, "its folder is not there"));
-        }
+        let place = place_of(path)?;
         let file = Beside::create(&place)?;
         let name = path.to_string_lossy().to_ascii_lowercase();
         let packed = if name.ends_with(".gz") {

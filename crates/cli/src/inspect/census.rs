@@ -8,7 +8,7 @@ use super::super::output::Output;
 use super::super::table::{Table, left, right};
 use super::super::time::{self, Clock};
 use super::super::visit;
-use super::super::words::count;
+use super::super::words::{count, many};
 use simkeep_archive::escape;
 
 /// How the pages stand.
@@ -25,16 +25,14 @@ pub(super) fn span(census: &Census, clock: &Clock) -> Option<String> {
 
 /// How many fingerprints there are, and what is to be said of them.
 pub(super) fn fingerprints(census: &FingerprintCensus) -> (String, String) {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-    let all = (census.distinct as f64 / census.share) as u64;
-    let mark = if census.share < 1.0 { "~" } else { "" };
+    let mark = if census.is_sampled() { "~" } else { "" };
     let most = census.commonest.map(|(fingerprint, pages)| {
         let (fingerprint, pages) = (visit::fingerprint(fingerprint), count(pages));
-        format!("; the commonest, {fingerprint}, is on {pages} of them")
+        format!("; the commonest, {fingerprint}, is on {pages}")
     });
-    let pages = count(census.pages);
-    let remark = format!("different ones on {pages} pages now{}", most.unwrap_or_default());
-    (format!("{mark}{}", count(all)), remark)
+    let pages = many(census.pages, "page", "pages");
+    let remark = format!("different ones on {pages} now{}", most.unwrap_or_default());
+    (format!("{mark}{}", count(census.different())), remark)
 }
 
 /// The hosts with most pages.

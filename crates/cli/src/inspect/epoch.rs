@@ -2,8 +2,10 @@
 
 use clap::Args;
 use serde_json::json;
+use simkeep::Error;
 use simkeep::fingerprint::Frequencies as _;
 
+use super::super::advice::message;
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure};
 use super::super::origin;
@@ -32,7 +34,12 @@ impl EpochOf {
         let own = overview.epochs.iter().filter(|own| own.info.epoch == epoch);
         // An epoch that has ended has no origin any more.
         let lives = own.clone().any(|own| !own.info.ended);
-        let origin = if lives { snapshot.origin(epoch)? } else { None };
+        let (origin, missing) = match snapshot.origin(epoch) {
+            _ if !lives => (None, None),
+            Ok(origin) => (origin, None),
+            Err(e @ Error::NoTable { .. }) => (None, Some(message(&e))),
+            Err(e) => return Err(e.into()),
+        };
         let table = origin.as_ref().and_then(|origin| origin.frequencies());
         for of in own {
             let info = &of.info;
@@ -53,6 +60,7 @@ impl EpochOf {
                     "segments": segments.collect::<Vec<_>>(),
                     "documents": table.map(|table| table.documents()),
                     "terms": table.map(|table| table.terms()),
+                    "missing": missing,
                 }))?;
                 continue;
             }
@@ -73,6 +81,9 @@ impl EpochOf {
             for (id, of) in &places {
                 let fingerprints = count(of.fingerprints.into());
                 output.line(&format!("    {fingerprints} in segment {id}, {}", bytes(of.bytes)))?;
+            }
+            if let Some(missing) = &missing {
+                output.line(&format!("  {}", escape::whole(missing)))?;
             }
             if let Some(table) = table {
                 let documents = many(table.documents(), "document", "documents");

@@ -51,7 +51,7 @@ impl FingerprintOf {
                 json!({
                     "url": page.url,
                     "distance": page.distance,
-                    "bits": bits(page.fingerprint ^ self.fingerprint),
+                    "bits": bits((page.fingerprint ^ self.fingerprint) & epoch.mask()),
                     "fingerprint": visit::fingerprint(page.fingerprint),
                 })
             });
@@ -76,7 +76,7 @@ impl FingerprintOf {
         let columns = [right("bits"), left("fingerprint"), left("which"), left("URL")];
         let mut table = Table::new(columns);
         for page in &near {
-            let which = bits(page.fingerprint ^ self.fingerprint);
+            let which = bits((page.fingerprint ^ self.fingerprint) & epoch.mask());
             let which = which.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
             let fingerprint = visit::fingerprint(page.fingerprint);
             let url = escape::whole(&page.url);

@@ -78,7 +78,7 @@ impl HostOf {
         }
         let (mut within, mut elsewhere) = (0, 0);
         for (fingerprint, pages) in &counts.fingerprints {
-            within += pages - 1;
+            within += if *pages > 1 { *pages } else { 0 };
             // With one more than there are here, one is elsewhere.
             let limit = usize::try_from(*pages).unwrap_or(usize::MAX).saturating_add(1);
             let query = Query::new(*fingerprint, 0).epoch(epoch).limit(limit);
@@ -120,7 +120,7 @@ impl HostOf {
                 "changes",
                 counts.changes,
                 format!(
-                    "{} % of {}",
+                    "by more than a minor one: {} % of {}",
                     words::amount(share),
                     many(counts.comparisons, "comparison", "comparisons")
                 ),

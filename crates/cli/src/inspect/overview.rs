@@ -30,6 +30,7 @@ pub(super) fn run(
     let snapshot = reader.snapshot();
     let overview = snapshot.overview()?;
     let catalog = reader.stats()?.catalog_bytes;
+    let exit = if overview.flaw.is_some() { Exit::Damaged } else { Exit::Done };
     let census = deep.then(|| watched(|progress| snapshot.census(progress))).transpose()?;
     if common.json {
         let mut object = object(&overview, catalog);
@@ -37,7 +38,7 @@ pub(super) fn run(
             object.insert("census".to_owned(), census::object(census));
         }
         output.object(&object)?;
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
     output.line(&escape::whole(&store.to_string_lossy()))?;
     let figure = |name: &str, number: &str, remark: &str| {
@@ -57,7 +58,11 @@ pub(super) fn run(
     output.line(&figure("visits", &count(overview.visits), &visits))?;
     match &census {
         Some(census) => output.line(&figure("hosts", &count(census.hosts), ""))?,
-        None if overview.hosts.is_empty() => {}
+        None if overview.hosts.is_empty() => {
+            if let Some(flaw) = &overview.flaw {
+                output.line(&figure("hosts", "", &escape::whole(&flaw.to_string())))?;
+            }
+        }
         None => {
             let hosts =
                 overview.hosts.iter().take(HOSTS).map(|host| {
@@ -92,7 +97,7 @@ pub(super) fn run(
     if let Some(census) = &census {
         census::print_hosts(census, output)?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 fn print_segments(overview: &Overview, output: &mut Output) -> Result<(), Failure> {
@@ -192,6 +197,7 @@ fn object(overview: &Overview, catalog: u64) -> Value {
         "unsealed_pages": overview.unsealed_pages,
         "fingerprints": overview.fingerprints,
         "hosts": hosts.collect::<Vec<_>>(),
+        "flaw": overview.flaw.as_ref().map(ToString::to_string),
         "space": space.collect::<Vec<_>>(),
         "catalog_bytes": catalog,
         "segments": overview.segments.iter().map(segment).collect::<Vec<_>>(),

@@ -121,7 +121,7 @@ fn print(
             digits.truncate(8);
             digits
         });
-        let fingerprint = version.content().and_then(|content| content.fingerprint);
+        let fingerprint = version.contents.first().and_then(|content| content.fingerprint);
         let differing = version.differing.filter(|bits| *bits != 0);
         let mut cells = vec![
             number,
@@ -133,7 +133,7 @@ fn print(
             differing.map_or_else(String::new, |bits| bits.count_ones().to_string()),
         ];
         if epochs.len() > 1 {
-            let epoch = version.content().map(|content| visit::epoch(epochs, content.epoch));
+            let epoch = version.contents.first().map(|content| visit::epoch(epochs, content.epoch));
             cells.push(epoch.transpose()?.map(escape::whole).unwrap_or_default());
         }
         cells.push(told(version));

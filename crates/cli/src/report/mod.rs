@@ -14,7 +14,7 @@ use simkeep::due::Survey;
 use simkeep::inspect::{Census, Overview};
 use simkeep::{Query, Snapshot};
 
-use super::beside::Beside;
+use super::beside::{Beside, place_of};
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure};
 use super::gauge::{counted, watched};
@@ -41,7 +41,7 @@ pub(super) struct Report {
     bare: Bare,
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
-    out: PathBuf,
+    output: PathBuf,
 }
 
 /// The farthest that a nearest page is looked for, in bits: beyond, searches become slow, and mean
@@ -67,9 +67,10 @@ impl Report {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let store = common.store_of(&self.bare)?;
         let reader = read(&store)?;
-        let cannot = |e| Failure::Other(format!("cannot write {}: {e}", self.out.display()));
+        let cannot = |e| Failure::Other(format!("cannot write {}: {e}", self.output.display()));
         // Before the work, whether there is a place for what it makes.
-        let mut file = Beside::create(&self.out).map_err(cannot)?;
+        let place = place_of(&self.output).map_err(cannot)?;
+        let mut file = Beside::create(&place).map_err(cannot)?;
         let snapshot = reader.snapshot();
         let census = watched(|progress| snapshot.census(progress))?;
         let epoch = snapshot.epochs().iter().find(|info| info.epoch == snapshot.change_epoch());
@@ -85,13 +86,13 @@ impl Report {
         };
         let page = page::html(&facts);
         file.write_all(page.as_bytes()).map_err(cannot)?;
-        file.put(&self.out).map_err(cannot)?;
+        file.put(&place).map_err(cannot)?;
         let size = page.len() as u64;
         if common.json {
-            let file = self.out.to_string_lossy();
+            let file = self.output.to_string_lossy();
             output.object(&json!({ "file": file, "bytes": size }))?;
         } else {
-            let file = simkeep_archive::escape::whole(&self.out.to_string_lossy());
+            let file = simkeep_archive::escape::whole(&self.output.to_string_lossy());
             output.line(&format!("{file}: {}", bytes(size)))?;
         }
         Ok(Exit::Done)

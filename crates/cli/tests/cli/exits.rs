@@ -37,6 +37,9 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (0, &["inspect"]),
         (0, &["inspect", "empty", "--deep"]),
         (0, &["inspect", "page", known]),
+        (0, &["inspect", "epoch", "e"]),
+        (0, &["inspect", "fingerprint", "00000000000000ff"]),
+        (0, &["diff", "--since", "2024-01-02"]),
         (0, &["report", "-o", "report.html"]),
         (0, &["stats"]),
         (0, &["stats", "empty"]),
@@ -80,6 +83,8 @@ fn each_verb_ends_with_the_code_that_help_says() {
         // The command line makes no sense.
         (2, &[]),
         (2, &["look"]),
+        (2, &["diff"]),
+        (2, &["inspect", "epoch", "none"]),
         (2, &["history"]),
         (2, &["history", known, "--as-of", "soon"]),
         (2, &["history", "no\u{7f}url"]),

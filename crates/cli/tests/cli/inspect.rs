@@ -100,8 +100,11 @@ fn a_site_is_counted() {
     place.ingest(copy);
     let site = place.run(&["inspect", "host", "example.com", "--json"]).objects().remove(0);
     assert_eq!((&site["copies_within"], &site["copied_elsewhere"]), (&0.into(), &1.into()));
+    place.ingest(&copy.replace("https://example.net/", "https://example.com/"));
+    let site = place.run(&["inspect", "host", "example.com", "--json"]).objects().remove(0);
+    assert_eq!((&site["copies_within"], &site["copied_elsewhere"]), (&2.into(), &2.into()));
     let lines = place.done(&["inspect", "host", "example.com"]);
-    assert!(lines.contains("\n  pages                     3    in force 2 · gone 1\n"), "{lines}");
+    assert!(lines.contains("\n  pages                     4    in force 3 · gone 1\n"), "{lines}");
     assert_eq!(place.run(&["inspect", "host", "example.edu"]).code, 1);
 }
 
@@ -160,4 +163,51 @@ fn what_strangers_wrote_is_shown_harmless() {
         assert_eq!(ran.code, 0, "{args:?} {}", ran.err);
         assert!(!ran.out.contains(['\u{202e}', '\u{200f}']), "{args:?}");
     }
+}
+
+/// What is damaged is named, and the rest is shown.
+#[test]
+fn an_overview_names_damage_and_shows_the_rest() {
+    let place = sealed();
+    let (path, _, bytes) = files(&place.store())
+        .into_iter()
+        .find(|(path, ..)| path.extension().is_some_and(|end| end == "seg"))
+        .unwrap();
+    let mut bytes = bytes.clone();
+    // The pages are the first section.
+    bytes[70] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+    let ran = place.run(&["inspect"]);
+    assert_eq!(ran.code, 4);
+    assert!(ran.out.contains(".seg is damaged at byte"), "{}", ran.out);
+    assert!(ran.out.contains("\n  pages                     4\n"), "{}", ran.out);
+    assert_eq!(place.run(&["inspect", "page", TERMS]).code, 4);
+    assert_eq!(
+        place.done(&["inspect", "segment", "1"]).lines().next().unwrap().get(..10),
+        Some("segment 1,")
+    );
+}
+
+/// Failures that a good visit divides are two rows.
+#[test]
+fn failures_follow_each_other_in_one_row_with_one_status() {
+    let line = |t: u64, what: &str| format!("{{\"url\":\"http://a/\",\"t\":{t},{what}}}\n");
+    let seen = "\"fingerprint\":\"00000000000000ff\",\"epoch\":\"e\"";
+    let failed = |status: u32| format!("\"seen\":\"failed\",\"status\":{status}");
+    let place = Place::with(
+        &[
+            (1, seen.to_owned()),
+            (2, failed(503)),
+            (3, failed(503)),
+            (4, seen.to_owned()),
+            (5, failed(404)),
+        ]
+        .iter()
+        .map(|(t, what)| line(*t, what))
+        .collect::<String>(),
+    );
+    let page = place.run(&["inspect", "page", "http://a/", "--json"]).objects().remove(0);
+    let rows = page["versions"].as_array().unwrap().iter();
+    let rows: Vec<_> = rows.map(|row| (row["visits"].clone(), row["status"].clone())).collect();
+    assert_eq!(rows, [(2.into(), Value::Null), (2.into(), 503.into()), (1.into(), 404.into())]);
 }

@@ -78,5 +78,15 @@ fn a_report_is_put_in_its_place_whole() {
     let ran = place.run(&["report", "none.simkeep", "-o", "report.html"]);
     assert_eq!(ran.code, 5);
     assert_eq!(std::fs::read_to_string(place.path("report.html")).unwrap(), "before");
+    // What is no file stays what it is, and no folder is made.
+    for (place_of, message) in [(".", "no file"), ("no/such/report.html", "folder")] {
+        let ran = place.run(&["report", "-o", place_of]);
+        assert_eq!(ran.code, 5, "{place_of}");
+        assert!(ran.err.contains(message), "{}", ran.err);
+    }
     assert_eq!(names(), before);
+    std::os::unix::fs::symlink("report.html", place.path("link.html")).unwrap();
+    place.done(&["report", "-o", "link.html"]);
+    assert!(place.path("link.html").is_symlink());
+    assert!(std::fs::read_to_string(place.path("report.html")).unwrap().ends_with("</html>"));
 }

@@ -10,16 +10,21 @@ use crate::{visit, words};
 pub(super) fn chapter(facts: &Facts) -> Chapter {
     let fingerprints = &facts.census.fingerprints;
     let most = fingerprints.commonest.map(|(fingerprint, pages)| {
-        let (fingerprint, pages) = (visit::fingerprint(fingerprint), words::count(pages));
-        format!(" The commonest, {fingerprint}, is on {pages} pages.")
+        let pages = words::many(pages, "page", "pages");
+        let fingerprint = visit::fingerprint(fingerprint);
+        format!(" The commonest, {fingerprint}, is on {pages}.")
     });
-    let sampled = if fingerprints.share < 1.0 {
-        format!(" Counted of a share of {} of them.", words::amount(fingerprints.share))
-    } else {
-        String::new()
+    let (about, sampled) = match fingerprints.is_sampled() {
+        true => (
+            "About ",
+            " There are too many to count by pages: that is of a sample of them, which may lack the \
+             commonest.",
+        ),
+        false => ("", ""),
     };
-    let all = words::count(fingerprints.distinct);
-    let said = format!("{all} different fingerprints.{}{sampled}", most.unwrap_or_default());
+    let all =
+        words::many(fingerprints.different(), "different fingerprint", "different fingerprints");
+    let said = format!("{about}{all}.{}{sampled}", most.unwrap_or_default());
     let figures = vec![shared(facts), nearest(facts), hosts(facts)];
     Chapter { title: "What pages have in common", said, figures }
 }
