@@ -171,18 +171,27 @@ impl Folding {
     }
 
     fn finish(mut self) -> Vec<Version> {
-        let mut before: Option<Vec<Content>> = None;
+        let mut before: Option<(Visit, Vec<Content>)> = None;
         for version in &mut self.versions {
             if !matches!(version.kind, VersionKind::Content(_)) {
                 continue;
             }
-            let epoch = version.verdict.distance().map(|distance| distance.epoch);
+            let distance = version.verdict.distance();
+            let epoch = distance.map(|distance| distance.epoch);
             let of = |contents: &[Content]| {
                 contents.iter().find(|own| Some(own.epoch) == epoch).and_then(Content::compared)
             };
-            let old = before.as_deref().and_then(of);
-            version.differing = old.zip(of(&version.contents)).map(|(old, new)| old ^ new);
-            before = Some(version.contents.clone());
+            let old = before.as_ref().and_then(|(_, contents)| of(contents));
+            let differing = old.zip(of(&version.contents)).map(|(old, new)| old ^ new);
+            // What came back by the server's word is at no distance, whatever is known of its bits.
+            let is_none = distance.is_some_and(|distance| distance.bits == 0);
+            version.differing = if is_none { Some(0) } else { differing };
+            // All of one time and digest count as one to the next.
+            let of = |visit: &Visit| (visit.time, visit.seen.digest());
+            let joined = before.take().filter(|(visit, _)| of(visit) == of(&version.visit));
+            let mut contents = joined.map(|(_, contents)| contents).unwrap_or_default();
+            version.contents.iter().for_each(|content| put(&mut contents, *content));
+            before = Some((version.visit, contents));
         }
         self.versions
     }
