@@ -129,21 +129,10 @@ fn anchor(number: usize, all: usize) -> &'static str {
 /// Bars below each other, each with its name and what is said of it.
 pub(super) fn bars(title: &str, described: &str, rows: &[(String, f64, String)]) -> Markup {
     let largest = rows.iter().map(|row| row.1).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-    let height = BAR_HEIGHT * rows.len().max(1) as f64;
-    let y = |number: usize| BAR_HEIGHT * number as f64;
-    html! {
-        svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img" {
-            title { (title) }
-            desc { (described) }
-            @for (number, (name, value, said)) in rows.iter().enumerate() {
-                text x="0" y=(px(y(number) + 13.0)) { (cut(name)) }
-                text x=(px(WIDTH)) y=(px(y(number) + 13.0)) text-anchor="end" { (said) }
-                rect.back x="0" y=(px(y(number) + 18.0)) width=(px(WIDTH)) height="8" {}
-                rect.fill x="0" y=(px(y(number) + 18.0)) height="8"
-                    width=(px((WIDTH * value / largest).max(if *value > 0.0 { 1.0 } else { 0.0 }))) {}
-            }
-        }
-    }
+    let of = |(name, value, said): &(String, f64, String)| {
+        (name.clone(), 0.0, value / largest, said.clone())
+    };
+    spans(title, described, &rows.iter().map(of).collect::<Vec<_>>())
 }
 
 /// Spans below each other on one axis, from and to, as shares of it.
