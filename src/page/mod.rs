@@ -8,6 +8,7 @@ mod entry;
 mod epoch;
 mod fold;
 mod head;
+mod in_force;
 mod observation;
 mod prefix;
 mod punycode;
@@ -18,7 +19,6 @@ mod terms;
 mod time;
 mod url;
 mod verdict;
-mod version;
 mod visit;
 mod weight;
 
@@ -34,6 +34,7 @@ pub use head::HISTORY_WINDOW;
 pub(crate) use head::{
     CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, is_of_version, judge,
 };
+pub(crate) use in_force::{InForceVisit, retain_in_force, version_of};
 pub use observation::{Observation, Request, Restatement, Weighing};
 pub use prefix::{Prefix, PrefixError};
 pub use replay::{Replayed, ReplayedPage};
@@ -43,6 +44,5 @@ pub(crate) use time::Utc;
 pub(crate) use url::check as check_url;
 pub use url::{URL_BYTES_MAX, UrlError};
 pub use verdict::{Distance, RestateOutcome, SameBy, Verdict, WeighOutcome};
-pub(crate) use version::{Version, retain_in_force, version_of};
 pub use visit::{Seen, TIME_MAX, TIME_MIN, Visit};
 pub use weight::{Weighed, Weight};

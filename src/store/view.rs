@@ -15,7 +15,7 @@ use super::poison::Poison;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::page::{Changes, Course, Entry, InForce, Version, Visit};
+use crate::page::{Changes, Course, Entry, InForce, InForceVisit, Visit};
 use crate::segment::{PartOfPage, page_across};
 
 /// The live components at one moment. Never changed: a new one takes its place.
@@ -245,15 +245,15 @@ impl View {
         sequence: u64,
         time: i64,
     ) -> Result<Option<VersionAt>> {
-        let (mut version, mut contents) = (Version::default(), Vec::new());
+        let (mut found, mut contents) = (InForceVisit::default(), Vec::new());
         self.each_part(lookup, sequence, |page| {
             for entry in page.entries_until(time)? {
                 contents.extend(entry.content().map(|content| (entry, content)));
-                entry.visit().into_iter().for_each(|visit| version.take(*visit));
+                entry.visit().into_iter().for_each(|visit| found.take(*visit));
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(version.visit().map(|visit| {
+        Ok(found.visit().map(|visit| {
             // All of one time and digest are one version, with one fingerprint that counts an epoch.
             let of = |entry: &Entry| (entry.time(), entry.digest());
             contents.retain(|(e, _)| of(e) == (visit.time, visit.seen.digest()));

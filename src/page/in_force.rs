@@ -4,13 +4,13 @@ use super::{Entry, Seen, Visit};
 
 /// The visit whose content is in force, found among visits in any order.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Version {
+pub(crate) struct InForceVisit {
     /// The last visit that did not fail, and the last one that saw content.
     settled: Option<Visit>,
     saw: Option<Visit>,
 }
 
-impl Version {
+impl InForceVisit {
     /// Takes a visit into account.
     pub(crate) fn take(&mut self, visit: Visit) {
         if visit.seen != Seen::Failed {
@@ -29,9 +29,9 @@ impl Version {
 
 /// The visit among a page's entries whose content is in force.
 pub(crate) fn version_of(entries: &[Entry]) -> Option<Visit> {
-    let mut version = Version::default();
-    entries.iter().filter_map(Entry::visit).for_each(|visit| version.take(*visit));
-    version.visit()
+    let mut found = InForceVisit::default();
+    entries.iter().filter_map(Entry::visit).for_each(|visit| found.take(*visit));
+    found.visit()
 }
 
 /// Leaves of a page's entries those of the content in force, and the weight that is: none if no content
