@@ -1,7 +1,6 @@
 //! `export` and `load`: out of a store, and in again as the same one.
 
 use std::collections::HashMap;
-use std::os::unix::process::CommandExt as _;
 
 use simkeep::df::{Counter, Table};
 use simkeep::fingerprint::{Bands, Recipe};
@@ -379,17 +378,10 @@ fn a_file_is_written_whole_or_stays_as_it_was() {
     everything(&place);
     let file = place.write("out.jsonl", "before");
     // A disk that is full after a few KiB.
-    let mut command = place.command(&["export", "-o", &file]);
-    let limit = libc::rlimit { rlim_cur: 100 << 10, rlim_max: libc::RLIM_INFINITY };
-    #[expect(unsafe_code, reason = "two calls of the system, before the tool begins")]
-    // SAFETY: both calls may be made between fork and exec.
-    unsafe {
-        command.pre_exec(move || {
-            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-            libc::setrlimit(libc::RLIMIT_FSIZE, &limit);
-            Ok(())
-        });
-    }
+    let limited = "trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", limited, env!("CARGO_BIN_EXE_simkeep"), "export", "-o", &file]);
+    command.env("SIMKEEP_STORE", place.store()).current_dir(place.path("."));
     let ran = Ran::from(command.output().unwrap());
     assert_eq!(ran.code, 5, "{}", ran.err);
     assert!(ran.err.contains("cannot write") && ran.err.contains("out.jsonl"), "{}", ran.err);
