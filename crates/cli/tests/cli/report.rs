@@ -1,6 +1,24 @@
 //! `report`.
 
+use sha2::{Digest as _, Sha256};
+
 use super::*;
+
+/// As a policy writes it.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for three in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let value = bits >> (18 - 6 * digit) & 63;
+            let is_there = digit <= three.len();
+            out.push(if is_there { char::from(DIGITS[value as usize]) } else { '=' });
+        }
+    }
+    out
+}
 
 /// A store in a few segments, with names that are meant to do harm.
 fn hostile() -> Place {
@@ -36,7 +54,13 @@ fn a_report_is_one_page_that_loads_nothing_and_runs_nothing() {
     assert!(said.starts_with("report.html: "), "{said}");
     let page = std::fs::read_to_string(place.path("report.html")).unwrap();
     assert!(page.len() < 3 << 20);
-    assert!(page.contains("default-src 'none'"));
+    assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"));
+    // The policy names the styles that there are.
+    let styles =
+        page.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).unwrap();
+    let sum = base64(&Sha256::digest(styles));
+    assert!(page.contains(&format!("sha256-{sum}")), "{sum}");
+    assert!(!page.contains(" style=") && !page.contains("unsafe"));
     for never in [
         "<script",
         "href=",
