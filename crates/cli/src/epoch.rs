@@ -99,11 +99,11 @@ fn show(
 
 /// Whether an epoch is in use (the newest that verdicts or near-duplicates go by), another that lives,
 /// or has ended.
-fn state(snapshot: &Snapshot, info: &EpochInfo) -> &'static str {
-    match info {
-        info if info.ended => "ended",
-        info if is_in_use(snapshot, info.epoch) => "in use",
-        _ => "live",
+pub(super) fn state(info: &EpochInfo, is_in_use: bool) -> &'static str {
+    match (info.ended, is_in_use) {
+        (true, _) => "ended",
+        (false, true) => "in use",
+        (false, false) => "live",
     }
 }
 
@@ -118,7 +118,7 @@ fn object(snapshot: &Snapshot, info: &EpochInfo) -> Value {
         "role": info.role.to_string(),
         "minor": info.bands.minor,
         "moderate": info.bands.moderate,
-        "state": state(snapshot, info),
+        "state": state(info, is_in_use(snapshot, info.epoch)),
         "begun_at_visit": info.begun,
         "fingerprints": snapshot.fingerprints(info.epoch),
     })
@@ -128,7 +128,7 @@ fn row(snapshot: &Snapshot, info: &EpochInfo) -> [String; 7] {
     [
         info.epoch.count().to_string(),
         info.role.to_string(),
-        state(snapshot, info).to_owned(),
+        state(info, is_in_use(snapshot, info.epoch)).to_owned(),
         info.bands.minor.to_string(),
         info.bands.moderate.to_string(),
         count(snapshot.fingerprints(info.epoch)),

@@ -10,14 +10,18 @@ use super::table::{Table, left, right};
 use super::words;
 
 /// The name of a shape.
-fn shape(component: &ComponentSearch) -> &'static str {
-    match component.shape {
-        None => "chains",
-        Some(Shape::Column) => "column",
-        Some(Shape::Rotations(_)) => "rotations",
-        Some(Shape::Cells { .. }) => "cells",
-        Some(_) => "other",
+pub(super) fn shape(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Column => "column",
+        Shape::Rotations(_) => "rotations",
+        Shape::Cells { .. } => "cells",
+        _ => "other",
     }
+}
+
+/// What finds the fingerprints of a component.
+fn shape_of(component: &ComponentSearch) -> &'static str {
+    component.shape.map_or("chains", shape)
 }
 
 fn way(component: &ComponentSearch) -> &'static str {
@@ -41,7 +45,7 @@ pub(super) fn object(explanation: &Explanation) -> Value {
         json!({
             "segment": component.segment,
             "fingerprints": component.fingerprints,
-            "shape": shape(component),
+            "shape": shape_of(component),
             "way": way(component),
             "expected": {
                 "probes": expected.probes,
@@ -82,7 +86,7 @@ pub(super) fn print(explanation: &Explanation, output: &mut Output) -> Result<()
             [
                 name(component),
                 words::count(component.fingerprints.into()),
-                shape(component).to_owned(),
+                shape_of(component).to_owned(),
                 way(component).to_owned(),
                 rounded(counted.probes),
                 rounded(counted.candidates),

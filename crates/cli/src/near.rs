@@ -261,6 +261,20 @@ impl Near {
     }
 }
 
+/// The epoch of this name, or that by which near-duplicates are sought; and the distance that was asked
+/// for, or what its recipe advises.
+pub(super) fn sought(
+    snapshot: &Snapshot,
+    name: Option<&str>,
+    k: Option<u32>,
+) -> Result<(Epoch, u32), Failure> {
+    let epoch = match name {
+        Some(name) => origin::named(snapshot.epochs(), name)?,
+        None => snapshot.near_epoch(),
+    };
+    Ok((epoch, k.unwrap_or_else(|| snapshot.near_distance(epoch))))
+}
+
 /// What was found, for programs.
 fn object(
     snapshot: &Snapshot,

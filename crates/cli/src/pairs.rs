@@ -10,8 +10,9 @@ use simkeep::{Epoch, NearPair, Prefix, Progress, Query, Snapshot};
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
+use super::near::sought;
 use super::output::Output;
-use super::{Common, origin, visit, words};
+use super::{Common, visit, words};
 use simkeep_archive::escape;
 
 /// List all pairs of near-duplicates
@@ -55,11 +56,7 @@ struct Printing<'o> {
 impl Pairs {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = common.read()?.snapshot();
-        let epoch = match &self.epoch {
-            Some(name) => origin::named(snapshot.epochs(), name)?,
-            None => snapshot.near_epoch(),
-        };
-        let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
+        let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
         let mut like = Query::new(0, k).epoch(epoch);
         like.under.clone_from(&self.under);
         let printing = Mutex::new(Printing { output, json: common.json, printed: 0, failed: None });

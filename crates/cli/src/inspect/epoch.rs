@@ -7,6 +7,7 @@ use simkeep::fingerprint::Frequencies as _;
 
 use super::super::advice::message;
 use super::super::common::Common;
+use super::super::epoch::state;
 use super::super::exit::{Exit, Failure};
 use super::super::origin;
 use super::super::output::Output;
@@ -53,8 +54,7 @@ impl EpochOf {
                     "role": info.role.to_string(),
                     "minor": info.bands.minor,
                     "moderate": info.bands.moderate,
-                    "ended": info.ended,
-                    "in_use": of.is_in_use,
+                    "state": state(info, of.is_in_use),
                     "begun_at_visit": info.begun,
                     "fingerprints": of.fingerprints,
                     "segments": segments.collect::<Vec<_>>(),
@@ -65,11 +65,7 @@ impl EpochOf {
                 continue;
             }
             output.line(&escape::whole(&info.name))?;
-            let state = match (info.ended, of.is_in_use) {
-                (true, _) => "has ended",
-                (false, true) => "is in use",
-                (false, false) => "lives",
-            };
+            let state = state(info, of.is_in_use);
             let (number, role) = (info.epoch.count(), info.role);
             let begun = count(info.begun);
             output.line(&format!("  epoch {number}, {role}, {state}; begun at visit {begun}"))?;

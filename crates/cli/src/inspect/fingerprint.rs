@@ -6,11 +6,11 @@ use simkeep::{Matches, Near, Query, Versions};
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
-use super::super::near::parse_fingerprint;
+use super::super::near::{parse_fingerprint, sought};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
 use super::super::words::many;
-use super::super::{explain, origin, visit};
+use super::super::{explain, visit};
 use super::page::bits;
 use simkeep_archive::escape;
 
@@ -34,14 +34,10 @@ pub(super) struct FingerprintOf {
 impl FingerprintOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = common.read()?.snapshot();
-        let epoch = match &self.epoch {
-            Some(name) => origin::named(snapshot.epochs(), name)?,
-            None => snapshot.near_epoch(),
-        };
-        let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
+        let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
         let query = Query::new(self.fingerprint, k).epoch(epoch).limit(self.limit);
         let explanation = snapshot.explain(&query)?;
-        let Matches { near, complete, .. } = snapshot.search(&query)?;
+        let Matches { near, complete, .. } = &explanation.matches;
         let ever = snapshot.search(&query.clone().k(0).versions(Versions::Ever))?;
         let had = |page: &&Near| !near.iter().any(|now| now.distance == 0 && now.url == page.url);
         let before = ever.near.iter().filter(had).count();
@@ -75,7 +71,7 @@ impl FingerprintOf {
         ))?;
         let columns = [right("bits"), left("fingerprint"), left("which"), left("URL")];
         let mut table = Table::new(columns);
-        for page in &near {
+        for page in near {
             let which = bits((page.fingerprint ^ self.fingerprint) & epoch.mask());
             let which = which.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
             let fingerprint = visit::fingerprint(page.fingerprint);
@@ -89,7 +85,7 @@ impl FingerprintOf {
             let pages = many(before as u64, "page", "pages");
             output.note(&format!("{pages} had it before; see simkeep near {shown} -k 0 --ever"))?;
         }
-        if !complete {
+        if !*complete {
             output.note("there are more; ask for them with a higher --limit")?;
         }
         if near.is_empty() {

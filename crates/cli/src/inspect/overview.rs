@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use simkeep::Reader;
-use simkeep::explain::Shape;
 use simkeep::inspect::{EpochOverview, Overview, SegmentOverview};
 
 use super::super::common::Common;
+use super::super::epoch::state;
 use super::super::exit::{Exit, Failure};
+use super::super::explain::shape;
 use super::super::gauge::watched;
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
@@ -139,27 +140,12 @@ fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure>
         let number = format!("epoch {}", epoch.info.epoch.count());
         let fingerprints = count(epoch.fingerprints);
         let name = escape::whole(&epoch.info.name);
-        table.row([number, state(epoch).to_owned(), fingerprints, name], output)?;
+        table.row(
+            [number, state(&epoch.info, epoch.is_in_use).to_owned(), fingerprints, name],
+            output,
+        )?;
     }
     Ok(table.end(output)?)
-}
-
-fn state(epoch: &EpochOverview) -> &'static str {
-    match epoch {
-        EpochOverview { info, .. } if info.ended => "ended",
-        EpochOverview { is_in_use: true, .. } => "in use",
-        _ => "live",
-    }
-}
-
-/// The name of a shape.
-pub(super) fn shape(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Column => "column",
-        Shape::Rotations(_) => "rotations",
-        Shape::Cells { .. } => "cells",
-        _ => "other",
-    }
 }
 
 fn object(overview: &Overview, catalog: u64) -> Value {
@@ -180,7 +166,7 @@ fn object(overview: &Overview, catalog: u64) -> Value {
         json!({
             "epoch": epoch.info.name,
             "number": epoch.info.epoch.count(),
-            "state": state(epoch),
+            "state": state(&epoch.info, epoch.is_in_use),
             "fingerprints": epoch.fingerprints,
         })
     };

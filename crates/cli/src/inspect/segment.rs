@@ -7,11 +7,11 @@ use simkeep::{EpochInfo, Snapshot};
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
+use super::super::explain::shape;
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
 use super::super::visit;
 use super::super::words::{bytes, count};
-use super::overview::shape;
 use simkeep_archive::escape;
 
 /// A segment: its numbers, its sections, and the tables of its fingerprints

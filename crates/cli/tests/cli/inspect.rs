@@ -138,7 +138,7 @@ fn a_segment_and_an_epoch_are_shown() {
     assert!(ran.err.contains("these there are: 1"), "{}", ran.err);
     let epoch = place.done(&["inspect", "epoch", "e"]);
     assert!(
-        epoch.contains("epoch 1, both, is in use") && epoch.contains(" in segment 1, "),
+        epoch.contains("epoch 1, both, in use") && epoch.contains(" in segment 1, "),
         "{epoch}"
     );
     assert_eq!(place.run(&["inspect", "epoch", "none"]).code, 2);

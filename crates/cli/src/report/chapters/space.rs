@@ -5,6 +5,7 @@ use simkeep_archive::escape;
 use super::super::Facts;
 use super::super::figure::{Figure, bars, spans};
 use super::{Chapter, headings};
+use crate::epoch::state;
 use crate::words::{bytes, count};
 
 pub(super) fn chapter(facts: &Facts) -> Chapter {
@@ -104,11 +105,6 @@ fn epochs(facts: &Facts) -> Figure {
             (name, e.fingerprints as f64, count(e.fingerprints))
         })
         .collect();
-    let state = |ended: bool, in_use: bool| match (ended, in_use) {
-        (true, _) => "ended",
-        (_, true) => "in use",
-        _ => "live",
-    };
     Figure {
         title: title.to_owned(),
         said: format!(
@@ -123,7 +119,7 @@ fn epochs(facts: &Facts) -> Figure {
             .map(|e| {
                 vec![
                     escape::whole(&e.info.name),
-                    state(e.info.ended, e.is_in_use).to_owned(),
+                    state(&e.info, e.is_in_use).to_owned(),
                     e.info.role.to_string(),
                     count(e.fingerprints),
                     count(e.info.begun),
