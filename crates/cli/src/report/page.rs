@@ -7,8 +7,8 @@ use super::super::words::{bytes, count};
 use super::Facts;
 use super::chapters::{Chapter, all};
 
-/// Nothing is loaded and nothing runs, whatever the page quotes. Of styles there are those alone that have
-/// this SHA-256.
+/// Nothing is loaded and nothing runs, whatever the page quotes. Of styles there are those alone that
+/// have this SHA-256.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
      style-src 'sha256-hv6eQxbYL9HBowROuyLgflPx1/JBnoAsvIpj6/fYFq0='";
 
