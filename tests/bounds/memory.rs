@@ -13,21 +13,14 @@ use simkeep::{Epoch, Options, Progress, Query, Reader, Snapshot, Store};
 
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::forge::catalog::{Catalog, Frame};
+use simkeep_testing::forge::golden::{SEGMENTS, agreeing, files, golden};
 use simkeep_testing::forge::segment::{Section, Segment};
-use simkeep_testing::in_repository;
 
 /// All files together have less than 200 KB.
 const BYTES_MAX: usize = 48 << 20;
 
 /// Values that no count and no length in these files has.
 const HUGE: [u64; 5] = [u64::MAX, (1 << 62) - 1, 1 << 40, (1 << 32) - 1, (1 << 30) - 1];
-
-const SEGMENTS: [u64; 3] = [3, 7, 8];
-
-fn golden(name: Name) -> Vec<u8> {
-    let root = in_repository("format/golden/v4");
-    fs::read(root.join(name.to_string())).unwrap()
-}
 
 fn options() -> Options {
     Options::default().background(false).memtable_observations(16)
@@ -60,26 +53,6 @@ fn use_each(disk: &dyn Fn() -> Arc<dyn Disk>) {
     let _ = verify(disk(), VerifyOptions::default());
     let options = RepairOptions::default().memory_bytes(1 << 20);
     let _ = repair(disk(), Arc::new(SimDisk::new()), options.keep_forgotten(true));
-}
-
-/// The golden store with another catalog, and with another content of one segment.
-fn files(catalog: &Catalog, other: Option<(u64, &[u8])>) -> Vec<(Name, Vec<u8>)> {
-    let segments = SEGMENTS.map(|id| match other {
-        Some((of, bytes)) if of == id => (Name::Segment(id), bytes.to_vec()),
-        _ => (Name::Segment(id), golden(Name::Segment(id))),
-    });
-    [(Name::Catalog, catalog.write())].into_iter().chain(segments).collect()
-}
-
-/// A catalog that agrees with a segment, so that it is not refused for that.
-fn agreeing(id: u64, file: &[u8]) -> Catalog {
-    let mut catalog = Catalog::read(&golden(Name::Catalog));
-    for row in catalog.segments.iter_mut().filter(|row| row[0] == id) {
-        let [first, last, ..] = simkeep_testing::forge::segment::numbers(file).unwrap_or_default();
-        *row =
-            [id, first, last, file.len() as u64, simkeep_testing::forge::segment::checksum(file)];
-    }
-    catalog
 }
 
 fn huge_segments() {

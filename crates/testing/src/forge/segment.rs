@@ -31,6 +31,8 @@ pub struct Section {
 /// What a segment holds, without its checksums.
 #[derive(Clone, Debug)]
 pub struct Segment {
+    /// The format version, as the file has it: another one is refused before anything is read.
+    pub version: [u8; 4],
     pub id: u64,
     pub store: u64,
     pub nonce: u64,
@@ -76,6 +78,7 @@ impl Segment {
         };
         let sections = (0..u64_at(trailer, 32) as usize).map(entry);
         Segment {
+            version: word(file, 8),
             id: u64_at(trailer, 8),
             store: u64_at(file, 24),
             nonce: u64_at(trailer, 48),
@@ -142,7 +145,9 @@ impl Segment {
 
     /// The bytes of the segment, where `table` may change the table before its checksums are made.
     pub fn write_with(&self, table: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-        let mut file = b"simkseg\0\x02\0\0\0\0\0\0\0".to_vec();
+        let mut file = b"simkseg\0".to_vec();
+        file.extend(self.version);
+        file.extend([0; 4]);
         for number in [self.id, self.store, self.nonce] {
             file.extend(number.to_le_bytes());
         }

@@ -1,0 +1,35 @@
+//! The golden store with one file changed, and a catalog that agrees with it.
+
+use simkeep::disk::Name;
+
+use super::catalog::Catalog;
+use super::segment;
+use crate::in_repository;
+
+/// The segments that it has.
+pub const SEGMENTS: [u64; 3] = [3, 7, 8];
+
+/// A file of the golden store.
+pub fn golden(name: Name) -> Vec<u8> {
+    let root = in_repository("format/golden/v4");
+    std::fs::read(root.join(name.to_string())).unwrap()
+}
+
+/// The golden store with another catalog, and with another content of one segment.
+pub fn files(catalog: &Catalog, other: Option<(u64, &[u8])>) -> Vec<(Name, Vec<u8>)> {
+    let segments = SEGMENTS.map(|id| match other {
+        Some((of, bytes)) if of == id => (Name::Segment(id), bytes.to_vec()),
+        _ => (Name::Segment(id), golden(Name::Segment(id))),
+    });
+    [(Name::Catalog, catalog.write())].into_iter().chain(segments).collect()
+}
+
+/// A catalog that agrees with a segment, so that it is not refused for that.
+pub fn agreeing(id: u64, file: &[u8]) -> Catalog {
+    let mut catalog = Catalog::read(&golden(Name::Catalog));
+    for row in catalog.segments.iter_mut().filter(|row| row[0] == id) {
+        let [first, last, ..] = segment::numbers(file).unwrap_or_default();
+        *row = [id, first, last, file.len() as u64, segment::checksum(file)];
+    }
+    catalog
+}
