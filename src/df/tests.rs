@@ -355,6 +355,9 @@ impl Disk for Restless {
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.now().free_bytes()
     }
+    fn clock(&self) -> i64 {
+        self.now().clock()
+    }
     fn random(&self) -> u64 {
         self.now().random()
     }

@@ -128,6 +128,10 @@ impl Disk for Meter {
         self.disk.free_bytes()
     }
 
+    fn clock(&self) -> i64 {
+        self.disk.clock()
+    }
+
     fn random(&self) -> u64 {
         self.disk.random()
     }

@@ -125,6 +125,10 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Bytes free for this directory, if known.
     fn free_bytes(&self) -> io::Result<Option<u64>>;
 
+    /// The time, in milliseconds since 1970. It comes from the disk so that a simulated disk can tell
+    /// the same in each run.
+    fn clock(&self) -> i64;
+
     /// A random number, different at each call and on each disk. It comes from the disk so that a
     /// simulated disk can give the same numbers in each run.
     fn random(&self) -> u64;

@@ -67,6 +67,10 @@ impl Disk for PlainDisk {
         self.disk.free_bytes()
     }
 
+    fn clock(&self) -> i64 {
+        self.disk.clock()
+    }
+
     fn random(&self) -> u64 {
         self.disk.random()
     }

@@ -233,6 +233,11 @@ impl Disk for RealDisk {
         Ok(Some(space.f_bavail.saturating_mul(space.f_frsize)))
     }
 
+    fn clock(&self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    }
+
     fn random(&self) -> u64 {
         // Its keys are the system's random numbers, and other ones each time. They are drawn once for a
         // thread, which a fork copies: so who asks, and when, goes in as well.

@@ -6,7 +6,7 @@ use super::hosts;
 use super::periods::Periods;
 use super::sample::{Drawn, Sample};
 use crate::error::Result;
-use crate::page::{Content, Epoch, Head, Verdict, surt};
+use crate::page::{Content, Epoch, Head, PageState, Verdict, surt};
 use crate::progress::{Progress, Stage};
 use crate::store::{History, Scan, Snapshot};
 
@@ -163,7 +163,7 @@ impl Snapshot {
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged,
     /// [`Error::Cancelled`](crate::Error::Cancelled) if the progress was.
     pub fn census(&self, progress: &Progress) -> Result<Census> {
-        let (pages, _) = self.count()?;
+        let pages = self.count()?.pages;
         progress.start(Stage::Counting, Some(pages))?;
         let mut counting = Counting::new(self.near_epoch());
         let mut scan = Scan::all(self);
@@ -240,10 +240,10 @@ impl Counting {
         census.first = Some(census.first.map_or(head.first, |first| first.min(head.first)));
         census.last = Some(census.last.map_or(head.last.time, |last| last.max(head.last.time)));
         let contents = head.in_force();
-        match (contents.is_empty(), head.gone()) {
-            (false, _) => census.in_force += 1,
-            (true, true) => census.gone += 1,
-            (true, false) => census.never += 1,
+        match PageState::of(Some(head)) {
+            PageState::InForce => census.in_force += 1,
+            PageState::Gone => census.gone += 1,
+            PageState::Unseen | PageState::Unknown => census.never += 1,
         }
         if !contents.is_empty() {
             let epoch = census.fingerprints.epoch;

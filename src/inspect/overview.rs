@@ -6,7 +6,7 @@ use super::space::{Space, SpaceOf, Sums};
 use crate::error::{Corruption, Error, Result};
 use crate::page::{EpochInfo, Role, in_use, surt};
 use crate::search::Shape;
-use crate::store::{Component, Snapshot};
+use crate::store::{Component, Counted, Snapshot};
 
 /// Pages that are looked at to tell which hosts have many.
 const SAMPLED: u64 = 64;
@@ -22,13 +22,26 @@ pub struct Overview {
     pub sequence: u64,
     /// Pages that are known.
     pub pages: u64,
+    /// Those with a content that is in force.
+    pub in_force: u64,
+    /// Those that are gone.
+    pub gone: u64,
+    /// Those of which no content was ever seen.
+    pub never: u64,
     /// Visits to them that are known.
     pub visits: u64,
+    /// No visit was earlier, in milliseconds since 1970: that of the earliest one, unless that was
+    /// forgotten and merged away.
+    pub first: Option<i64>,
+    /// No visit was later.
+    pub last: Option<i64>,
     /// Pages of which something is in the journal, and in no segment yet.
     pub unsealed_pages: u64,
     /// Distinct fingerprints, counted once for each component and epoch that has them; so if there is
     /// one segment, and no journal, there are no fewer.
     pub fingerprints: u64,
+    /// The most pages that one fingerprint is or was on in one segment.
+    pub commonest_pages: u64,
     /// All epochs, by number.
     pub epochs: Vec<EpochOverview>,
     /// The live segments, the oldest first.
@@ -70,6 +83,11 @@ pub struct SegmentOverview {
     pub pages: u64,
     /// Visits in them.
     pub visits: u64,
+    /// No visit in it is earlier than the first time or later than the last one, in milliseconds since
+    /// 1970; none if there is no visit.
+    pub times: Option<(i64, i64)>,
+    /// When it was written, in milliseconds since 1970.
+    pub written: i64,
     /// Bytes of the file.
     pub bytes: u64,
     /// What finds its fingerprints: those of the epoch of which it has most.
@@ -113,13 +131,15 @@ impl Snapshot {
     pub fn overview(&self) -> Result<Overview> {
         let view = self.view();
         view.check()?;
-        let (pages, visits) = self.count()?;
+        let Counted { pages, visits, in_force, gone } = self.count()?;
         let (mut sums, mut segments, mut unsealed_pages) = (Sums::default(), Vec::new(), 0);
+        let (mut times, mut commonest_pages) = (None, 0);
         for component in view.components().rev() {
             let live = match component {
                 Component::Segment(_, live) => live,
                 Component::Memtable(_, memtable) => {
                     let inner = memtable.read();
+                    cover(&mut times, inner.times_at(self.sequence()));
                     let here = inner.pages().filter(|page| page.is_here(self.sequence()));
                     unsealed_pages += here.count() as u64;
                     continue;
@@ -128,6 +148,8 @@ impl Snapshot {
             let Some(segment) = self.segment(live.segment.id())? else { continue };
             segment.sections.iter().for_each(|section| sums.add(section.space, section.bytes));
             sums.add(Space::Frames, frame_bytes(&segment));
+            cover(&mut times, segment.times);
+            commonest_pages = commonest_pages.max(segment.longest_list);
             let most = segment.tables.iter().max_by_key(|tables| tables.fingerprints);
             segments.push(SegmentOverview {
                 id: segment.id,
@@ -136,12 +158,14 @@ impl Snapshot {
                 last_operation: segment.last_operation,
                 pages: segment.pages,
                 visits: segment.visits,
+                times: segment.times,
+                written: segment.written,
                 bytes: segment.bytes,
                 shape: most.map(|tables| tables.shape),
                 superseded: 0.0,
             });
         }
-        let deltas = view.segments.iter().map(|live| live.segment.numbers().page_delta);
+        let deltas = view.segments.iter().map(|live| live.segment.numbers().delta.pages);
         supersede(&mut segments, &deltas.collect::<Vec<_>>());
         let epochs = self.epochs().iter().map(|info| EpochOverview {
             info: info.clone(),
@@ -159,15 +183,29 @@ impl Snapshot {
         Ok(Overview {
             sequence: self.sequence(),
             pages,
+            in_force,
+            gone,
+            never: pages - in_force - gone,
             visits,
+            first: times.map(|(first, _)| first),
+            last: times.map(|(_, last)| last),
             unsealed_pages,
             fingerprints: epochs.iter().map(|epoch| epoch.fingerprints).sum(),
+            commonest_pages,
             epochs,
             segments,
             space: sums.largest_first(),
             hosts,
             flaw,
         })
+    }
+}
+
+/// Widens times so that others are among them.
+fn cover(times: &mut Option<(i64, i64)>, others: Option<(i64, i64)>) {
+    if let Some((first, last)) = others {
+        let (from, to) = times.unwrap_or((first, last));
+        *times = Some((from.min(first), to.max(last)));
     }
 }
 
@@ -238,6 +276,8 @@ mod tests {
             last_operation: 0,
             pages,
             visits: 0,
+            times: None,
+            written: 0,
             bytes: 0,
             shape: None,
             superseded: 0.0,

@@ -33,6 +33,17 @@ pub struct SegmentView {
     pub page_delta: i64,
     /// What it adds to the visits of the store.
     pub visit_delta: i64,
+    /// What it adds to the pages of the store with a content that is in force.
+    pub in_force_delta: i64,
+    /// What it adds to the pages of the store that are gone.
+    pub gone_delta: i64,
+    /// No visit in it is earlier than the first time or later than the last one, in milliseconds since
+    /// 1970; none if there is no visit.
+    pub times: Option<(i64, i64)>,
+    /// The most pages that one fingerprint is or was on.
+    pub longest_list: u64,
+    /// When it was written, in milliseconds since 1970.
+    pub written: i64,
     /// Prefixes that were forgotten, in the notation of their pages' order.
     pub forgotten: u64,
     /// The sections, in the order of the file.
@@ -139,8 +150,13 @@ fn view(live: &LiveSegment) -> SegmentView {
         visits: numbers.visits,
         fingerprints: numbers.fingerprints,
         resets: numbers.resets,
-        page_delta: numbers.page_delta,
-        visit_delta: numbers.visit_delta,
+        page_delta: numbers.delta.pages,
+        visit_delta: numbers.delta.visits,
+        in_force_delta: numbers.delta.in_force,
+        gone_delta: numbers.delta.gone,
+        times: numbers.times,
+        longest_list: numbers.longest_list,
+        written: numbers.written,
         forgotten: live.tombstones.iter().count() as u64,
         tables: tables.collect(),
         sections,

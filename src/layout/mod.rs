@@ -3,6 +3,7 @@
 
 mod block;
 mod cursor;
+mod delta;
 mod head;
 mod integers;
 mod sizes;
@@ -11,6 +12,7 @@ mod trailer;
 
 pub(crate) use block::{BLOCK_BYTES, BlockSums, block_count, block_sum};
 pub(crate) use cursor::{Cursor, put_signed, put_varint};
+pub(crate) use delta::Delta;
 pub(crate) use head::{Flaw, HEAD_BYTES, Stamp, VERSION, encode_head, parse_head};
 pub(crate) use integers::{Put, le_u32, le_u64};
 pub(crate) use sizes::{

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::head::damage;
 use super::integers::Put;
-use super::{BLOCK_BYTES, Cursor, Flaw, HEAD_BYTES, Kind, Stamp, Tag};
+use super::{BLOCK_BYTES, Cursor, Delta, Flaw, HEAD_BYTES, Kind, Stamp, Tag};
 
 const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 
@@ -12,7 +12,8 @@ const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 pub(crate) const TRAILER_BYTES: u64 = TRAILER_LEN as u64;
 const TRAILER_LEN: usize = 64;
 const ENTRY_BYTES: usize = 24;
-const NUMBERS_BYTES: usize = 80;
+const NUMBERS: usize = 16;
+const NUMBERS_BYTES: usize = NUMBERS * 8;
 /// The most sections of a segment: enough for more epochs than anybody has.
 const SECTIONS_MAX: u64 = 1 << 20;
 
@@ -47,16 +48,28 @@ pub(crate) struct Numbers {
     pub(crate) fingerprints: u64,
     /// Records that hide everything older of their page.
     pub(crate) resets: u64,
-    /// What this segment adds to the number of pages that the store knows.
-    pub(crate) page_delta: i64,
-    /// What it adds to the number of visits.
-    pub(crate) visit_delta: i64,
+    /// What this segment adds to what the store knows.
+    pub(crate) delta: Delta,
     /// How many merges deep: 0 for a sealed memtable, one more than its inputs for a merge.
     pub(crate) tier: u64,
+    /// No visit in it is earlier or later than these times; none if there is no visit.
+    pub(crate) times: Option<(i64, i64)>,
+    /// The most pages that one fingerprint is or was on.
+    pub(crate) longest_list: u64,
+    /// When it was written, in milliseconds since 1970.
+    pub(crate) written: i64,
 }
 
 impl Numbers {
-    fn to_words(self) -> [u64; 10] {
+    /// Takes in that there are visits from one time to another.
+    pub(crate) fn cover(&mut self, (first, last): (i64, i64)) {
+        let (from, to) = self.times.unwrap_or((first, last));
+        self.times = Some((from.min(first), to.max(last)));
+    }
+
+    fn to_words(self) -> [u64; NUMBERS] {
+        let [pages, visits, in_force, gone] = self.delta.numbers().map(i64::cast_unsigned);
+        let (first, last) = self.times.unwrap_or_default();
         [
             self.first_sequence,
             self.last_sequence,
@@ -64,15 +77,21 @@ impl Numbers {
             self.visits,
             self.fingerprints,
             self.resets,
-            self.page_delta.cast_unsigned(),
-            self.visit_delta.cast_unsigned(),
+            pages,
+            visits,
             self.tier,
+            in_force,
+            gone,
+            first.cast_unsigned(),
+            last.cast_unsigned(),
+            self.longest_list,
+            self.written.cast_unsigned(),
             0,
         ]
     }
 
     fn parse(cursor: &mut Cursor<'_>) -> Option<Numbers> {
-        let mut words = [0; 10];
+        let mut words = [0; NUMBERS];
         for word in &mut words {
             *word = cursor.u64()?;
         }
@@ -86,21 +105,28 @@ impl Numbers {
             page,
             visit,
             tier,
+            in_force,
+            gone,
+            first,
+            last,
+            longest_list,
+            written,
             0,
         ] = words
         else {
             return None;
         };
-        let (page_delta, visit_delta) = (page.cast_signed(), visit.cast_signed());
-        // Bounds that leave room for sums of them.
-        let small = |delta: i64| delta.unsigned_abs() < 1 << 48;
+        let times = (first.cast_signed(), last.cast_signed());
+        let delta = Delta::of([page, visit, in_force, gone].map(u64::cast_signed));
         let possible = first_sequence <= last_sequence
             && last_sequence < 1 << 62
             && resets <= pages
             && pages < PAGES_MAX
             && tier < 1 << 16
-            && small(page_delta)
-            && small(visit_delta);
+            && longest_list <= pages
+            && times.0 <= times.1
+            && (visits > 0 || times == (0, 0))
+            && delta.is_possible();
         possible.then_some(Numbers {
             first_sequence,
             last_sequence,
@@ -108,9 +134,11 @@ impl Numbers {
             visits,
             fingerprints,
             resets,
-            page_delta,
-            visit_delta,
+            delta,
             tier,
+            times: (visits > 0).then_some(times),
+            longest_list,
+            written: written.cast_signed(),
         })
     }
 }

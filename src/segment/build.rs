@@ -166,6 +166,7 @@ impl Builder {
     /// Writes checksums, table and trailer, and gives the file its name, durably.
     pub(super) fn finish(mut self, numbers: Numbers) -> Result<u64> {
         self.check(&numbers)?;
+        let numbers = Numbers { written: self.disk.clock(), ..numbers };
         // The checksums follow the table's order, which is that of the file.
         let bytes: Vec<u8> = self.sums.iter().flat_map(|sum| le_u32(*sum)).collect();
         let tag = Tag::of(Kind::Sums);

@@ -27,7 +27,7 @@ use super::tombstones::{self, Tombstones};
 use crate::bug::{self, OrBug};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, PackedRow, Stamp, Tag, le_u32};
+use crate::layout::{Delta, Kind, Numbers, PackedRow, Stamp, Tag, le_u32};
 use crate::search::canonical_key;
 
 /// What is merged.
@@ -67,13 +67,18 @@ pub(crate) fn merge(
         a.numbers().last_sequence.checked_add(1) == Some(b.numbers().first_sequence)
     };
     bug::ensure(inputs.array_windows().all(follow), "what is merged are neighbours")?;
-    let sum = |of: fn(&Numbers) -> i64| inputs.iter().map(|s| of(s.numbers())).sum();
+    let mut deltas = inputs.iter().map(|s| s.numbers().delta);
+    let delta = deltas.try_fold(Delta::default(), Delta::plus);
+    let delta = delta.filter(Delta::is_possible);
+    let impossible = || {
+        let what = "what it and the segments after it say to add is impossible";
+        oldest.damaged(Tag::of(Kind::Pages), 0, what)
+    };
     let deepest = inputs.iter().fold(0, |tier, s| s.numbers().tier.max(tier));
     let mut numbers = Numbers {
         first_sequence: oldest.numbers().first_sequence,
         last_sequence: newest.numbers().last_sequence,
-        page_delta: sum(|n| n.page_delta),
-        visit_delta: sum(|n| n.visit_delta),
+        delta: delta.ok_or_else(impossible)?,
         tier: deepest + u64::from(inputs.len() > 1),
         ..Numbers::default()
     };
@@ -82,6 +87,10 @@ pub(crate) fn merge(
         return Ok(None);
     };
     merge_hashes(&mut builder, inputs, &moves, numbers.pages)?;
+    // Of inputs, some visits of which may be gone: no visit that is left is outside of these.
+    if numbers.visits > 0 {
+        inputs.iter().filter_map(|s| s.numbers().times).for_each(|times| numbers.cover(times));
+    }
 
     let mut kept = Tombstones::default();
     kept.extend(
@@ -98,10 +107,9 @@ pub(crate) fn merge(
     epochs.dedup();
     epochs.retain(|epoch| !mergeable.ended.contains(epoch));
     for epoch in epochs {
-        let Some(count) = merge_tables(&mut builder, mergeable, &moves, epoch)? else {
+        if merge_tables(&mut builder, mergeable, &moves, epoch, &mut numbers)?.is_break() {
             return Ok(None);
-        };
-        numbers.fingerprints += count;
+        }
     }
     builder.finish(numbers).map(Some)
 }
@@ -341,7 +349,8 @@ fn merge_tables(
     mergeable: &Mergeable<'_>,
     moves: &[Moves],
     epoch: u32,
-) -> Result<Option<u64>> {
+    numbers: &mut Numbers,
+) -> Result<ControlFlow<()>> {
     let mut streams = Vec::new();
     for (segment, moves) in mergeable.inputs.iter().zip(moves) {
         if segment.epochs().any(|e| e == epoch) {
@@ -359,7 +368,7 @@ fn merge_tables(
     let mut steps = 0;
     while let Some(least) = streams.iter().filter_map(|s| s.current).min() {
         if steps >= 4096 && (mergeable.step)(mem::take(&mut steps)).is_break() {
-            return Ok(None);
+            return Ok(ControlFlow::Break(()));
         }
         postings.clear();
         let at_least = |s: &&mut TableStream<'_>| s.current == Some(least);
@@ -387,7 +396,8 @@ fn merge_tables(
             stream.advance()?;
         }
     }
-    writer.finish(builder, &mergeable.layout).map(Some)
+    writer.finish(builder, &mergeable.layout, numbers)?;
+    Ok(ControlFlow::Continue(()))
 }
 
 /// A posting of an input, and where it went.

@@ -184,12 +184,13 @@ pub(super) struct PostingsWriter {
     lists: Spill,
     count: u64,
     list_words: u32,
+    longest: u64,
 }
 
 impl PostingsWriter {
     pub(super) fn new(builder: &mut Builder, epoch: u32) -> PostingsWriter {
         let (words, lists) = (builder.spill(1), builder.spill(1));
-        PostingsWriter { epoch, words, lists, count: 0, list_words: 0 }
+        PostingsWriter { epoch, words, lists, count: 0, list_words: 0, longest: 0 }
     }
 
     /// Adds the pages of the next fingerprint, in order of pages, at least one. The tag of a page
@@ -202,6 +203,7 @@ impl PostingsWriter {
         let ascend = !postings.is_empty() && postings.is_sorted_by(|a, b| a.page < b.page);
         bug::ensure(ascend, "a fingerprint has pages, and they ascend")?;
         self.count += 1;
+        self.longest = self.longest.max(postings.len() as u64);
         let word = if let [single] = postings {
             single.word()
         } else {
@@ -226,11 +228,12 @@ impl PostingsWriter {
         self.words.append(&le_u32(word))
     }
 
-    /// Writes both sections, for so many fingerprints.
-    pub(super) fn finish(self, builder: &mut Builder, fingerprints: u32) -> Result<()> {
+    /// Writes both sections, for so many fingerprints. Returns the most pages that one of them has.
+    pub(super) fn finish(self, builder: &mut Builder, fingerprints: u32) -> Result<u64> {
         bug::ensure(self.count == u64::from(fingerprints), "each fingerprint has a posting")?;
         builder.whole(Tag::table(Kind::Postings, 0, self.epoch), &self.words.finish()?)?;
-        builder.whole(Tag::table(Kind::Lists, 0, self.epoch), &self.lists.finish()?)
+        builder.whole(Tag::table(Kind::Lists, 0, self.epoch), &self.lists.finish()?)?;
+        Ok(self.longest)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::bug;
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::layout::{
-    Cursor, Kind, Numbers, PAGES_MAX, PackedRow, Put, Stamp, Tag, bytes_for, le_u64,
+    Cursor, Delta, Kind, Numbers, PAGES_MAX, PackedRow, Put, Stamp, Tag, bytes_for, le_u64,
 };
 use crate::page::{Content, Entry, InForce};
 use crate::search::canonical_key;
@@ -37,8 +37,8 @@ pub(crate) struct SealPage<'a> {
 pub(crate) struct Span {
     /// First and last sequence number of its operations.
     pub(crate) sequences: (u64, u64),
-    /// What it adds to the store's pages and visits.
-    pub(crate) deltas: (i64, i64),
+    /// What it adds to what the store knows.
+    pub(crate) delta: Delta,
     pub(crate) tier: u64,
 }
 
@@ -73,6 +73,10 @@ impl Sealer {
         let ordinal = self.pages.push(&mut self.builder, url, |out| record.put(out))?;
         self.hashes.push(HashOf { hash, page: ordinal, row })?;
         self.numbers.visits += record.visit_count() as u64;
+        let mut visits = record.entries.iter().filter(|entry| entry.is_visit()).map(Entry::time);
+        if let Some(first) = visits.next() {
+            self.numbers.cover((first, visits.next_back().unwrap_or(first)));
+        }
         self.numbers.resets += u64::from(record.reset);
         // The fingerprints of its entries, and those in force.
         let mark = |content: &Content| (content.compared(), content.epoch);
@@ -100,10 +104,9 @@ impl Sealer {
     ) -> Result<u64> {
         let Sealer { mut builder, mut numbers, pages, hashes, held } = self;
         numbers.pages = pages.finish(&mut builder)?;
-        let Span { sequences, deltas, tier } = span;
+        let Span { sequences, delta, tier } = span;
         (numbers.first_sequence, numbers.last_sequence) = sequences;
-        (numbers.page_delta, numbers.visit_delta) = deltas;
-        numbers.tier = tier;
+        (numbers.delta, numbers.tier) = (delta, tier);
 
         let held = if numbers.visits < SORTED_BESIDE {
             write_hashes(&mut builder, hashes.finish()?, numbers.pages)?;
@@ -118,7 +121,7 @@ impl Sealer {
             held?
         };
         builder.whole(Tag::of(Kind::Tombstones), &super::tombstones::encode(tombstones))?;
-        numbers.fingerprints = write_tables(&mut builder, held, layout)?;
+        write_tables(&mut builder, held, layout, &mut numbers)?;
         builder.finish(numbers)
     }
 }
@@ -135,9 +138,14 @@ fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -
     writer.finish(builder)
 }
 
-/// Writes the tables of each epoch. Returns how many fingerprints they have.
-fn write_tables(builder: &mut Builder, mut held: Sorted<Held>, layout: &Layout) -> Result<u64> {
-    let (mut fingerprints, mut postings, mut tags) = (0, Vec::new(), Vec::new());
+/// Writes the tables of each epoch, and counts what they have.
+fn write_tables(
+    builder: &mut Builder,
+    mut held: Sorted<Held>,
+    layout: &Layout,
+    numbers: &mut Numbers,
+) -> Result<()> {
+    let (mut postings, mut tags) = (Vec::new(), Vec::new());
     let mut next = held.next()?;
     while let Some(epoch) = next.map(|held| held.epoch()) {
         let mut writer = TablesWriter::new(builder, epoch)?;
@@ -162,9 +170,9 @@ fn write_tables(builder: &mut Builder, mut held: Sorted<Held>, layout: &Layout) 
             };
             writer.push(builder, fingerprint, &postings, tag)?;
         }
-        fingerprints += writer.finish(builder, layout)?;
+        writer.finish(builder, layout, numbers)?;
     }
-    Ok(fingerprints)
+    Ok(())
 }
 
 /// The hash of a page's URL, and its row.

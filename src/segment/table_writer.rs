@@ -5,7 +5,7 @@ use super::postings::{Posting, PostingsWriter};
 use super::tables::Layout;
 use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Tag, le_u32, le_u64};
+use crate::layout::{Kind, Numbers, Tag, le_u32, le_u64};
 use crate::search::{Address, Census, Part, Shape, Sink, build_index, canonical_key};
 use crate::sync::Mutex;
 use byteorder::{ByteOrder, LittleEndian};
@@ -56,15 +56,20 @@ impl TablesWriter {
         self.postings.push(postings, tag)
     }
 
-    /// Writes the rest of the tables. Returns the number of fingerprints.
-    pub(super) fn finish(self, builder: &mut Builder, layout: &Layout) -> Result<u64> {
+    /// Writes the rest of the tables, and counts them among the numbers of the segment.
+    pub(super) fn finish(
+        self,
+        builder: &mut Builder,
+        layout: &Layout,
+        numbers: &mut Numbers,
+    ) -> Result<()> {
         let TablesWriter { epoch, fingerprints, census, count, postings, .. } = self;
         let column = fingerprints.offset();
         builder.end(fingerprints)?;
         builder.whole(Tag::table(Kind::Shards, 0, epoch), &census.shards().to_bytes())?;
         let shape = Shape::choose(count, layout.distance(epoch), layout.bytes_each);
         builder.whole(Tag::table(Kind::Shape, 0, epoch), &shape_bytes(shape))?;
-        postings.finish(builder, count)?;
+        let longest = postings.finish(builder, count)?;
         let sections = TableSections { epoch, column, shared: Mutex::new((builder, Vec::new())) };
         let read = |start: u32, out: &mut [u64]| -> Result<()> {
             let mut bytes = vec![0; out.len() * 8];
@@ -80,7 +85,9 @@ impl TablesWriter {
         for (_, section) in sections {
             builder.end(section)?;
         }
-        Ok(count.into())
+        numbers.fingerprints += u64::from(count);
+        numbers.longest_list = numbers.longest_list.max(longest);
+        Ok(())
     }
 }
 

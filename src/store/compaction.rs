@@ -29,7 +29,8 @@ pub(super) struct Statistics {
 
 impl Statistics {
     pub(super) fn new(numbers: &Numbers, ended: u64) -> Statistics {
-        let Numbers { tier, pages, visits, page_delta, visit_delta, fingerprints, .. } = *numbers;
+        let Numbers { tier, pages, visits, delta, fingerprints, .. } = *numbers;
+        let (page_delta, visit_delta) = (delta.pages, delta.visits);
         Statistics { tier, pages, visits, page_delta, visit_delta, fingerprints, ended }
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
 use super::memtable::{Inner, Memtable, PageOf};
+use crate::bug::Bug;
 use crate::error::{Error, Result};
+use crate::layout::Delta;
 use crate::page::{Changes, Course, Entry, EpochInfo, Head, Prefix, Seen};
 use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
@@ -127,14 +129,11 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// What the operations up to `sequence` add to the store's pages and visits.
-    pub(crate) fn deltas(self, sequence: u64) -> (i64, i64) {
+    /// What the operations up to `sequence` add to what the store knows.
+    pub(crate) fn delta(self, sequence: u64) -> Result<Delta, Bug> {
         match self {
-            Component::Segment(_, live) => {
-                let numbers = live.segment.numbers();
-                (numbers.page_delta, numbers.visit_delta)
-            }
-            Component::Memtable(_, memtable) => memtable.read().deltas_at(sequence),
+            Component::Segment(_, live) => Ok(live.segment.numbers().delta),
+            Component::Memtable(_, memtable) => memtable.read().delta_at(sequence),
         }
     }
 

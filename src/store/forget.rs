@@ -6,6 +6,7 @@ use super::admission::Writer;
 use super::answer::Forgotten;
 use super::compactor::Purge;
 use super::component::ComponentId;
+use super::counted::{Counted, page_counted};
 use super::journal::{self, PageName};
 use super::lookup::Lookup;
 use super::shared::Shared;
@@ -13,7 +14,8 @@ use super::snapshot::Snapshot;
 use super::view::View;
 use crate::disk::Dir;
 use crate::error::{Error, Result};
-use crate::page::{Prefix, check_url};
+use crate::layout::Delta;
+use crate::page::{Head, PageState, Prefix, check_url};
 use crate::progress::{Progress, Stage};
 
 /// What [`Store::forget`](super::Store::forget) should forget.
@@ -48,10 +50,13 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
     let active = &view.memtables.active;
     let sequence = writer.next_sequence;
     // What older components say about themselves may be wrong.
-    let check = |pages, visits| {
+    let too_many = || {
         let what = "they have more pages or visits than can be counted";
-        let fits = active.read().can_lose(pages, visits);
-        if fits { Ok(()) } else { Err(Error::corrupt("segments", 0, what)) }
+        Error::corrupt("segments", 0, what)
+    };
+    let check = |known: Option<Delta>| -> Result<(Delta, Counted)> {
+        let known = known.filter(|known| active.read().can_lose(*known)).ok_or_else(too_many)?;
+        Ok((known, Counted::of(known).ok_or_else(too_many)?))
     };
     // Everything that was applied, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
@@ -60,44 +65,49 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
             let lookup = Lookup::new(url, view.seed);
             let known = view.known(&lookup, u64::MAX)?;
             let Some(head) = &known.head else { return Ok(Forgotten::default()) };
-            let visits = head.visits;
-            check(1, visits)?;
+            let (delta, counted) = check(head_counted(head))?;
             let number = active.read().find(lookup.hash, url, u64::MAX);
             let page = match number {
                 Some(number) => PageName::Known(number),
                 None => PageName::New { url, earlier: true, head: &[] },
             };
             writer.pending.push(active.journal, sequence, |out| {
-                journal::put_forget_url(out, &page, visits);
+                journal::put_forget_url(out, &page, &counted);
             })?;
             let mut inner = active.write();
             let number = match number {
                 Some(number) => number,
                 None => inner.add_page(sequence, url, lookup.hash, true, &[])?,
             };
-            inner.reset(sequence, number, visits)?;
-            Forgotten { pages: 1, visits }
+            inner.reset(sequence, number, delta)?;
+            Forgotten { pages: 1, visits: counted.visits }
         }
         Scope::Prefix(prefix) => {
-            let mut forgotten = Forgotten::default();
-            for page in now.scan(Some(prefix)) {
-                forgotten.pages += 1;
-                forgotten.visits = forgotten.visits.saturating_add(page?.visits);
+            let mut known = Some(Delta::default());
+            let mut scan = now.scan(Some(prefix));
+            while let Some(page) = scan.next_changing() {
+                let (_, page) = page?;
+                known = known.and_then(|known| known.plus(head_counted(&page.head)?));
             }
-            if forgotten.pages == 0 {
-                return Ok(forgotten);
+            let (delta, counted) = check(known)?;
+            if counted.pages == 0 {
+                return Ok(Forgotten::default());
             }
-            let Forgotten { pages, visits } = forgotten;
-            check(pages, visits)?;
             writer.pending.push(active.journal, sequence, |out| {
-                journal::put_forget_prefix(out, prefix, pages, visits);
+                journal::put_forget_prefix(out, prefix, &counted);
             })?;
-            active.write().bury(sequence, prefix.clone(), pages, visits)?;
-            forgotten
+            active.write().bury(sequence, prefix.clone(), delta)?;
+            Forgotten { pages: counted.pages, visits: counted.visits }
         }
     };
     writer.next_sequence += 1;
     Ok(forgotten)
+}
+
+/// What a page with this head is in the numbers of what is known.
+fn head_counted(head: &Head) -> Option<Delta> {
+    let visits = i64::try_from(head.visits).ok()?;
+    Some(page_counted(PageState::of(Some(head)), visits))
 }
 
 /// Forgets, and rewrites what holds the bytes: each segment that has pages under it, those that

@@ -3,13 +3,14 @@
 //! A record carries what the store had looked up when the operation came: whether older segments
 //! know the page, and its head. So a replay reads no segment.
 
+use super::counted::{Counted, page_counted};
 use super::memtable::{Effect, Inner};
 use crate::bug::Bug;
 use crate::catalog::Blob;
 use crate::disk::Name;
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, put_varint};
-use crate::page::{Entry, Prefix};
+use crate::layout::{Cursor, Delta, put_varint};
+use crate::page::{Entry, PageState, Prefix};
 use crate::segment::{Entries, put_entries, take_course, url_hash};
 
 /// Low two bits of a record's first byte.
@@ -54,27 +55,35 @@ pub(super) fn put_entry(out: &mut Vec<u8>, page: &PageName<'_>, entry: &Entry) {
     put_entries(out, std::slice::from_ref(entry));
 }
 
-/// Packs the forgetting of a page of which so many visits were known.
-pub(super) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, visits: u64) {
+/// Packs the forgetting of a page of which this was known.
+pub(super) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Counted) {
     put_page(out, FORGET_URL, page);
-    put_varint(out, visits);
+    put_varint(out, known.visits);
+    out.push(u8::from(known.in_force > 0) | u8::from(known.gone > 0) << 1);
 }
 
-/// Packs the forgetting of a prefix under which so many pages and visits were known.
-pub(super) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, pages: u64, visits: u64) {
+/// Packs the forgetting of a prefix under which this was known.
+pub(super) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Counted) {
     out.push(FORGET_PREFIX);
     let prefix = prefix.to_bytes();
     put_varint(out, prefix.len() as u64);
     out.extend_from_slice(prefix);
-    put_varint(out, pages);
-    put_varint(out, visits);
+    let Counted { pages, visits, in_force, gone } = *known;
+    for number in [pages, visits, in_force, gone] {
+        put_varint(out, number);
+    }
+}
+
+/// A number of pages or visits: such that sums of them have room.
+fn count(cursor: &mut Cursor<'_>) -> Option<i64> {
+    i64::try_from(cursor.varint()?).ok().filter(|count| *count < 1 << 48)
 }
 
 /// An operation as it is read.
 enum Operation<'a> {
     Entry(PageName<'a>, Entry),
-    ForgetUrl(PageName<'a>, u64),
-    ForgetPrefix(Prefix, u64, u64),
+    ForgetUrl(PageName<'a>, Delta),
+    ForgetPrefix(Prefix, Delta),
 }
 
 impl<'a> Operation<'a> {
@@ -83,7 +92,11 @@ impl<'a> Operation<'a> {
         if tag & KIND == FORGET_PREFIX {
             let len = cursor.count()?;
             let prefix = Prefix::from_bytes(cursor.take(len)?)?;
-            return Some(Operation::ForgetPrefix(prefix, cursor.varint()?, cursor.varint()?));
+            let mut known = [0; 4];
+            for number in &mut known {
+                *number = count(cursor)?;
+            }
+            return Some(Operation::ForgetPrefix(prefix, Delta::of(known)));
         }
         let page = if tag & NEW_PAGE == 0 {
             PageName::Known(u32::try_from(cursor.varint()?).ok()?)
@@ -104,19 +117,27 @@ impl<'a> Operation<'a> {
                 *cursor = entries.rest();
                 Some(Operation::Entry(page, entry))
             }
-            FORGET_URL => Some(Operation::ForgetUrl(page, cursor.varint()?)),
+            FORGET_URL => {
+                let visits = count(cursor)?;
+                let state = match cursor.u8()? {
+                    0 => PageState::Unseen,
+                    1 => PageState::InForce,
+                    2 => PageState::Gone,
+                    _ => return None,
+                };
+                Some(Operation::ForgetUrl(page, page_counted(state, visits)))
+            }
             _ => None,
         }
     }
 
     /// Applies it; `None` if it is not possible.
     fn apply(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<()>, Bug> {
-        let (pages, visits) = match &self {
-            Operation::Entry(..) => (0, 0),
-            Operation::ForgetUrl(_, visits) => (1, *visits),
-            Operation::ForgetPrefix(_, pages, visits) => (*pages, *visits),
+        let known = match &self {
+            Operation::Entry(..) => Delta::default(),
+            Operation::ForgetUrl(_, known) | Operation::ForgetPrefix(_, known) => *known,
         };
-        if !inner.can_lose(pages, visits) {
+        if !inner.can_lose(known) {
             return Ok(None);
         }
         match self {
@@ -127,14 +148,14 @@ impl<'a> Operation<'a> {
                 let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
                 inner.enter(sequence, number, entry, &effect)?;
             }
-            Operation::ForgetUrl(page, visits) => {
+            Operation::ForgetUrl(page, known) => {
                 let Some(number) = page.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
-                inner.reset(sequence, number, visits)?;
+                inner.reset(sequence, number, known)?;
             }
-            Operation::ForgetPrefix(prefix, pages, visits) => {
-                inner.bury(sequence, prefix, pages, visits)?;
+            Operation::ForgetPrefix(prefix, known) => {
+                inner.bury(sequence, prefix, known)?;
             }
         }
         Ok(Some(()))

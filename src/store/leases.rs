@@ -113,7 +113,7 @@ impl Taking<'_> {
         if let Some(of) = self.one.as_ref().filter(is_recent) {
             return Ok(of.learned.clone());
         }
-        let (pages, _) = snapshot.count()?;
+        let pages = snapshot.count()?.pages;
         let (learned, sequence) = (snapshot.learned()?, snapshot.sequence());
         *self.one = Some(AsOf { learned: learned.clone(), sequence, pages });
         Ok(learned)

@@ -15,6 +15,7 @@ mod committer;
 mod compaction;
 mod compactor;
 mod component;
+mod counted;
 mod diff;
 mod due;
 mod epochs;
@@ -62,6 +63,7 @@ mod view;
 mod write;
 
 pub(crate) use component::{Component, ComponentId, PageIn};
+pub(crate) use counted::Counted;
 pub(crate) use live_segment::LiveSegment;
 pub(crate) use lookup::Lookup;
 

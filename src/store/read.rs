@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::answer::{Page, SegmentStats, Stats};
+use super::counted::Counted;
 use super::due::{self, Decision, Due, DuePages, Learned, Plan, Survey};
 use super::epochs::{check_live, has_table, origin_of, table_name};
 use super::memtable::PageOf;
@@ -445,7 +446,8 @@ impl Snapshot {
             let unsealed = inner.pages().map(visits);
             stats.unsealed_visits += unsealed.sum::<u64>();
         }
-        (stats.pages, stats.visits) = self.count()?;
+        let Counted { pages, visits, .. } = self.count()?;
+        (stats.pages, stats.visits) = (pages, visits);
         // There may be fewer visits than when it began, since some were forgotten.
         let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);
         let in_use = || Role::USES.into_iter().filter_map(|is_for| in_use(self.epochs(), is_for));

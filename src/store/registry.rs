@@ -107,7 +107,7 @@ impl Registry {
         lifecycle.check()?;
         check_name(name)?;
         let epoch = next_epoch(view.epochs.len(), reserved)?;
-        let info = begun(epoch, name, live.snapshot().count()?.1, terms)?;
+        let info = begun(epoch, name, live.snapshot().count()?.visits, terms)?;
         prepare(epoch)?;
         self.put(info.clone())?;
         Ok(info)

@@ -136,8 +136,7 @@ impl Sealer {
                 file.push(SealPage { url, hash, record, row, in_force })?;
             }
         }
-        let deltas = (inner.page_delta, inner.visit_delta);
-        let span = Span { sequences, deltas, tier: 0 };
+        let span = Span { sequences, delta: inner.delta, tier: 0 };
         file.finish(span, inner.buried.tombstones(), &layout)?;
         Ok(stamp.id)
     }

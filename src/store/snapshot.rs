@@ -4,11 +4,13 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::answer::{History, HistoryEntry, Page};
+use super::counted::Counted;
 use super::due::{Hints, Learned};
 use super::epochs::Epochs;
 use super::lookup::Lookup;
 use super::view::{VersionAt, View};
 use crate::error::{Error, Result};
+use crate::layout::Delta;
 use crate::page::{Content, Digest, Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge};
 use crate::progress::{Progress, Stage};
 
@@ -197,20 +199,19 @@ impl Snapshot {
         })
     }
 
-    /// Pages and visits.
+    /// How much is known.
     ///
     /// # Errors
     ///
     /// [`Error::Corrupt`] if the segments and the journal take away more than there was.
-    pub(crate) fn count(&self) -> Result<(u64, u64)> {
-        let mut deltas = self.view.components().map(|component| component.deltas(self.sequence));
-        let sum = |(pages, visits): (i64, i64), (p, v)| {
-            Some((pages.checked_add(p)?, visits.checked_add(v)?))
-        };
-        let sums = deltas.try_fold((0, 0), sum);
-        let counts = sums.and_then(|(p, v)| Some((u64::try_from(p).ok()?, u64::try_from(v).ok()?)));
+    pub(crate) fn count(&self) -> Result<Counted> {
+        let mut sum = Some(Delta::default());
+        for component in self.view.components() {
+            let delta = component.delta(self.sequence)?;
+            sum = sum.and_then(|sum| sum.plus(delta));
+        }
         let what = "the sums of their pages and visits are impossible";
-        counts.ok_or_else(|| Error::corrupt("segments", 0, what))
+        sum.and_then(Counted::of).ok_or_else(|| Error::corrupt("segments", 0, what))
     }
 }
 

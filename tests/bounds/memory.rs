@@ -72,8 +72,8 @@ fn huge_segments() {
         }
         // The numbers of the table, and where its sections are and how long.
         let segment = Segment::read(&sound);
-        let entries = (0..segment.sections.len() + 1).flat_map(|s| [88 + 24 * s, 96 + 24 * s]);
-        for at in (0..10).map(|number| number * 8).chain(entries) {
+        let entries = (0..segment.sections.len() + 1).flat_map(|s| [136 + 24 * s, 144 + 24 * s]);
+        for at in (0..16).map(|number| number * 8).chain(entries) {
             for value in HUGE {
                 let file = segment.write_with(|table| {
                     table[at..at + 8].copy_from_slice(&value.to_le_bytes());

@@ -113,6 +113,12 @@ fn check_census(view: &Snapshot) {
 fn check_overview(store: &Store, view: &Snapshot) {
     let (overview, stats) = (view.overview().unwrap(), store.stats().unwrap());
     assert_eq!((overview.pages, overview.visits), (stats.pages, stats.visits));
+    let census = view.census(&Progress::default()).unwrap();
+    let states = (overview.in_force, overview.gone, overview.never);
+    assert_eq!(states, (census.in_force, census.gone, census.never));
+    // What was forgotten may count still.
+    assert!(overview.first <= census.first && overview.last >= census.last);
+    assert!(census.first.is_none() || overview.first.is_some());
     let ids: Vec<u64> = overview.segments.iter().map(|segment| segment.id).collect();
     assert_eq!(ids, stats.segments.iter().map(|segment| segment.id).collect::<Vec<_>>());
     let space: u64 = overview.space.iter().map(|space| space.bytes).sum();

@@ -91,6 +91,10 @@ impl Disk for MarkedDisk {
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()
     }
+    fn clock(&self) -> i64 {
+        self.disk.clock()
+    }
+
     fn random(&self) -> u64 {
         self.disk.random()
     }

@@ -84,6 +84,10 @@ impl Disk for HookDisk {
     fn free_bytes(&self) -> io::Result<Option<u64>> {
         self.disk.free_bytes()
     }
+    fn clock(&self) -> i64 {
+        self.disk.clock()
+    }
+
     fn random(&self) -> u64 {
         self.disk.random()
     }

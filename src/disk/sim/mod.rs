@@ -345,6 +345,11 @@ impl Disk for SimDisk {
         Ok(state.free_bytes())
     }
 
+    /// It stands still: in May 2026.
+    fn clock(&self) -> i64 {
+        1_780_000_000_000
+    }
+
     /// No operation: it is not counted, and never fails.
     fn random(&self) -> u64 {
         let mut state = self.state.lock();

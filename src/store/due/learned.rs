@@ -150,7 +150,7 @@ fn number_of(among_few: &[(Code, Class)]) -> Result<u32, Bug> {
 
 /// The hash up to which pages are looked at, and how many pages each of them stands for.
 pub(super) fn sample(snapshot: &Snapshot) -> Result<(u64, f64)> {
-    let (pages, _) = snapshot.count()?;
+    let pages = snapshot.count()?.pages;
     let shift = pages.checked_ilog2().unwrap_or(0).saturating_sub(SAMPLE_LOG2);
     Ok((u64::MAX >> shift, (1_u64 << shift) as f64))
 }

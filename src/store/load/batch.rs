@@ -10,7 +10,7 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::error::Result;
 use crate::layout::PackedRow;
 use crate::page::{
-    Changes, Course, Entry, EpochInfo, InForce, Restated, in_force_on, restated_digest,
+    Changes, Course, Entry, EpochInfo, InForce, PageState, Restated, in_force_on, restated_digest,
 };
 use crate::segment::{Row, count_visits, host_slot_of, put_carried, url_hash};
 use crate::store::lookup::Lookup;
@@ -49,8 +49,8 @@ pub(super) struct Ready {
     pub(super) in_force: InForce,
     /// Whether any segment has it.
     pub(super) earlier: bool,
-    /// Whether the store does not know it.
-    pub(super) new: bool,
+    /// What it is before and after.
+    pub(super) states: (PageState, PageState),
 }
 
 impl Batch {
@@ -119,7 +119,7 @@ impl Batch {
             row: PackedRow::default(),
             in_force: InForce::new(),
             earlier: false,
-            new: true,
+            states: (PageState::Unknown, PageState::Unknown),
         });
         Ok(true)
     }
@@ -161,8 +161,8 @@ impl Batch {
     ) -> Result<()> {
         page.earlier = known.is_some();
         let mut course = known.unwrap_or_default();
+        let before = PageState::of(course.head.as_ref());
         if let Some(head) = &course.head {
-            page.new = false;
             let start = self.heads.len();
             put_carried(&mut self.heads, head, &[]);
             page.before = start..self.heads.len();
@@ -199,6 +199,7 @@ impl Batch {
         let head = course.head.as_ref();
         page.row = Row::new(head, &page.changes, count_visits(entries), page.host).pack();
         page.in_force = in_force_on(head);
+        page.states = (before, PageState::of(head));
         Ok(())
     }
 

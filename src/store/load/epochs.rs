@@ -351,7 +351,7 @@ impl Settled {
         }
         let reserved = named.number.mask().leading_zeros();
         let epoch = next_epoch(self.all.len(), reserved)?;
-        let visits = now.count()?.1;
+        let visits = now.count()?.visits;
         let like = named.like;
         let visits = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
         let ended = named.asked.is_none() && like.is_some_and(|like| like.ended);

@@ -7,10 +7,12 @@ use super::batch::{Batch, Ready};
 use super::epochs::Settled;
 use super::runs::Runs;
 use super::unlisted::Unlisted;
-use crate::bug::ensure;
+use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
 use crate::error::Result;
+use crate::layout::Delta;
 use crate::segment::{Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits};
+use crate::store::counted::page_counted;
 use crate::store::stamps::Stamps;
 use crate::store::view::View;
 use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -117,7 +119,8 @@ struct Open {
     id: u64,
     sealer: Sealer,
     pages: u64,
-    new_pages: u64,
+    /// What they add to what the store knows, but for visits.
+    delta: Delta,
     /// All entries, and of them visits and weights.
     operations: u64,
     visits: u64,
@@ -171,16 +174,18 @@ impl Writing<'_> {
     fn begin(&self) -> Result<Open> {
         let stamp = self.stamps.stamp(&**self.disk);
         let sealer = Sealer::new(self.disk, stamp, self.memory_bytes / 16 * 15)?;
-        let (pages, new_pages, operations, visits, weighed) = (0, 0, 0, 0, 0);
-        Ok(Open { id: stamp.id, sealer, pages, new_pages, operations, visits, weighed })
+        let (pages, delta, operations, visits, weighed) = (0, Delta::default(), 0, 0, 0);
+        Ok(Open { id: stamp.id, sealer, pages, delta, operations, visits, weighed })
     }
 
     fn finish(&self, open: Open, written: &mut Written) -> Result<()> {
-        let Open { id, sealer, pages, new_pages, operations, visits, weighed } = open;
-        ensure(new_pages <= pages && pages <= operations, "a page of a load has a visit")?;
+        let Open { id, sealer, pages, delta, operations, visits, weighed } = open;
+        let delta = Delta { visits: visits.cast_signed(), ..delta };
+        let new_pages = u64::try_from(delta.pages).ok().filter(|new| *new <= pages);
+        let new_pages = new_pages.filter(|_| pages <= operations);
+        let new_pages = new_pages.or_bug("a page of a load has a visit")?;
         let sequences = (written.sequence + 1, written.sequence + operations);
-        let deltas = (new_pages.cast_signed(), visits.cast_signed());
-        let span = Span { sequences, deltas, tier: (self.tier)(operations) };
+        let span = Span { sequences, delta, tier: (self.tier)(operations) };
         written.bytes += sealer.finish(span, &Tombstones::default(), &self.layout)?;
         written.segments.push(id);
         written.files.push(Name::Segment(id));
@@ -202,7 +207,10 @@ impl Open {
         let (url, hash, row) = (batch.url(page)?, page.hash, page.row);
         self.sealer.push(SealPage { url, hash, record, row, in_force: page.in_force.clone() })?;
         self.pages += 1;
-        self.new_pages += u64::from(page.new);
+        let (before, after) = page.states;
+        let without = self.delta.minus(page_counted(before, 0));
+        let sum = without.and_then(|without| without.plus(page_counted(after, 0)));
+        self.delta = sum.or_bug("a segment has fewer than 2^30 pages")?;
         self.operations += entries.len() as u64;
         self.visits += count_visits(entries) as u64;
         self.weighed += entries.iter().filter(|entry| entry.weight().is_some()).count() as u64;

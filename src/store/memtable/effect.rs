@@ -3,7 +3,8 @@
 use std::mem;
 
 use crate::page::{
-    Content, Entry, EpochInfo, Head, InForce, Ruling, Verdict, Visit, Weight, in_force_on, judge,
+    Content, Entry, EpochInfo, Head, InForce, PageState, Ruling, Verdict, Visit, Weight,
+    in_force_on, judge,
 };
 
 /// What an entry does to its page.
@@ -12,8 +13,8 @@ pub(crate) struct Effect {
     /// What a visit means; none if that takes a look at the visits that were before, or it is
     /// restated and no visit.
     pub(crate) ruling: Option<Ruling>,
-    /// Whether the page was not known before.
-    pub(crate) first: bool,
+    /// What the page was before and is after.
+    pub(crate) states: (PageState, PageState),
     /// What is in force after.
     pub(crate) after: InForce,
     /// Which of that was in force before, too: a bit for each, the lowest for the first. A page never
@@ -34,14 +35,15 @@ impl Effect {
     ) -> Effect {
         let visit = entry.visit();
         let ruling = visit.and_then(|visit| ruling(head.as_ref(), visit, also, epochs));
-        let first = head.is_none() && visit.is_some();
+        let state = PageState::of(head.as_ref());
         let before = in_force_on(head.as_ref());
         Head::absorb_into(head, *entry);
         let after = in_force_on(head.as_ref());
         let of = |(place, content): (u32, &Content)| u64::from(before.contains(content)) << place;
         let kept = (0..u64::BITS).zip(&after).map(of).sum();
         let weight = head.as_ref().map_or(Weight::ONE, Head::weight);
-        Effect { ruling, first, after, kept, weight }
+        let states = (state, PageState::of(head.as_ref()));
+        Effect { ruling, states, after, kept, weight }
     }
 
     /// The effect, of which nothing is left here that is worth applying.

@@ -22,12 +22,14 @@ pub(crate) use page::PageOf;
 use page::Pages;
 use under::ByKey;
 
-use crate::bug::{Bug, ensure};
+use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::error::{Error, Result};
+use crate::layout::Delta;
 use crate::page::{Content, Entry, Prefix, surt};
 use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan};
+use crate::store::counted::entry_counted;
 use crate::store::options::Options;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
@@ -58,11 +60,10 @@ pub(crate) struct Inner {
     by_key: ByKey,
     /// First and last sequence number, once there is one.
     pub(crate) sequences: Option<(u64, u64)>,
-    /// What it adds to the store's pages and visits.
-    pub(crate) page_delta: i64,
-    pub(crate) visit_delta: i64,
-    /// What was forgotten: sequence number, pages and visits.
-    forgotten: Vec<(u64, u64, u64)>,
+    /// What it adds to what the store knows.
+    pub(crate) delta: Delta,
+    /// What was forgotten, and by which operation.
+    forgotten: Vec<(u64, Delta)>,
     /// Visits and other operations.
     pub(crate) operations: usize,
     /// Bytes of what is not in a column.
@@ -293,8 +294,8 @@ impl Inner {
             before.came && effect.in_force().any(|(after, kept)| kept && after == content)
         };
         let content = entry.content();
-        self.page_delta += i64::from(effect.first);
-        self.visit_delta += i64::from(entry.is_visit());
+        let sum = self.delta.plus(entry_counted(effect.states, &entry));
+        self.delta = sum.or_bug("a memtable holds fewer than 2^63 entries")?;
         // What came; and what is in force now, which may be an older version.
         if let Some(content) = content.filter(|content| !indexed(content)) {
             self.index(content, number);
@@ -312,58 +313,53 @@ impl Inner {
         self.pages.reset(sequence, number, with_prefix)
     }
 
-    /// Forgets a page that is here: `visits` of it were known.
-    pub(crate) fn reset(&mut self, sequence: u64, number: u32, visits: u64) -> Result<(), Bug> {
+    /// Forgets a page that is here, of which this was known.
+    pub(crate) fn reset(&mut self, sequence: u64, number: u32, known: Delta) -> Result<(), Bug> {
         self.operation(sequence)?;
         self.forget(number, sequence, false)?;
-        self.take_away(sequence, 1, visits)
+        self.take_away(sequence, known)
     }
 
-    /// Forgets everything under a prefix: so many pages and visits were known.
-    pub(crate) fn bury(
-        &mut self,
-        sequence: u64,
-        prefix: Prefix,
-        pages: u64,
-        visits: u64,
-    ) -> Result<(), Bug> {
+    /// Forgets everything under a prefix, of which this was known.
+    pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, known: Delta) -> Result<(), Bug> {
         self.operation(sequence)?;
         for number in self.by_key.take_out(&self.pages, &prefix)? {
             self.forget(number, sequence, true)?;
         }
         self.bytes += BURIED_BYTES + 8 * prefix.to_bytes().len();
         self.buried.add(sequence, prefix);
-        self.take_away(sequence, pages, visits)
+        self.take_away(sequence, known)
     }
 
-    /// Whether so many pages and visits can be taken away, as a journal says.
-    pub(crate) fn can_lose(&self, pages: u64, visits: u64) -> bool {
-        self.page_delta.checked_sub_unsigned(pages).is_some()
-            && self.visit_delta.checked_sub_unsigned(visits).is_some()
+    /// Whether so much can be taken away, as a journal says.
+    pub(crate) fn can_lose(&self, known: Delta) -> bool {
+        self.delta.minus(known).is_some_and(|rest| rest.is_possible())
     }
 
-    fn take_away(&mut self, sequence: u64, pages: u64, visits: u64) -> Result<(), Bug> {
-        ensure(self.can_lose(pages, visits), "no more is forgotten than can be known")?;
-        self.page_delta -= pages.cast_signed();
-        self.visit_delta -= visits.cast_signed();
-        self.forgotten.push((sequence, pages, visits));
-        self.bytes += size_of::<(u64, u64, u64)>();
+    fn take_away(&mut self, sequence: u64, known: Delta) -> Result<(), Bug> {
+        let rest = self.delta.minus(known);
+        self.delta = rest.or_bug("no more is forgotten than can be known")?;
+        self.forgotten.push((sequence, known));
+        self.bytes += size_of::<(u64, Delta)>();
         Ok(())
     }
 
-    /// What the operations up to `sequence` add to the store's pages and visits. Costs the
-    /// operations after it.
-    pub(crate) fn deltas_at(&self, sequence: u64) -> (i64, i64) {
-        let (mut pages, mut visits) = (self.page_delta, self.visit_delta);
-        for (entry, first) in self.pages.entries_after(sequence) {
-            pages -= i64::from(first);
-            visits -= i64::from(entry.is_visit());
-        }
-        for (_, p, v) in self.forgotten.iter().rev().take_while(|f| f.0 > sequence) {
-            pages += p.cast_signed();
-            visits += v.cast_signed();
-        }
-        (pages, visits)
+    /// What the operations up to `sequence` add to what the store knows. Costs the operations after it.
+    ///
+    /// # Errors
+    ///
+    /// If that is more than was ever added.
+    pub(crate) fn delta_at(&self, sequence: u64) -> Result<Delta, Bug> {
+        let mut entries = self.pages.deltas_after(sequence);
+        let delta = entries.try_fold(self.delta, Delta::minus);
+        let forgotten = self.forgotten.iter().rev().take_while(|f| f.0 > sequence);
+        let delta = forgotten.fold(delta, |delta, (_, known)| delta?.plus(*known));
+        delta.or_bug("what was added can be taken away again")
+    }
+
+    /// When the first and the last visit are of the operations up to `sequence`. Costs a look at all.
+    pub(crate) fn times_at(&self, sequence: u64) -> Option<(i64, i64)> {
+        self.pages.times_at(sequence)
     }
 
     /// Distinct fingerprints of an epoch within `k`.

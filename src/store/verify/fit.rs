@@ -7,6 +7,7 @@ use crate::page::{Changes, Content, Entry, EpochInfo, in_force_on, known};
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, Row, count_visits, host_slot, tag_of};
 use crate::store::answer::Page;
+use crate::store::counted::Counted;
 use crate::store::live_segment::LiveSegment;
 use crate::store::lookup::Lookup;
 
@@ -43,6 +44,12 @@ pub(super) fn pages(
         in_force += shown.iter().filter(must_be_posted).count() as u64;
         if count_visits(&own) != record.visit_count() {
             return Err(flaw("a page has another number of visits than its record says"));
+        }
+        let (first, last) = segment.numbers().times.unwrap_or((i64::MAX, i64::MIN));
+        if own.iter().any(|e| e.is_visit() && !(first..=last).contains(&e.time())) {
+            return Err(flaw(
+                "a visit is at a time of which the numbers of the segment say none is",
+            ));
         }
         if !own.is_sorted() {
             return Err(flaw("the entries of a page are not in order"));
@@ -96,6 +103,15 @@ pub(super) fn history(
     Ok(())
 }
 
+/// The changes that all components are said to make come to what there is.
+pub(super) fn counts(counted: Counted, found: Counted) -> Result<()> {
+    if counted == found {
+        return Ok(());
+    }
+    let what = format!("their numbers come to {counted}, and there are {found}");
+    Err(Error::corrupt("segments", 0, what))
+}
+
 /// Fingerprints are in canonical order, their tables have each of them in its place, and what is in
 /// force on pages, `in_force` times, is posted there, with its digests' tags.
 pub(super) fn tables(
@@ -104,7 +120,7 @@ pub(super) fn tables(
     pass: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
     let (mut url, mut tags) = (Vec::new(), Vec::new());
-    let (mut posted, mut fingerprints) = (0, 0);
+    let (mut posted, mut fingerprints, mut longest) = (0, 0, 0);
     for tables in &live.tables {
         let flaw = |what: &str| {
             let tag = Tag::table(Kind::Fingerprints, 0, tables.epoch);
@@ -123,7 +139,7 @@ pub(super) fn tables(
                 return Err(flaw("fingerprints are not in order"));
             }
             before = place;
-            let mut last = None;
+            let (mut last, mut pages) = (None, 0);
             tags.clear();
             for posting in tables.postings(ordinal, 0)? {
                 let posting = posting?;
@@ -131,6 +147,8 @@ pub(super) fn tables(
                     return Err(flaw("the pages of a fingerprint are not in order"));
                 }
                 last = Some(posting.page);
+                pages += 1;
+                longest = longest.max(pages);
                 if posting.in_force {
                     posted += 1;
                     let record = live.segment.page(posting.page, &mut url)?.read()?;
@@ -154,6 +172,10 @@ pub(super) fn tables(
                 ));
             }
         }
+    }
+    if longest != live.segment.numbers().longest_list {
+        let what = "the longest list of pages is not as long as its numbers say";
+        return Err(live.segment.damaged(Tag::of(Kind::Lists), 0, what));
     }
     // Each of them was on a page where it is in force, and a page has one of an epoch at most.
     if (posted, fingerprints) != (in_force, live.segment.numbers().fingerprints) {

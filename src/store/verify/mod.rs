@@ -13,6 +13,7 @@ pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions};
 
 use super::base::Base;
+use super::counted::Counted;
 use super::epochs::{Epochs, has_table, open_table};
 use super::listed::{check_listed, check_unlisted, open_listed};
 use super::live_segment::LiveSegment;
@@ -322,6 +323,7 @@ impl Check {
         if !self.verified.is_sound() {
             return Ok(());
         }
+        let (mut in_force, mut gone) = (0, 0);
         let mut histories = snapshot.scan(None);
         for page in snapshot.scan(None) {
             let Some(page) = self.keep(page)? else { break };
@@ -330,7 +332,13 @@ impl Check {
             self.keep(fit::history(&page, history, snapshot.epochs()))?;
             self.verified.visits = self.verified.visits.saturating_add(page.visits);
             self.verified.pages += 1;
+            in_force += u64::from(page.content_seen.is_some());
+            gone += u64::from(page.gone);
         }
+        let Verified { pages, visits, .. } = self.verified;
+        let found = Counted { pages, visits, in_force, gone };
+        let counted = snapshot.count().and_then(|counted| fit::counts(counted, found));
+        self.keep(counted)?;
         Ok(())
     }
 

@@ -10,6 +10,7 @@ mod cuts;
 mod flips;
 mod foreign;
 mod header;
+mod numbers;
 mod saved;
 mod sectors;
 mod stores;

@@ -161,7 +161,7 @@ pub(crate) fn with_older_catalog() -> (Sound, Vec<u8>) {
 pub(crate) fn sections(file: &[u8]) -> Vec<(u16, Range<usize>)> {
     let (table, count) = table(file);
     let section = |number: usize| {
-        let entry = table + 80 + 24 * number;
+        let entry = table + 128 + 24 * number;
         let start = word(file, entry + 8);
         let kind = u16::from_le_bytes(file[entry..entry + 2].try_into().unwrap());
         (kind, start..start + word(file, entry + 16))

@@ -197,18 +197,21 @@ fn a_stranger_reads_the_same_from_the_bytes() {
     urls.sort_by_cached_key(|url| (surt::key(url), *url));
     urls.dedup();
     // As of the end of each component: the heads that are carried, and the counts.
-    let (mut pages, mut known_visits) = (0, 0);
+    let mut deltas = [0; 4];
     for (i, component) in components.iter().enumerate() {
         let so_far = &components[..=i];
         for (url, record) in &component.pages {
             let head = Head::of(&store::history(so_far, url));
             assert_eq!(record.head, head, "{url} as of component {i}");
         }
-        pages += component.page_delta;
-        known_visits += component.visit_delta;
-        let counts = urls.iter().map(|url| visits(&store::history(so_far, url)).cast_signed());
-        let found = counts.fold((0, 0), |(p, v), visits| (p + i64::from(visits > 0), v + visits));
-        assert_eq!((pages, known_visits), found, "as of component {i}");
+        deltas.iter_mut().zip(component.deltas).for_each(|(sum, delta)| *sum += delta);
+        let mut found = [0; 4];
+        for url in &urls {
+            let history = store::history(so_far, url);
+            found[1] += visits(&history).cast_signed();
+            store::tally(&mut found, Head::of(&history).as_ref(), 1);
+        }
+        assert_eq!(deltas, found, "as of component {i}");
     }
     // The newest segment that has a page, if no journal has it.
     let reader = simkeep::Reader::open(golden_store()).unwrap().snapshot();

@@ -91,8 +91,8 @@ pub(crate) struct Segment {
     pub(crate) nonce: u64,
     pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
-    pub(crate) page_delta: i64,
-    pub(crate) visit_delta: i64,
+    /// Pages, visits, pages in force, pages that are gone.
+    pub(crate) deltas: [i64; 4],
     pub(crate) tier: u64,
     pub(crate) pages: Vec<Page>,
     /// Sequence number and the key that the prefix begins with.
@@ -147,7 +147,7 @@ fn trailer(file: &[u8], id: u64, nonce: u64) -> (usize, usize, usize) {
     let sum = trailer.u32();
     assert_eq!(trailer.u32(), crc32(&[&file[at..at + 60]]), "checksum of the trailer");
     assert_eq!(offset + len, at);
-    assert_eq!(len, 80 + 24 * sections + 4 * roots);
+    assert_eq!(len, 128 + 24 * sections + 4 * roots);
     assert_eq!(sum, crc32(&[&file[offset..at]]), "checksum of the table");
     (offset, sections, roots)
 }
@@ -172,7 +172,7 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&[u8]) -> u64) -> Segment
     let (store, nonce) = head_of_file(file, id);
     let (table_at, section_count, root_count) = trailer(file, id, nonce);
     let mut table = Bytes(&file[table_at..file.len() - 64]);
-    let numbers: Vec<u64> = (0..10).map(|_| table.u64()).collect();
+    let numbers: Vec<u64> = (0..16).map(|_| table.u64()).collect();
     let mut sections: Vec<(Tag, &[u8])> = Vec::new();
     let mut end = 64;
     for _ in 0..section_count {
@@ -224,7 +224,7 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&[u8]) -> u64) -> Segment
     let of_epochs: BTreeSet<u32> =
         covered.iter().filter(|(tag, _)| tag.0 == 9).map(|(tag, _)| tag.2).collect();
     let mut epochs = BTreeMap::new();
-    let (mut fingerprints, mut lists, mut tags) = (0, 0, 0);
+    let (mut fingerprints, mut lists, mut tags, mut longest) = (0, 0, 0, 0);
     for epoch in of_epochs {
         let column = long_words(section((9, 0, epoch)));
         fingerprints += column.len() as u64;
@@ -232,7 +232,7 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&[u8]) -> u64) -> Segment
         let shape = Shape::read(section((11, 0, epoch)));
         let (postings, list_words) = (section((12, 0, epoch)), section((13, 0, epoch)));
         let found = check_postings(epoch, &column, postings, list_words, &pages);
-        (lists, tags) = (lists + found.0, tags + found.1);
+        (lists, tags, longest) = (lists + found.0, tags + found.1, longest.max(found.2));
         let tables = Tables::read(column, shape, |kind, part| section((kind, part, epoch)));
         epochs.insert(epoch, tables);
     }
@@ -244,7 +244,13 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&[u8]) -> u64) -> Segment
     let resets = pages.iter().filter(|p| p.reset).count();
     let found = [pages.len() as u64, visits, fingerprints, resets as u64];
     assert_eq!(found, numbers[2..6], "pages, visits, fingerprints, resets");
-    assert_eq!(numbers[9], 0);
+    let times = pages.iter().flat_map(|p| &p.entries).filter(|e| e.is_visit()).map(|e| e.time);
+    let bounds = (numbers[11].cast_signed(), numbers[12].cast_signed());
+    assert!(times.clone().all(|time| bounds.0 <= time && time <= bounds.1));
+    assert!(times.count() > 0 || bounds == (0, 0));
+    assert_eq!(numbers[13], longest as u64, "the longest list");
+    assert!(numbers[14] > 0, "when it was written");
+    assert_eq!(numbers[15], 0);
     assert!(numbers[0] <= numbers[1]);
     Segment {
         id,
@@ -252,8 +258,7 @@ pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&[u8]) -> u64) -> Segment
         nonce,
         first_sequence: numbers[0],
         last_sequence: numbers[1],
-        page_delta: numbers[6].cast_signed(),
-        visit_delta: numbers[7].cast_signed(),
+        deltas: [6, 7, 9, 10].map(|at: usize| numbers[at].cast_signed()),
         tier: numbers[8],
         pages,
         tombstones,
@@ -425,23 +430,25 @@ fn contents_of(page: &Page) -> impl Iterator<Item = Version> {
     page.entries.iter().filter_map(Entry::content).chain(in_force)
 }
 
-/// Checks the postings of an epoch against the pages. Returns the numbers of lists and tags.
+/// Checks the postings of an epoch against the pages. Returns the numbers of lists and tags, and how
+/// many pages the longest list has.
 fn check_postings(
     epoch: u32,
     column: &[u64],
     postings: &[u8],
     lists: &[u8],
     pages: &[Page],
-) -> (usize, usize) {
+) -> (usize, usize, usize) {
     let (postings, lists) = (words(postings), words(lists));
     assert_eq!(postings.len(), column.len());
     assert!(column.iter().all(|f| f & !mask(epoch) == 0), "reserved bits in a table");
     let of_epoch = |v: Version| (v.2 == epoch).then_some(v);
     let in_force = |page: &Page| page.head.as_ref()?.in_force().into_iter().find_map(of_epoch);
     let mut found: BTreeMap<(u32, u64), bool> = BTreeMap::new();
-    let (mut list_count, mut tag_count) = (0, 0);
+    let (mut list_count, mut tag_count, mut longest) = (0, 0, 0);
     for (ordinal, list) in tables::postings(&postings, &lists) {
         let page = |word: &u32| word & 0x3fff_ffff;
+        longest = longest.max(list.postings.len());
         assert!(list.postings.is_sorted_by(|a, b| page(a) < page(b)));
         for word in &list.postings {
             assert!(word >> 31 == 0 && page(word) < pages.len() as u32);
@@ -474,5 +481,5 @@ fn check_postings(
         let earlier = pages[page as usize].earlier;
         assert!(earlier && !in_force, "{fingerprint:016x} on page {page} of epoch {epoch}");
     }
-    (list_count, tag_count)
+    (list_count, tag_count, longest)
 }

@@ -89,8 +89,8 @@ pub(crate) struct Component {
     pub(crate) pages: BTreeMap<String, Record>,
     /// Sequence numbers and the keys that prefixes begin with.
     pub(crate) tombstones: Vec<(u64, Vec<u8>)>,
-    pub(crate) page_delta: i64,
-    pub(crate) visit_delta: i64,
+    /// Pages, visits, pages in force, pages that are gone.
+    pub(crate) deltas: [i64; 4],
     pub(crate) last_sequence: u64,
 }
 
@@ -262,8 +262,7 @@ impl Store {
             components.push(Component {
                 pages: pages.collect(),
                 tombstones: segment.tombstones,
-                page_delta: segment.page_delta,
-                visit_delta: segment.visit_delta,
+                deltas: segment.deltas,
                 last_sequence: segment.last_sequence,
             });
         }
@@ -283,8 +282,7 @@ fn replay(frames: &BTreeMap<u64, Vec<u8>>, mut last: u64, census: &mut Census) -
     let mut out = Component {
         pages: BTreeMap::new(),
         tombstones: Vec::new(),
-        page_delta: 0,
-        visit_delta: 0,
+        deltas: [0; 4],
         last_sequence: 0,
     };
     let mut urls: Vec<String> = Vec::new();
@@ -321,15 +319,16 @@ fn operation(
         census.forgotten_prefixes += 1;
         let len = bytes.len();
         let prefix = bytes.take(len).to_vec();
-        let (pages, visits) = (bytes.varint(), bytes.varint());
+        let known = [0; 4].map(|_: i64| bytes.varint().cast_signed());
         for (url, record) in &mut out.pages {
             if surt::covers(&prefix, &surt::key(url)) {
                 forget(record);
             }
         }
         out.tombstones.push((sequence, prefix));
-        out.page_delta -= pages.cast_signed();
-        out.visit_delta -= visits.cast_signed();
+        for (delta, known) in out.deltas.iter_mut().zip(known) {
+            *delta -= known;
+        }
         return;
     }
     let url = if has(2) {
@@ -368,21 +367,40 @@ fn operation(
         assert!(record.entries.insert(entry), "the same entry twice");
         if entry.is_visit() {
             census.visits += 1;
-            out.page_delta += i64::from(record.head.is_none());
-            out.visit_delta += 1;
+            out.deltas[1] += 1;
         } else {
             census.restated += usize::from(entry.restated.is_some());
             census.weights += usize::from(entry.weight.is_some());
             assert!(record.head.is_some(), "what nobody saw is restated or weighed");
         }
+        tally(&mut out.deltas, record.head.as_ref(), -1);
         let with = record.head.take().map_or(Head::of(&[entry]), |head| Some(absorb(head, entry)));
         record.head = with;
+        tally(&mut out.deltas, record.head.as_ref(), 1);
     } else {
         assert_eq!(tag & 3, 1);
         census.forgotten_urls += 1;
         forget(record);
-        out.page_delta -= 1;
-        out.visit_delta -= bytes.varint().cast_signed();
+        out.deltas[0] -= 1;
+        out.deltas[1] -= bytes.varint().cast_signed();
+        match bytes.u8() {
+            0 => {}
+            1 => out.deltas[2] -= 1,
+            2 => out.deltas[3] -= 1,
+            other => panic!("{other} is no state of a page"),
+        }
+    }
+}
+
+/// Counts a page with this head so many times.
+pub(super) fn tally(deltas: &mut [i64; 4], head: Option<&Head>, times: i64) {
+    let [pages, _, in_force, gone] = deltas;
+    let Some(head) = head else { return };
+    *pages += times;
+    if head.is_gone() {
+        *gone += times;
+    } else if !head.versions.is_empty() {
+        *in_force += times;
     }
 }
 

@@ -241,11 +241,15 @@ impl Head {
         self.modified.filter(|(heard, _)| heard >= seen).map(|(_, modified)| modified)
     }
 
+    pub(crate) fn is_gone(&self) -> bool {
+        self.settled.is_some_and(|v| v.seen == Seen::Gone)
+    }
+
     /// The contents of the greatest time and digest, one of each epoch, the newest first: of one epoch
     /// what was restated.
     pub(crate) fn in_force(&self) -> Vec<Version> {
-        let gone = self.settled.is_some_and(|v| v.seen == Seen::Gone);
-        let Some((time, (digest, ..), _)) = self.versions.first().filter(|_| !gone) else {
+        let first = self.versions.first().filter(|_| !self.is_gone());
+        let Some((time, (digest, ..), _)) = first else {
             return Vec::new();
         };
         let last = self.versions.iter().filter(|(t, (d, ..), _)| (t, d) == (time, digest));

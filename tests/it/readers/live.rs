@@ -208,6 +208,9 @@ macro_rules! passed_on {
             fn location(&self) -> String {
                 "rebooted".to_owned()
             }
+            fn clock(&self) -> i64 {
+                self.0.lock().unwrap().clock()
+            }
             fn random(&self) -> u64 {
                 self.0.lock().unwrap().random()
             }

@@ -9,7 +9,7 @@ use simkeep::search::{Census, Part, Resources, Sink, build_index, canonical_key}
 
 const HEAD_BYTES: usize = 64;
 const TRAILER_BYTES: usize = 64;
-const NUMBERS: usize = 10;
+const NUMBERS: usize = 16;
 const BLOCK_BYTES: usize = 4096;
 const FINGERPRINTS: u16 = 9;
 const SHARDS: u16 = 10;
