@@ -5,6 +5,7 @@
 
 mod census;
 mod hosts;
+mod operations;
 mod overview;
 mod periods;
 mod sample;
@@ -14,6 +15,7 @@ mod trace;
 mod versions;
 
 pub use census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
+pub use operations::{Done, Operation, Operations};
 pub use overview::{EpochOverview, HostShare, Overview, SegmentOverview};
 pub use segment::{SectionView, SegmentView, TableView};
 pub use space::{Space, SpaceOf};

@@ -64,8 +64,10 @@ mod write;
 
 pub(crate) use component::{Component, ComponentId, PageIn};
 pub(crate) use counted::Counted;
+pub(crate) use epochs::Epochs;
 pub(crate) use live_segment::LiveSegment;
 pub(crate) use lookup::Lookup;
+pub(crate) use memtable::{Effect, Inner, Logged, Memtable};
 
 pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,

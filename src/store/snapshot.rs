@@ -94,7 +94,7 @@ impl Snapshot {
 
     /// A public call. If it meets a bug, the store that this is of is poisoned.
     #[inline]
-    pub(super) fn heed<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn heed<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
         self.view.poison.heed(call())
     }
 

@@ -23,6 +23,7 @@ mod inspect;
 mod invariants;
 mod minwise;
 mod model;
+mod operations;
 mod pressure;
 mod progress;
 mod purge;

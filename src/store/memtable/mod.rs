@@ -7,6 +7,7 @@
 mod buried;
 mod effect;
 mod fingerprints;
+mod logged;
 mod numbers;
 mod order;
 mod page;
@@ -17,6 +18,8 @@ use std::time::Instant;
 use buried::Buried;
 pub(crate) use effect::Effect;
 use fingerprints::Fingerprints;
+pub(crate) use logged::Logged;
+use logged::{Forgotten, What};
 use numbers::Numbers;
 pub(crate) use page::PageOf;
 use page::Pages;
@@ -34,7 +37,7 @@ use crate::store::options::Options;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
 
-/// About what it takes to know that a prefix was forgotten, beside eight copies of its ends.
+/// About what it takes to know that a prefix was forgotten, beside nine copies of its ends.
 const BURIED_BYTES: usize = 256;
 
 /// The observations since the last seal.
@@ -62,8 +65,8 @@ pub(crate) struct Inner {
     pub(crate) sequences: Option<(u64, u64)>,
     /// What it adds to what the store knows.
     pub(crate) delta: Delta,
-    /// What was forgotten, and by which operation.
-    forgotten: Vec<(u64, Delta)>,
+    /// What was forgotten, by which operations, in their order.
+    forgotten: Vec<Forgotten>,
     /// Visits and other operations.
     pub(crate) operations: usize,
     /// Bytes of what is not in a column.
@@ -317,7 +320,7 @@ impl Inner {
     pub(crate) fn reset(&mut self, sequence: u64, number: u32, known: Delta) -> Result<(), Bug> {
         self.operation(sequence)?;
         self.forget(number, sequence, false)?;
-        self.take_away(sequence, known)
+        self.take_away(Forgotten { sequence, known, what: What::Page(number) })
     }
 
     /// Forgets everything under a prefix, of which this was known.
@@ -326,9 +329,9 @@ impl Inner {
         for number in self.by_key.take_out(&self.pages, &prefix)? {
             self.forget(number, sequence, true)?;
         }
-        self.bytes += BURIED_BYTES + 8 * prefix.to_bytes().len();
-        self.buried.add(sequence, prefix);
-        self.take_away(sequence, known)
+        self.bytes += BURIED_BYTES + 9 * prefix.to_bytes().len();
+        self.buried.add(sequence, prefix.clone());
+        self.take_away(Forgotten { sequence, known, what: What::Prefix(prefix) })
     }
 
     /// Whether so much can be taken away, as a journal says.
@@ -336,11 +339,11 @@ impl Inner {
         self.delta.minus(known).is_some_and(|rest| rest.is_possible())
     }
 
-    fn take_away(&mut self, sequence: u64, known: Delta) -> Result<(), Bug> {
-        let rest = self.delta.minus(known);
+    fn take_away(&mut self, forgotten: Forgotten) -> Result<(), Bug> {
+        let rest = self.delta.minus(forgotten.known);
         self.delta = rest.or_bug("no more is forgotten than can be known")?;
-        self.forgotten.push((sequence, known));
-        self.bytes += size_of::<(u64, Delta)>();
+        self.forgotten.push(forgotten);
+        self.bytes += size_of::<Forgotten>();
         Ok(())
     }
 
@@ -352,8 +355,8 @@ impl Inner {
     pub(crate) fn delta_at(&self, sequence: u64) -> Result<Delta, Bug> {
         let mut entries = self.pages.deltas_after(sequence);
         let delta = entries.try_fold(self.delta, Delta::minus);
-        let forgotten = self.forgotten.iter().rev().take_while(|f| f.0 > sequence);
-        let delta = forgotten.fold(delta, |delta, (_, known)| delta?.plus(*known));
+        let forgotten = self.forgotten.iter().rev().take_while(|f| f.sequence > sequence);
+        let delta = forgotten.fold(delta, |delta, forgotten| delta?.plus(forgotten.known));
         delta.or_bug("what was added can be taken away again")
     }
 

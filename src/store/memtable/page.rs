@@ -43,6 +43,8 @@ struct Arrival {
     entry: Entry,
     /// What the page was before and after.
     states: (PageState, PageState),
+    /// The number of the page.
+    page: u32,
     /// The next of the same page.
     next: Option<u32>,
 }
@@ -354,7 +356,8 @@ impl Pages {
         let taken_out = std::mem::take(&mut page.taken_out);
         page.arrivals_since += 1;
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
-        self.arrivals.push(Arrival { sequence, entry, states: effect.states, next: None });
+        let states = effect.states;
+        self.arrivals.push(Arrival { sequence, entry, states, page: number, next: None });
         if is_due {
             self.keep_head(number, sequence, place)?;
         }
@@ -373,6 +376,12 @@ impl Pages {
         page.reset = true;
         page.taken_out |= with_prefix;
         Ok(())
+    }
+
+    /// The entry that an operation brought, and the number of its page; none if it brought none.
+    pub(super) fn entry_of(&self, sequence: u64) -> Option<(u32, Entry)> {
+        let at = self.arrivals.binary_search_by_key(&sequence, |arrival| arrival.sequence);
+        self.arrivals.get(at.ok()?).map(|arrival| (arrival.page, arrival.entry))
     }
 
     /// What the entries after an operation changed of what is known, the last first.

@@ -26,7 +26,10 @@ const WRONG: [(usize, i64); 10] = [
 fn verify_finds_each_number_of_a_segment_that_is_not_true() {
     for id in SEGMENTS {
         let sound = Segment::read(&golden(Name::Segment(id)));
-        assert!(sound.write() == golden(Name::Segment(id)), "what is made by hand is like the rest");
+        assert!(
+            sound.write() == golden(Name::Segment(id)),
+            "what is made by hand is like the rest"
+        );
         for (number, by) in [(3, 0)].into_iter().chain(WRONG) {
             let mut segment = sound.clone();
             segment.numbers[number] = segment.numbers[number].wrapping_add_signed(by);

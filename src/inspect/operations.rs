@@ -1,0 +1,176 @@
+//! The operations that the journal holds still, in the order in which they were acknowledged.
+
+use std::ops::RangeInclusive;
+
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::layout::Delta;
+use crate::page::{Content, Entry, Prefix, Seen, Verdict, Visit};
+use crate::store::{Effect, Epochs, HistoryEntry, Inner, Logged, Memtable, Snapshot};
+
+/// An operation, as it was acknowledged.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Operation {
+    /// Its number.
+    pub sequence: u64,
+    /// What was done.
+    pub done: Done,
+}
+
+/// What an operation did.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Done {
+    /// A page got an entry: a visit, with what it meant, restated content, or a weight.
+    Entry {
+        /// The page.
+        url: String,
+        /// The entry.
+        entry: HistoryEntry,
+    },
+    /// A page was forgotten.
+    Forgot {
+        /// The page.
+        url: String,
+        /// How many visits of it were known.
+        visits: u64,
+    },
+    /// All pages under a prefix were forgotten.
+    ForgotPrefix {
+        /// The prefix.
+        prefix: Prefix,
+        /// How many pages were known under it.
+        pages: u64,
+        /// How many visits of those.
+        visits: u64,
+    },
+}
+
+/// The operations that the journal holds, from [`Snapshot::operations`].
+///
+/// Reads lazily. It ends after an error.
+#[derive(Debug)]
+pub struct Operations {
+    snapshot: Snapshot,
+    held: Option<RangeInclusive<u64>>,
+    /// The number of the next one.
+    next: u64,
+}
+
+impl Snapshot {
+    /// The operations that the journal holds behind the one with the number `after`, in the order in which
+    /// they were acknowledged; a visit with its verdict. What was sealed is in no journal any more: its
+    /// visits are known, but not in which order they came. Costs a look at the page for each operation.
+    ///
+    /// A fingerprint that was [given beside](crate::Observation::also) a visit, and a weight, are operations of
+    /// their own, after that visit.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// use simkeep::inspect::Done;
+    /// # use simkeep::{Observation, Options, Store, Verdict};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.observe(Observation::gone("https://example.com/a", 0))?;
+    /// let last = store.snapshot().operations(1).next().expect("there are two")?;
+    /// let Done::Entry { url, entry } = last.done else { panic!("it was a visit") };
+    /// assert_eq!((last.sequence, url.as_str()), (2, "https://example.com/a"));
+    /// assert_eq!(entry.visit().map(|(_, verdict)| verdict), Some(Verdict::Gone));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn operations(&self, after: u64) -> Operations {
+        let numbers = self.view().memtables.iter().filter_map(|memtable| memtable.read().sequences);
+        let numbers: Vec<(u64, u64)> = numbers.collect();
+        let ends = numbers.first().zip(numbers.last());
+        let held = ends.map(|(first, last)| first.0..=last.1.min(self.sequence()));
+        let held = held.filter(|held| !held.is_empty());
+        let first = held.as_ref().map_or(u64::MAX, |held| *held.start());
+        Operations { snapshot: self.clone(), held, next: first.max(after.saturating_add(1)) }
+    }
+}
+
+impl Operations {
+    /// The numbers of the first and the last operation that the journal holds; `None` if it is empty. An
+    /// operation that comes before them was sealed.
+    pub fn held(&self) -> Option<RangeInclusive<u64>> {
+        self.held.clone()
+    }
+
+    fn read(&self, sequence: u64) -> Result<Done> {
+        let view = self.snapshot.view();
+        view.check()?;
+        let of = |memtable: &Memtable| {
+            let inner = memtable.read();
+            let logged = inner.logged(sequence)?;
+            Some(done(&inner, sequence, &logged, &view.epochs))
+        };
+        let mut found = view.memtables.iter().filter_map(|memtable| of(memtable));
+        Ok(found.next().or_bug("a journal has all operations between its ends")?)
+    }
+}
+
+impl Iterator for Operations {
+    type Item = Result<Operation>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let sequence = self.next;
+        if !self.held.as_ref()?.contains(&sequence) {
+            return None;
+        }
+        let done = self.snapshot.heed(|| self.read(sequence));
+        if done.is_err() {
+            self.held = None;
+        }
+        self.next += 1;
+        Some(done.map(|done| Operation { sequence, done }))
+    }
+}
+
+fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> Done {
+    let unsigned = i64::unsigned_abs;
+    match *logged {
+        Logged::Entry(page, entry) => {
+            let url = page.url().to_owned();
+            let entry = match entry {
+                Entry::Restated(restated) => HistoryEntry::Restated(restated),
+                Entry::Weighed(weighed) => HistoryEntry::Weighed(weighed),
+                Entry::Visit(visit) => {
+                    let also = also(inner, sequence, &url, &visit);
+                    let mut head = page.head_at(sequence - 1);
+                    let ruling = Effect::of(&mut head, &visit.into(), &also, epochs).ruling;
+                    // One that came late was not known, or it would be no operation.
+                    let verdict = ruling.map_or(Verdict::OutOfOrder, |ruling| ruling.verdict);
+                    let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
+                    HistoryEntry::Visit { visit, verdict, meaning }
+                }
+            };
+            Done::Entry { url, entry }
+        }
+        Logged::Page(page, Delta { visits, .. }) => {
+            Done::Forgot { url: page.url().to_owned(), visits: unsigned(visits) }
+        }
+        Logged::Prefix(prefix, Delta { pages, visits, .. }) => Done::ForgotPrefix {
+            prefix: prefix.clone(),
+            pages: unsigned(pages),
+            visits: unsigned(visits),
+        },
+    }
+}
+
+/// The further fingerprints of what a visit saw: what is restated by the operations right behind it.
+fn also(inner: &Inner, sequence: u64, url: &str, visit: &Visit) -> Vec<Content> {
+    let Seen::Content(content) = visit.seen else { return Vec::new() };
+    let restated = |sequence: u64| match inner.logged(sequence)? {
+        Logged::Entry(page, Entry::Restated(restated))
+            if page.url() == url
+                && (restated.time, restated.digest) == (visit.time, content.digest) =>
+        {
+            Some(restated.content())
+        }
+        _ => None,
+    };
+    (sequence + 1..).map_while(restated).collect()
+}

@@ -1,0 +1,45 @@
+//! The operations of a memtable, one by one.
+
+use super::{Inner, PageOf};
+use crate::layout::Delta;
+use crate::page::{Entry, Prefix};
+
+/// An operation that a memtable holds.
+pub(crate) enum Logged<'a> {
+    /// A page got an entry.
+    Entry(PageOf<'a>, Entry),
+    /// A page was forgotten, of which this was known.
+    Page(PageOf<'a>, Delta),
+    /// A prefix was forgotten, under which this was known.
+    Prefix(&'a Prefix, Delta),
+}
+
+/// What was forgotten, and by which operation.
+#[derive(Debug)]
+pub(super) struct Forgotten {
+    pub(super) sequence: u64,
+    pub(super) known: Delta,
+    pub(super) what: What,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    /// The page of this number.
+    Page(u32),
+    Prefix(Prefix),
+}
+
+impl Inner {
+    /// The operation with this number, if it is here. Costs two binary searches.
+    pub(crate) fn logged(&self, sequence: u64) -> Option<Logged<'_>> {
+        if let Some((number, entry)) = self.pages.entry_of(sequence) {
+            return Some(Logged::Entry(self.page(number), entry));
+        }
+        let at = self.forgotten.binary_search_by_key(&sequence, |forgotten| forgotten.sequence);
+        let Forgotten { known, what, .. } = self.forgotten.get(at.ok()?)?;
+        Some(match what {
+            What::Page(number) => Logged::Page(self.page(*number), *known),
+            What::Prefix(prefix) => Logged::Prefix(prefix, *known),
+        })
+    }
+}

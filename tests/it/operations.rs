@@ -1,0 +1,148 @@
+//! The operations of the journal are those that were acknowledged, with the verdicts that were given.
+
+#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+
+use simkeep::disk::SimDisk;
+use simkeep::inspect::{Done, Operation};
+use simkeep::{
+    Entry, Epoch, HistoryEntry, Observation, Reader, Restatement, Scope, Snapshot, Store, Verdict,
+};
+use simkeep_testing::depth::deep;
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{choice, create, on, small};
+
+fn all(view: &Snapshot, after: u64) -> Vec<Operation> {
+    view.operations(after).map(|operation| operation.unwrap()).collect()
+}
+
+fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
+    let url = URLS[choose(6) as usize];
+    let (time, epoch) = (choose(40) as i64 * 1000, Epoch::from_number(choose(2) as u32));
+    let fingerprint = 1_u64 << choose(3);
+    let visit = match choose(8) {
+        0 => Observation::gone(url, time),
+        1 => Observation::failed(url, time),
+        2 => Observation::not_modified(url, time),
+        3 => Observation::content(url, time, None, epoch),
+        4 => {
+            let other = Epoch::from_number(1 - epoch.number());
+            Observation::content(url, time, fingerprint, epoch).also(fingerprint << 8, other)
+        }
+        _ => Observation::content(url, time, fingerprint, epoch),
+    };
+    if choose(5) == 0 { visit.weight(0.5) } else { visit }
+}
+
+/// Does something, and tells what operations it should be: of some the verdict.
+fn act(store: &Store, choose: &mut impl FnMut(u64) -> u64) -> Expected {
+    match choose(12) {
+        0 => {
+            let url = URLS[choose(6) as usize];
+            let forgotten = store.forget(Scope::Url(url)).unwrap();
+            Expected::Forgot(url.to_owned(), forgotten.visits)
+        }
+        1 => {
+            let prefix = PREFIXES[choose(PREFIXES.len() as u64) as usize].prefix();
+            let forgotten = store.forget(Scope::Prefix(prefix.clone())).unwrap();
+            Expected::ForgotPrefix(prefix.to_string(), forgotten.pages, forgotten.visits)
+        }
+        _ => {
+            let visit = visit(choose);
+            let verdict = store.observe(visit).unwrap().verdict;
+            Expected::Visit(visit.url.to_owned(), Entry::from(visit.visit), verdict)
+        }
+    }
+}
+
+enum Expected {
+    Visit(String, Entry, Verdict),
+    Forgot(String, u64),
+    ForgotPrefix(String, u64, u64),
+}
+
+fn check(expected: &Expected, found: &[Operation]) {
+    let Some(first) = found.first() else {
+        let nothing = match expected {
+            Expected::Visit(_, _, verdict) => *verdict == Verdict::Known,
+            Expected::Forgot(_, visits) | Expected::ForgotPrefix(_, _, visits) => *visits == 0,
+        };
+        return assert!(nothing, "it did something");
+    };
+    match (expected, &first.done) {
+        (Expected::Visit(url, visit, verdict), _) => {
+            // What is given beside a visit that is known already is an operation all the same.
+            let beside = usize::from(*verdict != Verdict::Known);
+            for (at, operation) in found.iter().enumerate() {
+                let Done::Entry { url: of, entry } = &operation.done else { panic!("no entry") };
+                assert_eq!(of, url);
+                assert_eq!(entry.visit().is_some(), at < beside);
+                if let HistoryEntry::Visit { verdict: told, meaning, .. } = entry {
+                    assert_eq!((entry.entry(), told), (*visit, verdict));
+                    assert_eq!(meaning.is_some(), verdict.distance().is_some());
+                }
+            }
+        }
+        (Expected::Forgot(url, visits), Done::Forgot { url: of, visits: told }) => {
+            assert_eq!((of, told, found.len()), (url, visits, 1));
+        }
+        (
+            Expected::ForgotPrefix(prefix, pages, visits),
+            Done::ForgotPrefix { prefix: of, pages: p, visits: v },
+        ) => assert_eq!((of.to_string(), p, v), (prefix.clone(), pages, visits)),
+        (_, other) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn operations_are_those_that_were_acknowledged() {
+    for seed in 0..deep(200) {
+        let mut choose = choice(seed);
+        let disk = SimDisk::new();
+        let store = create(&disk, small().memtable_observations(1000));
+        let (mut log, mut sealed) = (Vec::new(), 0);
+        let mut early: Option<(Snapshot, Vec<Operation>)> = None;
+        for _ in 0..60 {
+            let before = store.snapshot().sequence();
+            if choose(20) == 0 {
+                store.seal().unwrap();
+                sealed = before;
+                continue;
+            }
+            let expected = act(&store, &mut choose);
+            let view = store.snapshot();
+            let found = all(&view, before);
+            let numbers: Vec<u64> = found.iter().map(|operation| operation.sequence).collect();
+            assert_eq!(numbers, (before + 1..=view.sequence()).collect::<Vec<_>>());
+            check(&expected, &found);
+            log.extend(found);
+            if choose(30) == 0 {
+                let held = log.iter().filter(|operation| operation.sequence > sealed);
+                early = Some((view, held.cloned().collect()));
+            }
+        }
+        let held: Vec<Operation> = log.into_iter().filter(|o| o.sequence > sealed).collect();
+        let view = store.snapshot();
+        assert_eq!(all(&view, 0), held);
+        let ends = held.first().zip(held.last()).map(|(a, b)| a.sequence..=b.sequence);
+        assert_eq!(view.operations(u64::MAX).held(), ends);
+        // A snapshot keeps its own, whatever came since.
+        if let Some((view, held)) = early {
+            assert_eq!(all(&view, 0), held);
+        }
+        assert_eq!(all(&Reader::open(on(&disk)).unwrap().snapshot(), 0), held);
+    }
+}
+
+/// What is restated later, right behind its visit, looks as if it had been given with it, as in a history.
+#[test]
+fn what_is_restated_and_weighed_is_an_operation_of_its_own() {
+    let store = create(&SimDisk::new(), small());
+    let (url, epoch) = (URLS[0], Epoch::from_number(1));
+    store.observe(Observation::content(url, 5, 1, Epoch::from_number(0))).unwrap();
+    store.restate(Restatement::new(url, 5, 9, epoch)).unwrap();
+    let found = all(&store.snapshot(), 1);
+    let Done::Entry { entry: HistoryEntry::Restated(restated), .. } = &found[0].done else {
+        panic!("{found:?}")
+    };
+    assert_eq!((restated.time, restated.fingerprint, found.len()), (5, Some(9), 1));
+}
