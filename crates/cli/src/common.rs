@@ -8,7 +8,8 @@ use clap::error::{ContextKind, ContextValue};
 use simkeep::Reader;
 use simkeep_archive::escape::whole;
 
-use super::exit::{Failure, say};
+use super::exit::{Failure, say_with};
+use super::json::Saw;
 use super::time::Clock;
 use super::words;
 
@@ -91,7 +92,7 @@ pub(super) fn read(store: &Path) -> Result<Reader, Failure> {
     let reader = Reader::open(store)?;
     if let Some(written) = reader.written() {
         let sealed = reader.fell_back().then(|| (written, reader.behind()));
-        say(&words::beside_writer(sealed));
+        say_with(&words::beside_writer(sealed), Some(Saw::of(&reader)));
     }
     Ok(reader)
 }

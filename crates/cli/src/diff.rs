@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::iter::{Difference, ExactDifference};
 use simkeep::{Content, EpochInfo, Prefix};
 
 use super::exit::{Exit, Failure};
+use super::json::{Digest, Entry, EpochName, Fingerprint, Time, Verdict};
 use super::output::Output;
 use super::table::{Table, left, right};
 use super::words::verdict_key;
 use super::{Common, common, time, visit};
 use simkeep_archive::escape::whole;
+use simkeep_archive::export;
 
 /// In a line for each way to name what is compared.
 const USAGE: &str = "\
@@ -90,7 +93,7 @@ impl Diff {
         for found in diff {
             let found = found?;
             if common.json {
-                output.object(&object(&found, &epochs)?.into())?;
+                output.object(&Line::Page(Page::new(&found, &epochs)?))?;
             } else {
                 table.row(row(&found), output)?;
             }
@@ -107,35 +110,73 @@ fn row(found: &Difference) -> [String; 4] {
     [verdict_key(found.verdict).to_owned(), bits, priority, whole(&found.url)]
 }
 
-fn object(found: &Difference, epochs: &[EpochInfo]) -> simkeep::Result<Map<String, Value>> {
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("url", found.url.as_str().into());
-    put("verdict", verdict_key(found.verdict).into());
-    if let Some(distance) = found.verdict.distance() {
-        put("distance", distance.bits.into());
-    }
-    put("priority", found.priority.into());
-    for (key, content) in [("before", found.before), ("after", found.after)] {
-        if let Some(content) = content {
-            put(key, content_object(&content, epochs)?.into());
-        }
-    }
-    if let Some(seen) = found.seen {
-        put("content_seen", time::format(seen).into());
-    }
-    Ok(object)
+/// A page that differs; or with --exact, an entry that only one side has.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Line<'a> {
+    Page(Page<'a>),
+    Entry(Only<'a>),
 }
 
-fn content_object(content: &Content, epochs: &[EpochInfo]) -> simkeep::Result<Map<String, Value>> {
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("fingerprint", content.fingerprint.map(visit::fingerprint).into());
-    if let Some(digest) = content.digest {
-        put("digest", digest.to_string().into());
+/// A page that differs.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page<'a> {
+    url: &'a str,
+    /// As if what is in force after were observed next.
+    verdict: Verdict,
+    /// In how many bits it differs, if that is known.
+    distance: Option<u32>,
+    /// What to process first: the weight of the page, by how much it changed.
+    priority: f64,
+    before: Option<InForce<'a>>,
+    after: Option<InForce<'a>>,
+    /// When the content after was last seen.
+    content_seen: Option<Time>,
+}
+
+/// The content that is in force.
+#[derive(Serialize, JsonSchema)]
+struct InForce<'a> {
+    fingerprint: Option<Fingerprint>,
+    digest: Option<Digest>,
+    epoch: EpochName<'a>,
+}
+
+/// An entry that only one side has.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Only<'a> {
+    #[serde(flatten)]
+    entry: Entry<'a>,
+    only: Side,
+}
+
+/// A side that is compared.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Side {
+    Before,
+    After,
+}
+
+impl Page<'_> {
+    fn new<'a>(found: &'a Difference, epochs: &'a [EpochInfo]) -> simkeep::Result<Page<'a>> {
+        let in_force = |content: Content| {
+            Ok::<_, simkeep::Error>(InForce {
+                fingerprint: content.fingerprint.map(Fingerprint),
+                digest: content.digest.map(Digest),
+                epoch: EpochName(visit::epoch(epochs, content.epoch)?),
+            })
+        };
+        Ok(Page {
+            url: &found.url,
+            verdict: Verdict(found.verdict),
+            distance: found.verdict.distance().map(|distance| distance.bits),
+            priority: found.priority,
+            before: found.before.map(in_force).transpose()?,
+            after: found.after.map(in_force).transpose()?,
+            content_seen: found.seen.map(Time),
+        })
     }
-    put("epoch", visit::epoch(epochs, content.epoch)?.into());
-    Ok(object)
 }
 
 /// Prints each entry that only one side has.
@@ -145,15 +186,17 @@ fn print_exact(
     json: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    for (only, sign, entries) in [("before", '-', &found.before), ("after", '+', &found.after)] {
+    for (only, sign, entries) in
+        [(Side::Before, '-', &found.before), (Side::After, '+', &found.after)]
+    {
         for entry in entries {
-            let mut object = visit::object(&found.url, entry, epochs)?;
             if json {
-                object.insert("only".to_owned(), only.into());
-                output.object(&object.into())?;
+                let entry = Entry::of(&found.url, entry, epochs)?;
+                output.object(&Line::Entry(Only { entry, only }))?;
             } else {
-                let line = Value::from(object).to_string();
-                output.line(&format!("{sign} {}", simkeep_archive::escape::json(&line)))?;
+                let name = entry.content().map(|content| visit::epoch(epochs, content.epoch));
+                let name = name.transpose()?.unwrap_or_default();
+                output.line(&format!("{sign} {}", export::entry(&found.url, entry, name)))?;
             }
         }
     }

@@ -1,12 +1,15 @@
 //! How the program ends: exit codes, and the message on standard error.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::Error;
 
-use simkeep_archive::escape::whole;
+use simkeep_archive::escape::{self, whole};
 
+use super::json::{self, Message, Note, Saw};
 use super::{advice, common};
 
 /// The exit codes, for the help of the program.
@@ -73,6 +76,17 @@ impl Failure {
         }
     }
 
+    /// What kind of failure it is, for programs.
+    fn kind(&self) -> &'static str {
+        match self {
+            Failure::Usage(_) => "usage",
+            Failure::Broken(_) => "broken-record",
+            Failure::Store(error) => kind_of(error),
+            Failure::Output(_) => "output",
+            Failure::Other(_) => "other",
+        }
+    }
+
     pub(super) fn message(&self) -> String {
         match self {
             Failure::Usage(why) | Failure::Broken(why) | Failure::Other(why) => why.clone(),
@@ -100,10 +114,89 @@ fn code_of(error: &Error) -> u8 {
     }
 }
 
+/// The kind of an error, as programs read it.
+fn kind_of(error: &Error) -> &'static str {
+    match error {
+        Error::Poisoned(cause) | Error::Load { cause, .. } => kind_of(cause),
+        error if code_of(error) == 4 => "damaged",
+        error if code_of(error) == 2 => "usage",
+        Error::Io { .. } => "io",
+        Error::NotAStore { .. } | Error::Unfinished { .. } => "not-a-store",
+        Error::NotATable { .. } | Error::NoTable { .. } => "no-table",
+        Error::InTheWay { .. } | Error::Exists { .. } => "in-the-way",
+        Error::Version { .. } | Error::UrlHash { .. } => "version",
+        Error::Locked { .. } => "locked",
+        Error::UnknownEpoch(_) | Error::EndedEpoch(_) | Error::EpochInUse { .. } => "epoch",
+        Error::Limit { .. } => "limit",
+        Error::Bug(_) => "bug",
+        _ => "other",
+    }
+}
+
+/// The file that an error is about, and where in it, if it says so.
+fn place_of(error: &Error) -> (Option<&str>, Option<u64>) {
+    match error {
+        Error::Corrupt(flaw) => (Some(&flaw.file), Some(flaw.offset)),
+        Error::Io { file, .. }
+        | Error::NotATable { file, .. }
+        | Error::InTheWay { file, .. }
+        | Error::Version { file, .. }
+        | Error::UrlHash { file, .. }
+        | Error::Replaced { file }
+        | Error::NoTable { file, .. } => (Some(file), None),
+        Error::NotAStore { location, .. }
+        | Error::Unfinished { location }
+        | Error::Exists { location }
+        | Error::Locked { location, .. } => (Some(location), None),
+        Error::Catalog(_) => (Some("catalog.redb"), None),
+        Error::Poisoned(cause) | Error::Load { cause, .. } => place_of(cause),
+        _ => (None, None),
+    }
+}
+
+/// Whether programs read what is said.
+static AS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Says everything as JSON from now on, if the command line asks for it: known before it is parsed, since
+/// it may be wrong.
+pub(super) fn say_as_asked(mut arguments: impl Iterator<Item = OsString>) {
+    let is_asked = arguments.by_ref().take_while(|word| word != "--").any(|word| word == "--json");
+    AS_JSON.store(is_asked, Ordering::Relaxed);
+}
+
 /// A message to the user, whatever it may quote.
 pub(super) fn say(message: &str) {
+    say_with(message, None);
+}
+
+/// A message to the user, with the state of the store that it speaks of.
+pub(super) fn say_with(message: &str, saw: Option<Saw>) {
+    if AS_JSON.load(Ordering::Relaxed) {
+        return say_object(&Message::Note(Note { message, saw }));
+    }
     // Where standard error is closed, nobody is left to tell.
     let _ = writeln!(io::stderr().lock(), "simkeep: {}", whole(message));
+}
+
+/// An object to a program, in a line of standard error.
+fn say_object(message: &Message<'_>) {
+    let line = serde_json::to_string(message).unwrap_or_default();
+    let _ = writeln!(io::stderr().lock(), "{}", escape::json(&line));
+}
+
+/// Says why a verb failed.
+fn say_why(failure: &Failure) {
+    let message = failure.message();
+    if !AS_JSON.load(Ordering::Relaxed) {
+        return say(&message);
+    }
+    let (file, offset) = match failure {
+        Failure::Store(error) => place_of(error),
+        _ => (None, None),
+    };
+    let (exit_code, kind) = (failure.code(), failure.kind());
+    let error = json::Error { exit_code, kind, file, offset, message: &message };
+    say_object(&Message::Error(error));
 }
 
 /// The exit code of a verb; says why if it failed. A reader that has seen enough is no failure.
@@ -114,7 +207,7 @@ pub(super) fn code(done: Result<Exit, Failure>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(failure) => {
-            say(&failure.message());
+            say_why(&failure);
             ExitCode::from(failure.code())
         }
     }
@@ -128,6 +221,11 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let message = error.render().to_string();
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     let hint = common::hint(error);
+    if AS_JSON.load(Ordering::Relaxed) {
+        let lines = message.lines().chain(hint.as_deref()).map(str::trim);
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        return code(Err(Failure::Usage(lines.join("; "))));
+    }
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "simkeep: ");
     for line in message.lines() {

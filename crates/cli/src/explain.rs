@@ -1,6 +1,7 @@
 //! How a search went, for `near --explain`.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::explain::{ComponentSearch, Explanation};
 use simkeep::explain::{Shape, Way};
 
@@ -38,36 +39,79 @@ fn name(component: &ComponentSearch) -> String {
     component.segment.map_or_else(|| "memtable".to_owned(), |id| format!("segment {id}"))
 }
 
-/// The explanation as JSON.
-pub(super) fn object(explanation: &Explanation) -> Value {
-    let components = explanation.components.iter().map(|component| {
-        let (expected, counted) = (component.plan.expected, component.counted);
-        json!({
-            "segment": component.segment,
-            "fingerprints": component.fingerprints,
-            "shape": shape_of(component),
-            "way": way(component),
-            "expected": {
-                "probes": expected.probes,
-                "candidates": expected.candidates,
-                "lines": expected.lines,
-                "ns": expected.ns,
-            },
-            "counted": {
-                "probes": counted.probes,
-                "candidates": counted.candidates,
-                "lines": counted.lines,
-                "ns": counted.ns,
-            },
-            "hits": component.hits,
-            "faults": component.faults.map(|(minor, major)| json!({ "minor": minor, "major": major })),
-        })
-    });
-    json!({
-        "instruction_set": explanation.instruction_set,
-        "took_ns": u64::try_from(explanation.took.as_nanos()).unwrap_or(u64::MAX),
-        "components": components.collect::<Vec<_>>(),
-    })
+/// How a search went.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Explanation")]
+pub(super) struct Answer<'a> {
+    /// With which instructions of the processor.
+    instruction_set: &'a str,
+    elapsed_seconds: f64,
+    /// The parts of the store, the oldest first.
+    components: Vec<Component>,
+}
+
+/// How a search went in one part of the store.
+#[derive(Serialize, JsonSchema)]
+struct Component {
+    /// The number of the segment; null for what is in memory.
+    segment: Option<u64>,
+    fingerprints: u32,
+    /// What finds the fingerprints.
+    shape: &'static str,
+    /// What was chosen.
+    way: &'static str,
+    expected: Cost,
+    counted: Cost,
+    /// Fingerprints that were found.
+    hits: usize,
+    faults: Option<Faults>,
+}
+
+/// What a search takes.
+#[derive(Serialize, JsonSchema)]
+struct Cost {
+    probes: f64,
+    candidates: f64,
+    /// Cache lines that are read.
+    lines: f64,
+    elapsed_seconds: f64,
+}
+
+/// Page faults.
+#[derive(Serialize, JsonSchema)]
+struct Faults {
+    minor_faults: u64,
+    /// Those for which the disk was read.
+    major_faults: u64,
+}
+
+impl From<simkeep::explain::Cost> for Cost {
+    fn from(cost: simkeep::explain::Cost) -> Cost {
+        let simkeep::explain::Cost { probes, candidates, lines, ns, .. } = cost;
+        Cost { probes, candidates, lines, elapsed_seconds: ns / 1e9 }
+    }
+}
+
+impl<'a> From<&'a Explanation> for Answer<'a> {
+    fn from(explanation: &'a Explanation) -> Answer<'a> {
+        let components = explanation.components.iter().map(|component| Component {
+            segment: component.segment,
+            fingerprints: component.fingerprints,
+            shape: shape_of(component),
+            way: way(component),
+            expected: component.plan.expected.into(),
+            counted: component.counted.into(),
+            hits: component.hits,
+            faults: component
+                .faults
+                .map(|(minor_faults, major_faults)| Faults { minor_faults, major_faults }),
+        });
+        Answer {
+            instruction_set: explanation.instruction_set,
+            elapsed_seconds: explanation.took.as_secs_f64(),
+            components: components.collect(),
+        }
+    }
 }
 
 /// The explanation as a table: for each part of the store what the search met, and below it what was

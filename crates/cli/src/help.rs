@@ -21,6 +21,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Change it", &["epoch", "forget"]),
     ("Save it", &["export", "repair"]),
     ("Make fingerprints", &["fingerprint", "evaluate", "df"]),
+    ("For programs", &["schema"]),
 ];
 
 /// The command line, with its help as wide as the terminal is.

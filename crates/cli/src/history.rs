@@ -1,10 +1,12 @@
 //! `history`: the visits of a page, and what each meant.
 
 use clap::Args;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::{EpochInfo, HistoryEntry, SameBy, Verdict};
 
 use super::exit::{Exit, Failure, say};
+use super::json::{self, Band, Entry, Share, Time};
 use super::output::Output;
 use super::table::{Table, left, right};
 use super::time::Clock;
@@ -28,7 +30,7 @@ use simkeep_archive::escape;
 
 With --json, a line has the keys that `simkeep export` writes, and \"verdict\"; with it \"by\" for the
 same (digest, fingerprint or word), and for a change of what has no fingerprint (digest); \"distance\" in bits where it is known, with its \"band\" (none,
-minor, moderate or major) and \"changed\", from what share of the words to what share that means; and
+minor, moderate or major) and \"words_changed\", from what share of the words to what share that means; and
 \"to\", the time of the version that a page reverted to.
 
 Of a text of fewer than 100 words a distance means little.
@@ -156,7 +158,7 @@ impl History {
         let mut entries = Entries::new(epochs, common.clock(), self.wide);
         for entry in &history {
             if common.json {
-                output.object(&self.object(entry, epochs)?)?;
+                output.object(&Line::new(&self.url, entry, epochs)?)?;
             } else {
                 entries.add(entry, output)?;
             }
@@ -164,31 +166,60 @@ impl History {
         entries.table.end(output)?;
         Ok(Exit::Done)
     }
+}
 
-    fn object(&self, entry: &HistoryEntry, epochs: &[EpochInfo]) -> simkeep::Result<Value> {
-        let mut object = visit::object(&self.url, &entry.entry(), epochs)?;
-        let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-        let Some((_, verdict)) = entry.visit() else {
-            return Ok(object.into());
+/// An entry of a page, and what it meant: the latter of visits alone.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Line<'a> {
+    #[serde(flatten)]
+    entry: Entry<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<json::Verdict>,
+    /// By what the content is known to be the same, or to have changed where it has no fingerprint:
+    /// "digest", "fingerprint" or "word".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'static str>,
+    /// When the version was first seen that the page reverted to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<Time>,
+    /// How many bits differ from the version before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    band: Option<Band>,
+    /// From what share of the words to what share that means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words_changed: Option<[Share; 2]>,
+}
+
+impl Line<'_> {
+    fn new<'a>(
+        url: &'a str,
+        of: &HistoryEntry,
+        epochs: &'a [EpochInfo],
+    ) -> simkeep::Result<Line<'a>> {
+        let verdict = of.visit().map(|(_, verdict)| verdict);
+        let by = match verdict {
+            Some(Verdict::Same(by)) => Some(by),
+            Some(Verdict::Changed { .. }) if is_by_digest(of) => Some(SameBy::Digest),
+            _ => None,
         };
-        put("verdict", words::verdict_key(verdict).into());
-        match verdict {
-            Verdict::Same(by) => {
-                put("by", words::same_by_key(by).into());
-            }
-            Verdict::Reverted { to, .. } => {
-                put("to", time::format(to).into());
-            }
-            Verdict::Changed { .. } if is_by_digest(entry) => {
-                put("by", words::same_by_key(SameBy::Digest).into());
-            }
-            _ => {}
-        }
-        if let HistoryEntry::Visit { meaning: Some(meaning), .. } = entry {
-            put("distance", meaning.distance.into());
-            put("band", meaning.band.name().into());
-            put("changed", words::changed(meaning));
-        }
-        Ok(object.into())
+        let to = match verdict {
+            Some(Verdict::Reverted { to, .. }) => Some(Time(to)),
+            _ => None,
+        };
+        let meaning = match of {
+            HistoryEntry::Visit { meaning, .. } => meaning.as_ref(),
+            _ => None,
+        };
+        Ok(Line {
+            entry: Entry::of(url, &of.entry(), epochs)?,
+            verdict: verdict.map(json::Verdict),
+            by: by.map(words::same_by_key),
+            to,
+            distance: meaning.map(|meaning| meaning.distance),
+            band: meaning.map(|meaning| Band(meaning.band)),
+            words_changed: meaning.map(words::changed),
+        })
     }
 }

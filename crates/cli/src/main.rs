@@ -25,6 +25,7 @@ mod history;
 mod incoming;
 mod ingest;
 mod inspect;
+mod json;
 mod load;
 mod named;
 mod near;
@@ -38,6 +39,7 @@ mod recrawl;
 mod repair;
 mod report;
 mod scan;
+mod schema;
 mod simulate;
 mod spelling;
 mod stats;
@@ -106,9 +108,11 @@ enum Verb {
     Due(due::Due),
     Recrawl(recrawl::Recrawl),
     Simulate(simulate::Simulate),
+    Schema(schema::Schema),
 }
 
 fn main() -> ExitCode {
+    exit::say_as_asked(std::env::args_os());
     let matches = help::command().try_get_matches();
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
@@ -137,6 +141,7 @@ fn main() -> ExitCode {
         Verb::Due(verb) => verb.run(&cli.common, output),
         Verb::Recrawl(verb) => verb.run(&cli.common, output),
         Verb::Simulate(verb) => verb.run(&cli.common, output),
+        Verb::Schema(verb) => verb.run(&cli.common, output),
     };
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
     exit::code(done)

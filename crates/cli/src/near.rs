@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::explain::Explanation;
 use simkeep::fingerprint::{Document, Meaning};
 use simkeep::{Content, Epoch, EpochInfo, Matches, Page, Prefix, Query, Snapshot, Versions};
 
 use super::exit::{Exit, Failure, say};
+use super::json::{Band, EpochName, Fingerprint, Saw, Share};
 use super::output::Output;
 use super::table::{Table, left, right};
 use super::{Common, explain, origin, spelling, time, visit, words};
@@ -35,11 +38,12 @@ compared within the newest epoch that near-duplicates are sought by (see `simkee
 --epoch. A ready fingerprint is compared within the only such epoch that has pages; if there are more,
 name one with --epoch (`simkeep epoch list` has them).
 
-With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\", \"within\" (how many bits were
-searched), and \"near\", a list of \"url\", \"distance\", its \"band\", \"changed\" (from what share of the
-words to what share that means) and \"fingerprint\"; with --explain, \"explain\", and
-\"without_fingerprint\": how many pages took no part, which takes a scan. Of a text of fewer than
-100 words a distance means little: for such a --text no \"band\" and no \"changed\" are told.
+With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\" (whether no page is missing, or with
+--nearest no nearer one), \"within\" (how many bits were searched), and \"near\", a list of \"url\",
+\"distance\", its \"band\", \"words_changed\" (from what share of the words to what share that means) and
+\"fingerprint\"; with --explain, \"explain\", and \"without_fingerprint\": how many pages took no part, which
+takes a scan. Of a text of fewer than 100 words a distance means little: for such a --text \"band\" and
+\"words_changed\" are null.
 
 A text of fewer than 8 words is too short to tell from others: nothing is near it.
 
@@ -100,7 +104,8 @@ struct Asked {
 
 impl Near {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = common.read()?.snapshot();
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
         let Some(asked) = self.asked(&snapshot)? else {
             return Ok(Exit::Nothing);
         };
@@ -111,12 +116,15 @@ impl Near {
         let without = self.explain.then(|| snapshot.without_fingerprint(epoch)).transpose()?;
         let matches = snapshot.search(&query)?;
         if common.json {
-            let mut object = object(&snapshot, &asked, &query, &matches)?;
-            if let Some(explanation) = &explanation {
-                object.insert("explain".to_owned(), explain::object(explanation));
-                object.insert("without_fingerprint".to_owned(), without.into());
-            }
-            output.object(&object.into())?;
+            let explained = (explanation.as_ref(), without);
+            let saw = Saw::of(&reader);
+            output.object(&self.answer(
+                &snapshot,
+                (&asked, &query),
+                &matches,
+                explained,
+                saw,
+            )?)?;
         } else {
             let columns = [right("bits"), left("change"), left("fingerprint"), left("URL")];
             let mut table = Table::new(columns);
@@ -275,35 +283,79 @@ pub(super) fn sought(
     Ok((epoch, k.unwrap_or_else(|| snapshot.near_distance(epoch))))
 }
 
-/// What was found, for programs.
-fn object(
-    snapshot: &Snapshot,
-    asked: &Asked,
-    query: &Query,
-    matches: &Matches,
-) -> simkeep::Result<Map<String, Value>> {
-    let near = matches.near.iter().map(|near| {
-        let mut object = Map::new();
-        let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-        put("url", near.url.as_str().into());
-        put("distance", near.distance.into());
-        if !asked.is_brief {
-            let meaning = snapshot.meaning(asked.epoch, near.distance);
-            put("band", meaning.band.name().into());
-            put("changed", words::changed(&meaning));
-        }
-        put("fingerprint", visit::fingerprint(near.fingerprint).into());
-        Value::from(object)
-    });
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("fingerprint", visit::fingerprint(asked.fingerprint).into());
-    put("epoch", visit::epoch(snapshot.epochs(), asked.epoch)?.into());
-    put("k", query.k.into());
-    put("complete", matches.complete.into());
-    put("within", matches.within.into());
-    put("near", near.collect());
-    Ok(object)
+/// What is near a fingerprint.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
+    /// The one that was searched for.
+    fingerprint: Fingerprint,
+    epoch: EpochName<'a>,
+    /// How many bits may differ.
+    k: u32,
+    /// Whether no page is missing; of the nearest, whether none is missing that is nearer.
+    complete: bool,
+    /// Within how many bits everything was searched.
+    within: u32,
+    /// The pages, the nearest first.
+    near: Vec<NearPage<'a>>,
+    /// How the search went, if that was asked for.
+    explain: Option<explain::Answer<'a>>,
+    /// How many pages took no part, since they have no fingerprint in this epoch; told with "explain".
+    without_fingerprint: Option<u64>,
+    saw: Saw,
+}
+
+/// A page that was found.
+#[derive(Serialize, JsonSchema)]
+struct NearPage<'a> {
+    url: &'a str,
+    /// In how many bits it differs.
+    distance: u32,
+    /// Null for a text that is too short to say.
+    band: Option<Band>,
+    /// From what share of the words to what share that means.
+    words_changed: Option<[Share; 2]>,
+    fingerprint: Fingerprint,
+}
+
+impl Near {
+    fn answer<'a>(
+        &self,
+        snapshot: &'a Snapshot,
+        (asked, query): (&Asked, &Query),
+        matches: &'a Matches,
+        (explanation, without): (Option<&'a Explanation>, Option<u64>),
+        saw: Saw,
+    ) -> simkeep::Result<Answer<'a>> {
+        let near = matches.near.iter().map(|near| {
+            let meaning = || snapshot.meaning(asked.epoch, near.distance);
+            let meaning = (!asked.is_brief).then(meaning);
+            NearPage {
+                url: &near.url,
+                distance: near.distance,
+                band: meaning.map(|meaning| Band(meaning.band)),
+                words_changed: meaning.as_ref().map(words::changed),
+                fingerprint: Fingerprint(near.fingerprint),
+            }
+        });
+        Ok(Answer {
+            fingerprint: Fingerprint(asked.fingerprint),
+            epoch: EpochName(visit::epoch(snapshot.epochs(), asked.epoch)?),
+            k: query.k,
+            complete: matches.complete || self.has_nearest(matches),
+            within: matches.within,
+            near: near.collect(),
+            explain: explanation.map(explain::Answer::from),
+            without_fingerprint: without,
+            saw,
+        })
+    }
+
+    /// Whether the nearest were asked for, and all of them are there.
+    fn has_nearest(&self, matches: &Matches) -> bool {
+        let is_searched = |last: &simkeep::Near| last.distance <= matches.within;
+        let is_enough = self.nearest.is_some_and(|count| matches.near.len() >= count);
+        is_enough && matches.near.last().is_none_or(is_searched)
+    }
 }
 
 /// A page that was found, for people.

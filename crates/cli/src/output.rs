@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
-use serde_json::Value;
+use serde::Serialize;
 
 use super::exit::say;
 use simkeep_archive::escape;
@@ -48,8 +48,9 @@ impl Output {
     }
 
     /// A JSON object on a line of its own.
-    pub(super) fn object(&mut self, object: &Value) -> io::Result<()> {
-        self.stdout.write_all(escape::json(&object.to_string()).as_bytes())?;
+    pub(super) fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
+        let line = serde_json::to_string(object)?;
+        self.stdout.write_all(escape::json(&line).as_bytes())?;
         self.stdout.write_all(b"\n")
     }
 

@@ -5,14 +5,16 @@ use std::ops::ControlFlow;
 
 use clap::Args;
 use parking_lot::Mutex;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::{Epoch, NearPair, Prefix, Progress, Query, Snapshot};
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
+use super::json::{Band, Fingerprint, Share};
 use super::near::sought;
 use super::output::Output;
-use super::{Common, visit, words};
+use super::{Common, words};
 use simkeep_archive::escape;
 
 /// List all pairs of near-duplicates
@@ -28,7 +30,7 @@ use simkeep_archive::escape;
 
 All fingerprints are joined with each other at once, which takes seconds for tens of millions.
 
-With --json, an object a pair: \"distance\", its \"band\" and \"changed\" as of `simkeep near`, and \"left\" and
+With --json, an object a pair: \"distance\", its \"band\" and \"words_changed\" as of `simkeep near`, and \"left\" and
 \"right\" with \"fingerprint\" and \"url\".
 
 Exits with 1 if there is no such pair.")]
@@ -51,6 +53,25 @@ struct Printing<'o> {
     json: bool,
     /// Why no more can be printed, which ends the join.
     failed: Option<Failure>,
+}
+
+/// Two near fingerprints.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Line<'a> {
+    /// In how many bits they differ.
+    distance: u32,
+    band: Band,
+    /// From what share of the words to what share that means.
+    words_changed: [Share; 2],
+    left: Side<'a>,
+    right: Side<'a>,
+}
+
+/// One of them, and the first page that has it.
+#[derive(Serialize, JsonSchema)]
+struct Side<'a> {
+    fingerprint: Fingerprint,
+    url: &'a str,
 }
 
 impl Pairs {
@@ -102,17 +123,15 @@ impl Pairs {
             Ok::<_, Failure>(first.map_or_else(String::new, |near| near.url))
         };
         let (left, right) = (url(pair.left)?, url(pair.right)?);
-        let fingerprints = [pair.left, pair.right].map(visit::fingerprint);
         if *as_json {
-            let [left_fingerprint, right_fingerprint] = &fingerprints;
             let meaning = snapshot.meaning(epoch, pair.distance);
-            output.object(&json!({
-                "distance": pair.distance,
-                "band": meaning.band.name(),
-                "changed": words::changed(&meaning),
-                "left": { "fingerprint": left_fingerprint, "url": left },
-                "right": { "fingerprint": right_fingerprint, "url": right },
-            }))?;
+            output.object(&Line {
+                distance: pair.distance,
+                band: Band(meaning.band),
+                words_changed: words::changed(&meaning),
+                left: Side { fingerprint: Fingerprint(pair.left), url: &left },
+                right: Side { fingerprint: Fingerprint(pair.right), url: &right },
+            })?;
         } else {
             let bits = if pair.distance == 1 { "bit " } else { "bits" };
             let (left, right) = (escape::whole(&left), escape::whole(&right));

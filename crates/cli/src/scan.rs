@@ -1,14 +1,16 @@
 //! `scan`: the pages of a store, neighbours of a site together.
 
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::{EpochInfo, Page, Prefix};
 
 use super::exit::{Exit, Failure, say};
+use super::json::{Digest, EpochName, Fingerprint, Number, Seen, Time};
 use super::output::Output;
 use super::table::{Table, left, right};
 use super::time::Clock;
-use super::{Common, time, visit, words};
+use super::{Common, visit, words};
 use simkeep_archive::escape;
 
 /// List pages, all of a site together
@@ -41,7 +43,7 @@ impl Scan {
             let page = page?;
             any = true;
             if common.json {
-                output.object(&object(&page, store.epochs())?)?;
+                output.object(&Line::new(&page, store.epochs())?)?;
             } else {
                 table.row(row(&page, &clock), output)?;
             }
@@ -73,29 +75,47 @@ fn row(page: &Page, clock: &Clock) -> [String; 4] {
     ]
 }
 
-fn object(page: &Page, epochs: &[EpochInfo]) -> simkeep::Result<Value> {
-    let mut object = json!({
-        "url": page.url,
-        "visits": page.visits,
-        "first": time::format(page.first),
-        "last": time::format(page.last.time),
-        "last_seen": visit::seen(&page.last.seen).unwrap_or("content"),
-        "gone": page.gone,
-        "weight": visit::weight(page.weight),
-    });
-    if let (Some(content), Some(keys)) = (page.content, object.as_object_mut()) {
-        let mut put = |key: &str, value: Value| keys.insert(key.to_owned(), value);
-        put("fingerprint", content.fingerprint.map(visit::fingerprint).into());
-        if let Some(digest) = content.digest {
-            put("digest", digest.to_string().into());
-        }
-        put("epoch", visit::epoch(epochs, content.epoch)?.into());
-        if let Some(seen) = page.content_seen {
-            put("content_seen", time::format(seen).into());
-        }
-        if let Some(modified) = page.modified {
-            put("modified", time::format(modified).into());
-        }
+/// A page.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Line<'a> {
+    url: &'a str,
+    visits: u64,
+    /// When its first visit was.
+    first: Time,
+    /// When its last visit was.
+    last: Time,
+    /// What the last visit saw.
+    seen: Seen,
+    gone: bool,
+    weight: Number,
+    /// That of the content in force; null if there is none, or if it has none.
+    fingerprint: Option<Fingerprint>,
+    digest: Option<Digest>,
+    /// Null if no content is in force.
+    epoch: Option<EpochName<'a>>,
+    /// When the content in force was last seen.
+    content_seen: Option<Time>,
+    /// When it was last modified, as the server said.
+    modified: Option<Time>,
+}
+
+impl Line<'_> {
+    fn new<'a>(page: &'a Page, epochs: &'a [EpochInfo]) -> simkeep::Result<Line<'a>> {
+        let content = page.content;
+        let epoch = content.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
+        Ok(Line {
+            url: &page.url,
+            visits: page.visits,
+            first: Time(page.first),
+            last: Time(page.last.time),
+            seen: Seen(page.last.seen),
+            gone: page.gone,
+            weight: Number(page.weight.to_f64()),
+            fingerprint: content.and_then(|content| content.fingerprint).map(Fingerprint),
+            digest: content.and_then(|content| content.digest).map(Digest),
+            epoch: epoch.map(EpochName),
+            content_seen: content.and(page.content_seen).map(Time),
+            modified: content.and(page.modified).map(Time),
+        })
     }
-    Ok(object)
 }

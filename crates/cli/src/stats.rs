@@ -1,16 +1,19 @@
 //! `stats`: how large a store is.
 
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Snapshot;
 use simkeep::due::Survey;
-use simkeep::maintenance::SegmentStats;
+use simkeep::maintenance::{self, SegmentStats};
 
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure};
+use super::json::{Epoch, Number, Saw};
 use super::output::Output;
 use super::table::{Table, right};
+use super::words;
 use super::words::{bytes, count};
-use super::{visit, words};
 use simkeep_archive::escape;
 
 /// Print how many pages and visits a store holds, and how large it is
@@ -26,8 +29,9 @@ two of its visits were, and found changed if it was more than a minor change awa
 or back at an earlier version. The tenths are those of the pages that were compared, by how often each
 is believed to change.
 
-With --json and --changes, \"changes\" has \"pages\", \"compared\", \"changed\", and \"per_day\": the rate
-that one, two and up to nine tenths of the pages have at most; null if none was compared.")]
+With --json and --changes, \"changes\" has \"pages\", \"compared\", \"changed\", and
+\"changes_per_day_deciles\": the rate that one, two and up to nine tenths of the pages have at most; null if
+none was compared.")]
 pub(super) struct Stats {
     /// Say how many pages changed, and how often pages change, by tenths of them
     #[arg(long)]
@@ -42,11 +46,8 @@ impl Stats {
         let stats = reader.stats()?;
         let survey = self.changes.then(|| reader.snapshot().survey()).transpose()?;
         if common.json {
-            let mut object = object(&stats);
-            if let (Some(survey), Some(object)) = (survey, object.as_object_mut()) {
-                object.insert("changes".to_owned(), changes(&survey));
-            }
-            output.object(&object)?;
+            let saw = Saw::of(&reader);
+            output.object(&Answer::new(&reader.snapshot(), &stats, survey, saw))?;
             return Ok(Exit::Done);
         }
         let total = stats.segment_bytes + stats.catalog_bytes;
@@ -113,35 +114,84 @@ fn of_changes(survey: &Survey) -> Vec<(String, String)> {
     figures
 }
 
-fn changes(survey: &Survey) -> Value {
-    json!({
-        "pages": visit::number(survey.pages),
-        "compared": visit::number(survey.compared),
-        "changed": visit::number(survey.changed),
-        "per_day": survey.deciles,
-    })
+/// How large a store is.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
+    pages: u64,
+    visits: u64,
+    /// Visits that are in no segment yet.
+    unsealed_visits: u64,
+    /// The size of all segments.
+    segment_bytes: u64,
+    catalog_bytes: u64,
+    /// All epochs, the oldest first.
+    epochs: Vec<Epoch<'a>>,
+    /// Visits since the newest epoch began.
+    epoch_visits: u64,
+    /// Whether these are so many that a new epoch is due.
+    epoch_due: bool,
+    /// The segments, the oldest first.
+    segments: Vec<Segment>,
+    /// How pages change, if that was asked for.
+    changes: Option<Changes>,
+    saw: Saw,
 }
 
-fn object(stats: &simkeep::maintenance::Stats) -> Value {
-    let segment = |segment: &SegmentStats| {
-        json!({
-            "id": segment.id,
-            "pages": segment.pages,
-            "visits": segment.visits,
-            "fingerprints": segment.fingerprints,
-            "bytes": segment.bytes,
-        })
-    };
-    json!({
-        "pages": stats.pages,
-        "visits": stats.visits,
-        "unsealed_visits": stats.unsealed_visits,
-        "segment_bytes": stats.segment_bytes,
-        "catalog_bytes": stats.catalog_bytes,
-        "sequence": stats.sequence,
-        "epochs": stats.epochs.iter().map(|info| &info.name).collect::<Vec<_>>(),
-        "epoch_visits": stats.epoch_visits,
-        "epoch_due": stats.epoch_due,
-        "segments": stats.segments.iter().map(segment).collect::<Vec<_>>(),
-    })
+/// A segment.
+#[derive(Serialize, JsonSchema)]
+struct Segment {
+    /// Its number, which its file is named after.
+    segment: u64,
+    pages: u64,
+    visits: u64,
+    /// Different fingerprints, of all epochs.
+    fingerprints: u64,
+    size_bytes: u64,
+}
+
+/// How pages change, estimated from a million of them if there are more.
+#[derive(Serialize, JsonSchema)]
+struct Changes {
+    pages: Number,
+    /// Pages of which two visits were compared.
+    compared: Number,
+    /// Those of them that were found changed.
+    changed: Number,
+    /// How many times a day one, two and up to nine tenths of the pages change at most, as is believed.
+    changes_per_day_deciles: Option<[f64; 9]>,
+}
+
+impl Answer<'_> {
+    fn new<'a>(
+        snapshot: &Snapshot,
+        stats: &'a maintenance::Stats,
+        survey: Option<Survey>,
+        saw: Saw,
+    ) -> Answer<'a> {
+        let segments = stats.segments.iter().map(|of| Segment {
+            segment: of.id,
+            pages: of.pages,
+            visits: of.visits,
+            fingerprints: of.fingerprints,
+            size_bytes: of.bytes,
+        });
+        Answer {
+            pages: stats.pages,
+            visits: stats.visits,
+            unsealed_visits: stats.unsealed_visits,
+            segment_bytes: stats.segment_bytes,
+            catalog_bytes: stats.catalog_bytes,
+            epochs: stats.epochs.iter().map(|info| Epoch::of(snapshot, info)).collect(),
+            epoch_visits: stats.epoch_visits,
+            epoch_due: stats.epoch_due,
+            segments: segments.collect(),
+            changes: survey.map(|survey| Changes {
+                pages: Number(survey.pages),
+                compared: Number(survey.compared),
+                changed: Number(survey.changed),
+                changes_per_day_deciles: survey.deciles,
+            }),
+            saw,
+        }
+    }
 }

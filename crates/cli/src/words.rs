@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
 use simkeep::fingerprint::{Document, Meaning};
 use simkeep::{SameBy, Verdict};
 
+use super::json::Share;
 use simkeep_archive::escape;
 
 /// Why texts have no fingerprint, and what that means.
@@ -166,10 +166,9 @@ pub(super) fn beside_writer(sealed: Option<(SystemTime, u64)>) -> String {
 }
 
 /// The share of words that changed, from and to, as programs read it.
-pub(super) fn changed(meaning: &Meaning) -> Value {
-    let rounded = |share: f32| (f64::from(share) * 1e4).round() / 1e4;
+pub(super) fn changed(meaning: &Meaning) -> [Share; 2] {
     let changed = meaning.changed();
-    json!([rounded(changed.start), rounded(changed.end)])
+    [changed.start, changed.end].map(|share| Share(f64::from(share)))
 }
 
 /// The verdict as programs read it.

@@ -30,11 +30,11 @@ visited several times counts once, so there were no fewer.
     r#"
 
 With --json, an object a page: "url", "value", "last", "due" (the date, null if there is none), and
-"every_seconds"; "per_day", the rate, with "low" and "high" (90 %); "weight", with the factor of
+"every_seconds"; "changes_per_day" with "mean", "low" and "high" (90 %); "weight", with the factor of
 its rule; "comparisons" of two visits, "changes" and "returns" to an earlier version that these
-found; "reason", in words; "hinted", when a hint says that it changed; "near", the page that leads
+found; "reason", in words; "hinted", when a hint says that it changed; "leader", the page that leads
 it: one with nearly the same content that had it first, beside which it counts for a quarter;
-"rule", the prefix of its rule. With --by-host, "host", "pages", "best" and "sum".
+"rule", the prefix of its rule. With --by-host, "host", "pages", "best_value" and "value_sum".
 
 Lines come as pages are found, in bounded memory however many there are. If there is no page,
 nothing is printed, and that is no failure."#

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::io;
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::due::Decision;
 
 use super::super::output::Output;
@@ -24,6 +25,19 @@ struct Host {
     pages: u64,
     best: f64,
     sum: f64,
+}
+
+/// A host, for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Host")]
+pub(in super::super) struct Line<'a> {
+    host: &'a str,
+    /// How many of its pages are listed.
+    pages: u64,
+    /// The best of their values.
+    best_value: f64,
+    /// The sum of their values.
+    value_sum: f64,
 }
 
 /// The host of a URL in lower case, without user and port; of one that has none its scheme.
@@ -63,8 +77,9 @@ impl Hosts {
         let mut table = Table::new(columns);
         for Host { name, pages, best, sum } in &self.all {
             if json {
-                let object = json!({ "host": name, "pages": pages, "best": best, "sum": sum });
-                output.object(&object)?;
+                let (pages, best_value, value_sum) = (*pages, *best, *sum);
+                let line = Line { host: name, pages, best_value, value_sum };
+                output.object(&super::Line::Host(line))?;
             } else {
                 let (pages, name) = (words::count(*pages), escape::whole(name));
                 let (best, sum) = (words::amount(*best), words::amount(*sum));

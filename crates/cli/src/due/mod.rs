@@ -7,6 +7,8 @@ mod shown;
 use std::num::NonZeroUsize;
 
 use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::Prefix;
 use simkeep::due::{Decision, Plan, Reason};
 
@@ -16,7 +18,7 @@ use super::exit::{Exit, Failure};
 use super::output::Output;
 use help::HELP;
 use hosts::Hosts;
-pub(super) use shown::object;
+pub(super) use shown::{Changes, Page};
 use shown::{row, table};
 use simkeep_archive::escape;
 
@@ -52,6 +54,14 @@ pub(super) struct Due {
     urls: bool,
     #[command(flatten)]
     asked: Asked,
+}
+
+/// A page; or with --by-host, a host.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Line<'a> {
+    Page(Page<'a>),
+    Host(hosts::Line<'a>),
 }
 
 /// Pages that are listed without a budget.
@@ -119,7 +129,7 @@ impl Due {
                 let escaped = output.is_terminal().then(|| escape::whole(url));
                 output.line(escaped.as_deref().unwrap_or(url))?;
             } else if common.json {
-                output.object(&object(&page).into())?;
+                output.object(&Line::Page(Page::from(&page)))?;
             } else {
                 table.row(row(&page, &clock), output)?;
             }

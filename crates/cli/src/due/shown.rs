@@ -1,12 +1,16 @@
 //! A page that is listed, for people and for programs.
 
-use serde_json::{Map, Value};
-use simkeep::due::{Decision, Reason};
-use simkeep::recrawl::Interval;
+use std::borrow::Cow;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::due::{Decision, Reason};
+use simkeep::recrawl::{Interval, Rate};
+
+use super::super::json::{Number, Time};
 use super::super::table::{Table, left, right};
-use super::super::time::{self, Clock};
-use super::super::{visit, words};
+use super::super::time::Clock;
+use super::super::words;
 use simkeep_archive::escape;
 
 /// The table of pages.
@@ -26,32 +30,75 @@ pub(super) fn row(page: &Decision, clock: &Clock) -> [String; 4] {
     ]
 }
 
-/// A page for programs.
-pub(in super::super) fn object(page: &Decision) -> Map<String, Value> {
-    let Decision { page: of, value, rate, weight, due, every, rule, near, reason, .. } = page;
-    let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("url", of.url.as_str().into());
-    put("value", (*value).into());
-    put("last", time::format(of.last.time).into());
-    put("due", due.map(time::format).into());
-    put("every_seconds", every.map(Interval::seconds).into());
-    put("per_day", rate.per_day.into());
-    put("low", rate.low.into());
-    put("high", rate.high.into());
-    put("weight", visit::number(*weight));
-    put("comparisons", of.changes.comparisons().into());
-    put("changes", of.changes.changes().into());
-    put("returns", of.changes.returns().into());
-    put("reason", reason.to_string().into());
-    if let Reason::Hinted { changed } = reason {
-        put("hinted", time::format(*changed).into());
+/// A page, for programs.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Page<'a> {
+    pub(in super::super) url: Cow<'a, str>,
+    /// What a visit is worth now, by the policy.
+    pub(in super::super) value: f64,
+    /// When its last visit was.
+    pub(in super::super) last: Option<Time>,
+    /// From when on it is due; null if that is never, or it is not known how many visits there are.
+    pub(in super::super) due: Option<Time>,
+    /// How often it is to be visited.
+    pub(in super::super) every_seconds: Option<u64>,
+    pub(in super::super) changes_per_day: Changes,
+    /// How important it is, with the factor of its rule.
+    pub(in super::super) weight: Number,
+    /// Comparisons of two of its visits.
+    pub(in super::super) comparisons: u32,
+    /// Those that found it changed.
+    pub(in super::super) changes: u32,
+    /// Those that found it back at an earlier version.
+    pub(in super::super) returns: u32,
+    /// Why it stands where it stands, in words.
+    pub(in super::super) reason: Cow<'a, str>,
+    /// When a hint says that it changed.
+    pub(in super::super) hinted: Option<Time>,
+    /// The page that leads it: one with nearly the same content that had it first.
+    pub(in super::super) leader: Option<&'a str>,
+    /// The prefix of its rule.
+    pub(in super::super) rule: Option<String>,
+}
+
+/// How often a page is believed to change.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ChangesPerDay")]
+pub(in super::super) struct Changes {
+    mean: f64,
+    /// The rate is from here ...
+    low: f64,
+    /// ... to here with a probability of 90 %.
+    high: f64,
+}
+
+impl From<Rate> for Changes {
+    fn from(Rate { per_day, low, high }: Rate) -> Changes {
+        Changes { mean: per_day, low, high }
     }
-    if let Some(leader) = near {
-        put("near", leader.as_str().into());
+}
+
+impl<'a> From<&'a Decision> for Page<'a> {
+    fn from(page: &'a Decision) -> Page<'a> {
+        let Decision { page: of, value, rate, weight, due, every, rule, near, reason, .. } = page;
+        Page {
+            url: of.url.as_str().into(),
+            value: *value,
+            last: Some(Time(of.last.time)),
+            due: due.map(Time),
+            every_seconds: every.map(Interval::seconds),
+            changes_per_day: Changes::from(*rate),
+            weight: Number(*weight),
+            comparisons: of.changes.comparisons(),
+            changes: of.changes.changes(),
+            returns: of.changes.returns(),
+            reason: reason.to_string().into(),
+            hinted: match reason {
+                Reason::Hinted { changed } => Some(Time(*changed)),
+                _ => None,
+            },
+            leader: near.as_deref(),
+            rule: rule.as_ref().map(ToString::to_string),
+        }
     }
-    if let Some(rule) = rule {
-        put("rule", rule.to_string().into());
-    }
-    object
 }

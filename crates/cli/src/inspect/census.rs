@@ -1,12 +1,14 @@
 //! What is counted page by page.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::inspect::{Census, FingerprintCensus};
 
 use super::super::exit::Failure;
+use super::super::json::{Fingerprint, Time};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
-use super::super::time::{self, Clock};
+use super::super::time::Clock;
 use super::super::visit;
 use super::super::words::{count, many};
 use simkeep_archive::escape;
@@ -47,55 +49,138 @@ pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), Fa
     Ok(table.end(output)?)
 }
 
-pub(super) fn object(census: &Census) -> Value {
-    let fingerprints = &census.fingerprints;
-    let hosts = census.largest_hosts.iter().map(|host| {
-        json!({
-            "host": host.host,
-            "pages": host.pages,
-            "visits": host.visits,
-            "changes": host.changes,
-        })
-    });
-    let periods = census.periods.iter().map(|period| {
-        json!({
-            "from": time::format(period.from),
-            "new": period.new,
-            "same": period.same,
-            "changed": period.changed,
-            "reverted": period.reverted,
-            "gone": period.gone,
-            "failed": period.failed,
-        })
-    });
-    let commonest = fingerprints.commonest.map(|(fingerprint, pages)| {
-        json!({ "fingerprint": visit::fingerprint(fingerprint), "pages": pages })
-    });
-    json!({
-        "pages": census.pages,
-        "in_force": census.in_force,
-        "gone": census.gone,
-        "never": census.never,
-        "visits": census.visits,
-        "first": census.first.map(time::format),
-        "last": census.last.map(time::format),
-        "hosts": census.hosts,
-        "largest_hosts": hosts.collect::<Vec<_>>(),
-        "fingerprints": {
-            "pages": fingerprints.pages,
-            "without": fingerprints.without,
-            "popcounts": fingerprints.popcounts,
-            "ones": fingerprints.ones,
-            "values": fingerprints.values,
-            "share": fingerprints.share,
-            "distinct": fingerprints.distinct,
-            "distinct_ones": fingerprints.distinct_ones,
-            "shared": fingerprints.shared,
-            "commonest": commonest,
-        },
-        "distances": census.distances,
-        "changing": census.changing,
-        "period_seconds": census.period / 1000,
-        "periods": periods.collect::<Vec<_>>(),
-    })
+/// What is counted page by page.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Census")]
+pub(super) struct Answer<'a> {
+    pages: u64,
+    /// Pages with content in force.
+    in_force: u64,
+    /// Pages that are gone.
+    gone: u64,
+    /// Pages whose content was never seen.
+    never: u64,
+    visits: u64,
+    /// When the earliest visit was.
+    first: Option<Time>,
+    /// When the latest visit was.
+    last: Option<Time>,
+    /// How many hosts have pages; URLs without one count as one for each scheme.
+    host_count: u64,
+    /// The hosts with most pages, the largest first.
+    largest_hosts: Vec<Host<'a>>,
+    /// The fingerprints by which near-duplicates are sought.
+    fingerprint_census: Fingerprints<'a>,
+    /// How many visits found the page so many bits away from the version before, by these bits.
+    distances: &'a [u64],
+    /// How many pages changed at what share of their visits: at none, and up to each tenth.
+    changing: [u64; 11],
+    /// How long each period is.
+    period_seconds: i64,
+    /// What visits found, in order of time.
+    periods: Vec<Period>,
+}
+
+/// A host.
+#[derive(Serialize, JsonSchema)]
+struct Host<'a> {
+    host: &'a str,
+    pages: u64,
+    visits: u64,
+    changes: u64,
+}
+
+/// What visits found in a period.
+#[derive(Serialize, JsonSchema)]
+struct Period {
+    /// When it begins.
+    from: Time,
+    new: u64,
+    same: u64,
+    changed: u64,
+    reverted: u64,
+    gone: u64,
+    failed: u64,
+}
+
+/// What the fingerprints are of pages that have one.
+#[derive(Serialize, JsonSchema)]
+struct Fingerprints<'a> {
+    /// Pages that have one now.
+    pages: u64,
+    /// Pages with content that has none.
+    without_fingerprint: u64,
+    /// How many have so many ones, by their number.
+    popcounts: &'a [u64],
+    /// In how many each bit is 1, the lowest first.
+    ones: &'a [u64],
+    /// How many there are in each of 256 equal parts of all values.
+    values: &'a [u64],
+    /// From what share of all values on a different fingerprint was counted: 1 if all were.
+    share: f64,
+    /// Different ones that were counted.
+    distinct: u64,
+    /// In how many different ones each bit is 1.
+    distinct_ones: &'a [u64],
+    /// How many different ones have so many pages, by powers of two.
+    shared: &'a [u64],
+    commonest: Option<Commonest>,
+}
+
+/// The fingerprint that most pages have.
+#[derive(Serialize, JsonSchema)]
+struct Commonest {
+    fingerprint: Fingerprint,
+    pages: u64,
+}
+
+impl<'a> From<&'a Census> for Answer<'a> {
+    fn from(census: &'a Census) -> Answer<'a> {
+        let of = &census.fingerprints;
+        let hosts = census.largest_hosts.iter().map(|host| Host {
+            host: &host.host,
+            pages: host.pages,
+            visits: host.visits,
+            changes: host.changes,
+        });
+        let periods = census.periods.iter().map(|period| Period {
+            from: Time(period.from),
+            new: period.new,
+            same: period.same,
+            changed: period.changed,
+            reverted: period.reverted,
+            gone: period.gone,
+            failed: period.failed,
+        });
+        Answer {
+            pages: census.pages,
+            in_force: census.in_force,
+            gone: census.gone,
+            never: census.never,
+            visits: census.visits,
+            first: census.first.map(Time),
+            last: census.last.map(Time),
+            host_count: census.hosts,
+            largest_hosts: hosts.collect(),
+            fingerprint_census: Fingerprints {
+                pages: of.pages,
+                without_fingerprint: of.without,
+                popcounts: &of.popcounts,
+                ones: &of.ones,
+                values: &of.values,
+                share: of.share,
+                distinct: of.distinct,
+                distinct_ones: &of.distinct_ones,
+                shared: &of.shared,
+                commonest: of.commonest.map(|(fingerprint, pages)| Commonest {
+                    fingerprint: Fingerprint(fingerprint),
+                    pages,
+                }),
+            },
+            distances: &census.distances,
+            changing: census.changing,
+            period_seconds: census.period / 1000,
+            periods: periods.collect(),
+        }
+    }
 }

@@ -1,14 +1,15 @@
 //! One epoch.
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::Error;
 use simkeep::fingerprint::Frequencies as _;
 
 use super::super::advice::message;
 use super::super::common::Common;
-use super::super::epoch::state;
 use super::super::exit::{Exit, Failure};
+use super::super::json::{Epoch, Saw};
 use super::super::origin;
 use super::super::output::Output;
 use super::super::words::{bytes, count, many};
@@ -21,9 +22,35 @@ pub(super) struct EpochOf {
     name: String,
 }
 
+/// An epoch, and where its fingerprints are.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Answer<'a> {
+    #[serde(flatten)]
+    epoch: Epoch<'a>,
+    /// The segments that have fingerprints of it, the oldest first.
+    segments: Vec<Segment>,
+    /// Of how many documents its table is; null if it has none.
+    documents: Option<u64>,
+    /// How many features its table has.
+    terms: Option<u64>,
+    /// Why its table cannot be read, if it has one.
+    table_missing: Option<&'a str>,
+    saw: Saw,
+}
+
+/// What a segment has of an epoch.
+#[derive(Serialize, JsonSchema)]
+struct Segment {
+    segment: u64,
+    fingerprints: u32,
+    /// The size of their tables.
+    size_bytes: u64,
+}
+
 impl EpochOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = common.read()?.snapshot();
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
         let epoch = origin::named(snapshot.epochs(), &self.name)?;
         let overview = snapshot.overview()?;
         let mut places = Vec::new();
@@ -45,27 +72,23 @@ impl EpochOf {
         for of in own {
             let info = &of.info;
             if common.json {
-                let segments = places.iter().map(|(id, of)| {
-                    json!({ "segment": id, "fingerprints": of.fingerprints, "bytes": of.bytes })
+                let segments = places.iter().map(|(id, of)| Segment {
+                    segment: *id,
+                    fingerprints: of.fingerprints,
+                    size_bytes: of.bytes,
                 });
-                output.object(&json!({
-                    "epoch": info.name,
-                    "number": info.epoch.count(),
-                    "role": info.role.to_string(),
-                    "minor": info.bands.minor,
-                    "moderate": info.bands.moderate,
-                    "state": state(info, of.is_in_use),
-                    "begun_at_visit": info.begun,
-                    "fingerprints": of.fingerprints,
-                    "segments": segments.collect::<Vec<_>>(),
-                    "documents": table.map(|table| table.documents()),
-                    "terms": table.map(|table| table.terms()),
-                    "missing": missing,
-                }))?;
+                output.object(&Answer {
+                    epoch: Epoch::from(of),
+                    segments: segments.collect(),
+                    documents: table.map(|table| table.documents()),
+                    terms: table.map(|table| table.terms()),
+                    table_missing: missing.as_deref(),
+                    saw: Saw::of(&reader),
+                })?;
                 continue;
             }
             output.line(&escape::whole(&info.name))?;
-            let state = state(info, of.is_in_use);
+            let state = Epoch::from(of).state().name();
             let (number, role) = (info.epoch.count(), info.role);
             let begun = count(info.begun);
             output.line(&format!("  epoch {number}, {role}, {state}; begun at visit {begun}"))?;

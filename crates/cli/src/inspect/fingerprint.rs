@@ -1,11 +1,13 @@
 //! One fingerprint.
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::{Matches, Near, Query, Versions};
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
+use super::super::json::{EpochName, Fingerprint, Saw};
 use super::super::near::{parse_fingerprint, sought};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
@@ -31,9 +33,37 @@ pub(super) struct FingerprintOf {
     limit: usize,
 }
 
+/// What is known of a fingerprint.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Answer<'a> {
+    fingerprint: Fingerprint,
+    epoch: EpochName<'a>,
+    /// How many bits may differ.
+    k: u32,
+    /// Whether no page is missing.
+    complete: bool,
+    /// The pages that have it or are near it, the nearest first.
+    near: Vec<NearPage<'a>>,
+    /// How many pages had it before, and have another now.
+    had_it_before: usize,
+    explain: explain::Answer<'a>,
+    saw: Saw,
+}
+
+/// A page that is near.
+#[derive(Serialize, JsonSchema)]
+struct NearPage<'a> {
+    url: &'a str,
+    distance: u32,
+    /// Which bits differ, the lowest being 0.
+    differing_bits: Vec<u32>,
+    fingerprint: Fingerprint,
+}
+
 impl FingerprintOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = common.read()?.snapshot();
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
         let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
         let query = Query::new(self.fingerprint, k).epoch(epoch).limit(self.limit);
         let explanation = snapshot.explain(&query)?;
@@ -43,23 +73,22 @@ impl FingerprintOf {
         let before = ever.near.iter().filter(had).count();
         let exit = if near.is_empty() { Exit::Nothing } else { Exit::Done };
         if common.json {
-            let near = near.iter().map(|page| {
-                json!({
-                    "url": page.url,
-                    "distance": page.distance,
-                    "bits": bits((page.fingerprint ^ self.fingerprint) & epoch.mask()),
-                    "fingerprint": visit::fingerprint(page.fingerprint),
-                })
+            let near = near.iter().map(|page| NearPage {
+                url: &page.url,
+                distance: page.distance,
+                differing_bits: bits((page.fingerprint ^ self.fingerprint) & epoch.mask()),
+                fingerprint: Fingerprint(page.fingerprint),
             });
-            output.object(&json!({
-                "fingerprint": visit::fingerprint(self.fingerprint),
-                "epoch": visit::epoch(snapshot.epochs(), epoch)?,
-                "k": k,
-                "complete": complete,
-                "near": near.collect::<Vec<_>>(),
-                "had_it_before": before,
-                "explain": explain::object(&explanation),
-            }))?;
+            output.object(&Answer {
+                fingerprint: Fingerprint(self.fingerprint),
+                epoch: EpochName(visit::epoch(snapshot.epochs(), epoch)?),
+                k,
+                complete: *complete,
+                near: near.collect(),
+                had_it_before: before,
+                explain: explain::Answer::from(&explanation),
+                saw: Saw::of(&reader),
+            })?;
             return Ok(exit);
         }
         let ones = self.fingerprint.count_ones();

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::{Page, Prefix, Query};
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
+use super::super::json::{Saw, Time};
 use super::super::output::Output;
-use super::super::time;
 use super::super::words::{self, count, many};
 
 /// A site: its pages, visits and changes, and copies within it and elsewhere
@@ -20,6 +21,36 @@ use super::super::words::{self, count, many};
 pub(super) struct HostOf {
     /// The pages: a domain, a host, a path, a SURT prefix
     prefix: Prefix,
+}
+
+/// What is known of a site.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Answer {
+    /// The prefix of its pages.
+    under: String,
+    pages: u64,
+    /// Pages with content in force.
+    in_force: u64,
+    /// Pages that are gone.
+    gone: u64,
+    visits: u64,
+    /// Visits that could be compared with one before.
+    comparisons: u64,
+    /// Those that found the page changed, or back at an earlier version.
+    changes: u64,
+    /// When the earliest visit was.
+    first: Option<Time>,
+    /// When the latest visit was.
+    last: Option<Time>,
+    /// Different fingerprints.
+    fingerprints: u64,
+    /// Pages that have the fingerprint of another one here.
+    copies_within: u64,
+    /// Pages whose fingerprint pages elsewhere have, too.
+    copied_elsewhere: u64,
+    /// Whether all fingerprints were looked at for copies.
+    complete: bool,
+    saw: Saw,
 }
 
 /// Different fingerprints that are kept at most.
@@ -64,7 +95,8 @@ impl Counts {
 
 impl HostOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = common.read()?.snapshot();
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
         let epoch = snapshot.near_epoch();
         let mut counts = Counts::default();
         for page in snapshot.scan(Some(&self.prefix)) {
@@ -86,21 +118,22 @@ impl HostOf {
         }
         let different = counts.fingerprints.len() as u64;
         if common.json {
-            output.object(&json!({
-                "under": self.prefix.to_string(),
-                "pages": counts.pages,
-                "in_force": counts.in_force,
-                "gone": counts.gone,
-                "visits": counts.visits,
-                "comparisons": counts.comparisons,
-                "changes": counts.changes,
-                "first": counts.first.map(time::format),
-                "last": counts.last.map(time::format),
-                "fingerprints": different,
-                "copies_within": within,
-                "copied_elsewhere": elsewhere,
-                "complete": !counts.is_cut,
-            }))?;
+            output.object(&Answer {
+                under: self.prefix.to_string(),
+                pages: counts.pages,
+                in_force: counts.in_force,
+                gone: counts.gone,
+                visits: counts.visits,
+                comparisons: counts.comparisons,
+                changes: counts.changes,
+                first: counts.first.map(Time),
+                last: counts.last.map(Time),
+                fingerprints: different,
+                copies_within: within,
+                copied_elsewhere: elsewhere,
+                complete: !counts.is_cut,
+                saw: Saw::of(&reader),
+            })?;
             return Ok(Exit::Done);
         }
         let clock = common.clock();

@@ -14,7 +14,13 @@ use clap::{Args, Subcommand};
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure};
 use super::output::Output;
+pub(super) use epoch::Answer as OfEpoch;
+pub(super) use fingerprint::Answer as OfFingerprint;
 use help::HELP;
+pub(super) use host::Answer as OfHost;
+pub(super) use overview::Answer;
+pub(super) use page::Answer as OfPage;
+pub(super) use segment::Answer as OfSegment;
 
 /// Look inside a store: what is in it, and where its space goes
 ///

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::Reader;
-use simkeep::inspect::{EpochOverview, Overview, SegmentOverview};
+use simkeep::inspect::{Census, Overview};
 
 use super::super::common::Common;
-use super::super::epoch::state;
 use super::super::exit::{Exit, Failure};
 use super::super::explain::shape;
 use super::super::gauge::watched;
+use super::super::json::{Epoch, Flaw, Saw, Share};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
 use super::super::words::{self, bar, bytes, count};
@@ -34,11 +35,7 @@ pub(super) fn run(
     let exit = if overview.flaw.is_some() { Exit::Damaged } else { Exit::Done };
     let census = deep.then(|| watched(|progress| snapshot.census(progress))).transpose()?;
     if common.json {
-        let mut object = object(&overview, catalog);
-        if let (Some(object), Some(census)) = (object.as_object_mut(), &census) {
-            object.insert("census".to_owned(), census::object(census));
-        }
-        output.object(&object)?;
+        output.object(&Answer::new(&overview, catalog, census.as_ref(), Saw::of(reader)))?;
         return Ok(exit);
     }
     output.line(&escape::whole(&store.to_string_lossy()))?;
@@ -141,57 +138,103 @@ fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure>
         let fingerprints = count(epoch.fingerprints);
         let name = escape::whole(&epoch.info.name);
         table.row(
-            [number, state(&epoch.info, epoch.is_in_use).to_owned(), fingerprints, name],
+            [number, Epoch::from(epoch).state().name().to_owned(), fingerprints, name],
             output,
         )?;
     }
     Ok(table.end(output)?)
 }
 
-fn object(overview: &Overview, catalog: u64) -> Value {
-    let segment = |segment: &SegmentOverview| {
-        json!({
-            "segment": segment.id,
-            "level": segment.level,
-            "first_operation": segment.first_operation,
-            "last_operation": segment.last_operation,
-            "pages": segment.pages,
-            "visits": segment.visits,
-            "bytes": segment.bytes,
-            "shape": segment.shape.map(shape),
-            "superseded": rounded(segment.superseded),
-        })
-    };
-    let epoch = |epoch: &EpochOverview| {
-        json!({
-            "epoch": epoch.info.name,
-            "number": epoch.info.epoch.count(),
-            "state": state(&epoch.info, epoch.is_in_use),
-            "fingerprints": epoch.fingerprints,
-        })
-    };
-    let hosts = overview
-        .hosts
-        .iter()
-        .map(|host| json!({ "host": host.host, "share": rounded(host.share) }));
-    let space =
-        overview.space.iter().map(|space| json!({ "of": space.of.name(), "bytes": space.bytes }));
-    json!({
-        "sequence": overview.sequence,
-        "pages": overview.pages,
-        "visits": overview.visits,
-        "unsealed_pages": overview.unsealed_pages,
-        "fingerprints": overview.fingerprints,
-        "hosts": hosts.collect::<Vec<_>>(),
-        "flaw": overview.flaw.as_ref().map(ToString::to_string),
-        "space": space.collect::<Vec<_>>(),
-        "catalog_bytes": catalog,
-        "segments": overview.segments.iter().map(segment).collect::<Vec<_>>(),
-        "epochs": overview.epochs.iter().map(epoch).collect::<Vec<_>>(),
-    })
+/// What a store is on the whole.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Answer<'a> {
+    pages: u64,
+    visits: u64,
+    /// Pages of which something is in no segment yet.
+    unsealed_pages: u64,
+    /// Different fingerprints, counted once for each segment and epoch that has them.
+    fingerprints: u64,
+    /// The hosts that have more than one in fifty of the pages, of 64 pages at equal distances.
+    hosts: Vec<Host<'a>>,
+    /// What was found to be damaged among those pages.
+    flaw: Option<Flaw<'a>>,
+    /// What the bytes of the segments are for, the most first.
+    space: Vec<Space>,
+    catalog_bytes: u64,
+    /// The segments, the oldest first.
+    segments: Vec<Segment>,
+    /// All epochs, the oldest first.
+    epochs: Vec<Epoch<'a>>,
+    /// What is counted page by page, if that was asked for.
+    census: Option<census::Answer<'a>>,
+    saw: Saw,
 }
 
-/// A share, to four digits.
-fn rounded(share: f64) -> f64 {
-    (share * 1e4).round() / 1e4
+/// A host that has many of the pages.
+#[derive(Serialize, JsonSchema)]
+struct Host<'a> {
+    host: &'a str,
+    /// The share of all pages, about.
+    share: Share,
+}
+
+/// What bytes are for.
+#[derive(Serialize, JsonSchema)]
+struct Space {
+    space: &'static str,
+    size_bytes: u64,
+}
+
+/// A segment.
+#[derive(Serialize, JsonSchema)]
+struct Segment {
+    /// Its number, which its file is named after.
+    segment: u64,
+    /// How often it was merged, about.
+    level: u64,
+    /// The first of the operations that it is of.
+    first_operation: u64,
+    last_operation: u64,
+    pages: u64,
+    visits: u64,
+    size_bytes: u64,
+    /// How its fingerprints are found.
+    shape: Option<&'static str>,
+    /// Of how much of it newer segments have records, too, about.
+    superseded: Share,
+}
+
+impl<'a> Answer<'a> {
+    fn new(overview: &'a Overview, catalog: u64, census: Option<&'a Census>, saw: Saw) -> Self {
+        let hosts = overview.hosts.iter().map(|of| Host { host: &of.host, share: Share(of.share) });
+        let space = overview
+            .space
+            .iter()
+            .map(|space| Space { space: space.of.name(), size_bytes: space.bytes });
+        let segments = overview.segments.iter().map(|segment| Segment {
+            segment: segment.id,
+            level: segment.level,
+            first_operation: segment.first_operation,
+            last_operation: segment.last_operation,
+            pages: segment.pages,
+            visits: segment.visits,
+            size_bytes: segment.bytes,
+            shape: segment.shape.map(shape),
+            superseded: Share(segment.superseded),
+        });
+        Answer {
+            pages: overview.pages,
+            visits: overview.visits,
+            unsealed_pages: overview.unsealed_pages,
+            fingerprints: overview.fingerprints,
+            hosts: hosts.collect(),
+            flaw: overview.flaw.as_ref().map(Flaw::from),
+            space: space.collect(),
+            catalog_bytes: catalog,
+            segments: segments.collect(),
+            epochs: overview.epochs.iter().map(Epoch::from).collect(),
+            census: census.map(census::Answer::from),
+            saw,
+        }
+    }
 }

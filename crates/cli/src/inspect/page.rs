@@ -1,17 +1,19 @@
 //! One page: its versions, and where they stand.
 
 use clap::Args;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::EpochInfo;
 use simkeep::inspect::{Place, Trace, Version, VersionKind, versions};
-use simkeep::{EpochInfo, Seen};
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
+use super::super::json::{Digest, EpochName, Fingerprint, Hash, Saw, Seen, Time, Verdict};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
-use super::super::time::{self, Clock};
+use super::super::time::Clock;
 use super::super::words::{count, many};
-use super::super::{spelling, visit, words};
+use super::super::{spelling, visit};
 use simkeep_archive::escape;
 
 /// A page: its versions, and where in the store they stand
@@ -36,7 +38,8 @@ const NAMED: usize = 8;
 
 impl PageOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = common.read()?.snapshot();
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
         let Some(trace) = snapshot.trace(&self.url)? else {
             say(&spelling::unknown(&snapshot, &self.url)?);
             return Ok(Exit::Nothing);
@@ -45,7 +48,8 @@ impl PageOf {
         let left_out = if self.all { 0 } else { versions.len().saturating_sub(SHOWN) };
         let shown = versions.get(left_out..).unwrap_or_default();
         if common.json {
-            output.object(&object(&trace, shown, left_out, snapshot.epochs())?)?;
+            let saw = Saw::of(&reader);
+            output.object(&Answer::new(&trace, shown, left_out, snapshot.epochs(), saw)?)?;
             return Ok(Exit::Done);
         }
         let clock = common.clock();
@@ -176,57 +180,112 @@ fn told(version: &Version) -> String {
     }
 }
 
-fn object(
-    trace: &Trace,
-    versions: &[Version],
-    left_out: usize,
-    epochs: &[EpochInfo],
-) -> Result<Value, Failure> {
-    let places = trace.places.iter().map(|place| {
-        json!({
-            "segment": place.segment,
-            "number": place.number,
-            "bytes": place.bytes,
-            "entries": place.entries,
-            "first": place.is_first,
+/// What is known of a page.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Answer<'a> {
+    url: &'a str,
+    /// In the order of which pages stand.
+    surt: &'a str,
+    hash: Hash,
+    /// Where it stands, the oldest first.
+    places: Vec<InPlace>,
+    gone: bool,
+    visits: u64,
+    /// How many versions are left out before those that are told.
+    older_versions: usize,
+    /// Visits that saw one content, one after another, the oldest first.
+    versions: Vec<OfVersion<'a>>,
+    saw: Saw,
+}
+
+/// A place where a page stands.
+#[derive(Serialize, JsonSchema)]
+struct InPlace {
+    /// The number of the segment; null for the journal.
+    segment: Option<u64>,
+    /// Where it stands among the pages there.
+    ordinal: u32,
+    /// The size of its record.
+    size_bytes: Option<u64>,
+    entries: usize,
+    /// Whether there is nothing older that counts.
+    is_first: bool,
+}
+
+/// A version of a page.
+#[derive(Serialize, JsonSchema)]
+struct OfVersion<'a> {
+    /// Its number, from 1 on, if content was seen.
+    version: Option<u32>,
+    seen: Seen,
+    /// When its first visit was.
+    first: Time,
+    /// When its last visit was.
+    last: Time,
+    visits: u64,
+    verdict: Verdict,
+    fingerprint: Option<Fingerprint>,
+    digest: Option<Digest>,
+    /// Null if no content was seen.
+    epoch: Option<EpochName<'a>>,
+    /// The HTTP status of its first visit.
+    status: Option<u16>,
+    /// The number of the version that the page is back at.
+    back_to: Option<u32>,
+    /// Which bits differ from the version before, the lowest being 0.
+    differing_bits: Option<Vec<u32>>,
+}
+
+impl Answer<'_> {
+    fn new<'a>(
+        trace: &'a Trace,
+        versions: &[Version],
+        left_out: usize,
+        epochs: &'a [EpochInfo],
+        saw: Saw,
+    ) -> Result<Answer<'a>, Failure> {
+        let places = trace.places.iter().map(|place| InPlace {
+            segment: place.segment,
+            ordinal: place.number,
+            size_bytes: place.bytes,
+            entries: place.entries,
+            is_first: place.is_first,
+        });
+        let versions = versions.iter().map(|version| OfVersion::new(version, epochs));
+        Ok(Answer {
+            url: &trace.page.url,
+            surt: &trace.surt,
+            hash: Hash(trace.hash),
+            places: places.collect(),
+            gone: trace.page.gone,
+            visits: trace.page.visits,
+            older_versions: left_out,
+            versions: versions.collect::<simkeep::Result<_>>()?,
+            saw,
         })
-    });
-    let mut told = Vec::new();
-    for version in versions {
-        let mut object = Map::new();
-        let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-        if let VersionKind::Content(number) = version.kind {
-            put("version", number.into());
-        }
-        put("seen", visit::seen(&version.visit.seen).unwrap_or("content").into());
-        put("first", time::format(version.visit.time).into());
-        put("last", time::format(version.last).into());
-        put("visits", version.visits.into());
-        put("verdict", words::verdict_key(version.verdict).into());
-        if let Seen::Content(content) = version.visit.seen {
-            put("fingerprint", content.fingerprint.map(visit::fingerprint).into());
-            put("digest", content.digest.map(|digest| digest.to_string()).into());
-            put("epoch", visit::epoch(epochs, content.epoch)?.into());
-        }
-        if let Some(status) = version.visit.status {
-            put("status", status.into());
-        }
-        if let Some(before) = version.back_to {
-            put("back_to", before.into());
-        }
-        if let Some(differing) = version.differing {
-            put("bits", bits(differing).into());
-        }
-        told.push(Value::from(object));
     }
-    Ok(json!({
-        "url": trace.page.url,
-        "surt": trace.surt,
-        "hash": visit::fingerprint(trace.hash),
-        "places": places.collect::<Vec<_>>(),
-        "gone": trace.page.gone,
-        "visits": trace.page.visits,
-        "older_versions": left_out,
-        "versions": told,
-    }))
+}
+
+impl OfVersion<'_> {
+    fn new<'a>(version: &Version, epochs: &'a [EpochInfo]) -> simkeep::Result<OfVersion<'a>> {
+        let content = version.visit.seen.content();
+        let epoch = content.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
+        Ok(OfVersion {
+            version: match version.kind {
+                VersionKind::Content(number) => Some(number),
+                _ => None,
+            },
+            seen: Seen(version.visit.seen),
+            first: Time(version.visit.time),
+            last: Time(version.last),
+            visits: version.visits,
+            verdict: Verdict(version.verdict),
+            fingerprint: content.and_then(|content| content.fingerprint).map(Fingerprint),
+            digest: content.and_then(|content| content.digest).map(Digest),
+            epoch: epoch.map(EpochName),
+            status: version.visit.status,
+            back_to: version.back_to,
+            differing_bits: version.differing.map(bits),
+        })
+    }
 }

@@ -1,13 +1,15 @@
 //! One segment.
 
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::inspect::SegmentView;
 use simkeep::{EpochInfo, Snapshot};
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
 use super::super::explain::shape;
+use super::super::json::{EpochName, Saw};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
 use super::super::visit;
@@ -26,7 +28,8 @@ pub(super) struct SegmentOf {
 
 impl SegmentOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = common.read()?.snapshot();
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
         let Some(segment) = snapshot.segment(self.id)? else {
             let live = snapshot.overview()?.segments;
             let live: Vec<String> = live.iter().map(|segment| segment.id.to_string()).collect();
@@ -35,7 +38,8 @@ impl SegmentOf {
             return Ok(Exit::Nothing);
         };
         if common.json {
-            output.object(&object(&segment, snapshot.epochs())?)?;
+            let saw = Saw::of(&reader);
+            output.object(&Answer::new(&segment, snapshot.epochs(), saw)?)?;
         } else {
             print(&segment, &snapshot, output)?;
         }
@@ -107,43 +111,105 @@ fn print(segment: &SegmentView, snapshot: &Snapshot, output: &mut Output) -> Res
     Ok(table.end(output)?)
 }
 
-fn object(segment: &SegmentView, epochs: &[EpochInfo]) -> Result<Value, Failure> {
-    let mut sections = Vec::new();
-    for section in &segment.sections {
-        let epoch = section.epoch.map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
-        sections.push(json!({
-            "kind": section.kind,
-            "part": section.part,
-            "epoch": epoch,
-            "for": section.space.name(),
-            "offset": section.offset,
-            "bytes": section.bytes,
-            "blocks": section.blocks,
-        }));
+/// What a segment is.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Answer<'a> {
+    /// Its number, which its file is named after.
+    segment: u64,
+    size_bytes: u64,
+    /// How often it was merged, about.
+    level: u64,
+    /// The first of the operations that it is of.
+    first_operation: u64,
+    last_operation: u64,
+    pages: u64,
+    visits: u64,
+    /// Different fingerprints, of all epochs.
+    fingerprints: u64,
+    /// Records that hide all older ones of their page.
+    resets: u64,
+    /// What it adds to the pages of the store.
+    page_delta: i64,
+    /// What it adds to the visits of the store.
+    visit_delta: i64,
+    /// Prefixes that were forgotten.
+    forgotten: u64,
+    /// The parts of its file, in their order there.
+    sections: Vec<Section<'a>>,
+    /// The tables of fingerprints.
+    tables: Vec<TableOf<'a>>,
+    saw: Saw,
+}
+
+/// A part of the file of a segment.
+#[derive(Serialize, JsonSchema)]
+struct Section<'a> {
+    /// Its name in format/segment.md.
+    kind: &'a str,
+    /// Its number among those of its kind and epoch.
+    part: u16,
+    /// Whose fingerprints it is of, if it is of an epoch.
+    epoch: Option<EpochName<'a>>,
+    /// What it is for.
+    space: &'static str,
+    /// Where it begins in the file, in bytes.
+    offset: u64,
+    size_bytes: u64,
+    blocks: u64,
+}
+
+/// The table of the fingerprints of an epoch.
+#[derive(Serialize, JsonSchema)]
+struct TableOf<'a> {
+    epoch: EpochName<'a>,
+    fingerprints: u32,
+    /// How they are found.
+    shape: &'static str,
+    size_bytes: u64,
+}
+
+impl Answer<'_> {
+    fn new<'a>(
+        segment: &'a SegmentView,
+        epochs: &'a [EpochInfo],
+        saw: Saw,
+    ) -> simkeep::Result<Answer<'a>> {
+        let name = |epoch| visit::epoch(epochs, epoch).map(EpochName);
+        let section = |section: &'a simkeep::inspect::SectionView| {
+            Ok(Section {
+                kind: section.kind,
+                part: section.part,
+                epoch: section.epoch.map(name).transpose()?,
+                space: section.space.name(),
+                offset: section.offset,
+                size_bytes: section.bytes,
+                blocks: section.blocks,
+            })
+        };
+        let table = |of: &simkeep::inspect::TableView| {
+            Ok(TableOf {
+                epoch: name(of.epoch)?,
+                fingerprints: of.fingerprints,
+                shape: shape(of.shape),
+                size_bytes: of.bytes,
+            })
+        };
+        Ok(Answer {
+            segment: segment.id,
+            size_bytes: segment.bytes,
+            level: segment.level,
+            first_operation: segment.first_operation,
+            last_operation: segment.last_operation,
+            pages: segment.pages,
+            visits: segment.visits,
+            fingerprints: segment.fingerprints,
+            resets: segment.resets,
+            page_delta: segment.page_delta,
+            visit_delta: segment.visit_delta,
+            forgotten: segment.forgotten,
+            sections: segment.sections.iter().map(section).collect::<simkeep::Result<_>>()?,
+            tables: segment.tables.iter().map(table).collect::<simkeep::Result<_>>()?,
+            saw,
+        })
     }
-    let mut tables = Vec::new();
-    for of in &segment.tables {
-        tables.push(json!({
-            "epoch": visit::epoch(epochs, of.epoch)?,
-            "fingerprints": of.fingerprints,
-            "shape": shape(of.shape),
-            "bytes": of.bytes,
-        }));
-    }
-    Ok(json!({
-        "segment": segment.id,
-        "bytes": segment.bytes,
-        "level": segment.level,
-        "first_operation": segment.first_operation,
-        "last_operation": segment.last_operation,
-        "pages": segment.pages,
-        "visits": segment.visits,
-        "fingerprints": segment.fingerprints,
-        "resets": segment.resets,
-        "page_delta": segment.page_delta,
-        "visit_delta": segment.visit_delta,
-        "forgotten": segment.forgotten,
-        "sections": sections,
-        "tables": tables,
-    }))
 }

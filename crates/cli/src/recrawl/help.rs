@@ -24,10 +24,9 @@ range.
     r#"
 
 With --json, what `simkeep due --json` has of a page, and "threshold", from what value on pages are
-visited, with the "visits_per_day" that this follows from; "last_change" with its "distance" and
-"band"; "host_per_day", "host_low" and "host_high", what is believed of a new page of its host, and
-"host_compared", how many pages of the host were compared, this one among them. Of a page that is
-not known, "last" is null.
+visited, with the "visits_per_day" that this follows from; "last_change", with "t", "distance" and
+"band"; "host_changes_per_day", what is believed of a new page of its host, and "host_compared", how
+many pages of the host were compared, this one among them. Of a page that is not known, "last" is null.
 
 Exits with 1 if the page is not known; it is said what a first visit would be worth."#
 );

@@ -6,14 +6,17 @@ mod last;
 mod told;
 
 use clap::Args;
-use serde_json::{Map, Value};
-use simkeep::Snapshot;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Reader;
 use simkeep::due::{Decision, NewPage, Plan};
 
 use super::asked::{Asked, Question};
+use super::due::{Changes, Page};
 use super::exit::{Exit, Failure};
+use super::json::{Band, Number, Saw, Time};
 use super::output::Output;
-use super::{Common, due, spelling, time, visit, words};
+use super::{Common, spelling, words};
 use help::HELP;
 use host::Host;
 use last::Last;
@@ -35,45 +38,42 @@ pub(super) struct Recrawl {
 
 impl Recrawl {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = common.read()?.snapshot();
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
         let question = self.asked.question(&snapshot)?;
         let Some(plan) = self.asked.plan(&snapshot, &question.due)? else {
             // Any number of visits will do for no pages.
             let plan = snapshot.plan(&question.due, 1.0)?;
-            return self.unknown((&snapshot, None), &plan.of_new(&self.url)?, common.json, output);
+            return self.unknown((&reader, None), &plan.of_new(&self.url)?, common.json, output);
         };
         let (of_host, json) = (plan.of_new(&self.url)?, common.json);
         match snapshot.decide(&self.url, &plan)? {
-            Some(page) => self.known(&snapshot, &question, (&page, &of_host), &plan, json, output),
-            None => self.unknown((&snapshot, Some(&plan)), &of_host, json, output),
+            Some(page) => self.known(&reader, &question, (&page, &of_host), &plan, json, output),
+            None => self.unknown((&reader, Some(&plan)), &of_host, json, output),
         }
     }
 
     fn known(
         &self,
-        snapshot: &Snapshot,
+        reader: &Reader,
         question: &Question,
         (page, of_host): (&Decision, &NewPage),
         plan: &Plan,
         json: bool,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
+        let snapshot = &reader.snapshot();
         let host = Host::of(snapshot, &self.url)?;
         let last = Last::of(snapshot, &page.page)?;
         if json {
-            let mut object = due::object(page);
-            put_plan(&mut object, plan);
-            let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-            put("last_change", last.map(|last| time::format(last.time)).into());
-            if let Some((bits, band)) = last.and_then(|last| last.distance) {
-                put("distance", bits.into());
-                put("band", band.name().into());
-            }
-            put("host_per_day", of_host.rate.per_day.into());
-            put("host_low", of_host.rate.low.into());
-            put("host_high", of_host.rate.high.into());
-            put("host_compared", host.map(|host| host.compared).into());
-            output.object(&object.into())?;
+            output.object(&Answer {
+                page: Page::from(page),
+                plan: OfPlan::of(Some(plan)),
+                last_change: last.map(Change::from),
+                host_changes_per_day: Changes::from(of_host.rate),
+                host_compared: host.map(|host| host.compared),
+                saw: Saw::of(reader),
+            })?;
             return Ok(Exit::Done);
         }
         let rule = question.rules.of(&self.url);
@@ -93,36 +93,43 @@ impl Recrawl {
     /// What is said of a page that nobody has visited, and beside it of others.
     fn unknown(
         &self,
-        (snapshot, plan): (&Snapshot, Option<&Plan>),
+        (reader, plan): (&Reader, Option<&Plan>),
         new: &NewPage,
         json: bool,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let NewPage { value, rate, weight, every, .. } = *new;
         if json {
-            let mut object = Map::new();
-            let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-            put("url", self.url.as_str().into());
-            put("value", value.into());
-            put("last", Value::Null);
-            put("due", Value::Null);
-            put("every_seconds", every.seconds().into());
-            put("per_day", rate.per_day.into());
-            put("low", rate.low.into());
-            put("high", rate.high.into());
-            put("weight", visit::number(weight));
-            put("reason", "not known in this store".into());
-            if let Some(plan) = plan {
-                put_plan(&mut object, plan);
-            }
-            output.object(&object.into())?;
+            output.object(&Answer {
+                page: Page {
+                    url: self.url.as_str().into(),
+                    value,
+                    last: None,
+                    due: None,
+                    every_seconds: Some(every.seconds()),
+                    changes_per_day: Changes::from(rate),
+                    weight: Number(weight),
+                    comparisons: 0,
+                    changes: 0,
+                    returns: 0,
+                    reason: "not known in this store".into(),
+                    hinted: None,
+                    leader: None,
+                    rule: None,
+                },
+                plan: OfPlan::of(plan),
+                last_change: None,
+                host_changes_per_day: Changes::from(rate),
+                host_compared: None,
+                saw: Saw::of(reader),
+            })?;
         }
         let others = plan.filter(|plan| plan.threshold().is_finite()).map(|plan| {
             format!("; others are visited from {} on", words::amount(plan.threshold()))
         });
         output.note(&format!(
             "{}; a first visit is worth {}, by {}{}",
-            spelling::unknown(snapshot, &self.url)?,
+            spelling::unknown(&reader.snapshot(), &self.url)?,
             words::amount(value),
             told::rate(&rate),
             others.unwrap_or_default()
@@ -131,8 +138,52 @@ impl Recrawl {
     }
 }
 
-fn put_plan(object: &mut Map<String, Value>, plan: &Plan) {
-    // Infinite if there are too few visits: then there is no such value.
-    object.insert("threshold".to_owned(), plan.threshold().into());
-    object.insert("visits_per_day".to_owned(), visit::number(plan.per_day()));
+/// When a page is to be visited again, and why.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
+    #[serde(flatten)]
+    page: Page<'a>,
+    #[serde(flatten)]
+    plan: OfPlan,
+    /// When it was last found changed, or back at an earlier version.
+    last_change: Option<Change>,
+    /// How often a new page of its host is believed to change.
+    host_changes_per_day: Changes,
+    /// How many pages of its host were compared, this one among them.
+    host_compared: Option<usize>,
+    saw: Saw,
+}
+
+/// What dates follow from.
+#[derive(Serialize, JsonSchema)]
+struct OfPlan {
+    /// From what value on pages are visited; null if there are too few visits for pages that may wait.
+    threshold: Option<f64>,
+    /// How many visits there are in a day; null if there are no pages.
+    visits_per_day: Option<Number>,
+}
+
+/// A change of a page.
+#[derive(Serialize, JsonSchema)]
+struct Change {
+    /// When the visit was that found it.
+    t: Time,
+    distance: Option<u32>,
+    band: Option<Band>,
+}
+
+impl OfPlan {
+    fn of(plan: Option<&Plan>) -> OfPlan {
+        OfPlan {
+            threshold: plan.map(Plan::threshold).filter(|threshold| threshold.is_finite()),
+            visits_per_day: plan.map(|plan| Number(plan.per_day())),
+        }
+    }
+}
+
+impl From<Last> for Change {
+    fn from(Last { time, distance }: Last) -> Change {
+        let (distance, band) = distance.unzip();
+        Change { t: Time(time), distance, band: band.map(Band) }
+    }
 }

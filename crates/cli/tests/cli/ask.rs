@@ -84,7 +84,7 @@ fn a_history_for_programs_has_the_keys_of_an_export_and_the_verdict() {
     assert_eq!(objects[1]["by"], "digest");
     assert_eq!(objects[2]["distance"], 4);
     assert_eq!(objects[2]["band"], "moderate");
-    assert_eq!(objects[2]["changed"], json!([0.0038, 0.044]));
+    assert_eq!(objects[2]["words_changed"], json!([0.0038, 0.044]));
     assert_eq!(objects[3]["verdict"], "reverted");
     assert_eq!(objects[3]["to"], "2024-01-02T00:00:00Z");
     assert_eq!(objects[4]["seen"], "not-modified");
@@ -159,6 +159,62 @@ fn near_says_when_there_are_more_than_the_limit() {
     assert_eq!(limited("1"), (1, false));
     assert_eq!(limited("2"), (2, true));
     assert_eq!(limited("3"), (2, true));
+}
+
+/// Of the nearest, none is missing that is nearer, however many there are.
+#[test]
+fn the_nearest_are_complete_if_there_are_so_many() {
+    let place = Place::with(CRAWL);
+    let nearest = |count| {
+        let args = ["near", "00000000000000ff", "--nearest", count, "--json"];
+        let object = place.run(&args).objects().remove(0);
+        (object["near"].as_array().unwrap().len(), object["complete"].as_bool().unwrap())
+    };
+    assert_eq!(["1", "2", "3", "4"].map(nearest), [(1, true), (2, true), (3, true), (3, true)]);
+}
+
+/// What an answer of one object is an answer of: the operations, and how many came since.
+#[test]
+fn an_answer_says_what_it_saw() {
+    let place = Place::with(CRAWL);
+    let saw = || place.run(&["stats", "--json"]).objects().remove(0)["saw"].take();
+    let sequence = saw()["sequence"].as_u64().unwrap();
+    assert_eq!(saw(), json!({"sequence": sequence, "written": null, "behind": 0}));
+    let writer = place.open();
+    let epoch = writer.snapshot().near_epoch();
+    writer.observe(simkeep::Observation::content("http://a/", 1, 7, epoch)).unwrap();
+    let seen = saw();
+    assert_eq!((&seen["sequence"], &seen["behind"]), (&json!(sequence + 1), &json!(0)));
+    assert!(seen["written"].as_str().unwrap().ends_with('Z'), "{seen}");
+    // Where the answer is lines, it is said beside them.
+    let scan = place.run(&["scan", "--json"]);
+    assert_eq!(objects(&scan.err)[0]["saw"]["sequence"], json!(sequence + 1));
+}
+
+#[test]
+fn why_a_verb_failed_is_an_object_where_json_is_asked_for() {
+    let place = Place::with(CRAWL);
+    let failure = |args: &[&str]| {
+        let ran = place.run(args);
+        let said = objects(&ran.err).pop().unwrap();
+        assert_eq!((said["exit_code"].as_i64(), ran.out.as_str()), (Some(ran.code.into()), ""));
+        said
+    };
+    let damaged = place.path("damaged/catalog.redb");
+    std::fs::create_dir_all(damaged.parent().unwrap()).unwrap();
+    std::fs::write(damaged, [7; 9000]).unwrap();
+    let said = failure(&["stats", "damaged", "--json"]);
+    assert_eq!((&said["exit_code"], &said["kind"]), (&4.into(), &"damaged".into()));
+    assert!(said["file"].as_str().unwrap().ends_with("catalog.redb"), "{said}");
+    assert!(said["offset"].is_u64() && said["message"].is_string(), "{said}");
+    let said = failure(&["stats", "none", "--json"]);
+    assert_eq!((&said["kind"], &said["file"]), (&"not-a-store".into(), &"none".into()));
+    // Also where the command line cannot be read.
+    assert_eq!(failure(&["--json", "near"])["kind"], "usage");
+    assert_eq!(failure(&["history", "--json", "--as-of", "soon", "u"])["kind"], "usage");
+    // And what is no failure is a note.
+    let ran = place.run(&["history", "http://none/", "--json"]);
+    assert_eq!((ran.code, objects(&ran.err)[0].get("exit_code")), (1, None));
 }
 
 #[test]
@@ -259,7 +315,7 @@ fn stats_count_what_is_there() {
     let stats = place.run(&["stats", "--json"]).objects().remove(0);
     assert_eq!((&stats["pages"], &stats["visits"]), (&4.into(), &10.into()));
     assert_eq!(stats["unsealed_visits"], 10);
-    assert_eq!(stats["epochs"][1], "e");
+    assert_eq!(stats["epochs"][1]["epoch"], "e");
     place.open().seal().unwrap();
     let stats = place.run(&["stats", "--json"]).objects().remove(0);
     assert_eq!(stats["segments"][0]["visits"], 10);
@@ -356,7 +412,9 @@ fn beside_a_writer_all_that_it_has_stored_is_read_and_it_is_told() {
     let store = place.open();
     let ran = place.run(&["stats", "--json"]);
     assert_eq!((ran.code, &ran.objects()[0]["visits"]), (0, &10.into()));
-    assert_eq!(ran.err, "simkeep: a writer is at work; this is all that it had stored by now\n");
+    let said = "a writer is at work; this is all that it had stored by now";
+    assert_eq!(objects(&ran.err)[0]["message"], said);
+    assert_eq!(place.run(&["stats"]).err, format!("simkeep: {said}\n"));
     for args in [&["scan"][..], &["export"], &["verify"], &["near", "00000000000000ff"]] {
         let ran = place.run(args);
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);

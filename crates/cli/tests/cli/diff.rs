@@ -54,8 +54,8 @@ reverted   4  0.125  https://example.com/reverted
         "verdict": "changed",
         "distance": 16,
         "priority": 1.0,
-        "before": {"fingerprint": "00000000000000ff", "epoch": "e"},
-        "after": {"fingerprint": "000000000000ff00", "epoch": "e"},
+        "before": {"fingerprint": "00000000000000ff", "digest": null, "epoch": "e"},
+        "after": {"fingerprint": "000000000000ff00", "digest": null, "epoch": "e"},
         "content_seen": "1970-01-01T00:50:00Z",
     });
     assert_eq!(found, expected);

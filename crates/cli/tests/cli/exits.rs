@@ -64,6 +64,8 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (0, &["load", "good.jsonl", "--store", "loaded"]),
         (0, &["forget", known, "--dry-run"]),
         (0, &["--help"]),
+        (0, &["schema"]),
+        (0, &["schema", "inspect", "page"]),
         (0, &["--version"]),
         // What was asked for is not there.
         (1, &["history", "https://example.com/none"]),
@@ -83,6 +85,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         // The command line makes no sense.
         (2, &[]),
         (2, &["look"]),
+        (2, &["schema", "look"]),
         (2, &["diff"]),
         (2, &["inspect", "epoch", "none"]),
         (2, &["history"]),

@@ -1,0 +1,29 @@
+//! What an answer is an answer of.
+
+use std::time::UNIX_EPOCH;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Reader;
+
+use super::Time;
+
+/// The state of the store that an answer is of.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(crate) struct Saw {
+    /// The number of the last operation in it.
+    sequence: u64,
+    /// When this was the newest state, if a writer is at work.
+    written: Option<Time>,
+    /// How many operations were acknowledged since.
+    behind: u64,
+}
+
+impl Saw {
+    /// What a reader sees. Says how far it is behind by now, so it is made last.
+    pub(crate) fn of(reader: &Reader) -> Saw {
+        let since = reader.written().map(|at| at.duration_since(UNIX_EPOCH).unwrap_or_default());
+        let written = since.map(|since| Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)));
+        Saw { sequence: reader.snapshot().sequence(), written, behind: reader.behind() }
+    }
+}

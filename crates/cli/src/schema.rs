@@ -1,0 +1,150 @@
+//! `schema`: what the JSON of each verb is.
+//!
+//! A verb whose answers programs read is in [`VERBS`], with the type of what it prints.
+
+use clap::Args;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RestrictFormats;
+use schemars::{JsonSchema, Schema as Of, SchemaGenerator};
+use serde_json::{Map, Value};
+
+use super::common::Common;
+use super::exit::{Exit, Failure};
+use super::json;
+use super::output::Output;
+use super::{diff, due, history, inspect, near, pairs, recrawl, scan, stats};
+
+/// Print the JSON Schema of what a verb prints with --json
+///
+/// Of an object, or of each line if it prints several. "messages" is what all verbs print on standard
+/// error with --json: why they failed (with "exit_code" and "kind"), and notes. Without a verb, one object
+/// with the schemas of all.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep schema
+  simkeep schema history
+  simkeep schema inspect page
+  simkeep schema messages
+
+Keys, and words that are told apart, may be added in later versions; none is renamed, or means something
+else. So a reader passes over keys that it does not know. A key is always there, and null if there is
+none of it; only lines that are entries, as in an export, leave keys out.
+
+Times are RFC 3339 in UTC, keys of sizes end in _bytes and those of durations in _seconds, fingerprints
+have 16 hexadecimal digits, and \"epoch\" is the name of one. \"saw\" is the state of the store that an
+answer is of: the number of the last operation, when that was the newest state if a writer is at work,
+and how many operations came since.")]
+pub(super) struct Schema {
+    /// The verb, of one or two words
+    #[arg(value_name = "VERB")]
+    verb: Vec<String>,
+}
+
+/// The schema of a type.
+type Makes = fn(&mut SchemaGenerator) -> Of;
+
+/// What each verb prints, by its name.
+const VERBS: &[(&str, Makes)] = &[
+    ("diff", of::<diff::Line<'static>>),
+    ("due", of::<due::Line<'static>>),
+    ("history", of::<history::Line<'static>>),
+    ("inspect", of::<inspect::Answer<'static>>),
+    ("inspect epoch", of::<inspect::OfEpoch<'static>>),
+    ("inspect fingerprint", of::<inspect::OfFingerprint<'static>>),
+    ("inspect host", of::<inspect::OfHost>),
+    ("inspect page", of::<inspect::OfPage<'static>>),
+    ("inspect segment", of::<inspect::OfSegment<'static>>),
+    ("messages", of::<json::Message<'static>>),
+    ("near", of::<near::Answer<'static>>),
+    ("pairs", of::<pairs::Line<'static>>),
+    ("recrawl", of::<recrawl::Answer<'static>>),
+    ("scan", of::<scan::Line<'static>>),
+    ("stats", of::<stats::Answer<'static>>),
+];
+
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Of {
+    generator.root_schema_for::<T>()
+}
+
+/// The schema of what a verb prints.
+///
+/// It leaves room for keys that are added: that an object has no others, the tests ask for.
+fn schema(verb: &str, makes: Makes) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    // What is beyond the standard says nothing that the limits do not.
+    let settings = settings.with_transform(RestrictFormats::default());
+    let mut made = makes(&mut settings.into_generator()).to_value();
+    tidy(&mut made);
+    let title = match verb {
+        "messages" => "standard error with --json".to_owned(),
+        verb => format!("simkeep {verb} --json"),
+    };
+    let mut schema = Map::new();
+    schema.insert("$schema".to_owned(), Value::Null);
+    schema.insert("title".to_owned(), Value::Null);
+    schema.insert("description".to_owned(), Value::Null);
+    // What is there already stays in its place.
+    schema.extend(made.as_object_mut().map(std::mem::take).into_iter().flatten());
+    schema.insert("title".to_owned(), title.into());
+    schema.into()
+}
+
+/// Says of keys that may be left out that they are not null then, and joins the lines of descriptions.
+fn tidy(schema: &mut Value) {
+    let Value::Object(object) = schema else {
+        schema.as_array_mut().into_iter().flatten().for_each(tidy);
+        return;
+    };
+    if let Some(Value::String(text)) = object.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
+    let required = object.get("required").cloned().unwrap_or_default();
+    let is_required = |key: &str| {
+        required.as_array().is_some_and(|required| required.iter().any(|name| name == key))
+    };
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        for (_, property) in properties.iter_mut().filter(|(key, _)| !is_required(key)) {
+            without_null(property);
+        }
+    }
+    object.values_mut().for_each(tidy);
+}
+
+/// What is left of a schema if what it is of is not null.
+fn without_null(schema: &mut Value) {
+    let Value::Object(object) = schema else { return };
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = &mut types[..] {
+            let only = only.take();
+            object.insert("type".to_owned(), only);
+        }
+    }
+    let Some(Value::Array(mut any)) = object.remove("anyOf") else { return };
+    any.retain(|schema| schema.get("type").is_none_or(|name| name != "null"));
+    for schema in any {
+        let Value::Object(of) = schema else { continue };
+        object.extend(of);
+    }
+}
+
+impl Schema {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
+        let verb = self.verb.join(" ");
+        let printed = if verb.is_empty() {
+            VERBS.iter().map(|(verb, makes)| ((*verb).to_owned(), schema(verb, *makes))).collect()
+        } else {
+            let Some((verb, makes)) = VERBS.iter().find(|(name, _)| *name == verb) else {
+                let names: Vec<&str> = VERBS.iter().map(|(name, _)| *name).collect();
+                let names = names.join(", ");
+                let why = format!("there is no schema of {verb}; these there are: {names}");
+                return Err(Failure::Usage(why));
+            };
+            schema(verb, *makes)
+        };
+        let text = serde_json::to_string_pretty(&printed).map_err(std::io::Error::from)?;
+        output.line(&text)?;
+        Ok(Exit::Done)
+    }
+}
