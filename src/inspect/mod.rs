@@ -5,6 +5,7 @@
 
 mod census;
 mod hosts;
+mod journal;
 mod operations;
 mod overview;
 mod periods;
@@ -15,6 +16,7 @@ mod trace;
 mod versions;
 
 pub use census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
+pub use journal::JournalView;
 pub use operations::{Done, Operation, Operations};
 pub use overview::{EpochOverview, HostShare, Overview, SegmentOverview};
 pub use segment::{SectionView, SegmentView, TableView};

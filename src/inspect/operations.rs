@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::layout::Delta;
-use crate::page::{Content, Entry, Prefix, Seen, Verdict, Visit};
+use crate::page::{Content, Entry, Prefix, Seen, Verdict, Visit, surt};
 use crate::store::{Effect, Epochs, HistoryEntry, Inner, Logged, Memtable, Snapshot};
 
 /// An operation, as it was acknowledged.
@@ -20,7 +20,6 @@ pub struct Operation {
 
 /// What an operation did.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Done {
     /// A page got an entry: a visit, with what it meant, restated content, or a weight.
     Entry {
@@ -45,6 +44,20 @@ pub enum Done {
         /// How many visits of those.
         visits: u64,
     },
+}
+
+impl Done {
+    /// Whether it is of a page under this prefix, or of a prefix that has pages with it in common.
+    pub fn is_under(&self, prefix: &Prefix) -> bool {
+        match self {
+            Done::Entry { url, .. } | Done::Forgot { url, .. } => {
+                prefix.contains(&surt::key_of(url))
+            }
+            Done::ForgotPrefix { prefix: other, .. } => {
+                prefix.covers(other) || other.covers(prefix)
+            }
+        }
+    }
 }
 
 /// The operations that the journal holds, from [`Snapshot::operations`].

@@ -1,5 +1,7 @@
 //! What a store is on the whole, without reading its pages.
 
+use std::ops::RangeInclusive;
+
 use super::hosts;
 use super::segment::frame_bytes;
 use super::space::{Space, SpaceOf, Sums};
@@ -37,6 +39,8 @@ pub struct Overview {
     pub last: Option<i64>,
     /// Pages of which something is in the journal, and in no segment yet.
     pub unsealed_pages: u64,
+    /// The first and the last operation that the journal holds; none if it is empty.
+    pub unsealed: Option<(u64, u64)>,
     /// Distinct fingerprints, counted once for each component and epoch that has them; so if there is
     /// one segment, and no journal, there are no fewer.
     pub fingerprints: u64,
@@ -190,6 +194,7 @@ impl Snapshot {
             first: times.map(|(first, _)| first),
             last: times.map(|(_, last)| last),
             unsealed_pages,
+            unsealed: self.operations(u64::MAX).held().map(RangeInclusive::into_inner),
             fingerprints: epochs.iter().map(|epoch| epoch.fingerprints).sum(),
             commonest_pages,
             epochs,

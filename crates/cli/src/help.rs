@@ -17,7 +17,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Fill a store", &["ingest", "load"]),
     ("Ask about pages", &["diff", "history", "near", "pairs", "scan"]),
     ("Visit again", &["due", "recrawl", "simulate"]),
-    ("Look at the store", &["inspect", "report", "stats", "verify"]),
+    ("Look at the store", &["inspect", "report", "stats", "tail", "verify"]),
     ("Change it", &["epoch", "forget"]),
     ("Save it", &["export", "repair"]),
     ("Make fingerprints", &["fingerprint", "evaluate", "df"]),

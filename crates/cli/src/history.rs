@@ -193,7 +193,7 @@ pub(super) struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn new<'a>(
+    pub(super) fn new<'a>(
         url: &'a str,
         of: &HistoryEntry,
         epochs: &'a [EpochInfo],

@@ -45,6 +45,7 @@ mod spelling;
 mod stats;
 mod svg;
 mod table;
+mod tail;
 mod threads;
 mod time;
 mod verify;
@@ -96,6 +97,7 @@ enum Verb {
     Inspect(inspect::Inspect),
     Report(report::Report),
     Stats(stats::Stats),
+    Tail(tail::Tail),
     Verify(verify::Verify),
     Repair(repair::Repair),
     Forget(forget::Forget),
@@ -129,6 +131,7 @@ fn main() -> ExitCode {
         Verb::Inspect(verb) => verb.run(&cli.common, output),
         Verb::Report(verb) => verb.run(&cli.common, output),
         Verb::Stats(verb) => verb.run(&cli.common, output),
+        Verb::Tail(verb) => verb.run(&cli.common, output),
         Verb::Verify(verb) => verb.run(&cli.common, output),
         Verb::Repair(verb) => verb.run(&cli.common, output),
         Verb::Forget(verb) => verb.run(&cli.common, output),

@@ -12,7 +12,7 @@ use super::common::Common;
 use super::exit::{Exit, Failure};
 use super::json;
 use super::output::Output;
-use super::{diff, due, history, inspect, near, pairs, recrawl, scan, stats};
+use super::{diff, due, history, inspect, near, pairs, recrawl, scan, stats, tail};
 
 /// Print the JSON Schema of what a verb prints with --json
 ///
@@ -52,6 +52,7 @@ const VERBS: &[(&str, Makes)] = &[
     ("inspect epoch", of::<inspect::OfEpoch<'static>>),
     ("inspect fingerprint", of::<inspect::OfFingerprint<'static>>),
     ("inspect host", of::<inspect::OfHost>),
+    ("inspect journal", of::<inspect::OfJournal>),
     ("inspect page", of::<inspect::OfPage<'static>>),
     ("inspect segment", of::<inspect::OfSegment<'static>>),
     ("messages", of::<json::Message<'static>>),
@@ -60,6 +61,7 @@ const VERBS: &[(&str, Makes)] = &[
     ("recrawl", of::<recrawl::Answer<'static>>),
     ("scan", of::<scan::Line<'static>>),
     ("stats", of::<stats::Answer<'static>>),
+    ("tail", of::<tail::Line<'static>>),
 ];
 
 fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Of {

@@ -61,9 +61,14 @@ impl Table {
         if self.held.len() == HELD { self.begin(output) } else { Ok(()) }
     }
 
+    /// Prints what is held, where somebody waits for it.
+    pub(super) fn show(&mut self, output: &mut Output) -> io::Result<()> {
+        if self.has_begun || self.held.is_empty() { Ok(()) } else { self.begin(output) }
+    }
+
     /// Prints what is still held. A table without rows has no heading.
     pub(super) fn end(mut self, output: &mut Output) -> io::Result<()> {
-        if self.held.is_empty() { Ok(()) } else { self.begin(output) }
+        self.show(output)
     }
 
     fn begin(&mut self, output: &mut Output) -> io::Result<()> {

@@ -8,22 +8,9 @@ use super::super::exit::Failure;
 use super::super::json::{Fingerprint, Time};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
-use super::super::time::Clock;
 use super::super::visit;
 use super::super::words::{count, many};
 use simkeep_archive::escape;
-
-/// How the pages stand.
-pub(super) fn pages(census: &Census) -> String {
-    let (in_force, gone, never) = (count(census.in_force), count(census.gone), count(census.never));
-    format!("in force {in_force} · gone {gone} · never any content {never}")
-}
-
-/// From when until when there are visits.
-pub(super) fn span(census: &Census, clock: &Clock) -> Option<String> {
-    let (first, last) = census.first.zip(census.last)?;
-    Some(clock.heading(&format!("{} to {}", clock.show(first), clock.show(last))))
-}
 
 /// How many fingerprints there are, and what is to be said of them.
 pub(super) fn fingerprints(census: &FingerprintCensus) -> (String, String) {

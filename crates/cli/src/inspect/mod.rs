@@ -5,6 +5,7 @@ mod epoch;
 mod fingerprint;
 mod help;
 mod host;
+mod journal;
 mod overview;
 mod page;
 mod segment;
@@ -18,6 +19,7 @@ pub(super) use epoch::Answer as OfEpoch;
 pub(super) use fingerprint::Answer as OfFingerprint;
 use help::HELP;
 pub(super) use host::Answer as OfHost;
+pub(super) use journal::Answer as OfJournal;
 pub(super) use overview::Answer;
 pub(super) use page::Answer as OfPage;
 pub(super) use segment::Answer as OfSegment;
@@ -46,6 +48,7 @@ enum Subject {
     Fingerprint(fingerprint::FingerprintOf),
     Segment(segment::SegmentOf),
     Epoch(epoch::EpochOf),
+    Journal(journal::JournalOf),
 }
 
 impl Inspect {
@@ -56,6 +59,7 @@ impl Inspect {
             Some(Subject::Fingerprint(fingerprint)) => fingerprint.run(common, output),
             Some(Subject::Segment(segment)) => segment.run(common, output),
             Some(Subject::Epoch(epoch)) => epoch.run(common, output),
+            Some(Subject::Journal(journal)) => journal.run(common, output),
             None => {
                 let store = common.store_of(&self.bare)?;
                 overview::run(&store, &read(&store)?, self.deep, common, output)

@@ -11,9 +11,10 @@ use super::super::common::Common;
 use super::super::exit::{Exit, Failure};
 use super::super::explain::shape;
 use super::super::gauge::watched;
-use super::super::json::{Epoch, Flaw, Saw, Share};
+use super::super::json::{Epoch, Flaw, Saw, Share, Time};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
+use super::super::time::Clock;
 use super::super::words::{self, bar, bytes, count};
 use super::census;
 use simkeep_archive::escape;
@@ -45,13 +46,18 @@ pub(super) fn run(
     };
     let per_page = overview.visits as f64 / overview.pages.max(1) as f64;
     let clock = common.clock();
-    output.line(&figure(
-        "pages",
-        &count(overview.pages),
-        &census.as_ref().map(census::pages).unwrap_or_default(),
-    ))?;
-    let span = census.as_ref().and_then(|census| census::span(census, &clock));
-    let span = span.map(|span| format!(", {span}")).unwrap_or_default();
+    let states = [overview.in_force, overview.gone, overview.never].map(count);
+    let [in_force, gone, never] = states;
+    let states = format!("in force {in_force} · gone {gone} · never any content {never}");
+    output.line(&figure("pages", &count(overview.pages), &states))?;
+    let ends = match &census {
+        Some(census) => census.first.zip(census.last),
+        None => overview.first.zip(overview.last),
+    };
+    let span = ends.map(|(first, last)| {
+        clock.heading(&format!(", {} to {}", clock.show(first), clock.show(last)))
+    });
+    let span = span.unwrap_or_default();
     let visits = format!("{} a page{span}", words::amount(per_page));
     output.line(&figure("visits", &count(overview.visits), &visits))?;
     match &census {
@@ -75,7 +81,11 @@ pub(super) fn run(
         None => {
             let several = overview.segments.len() + usize::from(overview.unsealed_pages > 0) > 1;
             let mark = if several { "~" } else { "" };
-            (format!("{mark}{}", count(overview.fingerprints)), "different ones".to_owned())
+            let most = match overview.commonest_pages {
+                0 | 1 => String::new(),
+                pages => format!("; the commonest is or was on {} in a segment", count(pages)),
+            };
+            (format!("{mark}{}", count(overview.fingerprints)), format!("different ones{most}"))
         }
     };
     output.line(&figure("fingerprints", &number, &remark))?;
@@ -90,7 +100,7 @@ pub(super) fn run(
         let shown = format!("{:<40} {percent:>5}", bar(share));
         output.line(&figure(&format!("  {name}"), &bytes(part), &shown))?;
     }
-    print_segments(&overview, output)?;
+    print_segments(&overview, &clock, output)?;
     print_epochs(&overview, output)?;
     if let Some(census) = &census {
         census::print_hosts(census, output)?;
@@ -98,13 +108,13 @@ pub(super) fn run(
     Ok(exit)
 }
 
-fn print_segments(overview: &Overview, output: &mut Output) -> Result<(), Failure> {
-    if overview.segments.is_empty() {
+fn print_segments(overview: &Overview, clock: &Clock, output: &mut Output) -> Result<(), Failure> {
+    if overview.segments.is_empty() && overview.unsealed.is_none() {
         return Ok(());
     }
     output.line("")?;
     let columns = [right("segment"), right("level"), left("operations"), right("pages")];
-    let more = [left("shape"), right("size"), right("again")];
+    let more = [left("shape"), right("size"), right("again"), left(clock.heading("written"))];
     let mut table = Table::new(columns.into_iter().chain(more));
     for segment in &overview.segments {
         table.row(
@@ -116,16 +126,19 @@ fn print_segments(overview: &Overview, output: &mut Output) -> Result<(), Failur
                 segment.shape.map_or("-", shape).to_owned(),
                 bytes(segment.bytes),
                 format!("~{:.0} %", segment.superseded * 100.0),
+                clock.show(segment.written),
             ],
             output,
         )?;
     }
-    table.end(output)?;
-    if overview.unsealed_pages > 0 {
-        let pages = words::many(overview.unsealed_pages, "page", "pages");
-        output.line(&format!("journal: {pages} that no segment has yet, or that changed since"))?;
+    if let Some((first, last)) = overview.unsealed {
+        let [level, shape, size, again, written] = ["", "", "", "", ""].map(str::to_owned);
+        let operations = format!("{} to {}", count(first), count(last));
+        let pages = count(overview.unsealed_pages);
+        let journal = "journal".to_owned();
+        table.row([journal, level, operations, pages, shape, size, again, written], output)?;
     }
-    Ok(())
+    Ok(table.end(output)?)
 }
 
 fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure> {
@@ -149,11 +162,25 @@ fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure>
 #[derive(Serialize, JsonSchema)]
 pub(in super::super) struct Answer<'a> {
     pages: u64,
+    /// Pages with content in force.
+    in_force: u64,
+    /// Pages that are gone.
+    gone: u64,
+    /// Pages whose content was never seen.
+    never: u64,
     visits: u64,
+    /// No visit was earlier; it may have been forgotten since.
+    first: Option<Time>,
+    /// No visit was later.
+    last: Option<Time>,
     /// Pages of which something is in no segment yet.
     unsealed_pages: u64,
+    /// The first and the last operation that is in no segment yet.
+    unsealed_operations: Option<[u64; 2]>,
     /// Different fingerprints, counted once for each segment and epoch that has them.
     fingerprints: u64,
+    /// The most pages that one fingerprint is or was on in one segment.
+    commonest_pages: u64,
     /// The hosts that have more than one in fifty of the pages, of 64 pages at equal distances.
     hosts: Vec<Host<'a>>,
     /// What was found to be damaged among those pages.
@@ -197,6 +224,11 @@ struct Segment {
     last_operation: u64,
     pages: u64,
     visits: u64,
+    /// No visit in it is earlier, or later than "last".
+    first: Option<Time>,
+    last: Option<Time>,
+    /// When it was written.
+    written: Time,
     size_bytes: u64,
     /// How its fingerprints are found.
     shape: Option<&'static str>,
@@ -218,15 +250,25 @@ impl<'a> Answer<'a> {
             last_operation: segment.last_operation,
             pages: segment.pages,
             visits: segment.visits,
+            first: segment.times.map(|(first, _)| Time(first)),
+            last: segment.times.map(|(_, last)| Time(last)),
+            written: Time(segment.written),
             size_bytes: segment.bytes,
             shape: segment.shape.map(shape),
             superseded: Share(segment.superseded),
         });
         Answer {
             pages: overview.pages,
+            in_force: overview.in_force,
+            gone: overview.gone,
+            never: overview.never,
             visits: overview.visits,
+            first: overview.first.map(Time),
+            last: overview.last.map(Time),
             unsealed_pages: overview.unsealed_pages,
+            unsealed_operations: overview.unsealed.map(<[u64; 2]>::from),
             fingerprints: overview.fingerprints,
+            commonest_pages: overview.commonest_pages,
             hosts: hosts.collect(),
             flaw: overview.flaw.as_ref().map(Flaw::from),
             space: space.collect(),

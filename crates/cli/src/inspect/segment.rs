@@ -9,9 +9,10 @@ use simkeep::{EpochInfo, Snapshot};
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
 use super::super::explain::shape;
-use super::super::json::{EpochName, Saw};
+use super::super::json::{EpochName, Saw, Time};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
+use super::super::time::Clock;
 use super::super::visit;
 use super::super::words::{bytes, count};
 use simkeep_archive::escape;
@@ -41,14 +42,20 @@ impl SegmentOf {
             let saw = Saw::of(&reader);
             output.object(&Answer::new(&segment, snapshot.epochs(), saw)?)?;
         } else {
-            print(&segment, &snapshot, output)?;
+            print(&segment, &snapshot, &common.clock(), output)?;
         }
         Ok(Exit::Done)
     }
 }
 
-fn print(segment: &SegmentView, snapshot: &Snapshot, output: &mut Output) -> Result<(), Failure> {
+fn print(
+    segment: &SegmentView,
+    snapshot: &Snapshot,
+    clock: &Clock,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let SegmentView { first_operation, last_operation, page_delta, visit_delta, .. } = *segment;
+    let (in_force, gone) = (segment.in_force_delta, segment.gone_delta);
     output.line(&format!(
         "segment {}, {}, level {}, operations {} to {}",
         segment.id,
@@ -57,10 +64,23 @@ fn print(segment: &SegmentView, snapshot: &Snapshot, output: &mut Output) -> Res
         count(first_operation),
         count(last_operation)
     ))?;
+    output.line(&format!("written {}", clock.heading(&clock.show(segment.written))))?;
+    let times = segment.times.map(|(first, last)| {
+        clock.heading(&format!("; {} to {}", clock.show(first), clock.show(last)))
+    });
+    let times = times.unwrap_or_default();
+    let longest = match segment.longest_list {
+        0 | 1 => String::new(),
+        pages => format!("one is or was on {} pages", count(pages)),
+    };
     for (name, number, remark) in [
-        ("pages", segment.pages, format!("{page_delta:+} to those of the store")),
-        ("visits", segment.visits, format!("{visit_delta:+} to those of the store")),
-        ("fingerprints", segment.fingerprints, String::new()),
+        (
+            "pages",
+            segment.pages,
+            format!("{page_delta:+} to those of the store, {in_force:+} in force, {gone:+} gone"),
+        ),
+        ("visits", segment.visits, format!("{visit_delta:+} to those of the store{times}")),
+        ("fingerprints", segment.fingerprints, longest),
         ("resets", segment.resets, "records that hide all older ones of their page".to_owned()),
         ("forgotten", segment.forgotten, "prefixes".to_owned()),
     ] {
@@ -132,6 +152,17 @@ pub(in super::super) struct Answer<'a> {
     page_delta: i64,
     /// What it adds to the visits of the store.
     visit_delta: i64,
+    /// What it adds to the pages of the store that have content in force.
+    in_force_delta: i64,
+    /// What it adds to those that are gone.
+    gone_delta: i64,
+    /// No visit in it is earlier, or later than "last".
+    first: Option<Time>,
+    last: Option<Time>,
+    /// The most pages that one fingerprint is or was on.
+    longest_list: u64,
+    /// When it was written.
+    written: Time,
     /// Prefixes that were forgotten.
     forgotten: u64,
     /// The parts of its file, in their order there.
@@ -206,6 +237,12 @@ impl Answer<'_> {
             resets: segment.resets,
             page_delta: segment.page_delta,
             visit_delta: segment.visit_delta,
+            in_force_delta: segment.in_force_delta,
+            gone_delta: segment.gone_delta,
+            first: segment.times.map(|(first, _)| Time(first)),
+            last: segment.times.map(|(_, last)| Time(last)),
+            longest_list: segment.longest_list,
+            written: Time(segment.written),
             forgotten: segment.forgotten,
             sections: segment.sections.iter().map(section).collect::<simkeep::Result<_>>()?,
             tables: segment.tables.iter().map(table).collect::<simkeep::Result<_>>()?,

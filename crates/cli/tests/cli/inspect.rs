@@ -14,8 +14,11 @@ fn sealed() -> Place {
 fn the_overview_says_what_is_in_a_store_and_where_its_space_goes() {
     let place = sealed();
     let lines = place.done(&["inspect"]);
-    assert!(lines.contains("\n  pages                     4\n"), "{lines}");
-    assert!(lines.contains("\n  visits                   10    2.50 a page\n"), "{lines}");
+    let pages = "4    in force 3 · gone 1 · never any content 0\n";
+    assert!(lines.contains(&format!("\n  pages                     {pages}")), "{lines}");
+    let visits = "10    2.50 a page, 2024-01-01 00:00 to 2024-01-06 00:00 (UTC)\n";
+    assert!(lines.contains(&format!("\n  visits                   {visits}")), "{lines}");
+    assert!(lines.contains("5    different ones\n"), "{lines}");
     assert!(lines.contains("\n  hosts                          example.com ~50 %"), "{lines}");
     assert!(lines.contains("\n    histories "), "{lines}");
     assert!(lines.contains("\nsegment 1  0  1 to "), "{lines}");
@@ -24,6 +27,14 @@ fn the_overview_says_what_is_in_a_store_and_where_its_space_goes() {
     assert_eq!(place.done(&["inspect", &store]), lines);
     let object = place.run(&["inspect", "--json"]).objects().remove(0);
     assert_eq!((&object["pages"], &object["visits"]), (&json!(4), &json!(10)));
+    assert_eq!(
+        (&object["in_force"], &object["gone"], &object["never"]),
+        (&json!(3), &json!(1), &json!(0))
+    );
+    assert_eq!(object["unsealed_operations"], json!(null));
+    let segment = &object["segments"][0];
+    assert_eq!((&segment["first"], &segment["last"]), (&object["first"], &object["last"]));
+    assert!(segment["written"].as_str().unwrap() > "2026");
     let space =
         object["space"].as_array().unwrap().iter().map(|of| of["size_bytes"].as_u64().unwrap());
     assert_eq!(space.sum::<u64>(), object["segments"][0]["size_bytes"].as_u64().unwrap());
@@ -181,7 +192,7 @@ fn an_overview_names_damage_and_shows_the_rest() {
     let ran = place.run(&["inspect"]);
     assert_eq!(ran.code, 4);
     assert!(ran.out.contains(".seg is damaged at byte"), "{}", ran.out);
-    assert!(ran.out.contains("\n  pages                     4\n"), "{}", ran.out);
+    assert!(ran.out.contains("\n  pages                     4    in force 3"), "{}", ran.out);
     assert_eq!(place.run(&["inspect", "page", TERMS]).code, 4);
     assert_eq!(
         place.done(&["inspect", "segment", "1"]).lines().next().unwrap().get(..10),
@@ -211,4 +222,28 @@ fn failures_follow_each_other_in_one_row_with_one_status() {
     let rows = page["versions"].as_array().unwrap().iter();
     let rows: Vec<_> = rows.map(|row| (row["visits"].clone(), row["status"].clone())).collect();
     assert_eq!(rows, [(2.into(), Value::Null), (2.into(), 503.into()), (1.into(), 404.into())]);
+}
+
+#[test]
+fn the_journal_says_what_is_in_no_segment_yet() {
+    let place = Place::with(CRAWL);
+    let lines = place.done(&["inspect", "journal"]);
+    assert!(
+        lines.starts_with("operations                          10  1 to 10, of 4 pages\n"),
+        "{lines}"
+    );
+    assert!(
+        lines.contains("new                                  4  2024-01-01 00:00 to 2024-01-06"),
+        "{lines}"
+    );
+    assert!(lines.contains("\nreverted                             1\n"), "{lines}");
+    let object = place.run(&["inspect", "journal", "--json"]).objects().remove(0);
+    assert_eq!((&object["operations"], &object["failed"]), (&json!(10), &json!(1)));
+    let overview = place.done(&["inspect"]);
+    assert!(overview.contains("\njournal    1 to 10  4\n"), "{overview}");
+    place.open().seal().unwrap();
+    let lines = place.done(&["inspect", "journal"]);
+    assert_eq!(lines, "operations                           0  all is in segments\n");
+    let object = place.run(&["inspect", "journal", "--json"]).objects().remove(0);
+    assert_eq!((&object["operations"], &object["first_operation"]), (&json!(0), &json!(null)));
 }

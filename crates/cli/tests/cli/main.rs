@@ -29,6 +29,7 @@ mod revisit;
 mod short;
 mod simulate;
 mod snapshots;
+mod tail;
 mod terms;
 mod threads;
 mod versions;

@@ -1,0 +1,110 @@
+//! The journal.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::inspect::JournalView;
+
+use super::super::common::Common;
+use super::super::exit::{Exit, Failure};
+use super::super::json::{Saw, Time};
+use super::super::output::Output;
+use super::super::words::{count, figure, many};
+
+/// The journal: the operations that are in no segment yet, and what they meant
+///
+/// `simkeep tail` prints them one by one.
+#[derive(Args)]
+pub(super) struct JournalOf {}
+
+impl JournalOf {
+    #[expect(clippy::unused_self, reason = "as all subjects are run")]
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let view = reader.snapshot().journal()?;
+        if common.json {
+            output.object(&Answer::new(&view, Saw::of(&reader)))?;
+            return Ok(Exit::Done);
+        }
+        let (first, last) = (count(view.first_operation), count(view.last_operation));
+        let numbers = match view.operations {
+            0 => "all is in segments".to_owned(),
+            _ => format!("{first} to {last}, of {}", many(view.pages, "page", "pages")),
+        };
+        output.line(&figure("operations", view.operations, &numbers))?;
+        let clock = common.clock();
+        let times = view.times.map(|(first, last)| {
+            clock.heading(&format!("{} to {}", clock.show(first), clock.show(last)))
+        });
+        let visits = [
+            ("new", view.new, times.unwrap_or_default()),
+            ("same", view.same, String::new()),
+            ("changed", view.changed, String::new()),
+            ("reverted", view.reverted, String::new()),
+            ("gone", view.gone, String::new()),
+            ("failed", view.failed, String::new()),
+            ("other", view.other, "late, or not modified though never seen".to_owned()),
+            ("restated", view.restated, String::new()),
+            ("weights", view.weights, String::new()),
+            ("forgotten", view.forgotten, "pages and prefixes".to_owned()),
+        ];
+        for (name, number, remark) in visits.into_iter().filter(|(_, number, _)| *number > 0) {
+            output.line(&figure(name, number, &remark))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// What the journal holds: the operations that are in no segment yet.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Answer {
+    /// The number of the first operation; null if there is none.
+    first_operation: Option<u64>,
+    last_operation: Option<u64>,
+    operations: u64,
+    /// Different pages among them.
+    pages: u64,
+    /// When the first visit was.
+    first: Option<Time>,
+    /// When the last visit was.
+    last: Option<Time>,
+    /// What the visits found.
+    new: u64,
+    same: u64,
+    changed: u64,
+    reverted: u64,
+    gone: u64,
+    failed: u64,
+    /// Visits that came late, or found a page unmodified of which no content was ever seen.
+    other: u64,
+    restated: u64,
+    weights: u64,
+    /// Pages and prefixes that were forgotten.
+    forgotten: u64,
+    saw: Saw,
+}
+
+impl Answer {
+    fn new(view: &JournalView, saw: Saw) -> Answer {
+        let is_any = view.operations > 0;
+        Answer {
+            first_operation: is_any.then_some(view.first_operation),
+            last_operation: is_any.then_some(view.last_operation),
+            operations: view.operations,
+            pages: view.pages,
+            first: view.times.map(|(first, _)| Time(first)),
+            last: view.times.map(|(_, last)| Time(last)),
+            new: view.new,
+            same: view.same,
+            changed: view.changed,
+            reverted: view.reverted,
+            gone: view.gone,
+            failed: view.failed,
+            other: view.other,
+            restated: view.restated,
+            weights: view.weights,
+            forgotten: view.forgotten,
+            saw,
+        }
+    }
+}

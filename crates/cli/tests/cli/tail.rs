@@ -1,0 +1,130 @@
+//! `tail`.
+
+use std::io::{BufRead as _, BufReader};
+
+use super::*;
+use simkeep::{Observation, Scope};
+
+#[test]
+fn the_last_operations_are_told_in_the_order_in_which_they_came() {
+    let place = Place::with(CRAWL);
+    let lines = place.done(&["tail", "-n", "7"]);
+    let expected = "\
+ 4  2024-01-04 00:00  reverted        https://example.com/terms
+ 5  2024-01-05 00:00  same            https://example.com/terms
+ 6  2024-01-06 00:00  failed          https://example.com/terms
+ 7  2024-01-01 00:00  new             https://example.com/old
+ 8  2024-01-02 00:00  gone 404        https://example.com/old
+ 9  2024-01-01 00:00  new             https://docs.example.com/terms
+10  2024-01-01 00:00  new             https://example.org/
+";
+    // As wide as what is in them.
+    assert_eq!(squeezed(&lines), squeezed(expected));
+    let changed = place.done(&["tail", "-n", "8"]);
+    let third = changed.lines().next().unwrap();
+    assert_eq!(squeezed(third), " 3 2024-01-03 00:00 changed 4 bits https://example.com/terms\n");
+    let under = place.done(&["tail", "--under", "docs.example.com"]);
+    assert_eq!(under.lines().count(), 1, "{under}");
+    assert_eq!(place.done(&["tail", "-n", "0"]), "");
+}
+
+/// Lines with one blank between words.
+fn squeezed(lines: &str) -> String {
+    let squeeze =
+        |line: &str| line.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
+    lines.lines().map(|line| format!(" {}\n", squeeze(line))).collect()
+}
+
+#[test]
+fn an_operation_has_the_keys_of_a_history() {
+    let place = Place::with(CRAWL);
+    place.open().forget(Scope::Url("https://example.org/")).unwrap();
+    place.open().forget(Scope::Prefix("docs.example.com".parse().unwrap())).unwrap();
+    let lines = place.run(&["tail", "-n", "100", "--json"]).objects();
+    let numbers: Vec<u64> = lines.iter().map(|line| line["operation"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
+    let history = place.run(&["history", "https://example.com/terms", "--json"]).objects();
+    for (line, entry) in lines.iter().zip(&history) {
+        for (key, value) in entry.as_object().unwrap() {
+            assert_eq!(&line[key], value);
+        }
+        assert_eq!((&line["done"], &line["near"]), (&json!("entry"), &json!(null)));
+    }
+    let forgot =
+        json!({"operation": 11, "done": "forgot", "url": "https://example.org/", "visits": 1});
+    assert_eq!(lines[10], forgot);
+    assert_eq!((&lines[11]["done"], &lines[11]["pages"]), (&json!("forgot-prefix"), &json!(1)));
+    let near = place.run(&["tail", "-n", "4", "--near", "2", "--json"]).objects();
+    let urls = |line: &Value| {
+        let near = line["near"].as_array().unwrap().iter();
+        near.map(|near| {
+            (near["url"].as_str().unwrap().to_owned(), near["distance"].as_u64().unwrap())
+        })
+        .collect::<Vec<_>>()
+    };
+    assert_eq!(urls(&near[0]), [("https://example.com/terms".to_owned(), 1)]);
+    let lines = place.done(&["tail", "-n", "4", "--near", "2"]);
+    assert!(squeezed(&lines).contains("near: 1 bit https://example.com/terms\n"), "{lines}");
+}
+
+#[test]
+fn it_is_said_from_which_operation_on_there_are_any() {
+    let place = Place::with(CRAWL);
+    place.open().seal().unwrap();
+    let ran = place.run(&["tail"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+    assert!(
+        ran.err.contains("begins with operation 11: the 10 before it are sealed"),
+        "{}",
+        ran.err
+    );
+    place.open().observe(Observation::gone("https://example.org/", 0)).unwrap();
+    let ran = place.run(&["tail", "-n", "1"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.starts_with("11 "), "{}", ran.out);
+}
+
+/// What comes while it runs is told; of what was sealed meanwhile the numbers.
+#[test]
+fn what_comes_is_told_and_gaps_are_named() {
+    let place = Place::with(CRAWL);
+    let mut child = place.command(&["tail", "-f", "-n", "1", "--json"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["operation"], 10);
+    let store = place.open();
+    store.observe(Observation::gone("https://example.com/terms", 1 << 41)).unwrap();
+    let came = next();
+    assert_eq!((&came["operation"], &came["verdict"]), (&json!(11), &json!("gone")));
+    // One look may come between the two, and then there is a gap of one.
+    for n in 0..3 {
+        store.observe(Observation::gone(&format!("https://example.net/{n}"), 0)).unwrap();
+        store.seal().unwrap();
+    }
+    store.observe(Observation::gone("https://example.net/last", 0)).unwrap();
+    let mut told = 11;
+    while told < 15 {
+        let line = next();
+        match (line["missed"].as_array(), line["operation"].as_u64()) {
+            (Some(missed), None) => {
+                assert_eq!(missed[0], told + 1);
+                told = missed[1].as_u64().unwrap();
+            }
+            (None, Some(operation)) => {
+                assert_eq!(operation, told + 1);
+                told = operation;
+            }
+            _ => panic!("{line}"),
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Nothing in a URL reaches a terminal as it is.
+#[test]
+fn urls_are_escaped() {
+    let place = Place::with("{\"url\":\"http://a/\u{202e}\",\"t\":0,\"seen\":\"gone\"}\n");
+    let lines = place.done(&["tail"]);
+    assert!(lines.contains("http://a/\\u{202e}"), "{lines}");
+}

@@ -1,0 +1,113 @@
+//! What the journal holds, counted.
+
+use std::collections::BTreeSet;
+
+use super::operations::Done;
+use crate::error::Result;
+use crate::page::Verdict;
+use crate::store::{HistoryEntry, Snapshot};
+
+/// What the journal holds: the operations that no segment has yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournalView {
+    /// The first operation in it; 0 if it is empty.
+    pub first_operation: u64,
+    /// The last operation in it.
+    pub last_operation: u64,
+    /// How many there are.
+    pub operations: u64,
+    /// Different pages among them.
+    pub pages: u64,
+    /// When the first and the last visit was, in milliseconds since 1970; none without visits.
+    pub times: Option<(i64, i64)>,
+    /// Visits that found a page for the first time.
+    pub new: u64,
+    /// Those that found it as it was.
+    pub same: u64,
+    /// Those that found it changed.
+    pub changed: u64,
+    /// Those that found it back at an earlier version.
+    pub reverted: u64,
+    /// Those that found it gone.
+    pub gone: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Other visits: those that came late, and those that found a page unmodified of which no content was
+    /// ever seen.
+    pub other: u64,
+    /// Contents restated in another epoch.
+    pub restated: u64,
+    /// Weights.
+    pub weights: u64,
+    /// Pages and prefixes that were forgotten.
+    pub forgotten: u64,
+}
+
+impl Snapshot {
+    /// What the journal holds, in numbers. Costs a look at the page of each operation, and memory for the
+    /// URLs of its pages.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// let journal = store.snapshot().journal()?;
+    /// assert_eq!((journal.operations, journal.pages, journal.gone), (1, 1, 1));
+    /// store.seal()?;
+    /// assert_eq!(store.snapshot().journal()?.operations, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Poisoned`](crate::Error::Poisoned) if a bug was met before.
+    pub fn journal(&self) -> Result<JournalView> {
+        let operations = self.operations(0);
+        let mut view = JournalView::default();
+        if let Some(held) = operations.held() {
+            (view.first_operation, view.last_operation) = held.into_inner();
+        }
+        let mut pages = BTreeSet::new();
+        for operation in operations {
+            view.operations += 1;
+            let (url, entry) = match operation?.done {
+                Done::Entry { url, entry } => (url, entry),
+                Done::Forgot { .. } | Done::ForgotPrefix { .. } => {
+                    view.forgotten += 1;
+                    continue;
+                }
+            };
+            view.entry(&entry);
+            pages.insert(url);
+        }
+        view.pages = pages.len() as u64;
+        Ok(view)
+    }
+}
+
+impl JournalView {
+    fn entry(&mut self, entry: &HistoryEntry) {
+        let count = match *entry {
+            HistoryEntry::Restated(_) => &mut self.restated,
+            HistoryEntry::Weighed(_) => &mut self.weights,
+            HistoryEntry::Visit { visit, verdict, .. } => {
+                let (first, last) = self.times.unwrap_or((visit.time, visit.time));
+                self.times = Some((first.min(visit.time), last.max(visit.time)));
+                match verdict {
+                    Verdict::New => &mut self.new,
+                    Verdict::Same(_) => &mut self.same,
+                    Verdict::Changed { .. } => &mut self.changed,
+                    Verdict::Reverted { .. } => &mut self.reverted,
+                    Verdict::Gone => &mut self.gone,
+                    Verdict::Failed => &mut self.failed,
+                    Verdict::Unseen | Verdict::OutOfOrder | Verdict::Known => &mut self.other,
+                }
+            }
+        };
+        *count += 1;
+    }
+}
