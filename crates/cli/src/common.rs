@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue};
 use simkeep::Reader;
 use simkeep_archive::escape::whole;
 
-use super::exit::{Failure, say_with};
+use super::exit::{Failure, say_beside};
 use super::json::Saw;
 use super::time::Clock;
 use super::words;
@@ -92,7 +92,7 @@ pub(super) fn read(store: &Path) -> Result<Reader, Failure> {
     let reader = Reader::open(store)?;
     if let Some(written) = reader.written() {
         let sealed = reader.fell_back().then(|| (written, reader.behind()));
-        say_with(&words::beside_writer(sealed), Some(Saw::of(&reader)));
+        say_beside(&words::beside_writer(sealed), Saw::of(&reader));
     }
     Ok(reader)
 }

@@ -3,18 +3,20 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
 use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store, Terms};
 
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure, say};
+use super::json::{self, Digest, EpochName, Fingerprint, Time};
 use super::output::Output;
 use super::recipe::Called;
 use super::table::{self, left, right};
 use super::words::{count, many};
-use super::{origin, time, visit};
+use super::{origin, visit};
 use simkeep_archive::escape;
 
 /// Show and change what makes the fingerprints of a store
@@ -80,7 +82,7 @@ impl List {
 fn show(
     snapshot: &Snapshot,
     wanted: impl Fn(&EpochInfo) -> bool,
-    json: bool,
+    as_json: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let headings = ["epoch", "minor", "moderate", "fingerprints"].map(right);
@@ -89,46 +91,19 @@ fn show(
     let columns = [number, role, state, minor, moderate, fingerprints, name];
     let mut table = table::Table::new(columns);
     for info in snapshot.epochs().iter().filter(|info| wanted(info)) {
-        match json {
-            true => output.object(&object(snapshot, info))?,
+        match as_json {
+            true => output.object(&json::Epoch::of(snapshot, info))?,
             false => table.row(row(snapshot, info), output)?,
         }
     }
     Ok(table.end(output)?)
 }
 
-/// Whether an epoch is in use (the newest that verdicts or near-duplicates go by), another that lives,
-/// or has ended.
-pub(super) fn state(info: &EpochInfo, is_in_use: bool) -> &'static str {
-    match (info.ended, is_in_use) {
-        (true, _) => "ended",
-        (false, true) => "in use",
-        (false, false) => "live",
-    }
-}
-
-fn is_in_use(snapshot: &Snapshot, epoch: simkeep::Epoch) -> bool {
-    [snapshot.change_epoch(), snapshot.near_epoch()].contains(&epoch)
-}
-
-fn object(snapshot: &Snapshot, info: &EpochInfo) -> Value {
-    json!({
-        "epoch": info.name,
-        "number": info.epoch.count(),
-        "role": info.role.to_string(),
-        "minor": info.bands.minor,
-        "moderate": info.bands.moderate,
-        "state": state(info, is_in_use(snapshot, info.epoch)),
-        "begun_at_visit": info.begun,
-        "fingerprints": snapshot.fingerprints(info.epoch),
-    })
-}
-
 fn row(snapshot: &Snapshot, info: &EpochInfo) -> [String; 7] {
     [
         info.epoch.count().to_string(),
         info.role.to_string(),
-        state(info, is_in_use(snapshot, info.epoch)).to_owned(),
+        json::Epoch::of(snapshot, info).state().name().to_owned(),
         info.bands.minor.to_string(),
         info.bands.moderate.to_string(),
         count(snapshot.fingerprints(info.epoch)),
@@ -188,7 +163,7 @@ impl Begin {
         let store = Store::open_or_create(common.store()?, options)?;
         let epoch = store.begin_epoch(&origin, terms)?;
         let snapshot = store.snapshot();
-        let in_use = is_in_use(&snapshot, epoch);
+        let in_use = [snapshot.change_epoch(), snapshot.near_epoch()].contains(&epoch);
         store.close()?;
         show(&snapshot, |info| info.epoch == epoch, common.json, output)?;
         if let Some(table) = origin.frequencies() {
@@ -221,6 +196,18 @@ struct Stale {
     limit: Option<usize>,
 }
 
+/// A page that is stale.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct StalePage<'a> {
+    url: &'a str,
+    /// When its content was last seen.
+    content_seen: Time,
+    fingerprint: Option<Fingerprint>,
+    digest: Option<Digest>,
+    /// That of its fingerprint.
+    epoch: EpochName<'a>,
+}
+
 impl Stale {
     fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = common.read()?.snapshot();
@@ -241,16 +228,13 @@ impl Stale {
             let content = page.content;
             let epoch = visit::epoch(snapshot.epochs(), content.epoch)?;
             if common.json {
-                let mut object = json!({
-                    "url": page.url,
-                    "t": time::format(page.time),
-                    "fingerprint": content.fingerprint.map(visit::fingerprint),
-                    "epoch": epoch,
-                });
-                if let (Some(digest), Some(object)) = (content.digest, object.as_object_mut()) {
-                    object.insert("digest".to_owned(), digest.to_string().into());
-                }
-                output.object(&object)?;
+                output.object(&StalePage {
+                    url: &page.url,
+                    content_seen: Time(page.time),
+                    fingerprint: content.fingerprint.map(Fingerprint),
+                    digest: content.digest.map(Digest),
+                    epoch: EpochName(epoch),
+                })?;
             } else {
                 let (epoch, url) = (escape::whole(epoch), escape::whole(&page.url));
                 table.row([clock.show(page.time), epoch, url], output)?;

@@ -9,7 +9,7 @@ use simkeep::Error;
 
 use simkeep_archive::escape::{self, whole};
 
-use super::json::{self, Message, Note, Saw};
+use super::json::{self, Beside, Message, Note, Saw};
 use super::{advice, common};
 
 /// The exit codes, for the help of the program.
@@ -166,37 +166,35 @@ pub(super) fn say_as_asked(mut arguments: impl Iterator<Item = OsString>) {
 
 /// A message to the user, whatever it may quote.
 pub(super) fn say(message: &str) {
-    say_with(message, None);
+    say_or(message, || Message::Note(Note { message }));
 }
 
-/// A message to the user, with the state of the store that it speaks of.
-pub(super) fn say_with(message: &str, saw: Option<Saw>) {
-    if AS_JSON.load(Ordering::Relaxed) {
-        return say_object(&Message::Note(Note { message, saw }));
-    }
+/// That a writer is at work, and what is seen of the store.
+pub(super) fn say_beside(message: &str, saw: Saw) {
+    say_or(message, || Message::Beside(Beside { message, saw }));
+}
+
+/// A message to people, or an object to programs.
+fn say_or<'m>(message: &str, object: impl FnOnce() -> Message<'m>) {
     // Where standard error is closed, nobody is left to tell.
-    let _ = writeln!(io::stderr().lock(), "simkeep: {}", whole(message));
-}
-
-/// An object to a program, in a line of standard error.
-fn say_object(message: &Message<'_>) {
-    let line = serde_json::to_string(message).unwrap_or_default();
-    let _ = writeln!(io::stderr().lock(), "{}", escape::json(&line));
+    let mut stderr = io::stderr().lock();
+    let _ = if AS_JSON.load(Ordering::Relaxed) {
+        let line = serde_json::to_string(&object()).unwrap_or_default();
+        writeln!(stderr, "{}", escape::json(&line))
+    } else {
+        writeln!(stderr, "simkeep: {}", whole(message))
+    };
 }
 
 /// Says why a verb failed.
 fn say_why(failure: &Failure) {
-    let message = failure.message();
-    if !AS_JSON.load(Ordering::Relaxed) {
-        return say(&message);
-    }
+    let message = &failure.message();
     let (file, offset) = match failure {
         Failure::Store(error) => place_of(error),
         _ => (None, None),
     };
     let (exit_code, kind) = (failure.code(), failure.kind());
-    let error = json::Error { exit_code, kind, file, offset, message: &message };
-    say_object(&Message::Error(error));
+    say_or(message, || Message::Error(json::Error { exit_code, kind, file, offset, message }));
 }
 
 /// The exit code of a verb; says why if it failed. A reader that has seen enough is no failure.

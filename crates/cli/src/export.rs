@@ -1,23 +1,27 @@
 //! `export`: a whole store as lines, for `load` or for other programs.
 
 mod file;
+mod lines;
 
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::{EpochInfo, Error, Origin, Prefix, Snapshot};
 use simkeep_archive::escape::whole;
 use simkeep_archive::export::{Encoder, Extent};
 
 use super::exit::{Exit, Failure};
 use super::gauge::counted;
+use super::json::Saw;
 use super::output::Output;
 use super::words::{bytes, figure};
 use super::{Common, time};
 use file::PackedFile;
+pub(super) use lines::Line;
 
 /// Bytes that are gathered before they are passed on.
 const GATHERED_BYTES: usize = 64 << 10;
@@ -83,6 +87,19 @@ pub(super) struct Export {
     output: Option<PathBuf>,
 }
 
+/// The file that was written.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Written")]
+pub(super) struct Answer<'a> {
+    file: &'a str,
+    lines: u64,
+    pages: u64,
+    entries: u64,
+    /// The size of the file.
+    file_bytes: u64,
+    saw: Saw,
+}
+
 /// What was written.
 #[derive(Default)]
 struct Written {
@@ -115,14 +132,9 @@ impl Export {
         let len = file.put().map_err(cannot)?;
         let Written { lines, pages, entries } = written;
         if common.json {
-            let path = path.to_string_lossy();
-            output.object(&json!({
-                "file": path,
-                "lines": lines,
-                "pages": pages,
-                "entries": entries,
-                "file_bytes": len,
-            }))?;
+            let file = &*path.to_string_lossy();
+            let saw = Saw::of(&reader);
+            output.object(&Answer { file, lines, pages, entries, file_bytes: len, saw })?;
         } else {
             output.line(&figure("pages", pages, ""))?;
             output.line(&figure("entries", entries, ""))?;

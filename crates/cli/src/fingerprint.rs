@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Explained, Family, Fingerprinter, Preset, Recipe};
 
 use super::common::Common;
 use super::exit::{Exit, Failure, say};
+use super::json::{self, Hash};
 use super::output::Output;
 use super::pipeline::{self, Chunk, Results};
 use super::recipe::Called;
@@ -37,8 +39,9 @@ versions of pages with other words the share that has the same fingerprint (hidd
 
 A text of fewer than 8 words is too short to tell from others: `ingest` gives it no fingerprint.
 
-With --json, an object a file: \"file\", \"fingerprint\", \"too_short\", \"recipe\" and its full \"name\"; with --explain, \"features\" and
-\"voting\" (how many there are, and how many of them vote), \"heaviest\" (a list of \"text\", \"field\", its
+With --json, an object a file: \"file\", \"fingerprint\", \"too_short\", the \"recipe\" by its full name and as
+it was \"called\"; with --explain, \"explained\": \"distinct_features\" and \"voting_features\" (how many there
+are, and how many of them vote), \"heaviest\" (a list of \"text\", \"field\", its
 name if it is one, \"hash\", \"count\", \"documents\" by the table, and \"share\"), and \"balance\", a number for each bit, the lowest
 first: by what share of the weight it is 1 (above 0) or 0. A feature of a minwise recipe weighs as much as it gives
 bits, and all bits are as near to flipping.
@@ -128,11 +131,11 @@ impl Fingerprint {
         &self,
         name: &str,
         made: &Made,
-        json: bool,
+        as_json: bool,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        if json {
-            output.object(&self.object(name, made))?;
+        if as_json {
+            output.object(&Line::File(self.answer(name, made)))?;
             return Ok(());
         }
         let (fingerprint, explained) = (visit::fingerprint(made.fingerprint), &made.explained);
@@ -143,31 +146,105 @@ impl Fingerprint {
         explained.as_ref().map_or(Ok(()), |explained| print(&self.recipe.recipe, explained, output))
     }
 
-    fn object(&self, name: &str, made: &Made) -> Value {
-        let mut object = json!({
-            "file": name,
-            "fingerprint": visit::fingerprint(made.fingerprint),
-            "too_short": made.too_short,
-            "recipe": self.recipe.name,
-            "name": self.recipe.recipe.name(),
-        });
-        if let (Some(object), Some(explained)) = (object.as_object_mut(), &made.explained) {
-            let heaviest = explained.heaviest.iter().map(|feature| {
-                json!({
-                    "text": feature.text,
-                    "field": feature.field,
-                    "hash": visit::fingerprint(feature.hash),
-                    "count": feature.count,
-                    "documents": feature.frequency,
-                    "share": feature.share,
-                })
-            });
-            object.insert("features".into(), explained.features.into());
-            object.insert("voting".into(), explained.voting.into());
-            object.insert("heaviest".into(), heaviest.collect());
-            object.insert("balance".into(), explained.balance.iter().copied().collect());
+    fn answer<'a>(&'a self, file: &'a str, made: &'a Made) -> OfFile<'a> {
+        OfFile {
+            file,
+            fingerprint: json::Fingerprint(made.fingerprint),
+            too_short: made.too_short,
+            called: &self.recipe.name,
+            recipe: self.recipe.recipe.name(),
+            explained: made.explained.as_ref().map(Why::from),
         }
-        object
+    }
+}
+
+/// A file; or with --recipes, a recipe.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Line<'a> {
+    File(OfFile<'a>),
+    Preset(OfPreset<'a>),
+}
+
+/// The fingerprint of a file.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct OfFile<'a> {
+    file: &'a str,
+    fingerprint: json::Fingerprint,
+    /// Whether it has too few words to be told from others.
+    too_short: bool,
+    /// The recipe, as it was called.
+    called: &'a str,
+    /// The name that says all of it.
+    recipe: String,
+    /// Why it is what it is, if that was asked for.
+    explained: Option<Why<'a>>,
+}
+
+/// Why a fingerprint is what it is.
+#[derive(Serialize, JsonSchema)]
+struct Why<'a> {
+    distinct_features: usize,
+    /// How many of them vote.
+    voting_features: usize,
+    /// Those that weigh most.
+    heaviest: Vec<OfFeature<'a>>,
+    /// By what share of the weight each bit is 1 (above 0) or 0, the lowest first.
+    balance: Vec<f64>,
+}
+
+/// A feature.
+#[derive(Serialize, JsonSchema)]
+struct OfFeature<'a> {
+    text: &'a str,
+    /// The name of the field, if it is one.
+    field: Option<&'a str>,
+    hash: Hash,
+    /// How often it occurs.
+    count: u64,
+    /// How many documents have it, by the table.
+    documents: Option<u64>,
+    /// Its share of the weight.
+    share: f64,
+}
+
+/// A recipe that has a short name.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct OfPreset<'a> {
+    /// Its short name.
+    called: &'a str,
+    /// The name that says all of it.
+    recipe: String,
+    /// What it is for.
+    what: &'a str,
+    /// The distance within which fingerprints of near-duplicates are.
+    near_distance: Option<u32>,
+    /// Up to which distance that still holds.
+    holds_distance: Option<u32>,
+    /// The largest distance that is a minor change, in bits.
+    minor: u32,
+    /// The largest distance that is a moderate change.
+    moderate: u32,
+    /// Of versions of pages with other words the share that has the same fingerprint.
+    hidden: f64,
+}
+
+impl<'a> From<&'a Explained> for Why<'a> {
+    fn from(explained: &'a Explained) -> Why<'a> {
+        let heaviest = explained.heaviest.iter().map(|feature| OfFeature {
+            text: &feature.text,
+            field: feature.field.as_deref(),
+            hash: Hash(feature.hash),
+            count: feature.count,
+            documents: feature.frequency,
+            share: feature.share,
+        });
+        Why {
+            distinct_features: explained.features,
+            voting_features: explained.voting,
+            heaviest: heaviest.collect(),
+            balance: explained.balance.to_vec(),
+        }
     }
 }
 
@@ -179,15 +256,15 @@ fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
     for Preset { name, what, recipe, near, holds, bands, hidden, .. } in Recipe::PRESETS {
         let recipe = recipe.name();
         if as_json {
-            output.object(&json!({
-                "preset": name,
-                "recipe": recipe,
-                "what": what,
-                "near": near,
-                "holds": holds,
-                "minor": bands.minor,
-                "moderate": bands.moderate,
-                "hidden": (f64::from(*hidden) * 100.0).round() / 100.0,
+            output.object(&Line::Preset(OfPreset {
+                called: name,
+                recipe,
+                what,
+                near_distance: *near,
+                holds_distance: *holds,
+                minor: bands.minor,
+                moderate: bands.moderate,
+                hidden: (f64::from(*hidden) * 100.0).round() / 100.0,
             }))?;
             continue;
         }

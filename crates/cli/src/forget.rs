@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::{ArgGroup, Args};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::{Options, Page, Prefix, Scope, Snapshot, Store};
 
 use super::exit::{Exit, Failure};
@@ -56,6 +57,18 @@ struct Found {
     first: Vec<String>,
 }
 
+/// What was forgotten, or with --dry-run would be.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
+    pages: u64,
+    visits: u64,
+    /// Whether the files were rewritten.
+    purged: bool,
+    dry_run: bool,
+    /// With --dry-run, the first of the pages.
+    first_urls: Option<&'a [String]>,
+}
+
 impl Found {
     fn add(&mut self, page: Page) {
         self.pages += 1;
@@ -103,11 +116,13 @@ impl Forget {
         let unknown = if is_done { None } else { Some(self.unknown(&store.snapshot())?) };
         store.close()?;
         if common.json {
-            output.object(&json!({
-                "pages": forgotten.pages,
-                "visits": forgotten.visits,
-                "purged": self.purge,
-            }))?;
+            output.object(&Answer {
+                pages: forgotten.pages,
+                visits: forgotten.visits,
+                purged: self.purge,
+                dry_run: false,
+                first_urls: None,
+            })?;
         } else if forgotten.pages > 0 {
             let everywhere = if self.purge { ", in every file" } else { "" };
             let told = told(forgotten.pages, forgotten.visits);
@@ -160,12 +175,13 @@ impl Forget {
     fn show(&self, snapshot: &Snapshot, json: bool, output: &mut Output) -> Result<Exit, Failure> {
         let found = self.found(snapshot)?;
         if json {
-            output.object(&json!({
-                "pages": found.pages,
-                "visits": found.visits,
-                "first": found.first,
-                "dry_run": true,
-            }))?;
+            output.object(&Answer {
+                pages: found.pages,
+                visits: found.visits,
+                purged: false,
+                dry_run: true,
+                first_urls: Some(&found.first),
+            })?;
         } else if found.pages > 0 {
             output.line(&format!("would forget {}:", told(found.pages, found.visits)))?;
             found.lines().iter().try_for_each(|line| output.line(line))?;

@@ -28,6 +28,7 @@ use super::reading::Reading;
 use super::{Common, origin};
 use export::Export;
 use simkeep_archive::{Broken, Source};
+pub(super) use summary::Answer;
 use summary::Summary;
 
 /// Load other stores, exports, JSON lines, files and web archives into a store, all of it or nothing
@@ -157,7 +158,7 @@ impl Load {
         };
         store.close()?;
         if common.json {
-            output.object(&summary.object())?;
+            output.object(&summary.answer())?;
         } else {
             summary.lines().iter().try_for_each(|line| output.line(line))?;
         }

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::integrity::{Loss, RepairOptions, Repaired};
 
 use super::Common;
 use super::exit::{Exit, Failure};
 use super::gauge::watched;
+use super::json::Flaw;
 use super::output::Output;
-use super::verify::flaw;
 use super::words::{count, many};
 use simkeep_archive::escape::whole;
 
@@ -45,7 +46,7 @@ impl Repair {
             simkeep::integrity::repair(&store, &self.to, options.progress(progress.clone()))
         })?;
         if common.json {
-            output.object(&object(&repaired))?;
+            output.object(&Answer::from(&repaired))?;
         } else {
             lines(&repaired).iter().try_for_each(|line| output.line(&whole(line)))?;
         }
@@ -53,32 +54,84 @@ impl Repair {
     }
 }
 
-/// For programs.
-fn object(repaired: &Repaired) -> Value {
-    let loss = |loss: &Loss| {
-        json!({
-            "file": loss.file,
-            "bytes": loss.bytes.as_ref().map(|bytes| [bytes.start, bytes.end]),
-            "operations": loss.operations,
-            "pages": loss.pages,
-            "after": loss.after,
-            "before": loss.before,
-            "why": loss.why,
-        })
-    };
-    json!({
-        "whole": repaired.is_whole(),
-        "pages": repaired.pages,
-        "visits": repaired.visits,
-        "lost": repaired.lost.iter().map(loss).collect::<Vec<_>>(),
-        "lost_pages": repaired.lost_pages,
-        "lost_visits": repaired.lost_visits,
-        "withheld_pages": repaired.withheld_pages,
-        "doubts": repaired.doubts,
-        "unnamed_epochs": repaired.unnamed_epochs,
-        "flaws": repaired.flaws.iter().map(flaw).collect::<Vec<_>>(),
-        "more_flaws": repaired.more_flaws,
-    })
+/// What was saved of a store, and what was not.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
+    /// Whether nothing was lost.
+    whole: bool,
+    /// Pages that were saved.
+    pages: u64,
+    /// Visits that were saved.
+    visits: u64,
+    lost: Vec<Lost<'a>>,
+    /// Records of pages that were lost.
+    lost_pages: u64,
+    lost_visits: u64,
+    /// Pages that were left out, or older visits of them, since a lost record may have forgotten them.
+    withheld_pages: u64,
+    /// What was forgotten and may be there again, in words.
+    doubts: &'a [String],
+    /// Epochs whose names are lost, by their new names.
+    unnamed_epochs: &'a [String],
+    /// The first flaws, file by file.
+    flaws: Vec<Flaw<'a>>,
+    /// How many more there are.
+    more_flaws: u64,
+}
+
+/// Something that was lost.
+#[derive(Serialize, JsonSchema)]
+struct Lost<'a> {
+    file: &'a str,
+    /// Where in the file it was, in bytes.
+    offset: Option<u64>,
+    size_bytes: Option<u64>,
+    /// The first of the operations that it was of.
+    first_operation: Option<u64>,
+    /// Null also if it is not known which was the last.
+    last_operation: Option<u64>,
+    /// How many records of pages it had.
+    pages: Option<u64>,
+    /// The page before it.
+    after_url: Option<&'a str>,
+    /// The page behind it.
+    before_url: Option<&'a str>,
+    why: &'a str,
+}
+
+impl<'a> From<&'a Loss> for Lost<'a> {
+    fn from(loss: &'a Loss) -> Lost<'a> {
+        let (first, last) = loss.operations.unzip();
+        Lost {
+            file: &loss.file,
+            offset: loss.bytes.as_ref().map(|bytes| bytes.start),
+            size_bytes: loss.bytes.as_ref().map(|bytes| bytes.end - bytes.start),
+            first_operation: first,
+            last_operation: last.flatten(),
+            pages: loss.pages,
+            after_url: loss.after.as_deref(),
+            before_url: loss.before.as_deref(),
+            why: &loss.why,
+        }
+    }
+}
+
+impl<'a> From<&'a Repaired> for Answer<'a> {
+    fn from(repaired: &'a Repaired) -> Answer<'a> {
+        Answer {
+            whole: repaired.is_whole(),
+            pages: repaired.pages,
+            visits: repaired.visits,
+            lost: repaired.lost.iter().map(Lost::from).collect(),
+            lost_pages: repaired.lost_pages,
+            lost_visits: repaired.lost_visits,
+            withheld_pages: repaired.withheld_pages,
+            doubts: &repaired.doubts,
+            unnamed_epochs: &repaired.unnamed_epochs,
+            flaws: repaired.flaws.iter().map(Flaw::from).collect(),
+            more_flaws: repaired.more_flaws,
+        }
+    }
 }
 
 /// For people.

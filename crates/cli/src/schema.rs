@@ -12,7 +12,9 @@ use super::common::Common;
 use super::exit::{Exit, Failure};
 use super::json;
 use super::output::Output;
-use super::{diff, due, history, inspect, near, pairs, recrawl, scan, stats, tail};
+use super::{df, diff, due, epoch, evaluate, export, fingerprint, forget, history, ingest};
+use super::{inspect, load, near, pairs, recrawl, repair, report, scan, simulate, stats, tail};
+use super::verify;
 
 /// Print the JSON Schema of what a verb prints with --json
 ///
@@ -45,9 +47,23 @@ type Makes = fn(&mut SchemaGenerator) -> Of;
 
 /// What each verb prints, by its name.
 const VERBS: &[(&str, Makes)] = &[
+    ("df build", of::<df::Answer<'static>>),
+    ("df compare", of::<df::Compared<'static>>),
+    ("df freeze", of::<df::Answer<'static>>),
+    ("df list", of::<df::Listed<'static>>),
+    ("df show", of::<df::Shown<'static>>),
     ("diff", of::<diff::Line<'static>>),
     ("due", of::<due::Line<'static>>),
+    ("epoch begin", of::<json::Epoch<'static>>),
+    ("epoch end", of::<json::Epoch<'static>>),
+    ("epoch list", of::<json::Epoch<'static>>),
+    ("epoch stale", of::<epoch::StalePage<'static>>),
+    ("evaluate", of::<evaluate::Line<'static>>),
+    ("export", of::<export::Line<'static>>),
+    ("fingerprint", of::<fingerprint::Line<'static>>),
+    ("forget", of::<forget::Answer<'static>>),
     ("history", of::<history::Line<'static>>),
+    ("ingest", of::<ingest::Answer<'static>>),
     ("inspect", of::<inspect::Answer<'static>>),
     ("inspect epoch", of::<inspect::OfEpoch<'static>>),
     ("inspect fingerprint", of::<inspect::OfFingerprint<'static>>),
@@ -55,13 +71,18 @@ const VERBS: &[(&str, Makes)] = &[
     ("inspect journal", of::<inspect::OfJournal>),
     ("inspect page", of::<inspect::OfPage<'static>>),
     ("inspect segment", of::<inspect::OfSegment<'static>>),
+    ("load", of::<load::Answer<'static>>),
     ("messages", of::<json::Message<'static>>),
     ("near", of::<near::Answer<'static>>),
     ("pairs", of::<pairs::Line<'static>>),
     ("recrawl", of::<recrawl::Answer<'static>>),
+    ("repair", of::<repair::Answer<'static>>),
+    ("report", of::<report::Answer<'static>>),
     ("scan", of::<scan::Line<'static>>),
+    ("simulate", of::<simulate::Line<'static>>),
     ("stats", of::<stats::Answer<'static>>),
     ("tail", of::<tail::Line<'static>>),
+    ("verify", of::<verify::Answer<'static>>),
 ];
 
 fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Of {
@@ -148,5 +169,37 @@ impl Schema {
         let text = serde_json::to_string_pretty(&printed).map_err(std::io::Error::from)?;
         output.line(&text)?;
         Ok(Exit::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// Verbs that print no JSON of their own, and why.
+    const WITHOUT: &[(&str, &str)] = &[("schema", "it prints the schemas themselves")];
+
+    /// The verbs that do something by themselves, each by all its words.
+    fn verbs(command: &clap::Command, before: &str, found: &mut Vec<String>) {
+        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+            let name = format!("{before}{}", verb.get_name());
+            if !verb.is_subcommand_required_set() {
+                found.push(name.clone());
+            }
+            verbs(verb, &format!("{name} "), found);
+        }
+    }
+
+    #[test]
+    fn each_verb_has_a_schema_or_a_reason_why_not() {
+        let mut expected = vec!["messages".to_owned()];
+        verbs(&crate::Cli::command(), "", &mut expected);
+        expected.sort();
+        let names = VERBS.iter().map(|(name, _)| *name).chain(WITHOUT.iter().map(|of| of.0));
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        assert_eq!(names, expected);
     }
 }

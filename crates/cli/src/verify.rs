@@ -1,13 +1,14 @@
 //! `verify`: whether a store is sound.
 
 use clap::Args;
-use serde_json::{Value, json};
-use simkeep::Corruption;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::integrity::{Verified, VerifyOptions};
 
 use super::common::{Bare, Common};
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
+use super::json::Flaw;
 use super::output::Output;
 use super::words::{bytes, count, many};
 use simkeep_archive::escape::whole;
@@ -57,7 +58,7 @@ impl Verify {
             say("a writer is at work; this is of what it has sealed, and not of its catalog");
         }
         if common.json {
-            output.object(&object(&verified))?;
+            output.object(&Answer::from(&verified))?;
         } else {
             lines(&verified).iter().try_for_each(|line| output.line(line))?;
         }
@@ -65,25 +66,39 @@ impl Verify {
     }
 }
 
-/// A flaw for programs.
-pub(super) fn flaw(flaw: &Corruption) -> Value {
-    json!({ "file": flaw.file, "offset": flaw.offset, "what": flaw.what })
+/// Whether a store is sound.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
+    sound: bool,
+    /// How many files there are.
+    files: usize,
+    read_bytes: u64,
+    /// Whether the catalog was read. It is not if a writer in another process has it open.
+    catalog_read: bool,
+    /// Null if anything is damaged.
+    pages: Option<u64>,
+    /// Null if anything is damaged.
+    visits: Option<u64>,
+    /// The first flaws, file by file.
+    flaws: Vec<Flaw<'a>>,
+    /// How many more there are.
+    more_flaws: u64,
 }
 
-/// For programs.
-fn object(verified: &Verified) -> Value {
-    let Verified { files, bytes, pages, visits, flaws, more_flaws, catalog, .. } = verified;
-    if verified.is_sound() {
-        return json!({
-            "sound": true, "files": files, "bytes": bytes, "catalog": catalog, "pages": pages,
-            "visits": visits,
-        });
+impl<'a> From<&'a Verified> for Answer<'a> {
+    fn from(verified: &'a Verified) -> Answer<'a> {
+        let sound = verified.is_sound();
+        Answer {
+            sound,
+            files: verified.files,
+            read_bytes: verified.bytes,
+            catalog_read: verified.catalog,
+            pages: sound.then_some(verified.pages),
+            visits: sound.then_some(verified.visits),
+            flaws: verified.flaws.iter().map(Flaw::from).collect(),
+            more_flaws: verified.more_flaws,
+        }
     }
-    let flaws: Vec<Value> = flaws.iter().map(flaw).collect();
-    json!({
-        "sound": false, "files": files, "bytes": bytes, "catalog": catalog, "flaws": flaws,
-        "more_flaws": more_flaws,
-    })
 }
 
 /// For people.

@@ -51,6 +51,11 @@ pub(super) fn per_second(elapsed: Duration, number: u64) -> f64 {
     if seconds > 0.0 { number as f64 / seconds } else { 0.0 }
 }
 
+/// A time in seconds, to the millisecond.
+pub(super) fn rounded(elapsed: Duration) -> f64 {
+    (elapsed.as_secs_f64() * 1000.0).round() / 1000.0
+}
+
 /// The line of a summary that says how long it took; and the rate, if that took long enough to tell.
 pub(super) fn time_taken(elapsed: Duration, records: u64) -> String {
     let time = format!("{:.1} s", elapsed.as_secs_f64());

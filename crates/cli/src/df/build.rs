@@ -13,7 +13,7 @@ use super::reading::Reading;
 use super::recipe::Called;
 use super::texts::Texts;
 use super::words::many;
-use super::{Common, Exit, Failure, Output, ingest, line, nothing, object};
+use super::{Answer, Common, Exit, Failure, Output, ingest, line, nothing};
 use simkeep_archive::{Input, Source};
 
 /// Count the document frequencies of files, folders, JSON lines and web archives
@@ -74,7 +74,7 @@ impl Build {
         }
         let table = counter.freeze(self.least)?;
         if common.json {
-            output.object(&object(&self.out, &table))?;
+            output.object(&Answer::of(&self.out, &table))?;
         } else {
             output.line(&line(&self.out, &table))?;
         }

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::df::{Comparison, Table};
 use simkeep::fingerprint::{Fingerprinter, Frequencies as _};
 
@@ -35,6 +36,32 @@ pub(super) struct Compare {
     reading: Reading,
 }
 
+/// How two tables differ.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Answer<'a> {
+    /// Features that are in both.
+    common: u64,
+    first_only: u64,
+    second_only: u64,
+    /// Which share of what the first has counted the second knows.
+    known_share: f64,
+    /// What a feature weighs on average: ln(1 + N / documents).
+    idf: f64,
+    /// By how much that differs on average.
+    idf_difference: f64,
+    /// How far fingerprints move from the first to the second, if documents were named.
+    moves: Option<Moved<'a>>,
+}
+
+/// How far the fingerprints of documents move.
+#[derive(Serialize, JsonSchema)]
+struct Moved<'a> {
+    documents: u64,
+    mean_distance: f64,
+    /// How many moved by so many bits, from 0 to 64.
+    by_bits: &'a [u64],
+}
+
 /// How far fingerprints moved.
 struct Moves {
     documents: u64,
@@ -54,19 +81,20 @@ impl Compare {
         let compared = Comparison::of(first, second);
         let moves = if self.documents.is_empty() { None } else { Some(self.moves(first, second)?) };
         if common.json {
-            let moves = moves.as_ref().map(|moves| {
-                let by_bits = &moves.by_bits;
-                json!({ "documents": moves.documents, "mean": moves.mean(), "by_bits": by_bits.as_slice() })
+            let moves = moves.as_ref().map(|moves| Moved {
+                documents: moves.documents,
+                mean_distance: moves.mean(),
+                by_bits: &moves.by_bits,
             });
-            output.object(&json!({
-                "common": compared.common,
-                "first_only": compared.first_only,
-                "second_only": compared.second_only,
-                "known": compared.known,
-                "difference": compared.difference,
-                "idf": compared.idf,
-                "moves": moves,
-            }))?;
+            output.object(&Answer {
+                common: compared.common,
+                first_only: compared.first_only,
+                second_only: compared.second_only,
+                known_share: compared.known,
+                idf: compared.idf,
+                idf_difference: compared.difference,
+                moves,
+            })?;
             return Ok(Exit::Done);
         }
         output.line(&format!(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simkeep::df::{Table, merge};
 
-use super::{Common, Exit, Failure, Output, line, object, refused};
+use super::{Answer, Common, Exit, Failure, Output, line, refused};
 
 /// Make one table of several, without features that hardly any document has
 ///
@@ -30,7 +30,7 @@ impl Freeze {
         let tables: Vec<Table> = self.tables.iter().map(Table::open).collect::<Result<_, _>>()?;
         let table = merge(&tables, &self.out, self.least).map_err(refused)?;
         if common.json {
-            output.object(&object(&self.out, &table))?;
+            output.object(&Answer::of(&self.out, &table))?;
         } else {
             output.line(&line(&self.out, &table))?;
         }

@@ -1,10 +1,13 @@
 //! `df list`: the tables of a store.
 
 use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::{Exit, Failure, Output, line, object};
+use super::{Answer, Exit, Failure, Output, line};
 use crate::common::{Bare, Common, read};
 use crate::exit::say;
+use crate::json::EpochName;
 
 /// List the tables that the epochs of a store weigh words by
 ///
@@ -13,6 +16,14 @@ use crate::exit::say;
 pub(super) struct List {
     #[command(flatten)]
     bare: Bare,
+}
+
+/// A table of a store, and the epoch that weighs words by it.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Line<'a> {
+    #[serde(flatten)]
+    table: Answer<'a>,
+    epoch: EpochName<'a>,
 }
 
 impl List {
@@ -29,11 +40,8 @@ impl List {
             any = true;
             let path = store.join(file);
             if common.json {
-                let mut object = object(&path, table);
-                if let Some(object) = object.as_object_mut() {
-                    object.insert("epoch".to_owned(), info.name.as_str().into());
-                }
-                output.object(&object)?;
+                let (table, epoch) = (Answer::of(&path, table), EpochName(&info.name));
+                output.object(&Line { table, epoch })?;
             } else {
                 output.line(&line(&path, table))?;
             }

@@ -8,16 +8,19 @@ mod list;
 mod show;
 mod texts;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::Error;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Frequencies as _, Recipe};
 
 use super::common::Common;
 use super::exit::{Exit, Failure};
+use super::json::Hash;
 use super::output::Output;
 use super::words::{bytes, count, many};
 use super::{exit, ingest, pipeline, reading, recipe, visit, words};
@@ -60,6 +63,10 @@ impl Df {
     }
 }
 
+pub(super) use compare::Answer as Compared;
+pub(super) use list::Line as Listed;
+pub(super) use show::Answer as Shown;
+
 /// There was no text.
 fn nothing() -> Failure {
     Failure::Usage("there is no text in what was named".to_owned())
@@ -83,19 +90,40 @@ fn recipe_of(table: &Table) -> Result<Recipe, Failure> {
     })
 }
 
-/// What a table is, for programs.
-fn object(path: &Path, table: &Table) -> Value {
-    let (least, left_out) = table.left_out();
-    json!({
-        "file": path.to_string_lossy(),
-        "id": visit::fingerprint(table.id()),
-        "features": table.features(),
-        "documents": table.documents(),
-        "terms": table.terms(),
-        "least": least,
-        "left_out": left_out,
-        "bytes": table.bytes(),
-    })
+/// A table of document frequencies.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
+    file: Cow<'a, str>,
+    /// Its checksum.
+    table: Hash,
+    /// Which features it has counted.
+    features: &'a str,
+    /// Of how many documents it is.
+    documents: u64,
+    /// How many features it has.
+    terms: u64,
+    /// What fewer documents have was left out.
+    least_documents: u32,
+    /// How many features were left out.
+    left_out_terms: u64,
+    /// The size of the file.
+    file_bytes: u64,
+}
+
+impl<'a> Answer<'a> {
+    fn of(path: &'a Path, table: &'a Table) -> Answer<'a> {
+        let (least, left_out) = table.left_out();
+        Answer {
+            file: path.to_string_lossy(),
+            table: Hash(table.id()),
+            features: table.features(),
+            documents: table.documents(),
+            terms: table.terms(),
+            least_documents: least,
+            left_out_terms: left_out,
+            file_bytes: table.bytes(),
+        }
+    }
 }
 
 /// What a table is, in a line.

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Document, Feature, Fingerprinter, Frequencies as _};
 
 use super::words::{bar, count};
-use super::{Common, Exit, Failure, Output, line, object, recipe_of, visit};
+use super::{Common, Exit, Failure, Hash, Output, line, recipe_of};
 use simkeep_archive::escape;
 
 /// Show what a table has counted, and how many documents have a word
@@ -23,6 +24,37 @@ pub(super) struct Show {
     words: Vec<String>,
 }
 
+/// What is in a table.
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct Answer<'a> {
+    #[serde(flatten)]
+    table: super::Answer<'a>,
+    /// How many features are in how many documents, by powers of ten, if no words were named.
+    by_documents: Vec<Bar>,
+    /// The features of the words that were named.
+    words: Vec<Word<'a>>,
+}
+
+/// Features that are in so many documents, and fewer than ten times as many.
+#[derive(Serialize, JsonSchema)]
+struct Bar {
+    from_documents: u64,
+    terms: u64,
+}
+
+/// A feature of what was named.
+#[derive(Serialize, JsonSchema)]
+struct Word<'a> {
+    text: &'a str,
+    /// Whether it is shorter than a feature: then it is counted where it is the whole document.
+    short: bool,
+    hash: Hash,
+    /// How many documents have it.
+    documents: u64,
+    /// How much that weighs: ln(1 + N / documents).
+    idf: f64,
+}
+
 impl Show {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         common.without_store()?;
@@ -30,23 +62,23 @@ impl Show {
         let found = self.look_up(table)?;
         let bars = if self.words.is_empty() { bars(table) } else { Vec::new() };
         if common.json {
-            let mut object = object(&self.table, table);
-            if let Some(object) = object.as_object_mut() {
-                let bars = bars.iter().map(|(from, terms)| json!({ "from": from, "terms": terms }));
-                object.insert("by_documents".into(), bars.collect());
-                let found = found.iter().map(|feature| {
-                    let df = feature.frequency.unwrap_or(0);
-                    json!({
-                        "text": feature.text,
-                        "short": feature.short,
-                        "hash": visit::fingerprint(feature.hash),
-                        "documents": df,
-                        "idf": idf(table, df),
-                    })
-                });
-                object.insert("words".into(), found.collect());
-            }
-            output.object(&object)?;
+            let bars =
+                bars.into_iter().map(|(from_documents, terms)| Bar { from_documents, terms });
+            let words = found.iter().map(|feature| {
+                let df = feature.frequency.unwrap_or(0);
+                Word {
+                    text: &feature.text,
+                    short: feature.short,
+                    hash: Hash(feature.hash),
+                    documents: df,
+                    idf: idf(table, df),
+                }
+            });
+            output.object(&Answer {
+                table: super::Answer::of(&self.table, table),
+                by_documents: bars.collect(),
+                words: words.collect(),
+            })?;
             return Ok(Exit::Done);
         }
         output.line(&line(&self.table, table))?;

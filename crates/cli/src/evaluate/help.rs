@@ -11,7 +11,7 @@ pub(super) const HELP: &str = r#"Examples:
   simkeep evaluate documents.jsonl.zst --resemblance 5 --seeds 6
   simkeep evaluate pages.jsonl --html --resemblance 5 --recipe default --recipe near --plot near.svg
   simkeep evaluate documents.jsonl --pairs pairs.tsv --recipe default --recipe words3-raw/1 -k 3,6
-  simkeep evaluate documents.jsonl --pairs pairs.tsv --json | jq '{recipe, f1: .best.f1}'
+  simkeep evaluate documents.jsonl --pairs pairs.tsv --json | jq '{called, f1: .best.f1}'
   simkeep evaluate --versions histories.jsonl --recipe default --magnitude
 
 The documents are JSON lines with "id" and "text". The pairs are lines of two ids and how near they
@@ -27,9 +27,9 @@ of words, of 3 and 4 characters, and of 3 words; and last the historic signature
 is equal or not, so that they have the distance 0 alone: I-Match with one digest and with ten, by
 document frequencies of these documents, and supershingles.
 
-With --json, an object a recipe or signature: "recipe" as it was called and its full "name";
+With --json, an object a recipe or signature: as it was "called", and "recipe", its full name;
 "documents", how many are compared; "left_out", how many take no part, as they are "empty", "short"
-or "equal" to another; "near", how many pairs are, by the "lenient" and the "strict" measure;
+or "equal" to another; "near_pairs", how many pairs are near, by the "lenient" and the "strict" measure;
 "seeds"; "at", a list by distance from 0 on of "k", "pairs", "lenient", "strict", "recall" and "f1",
 null where that is nothing of nothing, and, of several hashes, "deviation" with the standard
 deviation of each; and of these objects again the "advised" one, and the "best" by F1.
@@ -47,7 +47,7 @@ pairs of each band (balanced). Recipes that use document frequencies take those 
 versions of the first 1,000 pages. With --magnitude, a table for each recipe follows: by distance,
 the pairs, their deciles and quartiles, the share of them in each band, and the range that is told.
 
-With --versions and --json, an object a recipe: "recipe" and "name"; "changed", "returned", "equal",
+With --versions and --json, an object a recipe: "called" and "recipe"; "changed", "returned", "equal",
 "short" and "long", numbers of pairs; "hidden"; "bands", with "minor" and "moderate"; "right" and
 "two_off"; "below_in_above"; "most_right" and "best_balanced", which are bands; and with --magnitude
-"distances", a list of "distance", "pairs", "quantiles" (.1, .25, .5, .75, .9), "bands" and "told"."#;
+"distances", a list of "distance", "pairs", "quantiles" (.1, .25, .5, .75, .9), "in_bands" and "words_changed", the range that is told."#;

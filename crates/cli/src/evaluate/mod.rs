@@ -32,6 +32,8 @@ use super::words::{count, many};
 use documents::Documents;
 use fingerprints::fingerprints;
 use help::{HELP, USAGE};
+pub(super) use json::Line;
+use json::OfRecipe;
 use row::Row;
 use scores::by_distance;
 use signatures::{SIGNATURES, Signature};
@@ -154,7 +156,7 @@ impl Evaluate {
         }
         if common.json {
             for row in &rows {
-                output.object(&json::object(row, &documents, &truth))?;
+                output.object(&Line::Recipe(OfRecipe::of(row, &documents, &truth)))?;
             }
             return Ok(Exit::Done);
         }

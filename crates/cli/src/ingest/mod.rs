@@ -32,6 +32,7 @@ use observer::Observer;
 use progress::Progress;
 use simkeep_archive::export::Line;
 use simkeep_archive::{Broken, Source};
+pub(super) use summary::Answer;
 use summary::Summary;
 
 /// When no record has come for so long, those that wait are observed.
@@ -165,7 +166,7 @@ impl Ingest {
         store.close()?;
         summary.elapsed = progress.elapsed();
         if common.json {
-            output.object(&summary.object())?;
+            output.object(&summary.answer())?;
         } else {
             summary.lines(self.strict).iter().try_for_each(|line| output.line(line))?;
         }

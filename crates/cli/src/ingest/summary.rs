@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::fingerprint::Band;
 use simkeep::{Outcome, RestateOutcome, Verdict, WeighOutcome};
 
-use crate::words::{bytes, count, figure, per_second, some_names, time_taken, without_fingerprint};
+use crate::json::EpochName;
+use crate::words::{
+    bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
+};
 
 /// Counts of records and of what they meant.
 #[derive(Default)]
@@ -131,42 +135,42 @@ impl Summary {
     }
 
     /// For programs.
-    pub(super) fn object(&self) -> Value {
-        json!({
-            "records": self.records,
-            "new": self.new_pages,
-            "versions": self.versions(),
-            "first": self.first,
-            "changed": self.changed,
-            "minor": self.minor,
-            "moderate": self.moderate,
-            "major": self.major,
-            "reverted": self.reverted,
-            "same": self.same,
-            "unseen": self.unseen,
-            "gone": self.gone,
-            "failed": self.failed,
-            "known": self.known,
-            "out_of_order": self.out_of_order,
-            "restated": self.restated,
-            "missing": self.missing,
-            "weighed": self.weighed,
-            "unweighed": self.unweighed,
-            "other": self.other,
-            "novel": self.novel,
-            "near_duplicates": self.near,
-            "exact_copies": self.copies,
-            "too_short": self.too_short,
-            "revisits_without_original": self.revisits_alone,
-            "passed_over": self.passed,
-            "broken": self.broken,
-            "wrong_digests": self.wrong_digests,
-            "epochs_begun": self.begun,
-            "epochs_in_use": self.in_use,
-            "bytes": self.bytes,
-            "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
-            "observations_per_second": per_second(self.elapsed, self.records).round(),
-        })
+    pub(super) fn answer(&self) -> Answer<'_> {
+        Answer {
+            records: self.records,
+            new_pages: self.new_pages,
+            versions: self.versions(),
+            new: self.first,
+            changed: self.changed,
+            changed_minor: self.minor,
+            changed_moderate: self.moderate,
+            changed_major: self.major,
+            reverted: self.reverted,
+            same: self.same,
+            unseen: self.unseen,
+            gone: self.gone,
+            failed: self.failed,
+            known: self.known,
+            out_of_order: self.out_of_order,
+            restated: self.restated,
+            missing: self.missing,
+            weighed: self.weighed,
+            unweighed: self.unweighed,
+            other: self.other,
+            novel: self.novel,
+            near_duplicates: self.near,
+            exact_copies: self.copies,
+            too_short: self.too_short,
+            revisits_without_original: self.revisits_alone,
+            passed_over: &self.passed,
+            broken: self.broken,
+            wrong_digests: self.wrong_digests,
+            epochs_begun: names(&self.begun),
+            epochs_in_use: names(&self.in_use),
+            read_bytes: self.bytes,
+            elapsed_seconds: rounded(self.elapsed),
+            records_per_second: per_second(self.elapsed, self.records).round(),
+        }
     }
 
     /// For people: how many records there were, and of the rest what there was.
@@ -213,4 +217,67 @@ impl Summary {
         lines.push(time_taken(self.elapsed, self.records));
         lines
     }
+}
+
+fn names(names: &[String]) -> Vec<EpochName<'_>> {
+    names.iter().map(|name| EpochName(name)).collect()
+}
+
+/// What an ingest found, in numbers.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    records: u64,
+    /// Pages that were not in the store.
+    new_pages: u64,
+    /// Contents that are new, changed or reverted.
+    versions: u64,
+    /// Contents that are the first of their page.
+    new: u64,
+    changed: u64,
+    /// Changes by under 1 % of the words, about, where that is known.
+    changed_minor: u64,
+    /// By 1 to 10 %.
+    changed_moderate: u64,
+    /// By more.
+    changed_major: u64,
+    reverted: u64,
+    same: u64,
+    /// Not modified, of a page whose content was never seen.
+    unseen: u64,
+    gone: u64,
+    failed: u64,
+    /// Observed before.
+    known: u64,
+    /// Not after the last visit of their page.
+    out_of_order: u64,
+    restated: u64,
+    /// What was to be restated and was never seen.
+    missing: u64,
+    /// Weights that came without a visit.
+    weighed: u64,
+    /// Such weights of pages that are not known.
+    unweighed: u64,
+    other: u64,
+    /// Contents far from the last versions of their page.
+    novel: u64,
+    /// Contents that other pages are near.
+    near_duplicates: u64,
+    /// Contents that other pages have.
+    exact_copies: u64,
+    /// Texts that have no fingerprint.
+    too_short: u64,
+    /// Revisits whose original was not found.
+    revisits_without_original: u64,
+    /// Records that are of no use here, by their kind.
+    passed_over: &'a BTreeMap<&'static str, u64>,
+    broken: u64,
+    /// Records whose content does not have the digest that an archive declares.
+    wrong_digests: u64,
+    epochs_begun: Vec<EpochName<'a>>,
+    /// Those of them that are in use now.
+    epochs_in_use: Vec<EpochName<'a>>,
+    /// Bytes that were read, as they stand in the files.
+    read_bytes: u64,
+    elapsed_seconds: f64,
+    records_per_second: f64,
 }

@@ -14,6 +14,6 @@ Figures with a ~ are estimates. Hosts are told from 64 pages at equal distances,
 more than one in fifty of the pages. A fingerprint that stands in several segments is counted in each.
 "again" is about how much of a segment's records is of pages of which newer segments have records, too.
 
-With --json, one object: "sequence", "pages", "visits", "unsealed_pages", "fingerprints", "hosts" (a list
-of "host" and "share"), "space" (a list of "of" and "bytes"), "catalog_bytes", "segments" and "epochs"; and
-with --deep, "census"."#;
+With --json, one object: "pages", "visits", "unsealed_pages", "fingerprints", "hosts" (a list of "host" and
+"share"), "flaw", "space" (a list of "space" and "size_bytes"), "catalog_bytes", "segments", "epochs", "saw",
+and "census", null without --deep. `simkeep schema inspect` has all of it."#;

@@ -10,6 +10,7 @@ use super::Saw;
 #[serde(untagged)]
 pub(crate) enum Message<'a> {
     Error(Error<'a>),
+    Beside(Beside<'a>),
     Note(Note<'a>),
 }
 
@@ -28,11 +29,16 @@ pub(crate) struct Error<'a> {
     pub(crate) message: &'a str,
 }
 
+/// That a writer is at work on the store.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Beside<'a> {
+    pub(crate) message: &'a str,
+    /// The state of the store that the answer is of.
+    pub(crate) saw: Saw,
+}
+
 /// A note on an answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Note<'a> {
-    /// What is to be known of it.
     pub(crate) message: &'a str,
-    /// The state of the store that the answer is of, where the note is that a writer is at work.
-    pub(crate) saw: Option<Saw>,
 }

@@ -20,7 +20,7 @@ mod values;
 pub(crate) use entry::Entry;
 pub(crate) use epoch::Epoch;
 pub(crate) use flaw::Flaw;
-pub(crate) use message::{Error, Message, Note};
+pub(crate) use message::{Beside, Error, Message, Note};
 pub(crate) use saw::Saw;
 pub(crate) use values::{
     Band, Digest, EpochName, Fingerprint, Hash, Number, Role, Seen, Share, Time, Verdict,

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::load::Loaded;
 
-use crate::words::{bytes, count, figure, per_second, some_names, time_taken, without_fingerprint};
+use crate::json::EpochName;
+use crate::words::{
+    bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
+};
 
 /// What a load came to.
 pub(super) struct Summary {
@@ -37,26 +41,26 @@ impl Summary {
     }
 
     /// For programs.
-    pub(super) fn object(&self) -> Value {
-        json!({
-            "records": self.loaded.observations,
-            "visits": self.loaded.visits,
-            "known": self.known(),
-            "restated": self.loaded.restated,
-            "weighed": self.loaded.weighed,
-            "too_short": self.too_short,
-            "pages": self.loaded.pages,
-            "new": self.loaded.new_pages,
-            "segments": self.loaded.segments,
-            "segment_bytes": self.loaded.bytes,
-            "epochs_begun": self.begun().collect::<Vec<_>>(),
-            "epochs_in_use": self.in_use,
-            "passed_over": self.passed,
-            "broken": self.broken,
-            "wrong_digests": self.wrong_digests,
-            "seconds": (self.elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
-            "observations_per_second": per_second(self.elapsed, self.loaded.observations).round(),
-        })
+    pub(super) fn answer(&self) -> Answer<'_> {
+        Answer {
+            records: self.loaded.observations,
+            visits: self.loaded.visits,
+            known: self.known(),
+            restated: self.loaded.restated,
+            weighed: self.loaded.weighed,
+            too_short: self.too_short,
+            pages: self.loaded.pages,
+            new_pages: self.loaded.new_pages,
+            new_segments: self.loaded.segments,
+            written_bytes: self.loaded.bytes,
+            epochs_begun: self.begun().map(EpochName).collect(),
+            epochs_in_use: self.in_use.iter().map(|name| EpochName(name)).collect(),
+            passed_over: &self.passed,
+            broken: self.broken,
+            wrong_digests: self.wrong_digests,
+            elapsed_seconds: rounded(self.elapsed),
+            records_per_second: per_second(self.elapsed, self.loaded.observations).round(),
+        }
     }
 
     /// For people.
@@ -107,4 +111,37 @@ impl Summary {
         lines.push(time_taken(self.elapsed, self.loaded.observations));
         lines
     }
+}
+
+/// What a load came to, in numbers.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    records: u64,
+    /// Visits that were not known.
+    visits: u64,
+    /// What was known already, or told twice.
+    known: u64,
+    /// Fingerprints in another epoch than that of their visit.
+    restated: u64,
+    /// Weights that were not known.
+    weighed: u64,
+    /// Texts that have no fingerprint.
+    too_short: u64,
+    /// Pages that something came of.
+    pages: u64,
+    /// Pages that were not in the store.
+    new_pages: u64,
+    new_segments: usize,
+    /// The size of these segments.
+    written_bytes: u64,
+    epochs_begun: Vec<EpochName<'a>>,
+    /// Those of them that are in use now.
+    epochs_in_use: Vec<EpochName<'a>>,
+    /// Records that are of no use here, by their kind.
+    passed_over: &'a BTreeMap<&'static str, u64>,
+    broken: u64,
+    /// Records whose content does not have the digest that an archive declares.
+    wrong_digests: u64,
+    elapsed_seconds: f64,
+    records_per_second: f64,
 }

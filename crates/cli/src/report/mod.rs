@@ -9,7 +9,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::due::Survey;
 use simkeep::inspect::{Census, Overview};
 use simkeep::{Query, Snapshot};
@@ -18,6 +19,7 @@ use super::beside::{Beside, place_of};
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure};
 use super::gauge::{counted, watched};
+use super::json::Saw;
 use super::output::Output;
 use super::time;
 use super::words::bytes;
@@ -63,6 +65,15 @@ struct Facts {
     bands: (u32, u32),
 }
 
+/// The report that was written.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
+    file: &'a str,
+    /// The size of the file.
+    file_bytes: u64,
+    saw: Saw,
+}
+
 impl Report {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let store = common.store_of(&self.bare)?;
@@ -90,7 +101,7 @@ impl Report {
         let size = page.len() as u64;
         if common.json {
             let file = self.output.to_string_lossy();
-            output.object(&json!({ "file": file, "bytes": size }))?;
+            output.object(&Answer { file: &file, file_bytes: size, saw: Saw::of(&reader) })?;
         } else {
             let file = simkeep_archive::escape::whole(&self.output.to_string_lossy());
             output.line(&format!("{file}: {}", bytes(size)))?;

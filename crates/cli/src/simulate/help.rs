@@ -33,9 +33,9 @@ know all rates: at fixed intervals (Cho and Garcia-Molina 2003) and at random ti
 Memory: 1 to 3 KB for each page, 100 bytes for each visit of a page of a store, and 8 bytes for each
 change at random. Time: some 10 microseconds for each visit, on each core.
 
-With --json, an object a policy: "policy", "pages", "per_day", "from_day" and "to_day", "crawls",
-"visits_per_day" as they were measured; "fresh", "near", "missed", "bits" and "fresher", the
-difference from the first, with "mean" and, of several crawls, "error"; and at random an object with
-"best": "fixed_intervals", "random_times" or "few_misses", and "fresh".
+With --json, an object a policy: "policy", "pages", "visits_per_day", "from_day" and "to_day", "crawls",
+"measured_visits_per_day"; "fresh", "near_fresh", "missed", "bits" and "fresher", the difference from the
+first, with "mean" and, of several crawls, "error"; and at random an object with "optimum":
+"fixed_intervals", "random_times" or "few_misses", and "fresh".
 
 Exits with 1 if the store has too few visits."#;

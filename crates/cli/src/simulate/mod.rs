@@ -22,6 +22,7 @@ use super::exit::{Exit, Failure, say};
 use super::output::Output;
 use super::{time, words};
 use help::HELP;
+pub(super) use json::Line;
 use row::Row;
 use runs::{Crawls, run};
 use setting::Setting;
@@ -174,8 +175,8 @@ impl Simulate {
         let (rows, best): (Vec<Row>, _) =
             (rows.into_iter().map(|mut row| row.swap_remove(at)).collect(), best.get(at));
         if json {
-            for object in json::objects(&rows, best, setting, (per_day, span)) {
-                output.object(&object)?;
+            for line in json::lines(&rows, best, setting, (per_day, span)) {
+                output.object(&line)?;
             }
             return Ok(Exit::Done);
         }

@@ -26,9 +26,9 @@ fn a_table_is_built_shown_and_weighs_fingerprints() {
     let built = place.run(&["df", "build", &documents, "--out", &table, "--json"]).objects();
     let object = &built[0];
     assert_eq!((&object["documents"], &object["terms"]), (&4.into(), &8.into()));
-    assert_eq!((&object["features"], &object["left_out"]), (&"words1".into(), &0.into()));
+    assert_eq!((&object["features"], &object["left_out_terms"]), (&"words1".into(), &0.into()));
     let size = std::fs::metadata(&table).unwrap().len();
-    assert_eq!(object["bytes"], size);
+    assert_eq!(object["file_bytes"], size);
     // The same documents make the same file.
     let again = place.file("again.df");
     place.done(&["df", "build", &documents, "--out", &again]);
@@ -44,7 +44,7 @@ fn a_table_is_built_shown_and_weighs_fingerprints() {
     assert!((words[1]["idf"].as_f64().unwrap() - 3f64.ln()).abs() < 1e-9);
     assert_eq!(shown[0]["by_documents"], serde_json::json!([]));
     let shown = place.run(&["df", "show", &table, "--json"]).objects();
-    assert_eq!(shown[0]["by_documents"], serde_json::json!([{"from": 1, "terms": 8}]));
+    assert_eq!(shown[0]["by_documents"], serde_json::json!([{"from_documents": 1, "terms": 8}]));
     let out = place.done(&["df", "show", &table]);
     assert!(out.contains("8 features of words1 in 4 documents") && out.contains('█'), "{out}");
 
@@ -56,7 +56,7 @@ fn a_table_is_built_shown_and_weighs_fingerprints() {
     assert_eq!(by(&[]).code, 2);
     assert!(by(&[]).err.contains("--df"));
     let explained = by(&["--df", &table, "--explain"]).objects().remove(0);
-    let heaviest = explained["heaviest"].as_array().unwrap();
+    let heaviest = explained["explained"]["heaviest"].as_array().unwrap();
     let the = heaviest.iter().find(|feature| feature["text"] == "the").unwrap();
     assert_eq!((&the["count"], &the["documents"]), (&3.into(), &3.into()));
     let wrong = place.run(&["fingerprint", &text, "--recipe", "thesis-low", "--df", &table]);
@@ -89,10 +89,11 @@ fn tables_are_frozen_into_one_and_compared() {
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let compared = place.run(&["df", "compare", &first, &whole, &documents, "--json"]).objects();
     assert_eq!((&compared[0]["common"], &compared[0]["second_only"]), (&4.into(), &4.into()));
-    assert_eq!((&compared[0]["known"], &compared[0]["first_only"]), (&1.0.into(), &0.into()));
+    assert_eq!((&compared[0]["known_share"], &compared[0]["first_only"]), (&1.0.into(), &0.into()));
     assert_eq!(compared[0]["moves"]["documents"], 4);
     let same = place.run(&["df", "compare", &whole, &whole, &documents, "--json"]).objects();
-    assert_eq!((&same[0]["difference"], &same[0]["moves"]["mean"]), (&0.0.into(), &0.0.into()));
+    assert_eq!(same[0]["idf_difference"], 0.0);
+    assert_eq!(same[0]["moves"]["mean_distance"], 0.0);
     let out = place.done(&["df", "compare", &first, &whole, &documents]);
     assert!(out.starts_with("4 features in both, 0 in the first alone, 4 in the second"), "{out}");
     assert!(out.contains("fingerprints of 4 documents differ by"), "{out}");

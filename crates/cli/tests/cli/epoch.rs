@@ -48,7 +48,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     let begun = place.run(&begin).objects().remove(0);
     let new = begun["epoch"].as_str().unwrap().to_owned();
     assert!(new.starts_with("html/2 words1-sqrt-idf/1 df:"), "{new}");
-    assert_eq!((&begun["state"], &begun["begun_at_visit"]), (&"in use".into(), &10.into()));
+    assert_eq!((&begun["state"], &begun["begun_at_visit"]), (&"in-use".into(), &10.into()));
     // The table is the store's own now.
     std::fs::remove_file(&table).unwrap();
     let tables = place.run(&["df", "list", "--json"]).objects();
@@ -56,7 +56,11 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
 
     let stale = place.run(&["epoch", "stale", "--json"]).objects();
     assert_eq!(stale.len(), 10);
-    assert!(stale.iter().all(|page| page["epoch"] == OLD && page["t"] == "1970-01-01T00:16:40Z"));
+    assert!(
+        stale
+            .iter()
+            .all(|page| page["epoch"] == OLD && page["content_seen"] == "1970-01-01T00:16:40Z")
+    );
     let after = stale[3]["url"].as_str().unwrap();
     let rest = ["epoch", "stale", "--after", after, "--limit", "2", "--json"];
     assert_eq!(place.run(&rest).objects(), stale[4..6]);
@@ -169,7 +173,7 @@ fn texts_get_no_fingerprints_in_an_epoch_that_names_no_table() {
     }
     let ready =
         r#"{"url":"https://example.com/1","t":1000,"fingerprint":"00000000000000ff","epoch":"x"}"#;
-    assert_eq!(place.ingest(ready)["new"], 1);
+    assert_eq!(place.ingest(ready)["new_pages"], 1);
 }
 
 /// Two recipes side by side: changes are told by the one, near-duplicates found by the other.
@@ -180,7 +184,7 @@ fn an_epoch_for_near_duplicates_stands_beside_the_one_for_change() {
     assert_ne!(place.run(&["epoch", "begin", "--recipe", "near", "--role", "all"]).code, 0);
     let begin = ["epoch", "begin", "--recipe", "near", "--role", "near", "--json"];
     let begun = place.run(&begin).objects().remove(0);
-    assert_eq!((&begun["role"], &begun["state"]), (&"near".into(), &"in use".into()));
+    assert_eq!((&begun["role"], &begun["state"]), (&"near".into(), &"in-use".into()));
     let near = begun["epoch"].as_str().unwrap().to_owned();
     let other = ["epoch", "begin", "--recipe", "near", "--role", "both"];
     let refused = place.run(&other);

@@ -101,7 +101,7 @@ fn dates_and_weights_are_exported_and_come_back() {
 "#;
     let place = Place::new();
     let summary = place.ingest(lines);
-    let told = ["records", "first", "same", "weighed", "unweighed"].map(|key| &summary[key]);
+    let told = ["records", "new", "same", "weighed", "unweighed"].map(|key| &summary[key]);
     assert_eq!(told.map(|n| n.as_u64().unwrap()), [5, 1, 1, 2, 1]);
     let export = place.export();
     let of_weights = |line: &&str| line.contains("weight") && !line.contains("fingerprint");

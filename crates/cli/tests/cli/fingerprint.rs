@@ -26,7 +26,7 @@ fn files_and_standard_input_have_fingerprints() {
     let fingerprint = Fingerprinter::new(&recipe).unwrap().of_text(TEXT).unwrap();
     assert_eq!(strict[0]["fingerprint"], format!("{fingerprint:016x}"));
     assert_eq!(
-        (&strict[0]["recipe"], &strict[0]["name"]),
+        (&strict[0]["called"], &strict[0]["recipe"]),
         (&"strict".into(), &"words3-sqrt/1".into())
     );
     assert!(!place.store().exists());
@@ -44,10 +44,12 @@ fn an_explanation_names_features_and_bits() {
     assert!(lines[3].ends_with("%      2 times  these terms"), "{out}");
     assert!(lines[4].starts_with("  bits nearest to flipping: "), "{out}");
     let object = place.run(&[&args[..], &["--json"]].concat()).objects().remove(0);
-    assert_eq!(object["heaviest"].as_array().unwrap().len(), 2);
-    assert_eq!((&object["features"], &object["voting"]), (&17.into(), &17.into()));
-    assert_eq!(object["balance"].as_array().unwrap().len(), 64);
-    let bits = object["balance"].as_array().unwrap().iter().zip(0..);
+    let why = &object["explained"];
+    assert_eq!(why["heaviest"].as_array().unwrap().len(), 2);
+    let counts = ["distinct_features", "voting_features"].map(|key| why[key].as_u64());
+    assert_eq!(counts, [Some(17); 2]);
+    assert_eq!(why["balance"].as_array().unwrap().len(), 64);
+    let bits = why["balance"].as_array().unwrap().iter().zip(0..);
     let bits = bits.map(|(balance, bit)| u64::from(balance.as_f64().unwrap() > 0.0) << bit);
     assert_eq!(object["fingerprint"], format!("{:016x}", bits.sum::<u64>()));
 }
@@ -63,7 +65,8 @@ fn recipes_are_listed_and_mistaken_ones_refused() {
     assert!(lines.iter().all(|line| line.chars().count() <= 100), "{out}");
     let listed = place.run(&["fingerprint", "--recipes", "--json"]).objects();
     assert_eq!(listed.len(), Recipe::PRESETS.len());
-    let keys = ["near", "holds", "minor", "moderate"].map(|key| listed[1][key].as_u64());
+    let keys =
+        ["near_distance", "holds_distance", "minor", "moderate"].map(|key| listed[1][key].as_u64());
     assert_eq!((keys, &listed[1]["hidden"]), ([3, 5, 1, 8].map(Some), &json!(0.52)));
     for (recipe, why) in [
         ("words2", "names no version"),

@@ -10,7 +10,7 @@ fn a_page_is_forgotten_and_begins_anew() {
     assert_eq!(place.run(&["history", url]).code, 1);
     assert_eq!(place.run(&["forget", url]).code, 1);
     let summary = place.ingest(CRAWL);
-    assert_eq!((&summary["new"], &summary["known"]), (&1.into(), &4.into()));
+    assert_eq!((&summary["new_pages"], &summary["known"]), (&1.into(), &4.into()));
 }
 
 #[test]
@@ -55,7 +55,9 @@ fn what_would_be_forgotten_is_said_and_stays() {
     );
     let url = "https://example.com/terms";
     let dry = place.run(&["forget", url, "--dry-run", "--json"]).objects().remove(0);
-    let expected = json!({ "pages": 1, "visits": 6, "first": [url], "dry_run": true });
+    let expected = json!({
+        "pages": 1, "visits": 6, "purged": false, "dry_run": true, "first_urls": [url],
+    });
     assert_eq!(dry, expected);
     let none = place.run(&["forget", "--prefix", "example.net", "--dry-run"]);
     assert_eq!((none.code, none.out.as_str()), (1, ""));

@@ -7,11 +7,13 @@ fn what_is_loaded_is_what_would_be_ingested() {
     let (ingested, loaded) = (Place::with(CRAWL), Place::new());
     let summary = loaded.load(CRAWL);
     assert_eq!(loaded.export(), ingested.export());
-    for (key, number) in [("records", 10), ("visits", 10), ("pages", 4), ("new", 4), ("known", 0)] {
+    for (key, number) in
+        [("records", 10), ("visits", 10), ("pages", 4), ("new_pages", 4), ("known", 0)]
+    {
         assert_eq!(summary[key], number, "{key}");
     }
     let again = loaded.load(CRAWL);
-    assert_eq!((&again["known"], &again["segments"]), (&10.into(), &0.into()));
+    assert_eq!((&again["known"], &again["new_segments"]), (&10.into(), &0.into()));
     assert_eq!(loaded.export(), ingested.export());
     loaded.done(&["verify"]);
 }
@@ -134,7 +136,7 @@ fn data_begins_an_epoch_of_our_recipes_only_when_that_is_asked_for() {
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         let line = format!("{:<25}{:>13}  {OURS}\n", "epochs begun", 1);
         assert!(ran.out.contains(&line), "{}", ran.out);
-        assert_eq!(epochs(&place)[2], (OURS.to_owned(), "in use".to_owned()));
+        assert_eq!(epochs(&place)[2], (OURS.to_owned(), "in-use".to_owned()));
         // Named by the user, it is no other's word.
         let place = Place::with(TEXT);
         let plain = ready(2, OURS).replace(&format!(",\"epoch\":\"{OURS}\""), "");
@@ -187,7 +189,7 @@ fn an_input_begins_so_many_epochs_and_no_more() {
     let ran = place.run_with_input(&["ingest", "-", "--max-epochs", "3", "--json"], &lines);
     let summary = &ran.objects()[0];
     assert_eq!(summary["epochs_begun"], serde_json::json!(["e0", "e1", "e2"]));
-    assert_eq!((&summary["broken"], &summary["new"]), (&1.into(), &4.into()));
+    assert_eq!((&summary["broken"], &summary["new_pages"]), (&1.into(), &4.into()));
     assert!(ran.err.contains("e3") && ran.err.contains("--max-epochs"), "{}", ran.err);
     // Those that are there already are no new ones.
     let ran = place.run_with_input(&["load", "-", "--max-epochs", "0"], &lines);

@@ -26,6 +26,7 @@ mod no_threads;
 mod repair;
 mod report;
 mod revisit;
+mod schema;
 mod short;
 mod simulate;
 mod snapshots;
@@ -157,6 +158,12 @@ impl Ran {
     /// The JSON objects that were printed, one a line.
     fn objects(&self) -> Vec<Value> {
         objects(&self.out)
+    }
+
+    /// What was said on standard error, with --json.
+    fn said(&self) -> Vec<String> {
+        let message = |said: Value| said["message"].as_str().unwrap().to_owned();
+        objects(&self.err).into_iter().map(message).collect()
     }
 }
 

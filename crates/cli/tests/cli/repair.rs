@@ -76,7 +76,7 @@ fn damage_of_pages_is_told_with_the_bytes_and_exits_with_4() {
     let ran = place.run(&["repair", "--to", "other", "--json"]);
     let repaired = &ran.objects()[0];
     assert_eq!((ran.code, &repaired["lost_visits"]), (4, &10.into()), "{repaired}");
-    assert_eq!(repaired["lost"][0]["bytes"][0], 64);
+    assert_eq!(repaired["lost"][0]["offset"], 64);
 }
 
 #[test]

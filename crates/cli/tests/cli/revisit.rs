@@ -31,7 +31,7 @@ fn a_revisit_counts_as_the_content_of_its_original() {
     ]
     .concat();
     let summary = ingest(&place, &archive);
-    assert_eq!((&summary["new"], &summary["same"]), (&1.into(), &2.into()));
+    assert_eq!((&summary["new_pages"], &summary["same"]), (&1.into(), &2.into()));
     assert_eq!((&summary["changed"], &summary["reverted"]), (&1.into(), &1.into()));
     assert_eq!(verdicts(&place, "http://a/"), ["new", "same", "changed", "reverted", "same"]);
     let export = place.export();
@@ -61,7 +61,7 @@ fn a_revisit_may_repeat_another_page() {
     ]
     .concat();
     let summary = ingest(&place, &archive);
-    assert_eq!((&summary["new"], &summary["exact_copies"]), (&3.into(), &2.into()));
+    assert_eq!((&summary["new_pages"], &summary["exact_copies"]), (&3.into(), &2.into()));
     assert_eq!(place.done(&["near", "--url", "http://c/"]).lines().count(), 2);
     assert_eq!(ingest(&place, &archive)["known"], 3);
 }
@@ -91,7 +91,7 @@ fn an_original_on_another_page_is_found_while_it_is_remembered() {
     let alone = [("WARC-Payload-Digest", digest.as_str())];
     let both = response("http://a/", 1, &digest, FIRST) + &revisit("http://b/", 2, &alone);
     let summary = ingest(&place, &both);
-    assert_eq!((&summary["first"], &summary["exact_copies"]), (&2.into(), &1.into()));
+    assert_eq!((&summary["new"], &summary["exact_copies"]), (&2.into(), &1.into()));
     assert_eq!(summary["revisits_without_original"], 0);
     assert_eq!(ingest(&place, &both)["known"], 2);
     // It does not matter what else is ingested with it.
@@ -119,7 +119,7 @@ fn a_digest_of_another_algorithm_names_an_original_as_well() {
         .concat();
         let summary = ingest(&place, &archive);
         assert_eq!((&summary["wrong_digests"], &summary["reverted"]), (&0.into(), &1.into()));
-        assert_eq!((&summary["first"], &summary["exact_copies"]), (&2.into(), &1.into()));
+        assert_eq!((&summary["new"], &summary["exact_copies"]), (&2.into(), &1.into()));
         // What is kept is of one algorithm.
         let kept = sha1(FIRST)[5..37].to_owned();
         assert_eq!(place.run(&["history", "http://b/", "--json"]).objects()[0]["digest"], kept);
@@ -127,7 +127,7 @@ fn a_digest_of_another_algorithm_names_an_original_as_well() {
 
         // Later on by the page and the time that it names, where it names them.
         let later = revisit("http://c/", 6, &referring("2024-01-01T00:00:00Z"));
-        assert_eq!(ingest(&place, &later)["first"], 1);
+        assert_eq!(ingest(&place, &later)["new"], 1);
         assert_eq!(place.run(&["history", "http://c/", "--json"]).objects()[0]["digest"], kept);
         let wrong = revisit("http://d/", 6, &referring("2024-01-02T00:00:00Z"));
         let unknown = revisit("http://d/", 7, &[("WARC-Payload-Digest", digest)]);
@@ -161,7 +161,7 @@ fn what_repeats_something_that_was_passed_over_is_passed_over() {
     ]
     .concat();
     let summary = ingest(&place, &archive);
-    assert_eq!((&summary["new"], &summary["records"]), (&1.into(), &1.into()));
+    assert_eq!((&summary["new_pages"], &summary["records"]), (&1.into(), &1.into()));
     assert_eq!(summary["passed_over"]["binary"], 6);
     assert_eq!(place.run(&["stats", "--json"]).objects()[0]["pages"], 1);
 }

@@ -60,7 +60,7 @@ fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
         .collect();
     let summary = ingest(&place, &archive);
     let count = |key: &str| summary[key].as_u64().unwrap();
-    assert_eq!((count("records"), count("new"), count("too_short")), (1_200, 1_200, 1_000));
+    assert_eq!((count("records"), count("new_pages"), count("too_short")), (1_200, 1_200, 1_000));
     // Each of twenty groups has a copy, and one that is near to both if its one word moves few bits.
     let distances: Vec<u32> = (0..20).map(|group| near_of(group * 10)).collect();
     let within = |k: u32| distances.iter().filter(|distance| **distance <= k).count();
@@ -158,7 +158,7 @@ fn a_search_that_explains_itself_says_how_many_pages_took_no_part() {
     };
     assert_eq!(without(&[]), (5, took_no_part("5 pages have")));
     let plain = place.run(&["near", "--text", &page, "--json"]).objects().remove(0);
-    assert!(plain.get("without_fingerprint").is_none());
+    assert!(plain["without_fingerprint"].is_null());
     // Of the next epoch nothing has one, until it is restated.
     place.done(&["epoch", "begin", "--recipe", "strict"]);
     assert_eq!(without(&[]).0, 6);

@@ -37,7 +37,7 @@ fn the_pages_of_a_store_are_crawled_again() {
     let objects = super::objects(&place.done(&args));
     let fresh = |at: usize| objects[at]["fresh"]["mean"].as_f64().unwrap();
     assert_eq!((objects.len(), &objects[0]["policy"]), (2, &json!("value")));
-    assert_eq!((&objects[0]["pages"], &objects[0]["per_day"]), (&json!(25), &json!(5.0)));
+    assert_eq!((&objects[0]["pages"], &objects[0]["visits_per_day"]), (&json!(25), &json!(5.0)));
     // Twenty pages are fresh at all times, and the others hardly ever by any policy.
     assert!(fresh(0) >= 0.8 && fresh(1) >= 0.8 && fresh(0) < 0.99, "{objects:?}");
     assert!(objects[1]["fresher"]["mean"].as_f64().is_some());
@@ -68,7 +68,7 @@ fn a_seed_names_the_pages_that_change_by_chance() {
     let widths: Vec<usize> = text.lines().map(str::len).collect();
     assert!(widths.iter().all(|width| *width <= 100), "{text}");
     let json = super::objects(&place.done(&[&args[..], &["--json"]].concat()));
-    assert_eq!(json.last().unwrap()["best"], "few_misses");
+    assert_eq!(json.last().unwrap()["optimum"], "few_misses");
     assert!(json[0]["fresh"]["error"].is_f64() && json[0]["crawls"] == 2, "{}", json[0]);
 }
 

@@ -132,9 +132,9 @@ fn crawl(place: &Place) -> Vec<String> {
 fn lasting(ran: &Ran) -> (i32, Vec<Value>, String) {
     let mut objects = ran.objects();
     for object in objects.iter_mut().filter_map(Value::as_object_mut) {
-        let timed = |key: &str| key == "seconds" || key.ends_with("_per_second");
+        let timed = |key: &str| key == "elapsed_seconds" || key.ends_with("_per_second");
         // How much was read when it was stopped depends on how far some were ahead.
-        let ahead = |key: &str| key == "bytes" && ran.code != 0;
+        let ahead = |key: &str| key == "read_bytes" && ran.code != 0;
         object.retain(|key, _| !timed(key) && !ahead(key));
     }
     (ran.code, objects, ran.err.clone())
@@ -168,7 +168,7 @@ fn ingest_and_load_find_the_same_on_any_number_of_threads() {
     let (ran, export) = same_on_all(&place, &["ingest"], &files);
     let summary = ran.objects().remove(0);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    for key in ["first", "changed", "gone", "out_of_order", "broken"] {
+    for key in ["new", "changed", "gone", "out_of_order", "broken"] {
         assert!(summary[key].as_u64().unwrap() > 20, "{summary}");
     }
     assert_eq!(ran.err.lines().count(), 21, "{}", ran.err);

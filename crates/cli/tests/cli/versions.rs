@@ -103,7 +103,8 @@ fn the_words_that_changed_are_shown_by_distance() {
         let quantiles: Vec<f64> =
             of["quantiles"].as_array().unwrap().iter().map(|q| q.as_f64().unwrap()).collect();
         assert!(quantiles.is_sorted() && quantiles.len() == 5);
-        let bands: f64 = of["bands"].as_array().unwrap().iter().map(|b| b.as_f64().unwrap()).sum();
+        let bands: f64 =
+            of["in_bands"].as_array().unwrap().iter().map(|b| b.as_f64().unwrap()).sum();
         assert!((bands - 1.0).abs() < 1e-9);
     }
     // A tenth of the words is replaced and so many are new: a tenth of both.

@@ -8,15 +8,18 @@ mod tally;
 use std::path::Path;
 
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use simkeep::fingerprint::{Bands, Recipe};
 use simkeep_archive::documents;
 
 use super::super::exit::{Exit, Failure};
+use super::super::json::Share;
 use super::super::output::Output;
 use super::super::reading::Reading;
 use super::super::recipe::Called;
-use super::super::words::{count, many};
+use super::super::words::{self, count, many};
+use super::Line;
 use compare::Compared;
 use read::{Anew, Runs};
 use tally::{Changes, Tally};
@@ -63,7 +66,7 @@ impl Versions {
         }
         for (Called { name, recipe }, tally) in called.iter().zip(&tallies) {
             if json {
-                output.object(&self.object(name, recipe, &compared, tally))?;
+                output.object(&Line::Versions(self.answer(name, recipe, &compared, tally)))?;
             } else {
                 output.line(&row(name, recipe, tally))?;
             }
@@ -76,40 +79,102 @@ impl Versions {
         Ok(Exit::Done)
     }
 
-    fn object(&self, name: &str, recipe: &Recipe, compared: &Compared, tally: &Tally) -> Value {
+    fn answer<'a>(
+        &self,
+        called: &'a str,
+        recipe: &Recipe,
+        compared: &Compared,
+        tally: &Tally,
+    ) -> Answer<'a> {
         let bands = recipe.bands();
-        let named = |Bands { minor, moderate }| json!({ "minor": minor, "moderate": moderate });
         let rightness = tally.rightness(bands);
-        let mut object = json!({
-            "recipe": name,
-            "name": recipe.name(),
-            "changed": compared.changed,
-            "returned": compared.returned,
-            "equal": compared.equal,
-            "short": compared.short,
-            "long": compared.long,
-            "hidden": tally.hidden(),
-            "bands": named(bands),
-            "right": rightness.map(|rightness| rightness.right),
-            "two_off": rightness.map(|rightness| rightness.far_off),
-            "most_right": tally.best(|rightness| rightness.right).map(named),
-            "best_balanced": tally.best(|rightness| rightness.balanced).map(named),
-            "below_in_above": tally.told(),
-        });
-        if let Some(object) = object.as_object_mut().filter(|_| self.magnitude) {
-            let distances = tally.distances().map(|(distance, changes)| {
-                let told = recipe.meaning(distance).changed();
-                json!({
-                    "distance": distance,
-                    "pairs": changes.pairs(),
-                    "quantiles": QUANTILES.map(|share| changes.quantile(share)),
-                    "bands": changes.bands(),
-                    "told": [told.start, told.end],
-                })
-            });
-            object.insert("distances".to_owned(), distances.collect());
+        let distances = || {
+            tally.distances().map(|(distance, changes)| OfDistance {
+                distance,
+                pairs: changes.pairs(),
+                quantiles: QUANTILES.map(|share| changes.quantile(share)),
+                in_bands: changes.bands(),
+                words_changed: words::changed(&recipe.meaning(distance)),
+            })
+        };
+        Answer {
+            called,
+            recipe: recipe.name(),
+            changed: compared.changed,
+            returned: compared.returned,
+            equal: compared.equal,
+            short: compared.short,
+            long: compared.long,
+            hidden: tally.hidden(),
+            bands: bands.into(),
+            right: rightness.map(|rightness| rightness.right),
+            two_off: rightness.map(|rightness| rightness.far_off),
+            most_right: tally.best(|rightness| rightness.right).map(OfBands::from),
+            best_balanced: tally.best(|rightness| rightness.balanced).map(OfBands::from),
+            below_in_above: tally.told(),
+            distances: self.magnitude.then(|| distances().collect()),
         }
-        object
+    }
+}
+
+/// What the distances of a recipe mean, found on versions of pages. Null is what nothing is known of.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OfVersions")]
+pub(crate) struct Answer<'a> {
+    /// As the recipe was called.
+    called: &'a str,
+    /// The name that says all of it.
+    recipe: String,
+    /// Pairs of versions that changed: those that are compared.
+    changed: u64,
+    /// Pairs that are returns to an earlier version.
+    returned: u64,
+    /// Pairs of equal words.
+    equal: u64,
+    /// Pairs of too few words.
+    short: u64,
+    /// Pairs of too many words.
+    long: u64,
+    /// The share of pairs that have one fingerprint.
+    hidden: Option<f64>,
+    bands: OfBands,
+    /// The share of pairs that are in the band that is told.
+    right: Option<f64>,
+    /// The share of pairs that are two bands off.
+    two_off: Option<f64>,
+    /// The bands that would have most pairs right.
+    most_right: Option<OfBands>,
+    /// Those that would have most right if there were as many pairs of each band.
+    best_balanced: Option<OfBands>,
+    /// For what shares of pairs the share of words is below the range that is told, in it, and above it.
+    below_in_above: Option<[f64; 3]>,
+    /// By distance, what share of the words changed, if that was asked for.
+    distances: Option<Vec<OfDistance>>,
+}
+
+/// Up to which distance a change is minor, and up to which moderate.
+#[derive(Serialize, JsonSchema)]
+struct OfBands {
+    minor: u32,
+    moderate: u32,
+}
+
+/// The pairs of one distance.
+#[derive(Serialize, JsonSchema)]
+struct OfDistance {
+    distance: u32,
+    pairs: u64,
+    /// What share of the words changed at most for .1, .25, .5, .75 and .9 of them.
+    quantiles: [Option<f32>; 5],
+    /// The share of them that is minor, moderate and major.
+    in_bands: Option<[f64; 3]>,
+    /// From what share of the words to what share is told.
+    words_changed: [Share; 2],
+}
+
+impl From<Bands> for OfBands {
+    fn from(Bands { minor, moderate }: Bands) -> OfBands {
+        OfBands { minor, moderate }
     }
 }
 

@@ -5,7 +5,7 @@ use simkeep_archive::escape;
 use super::super::Facts;
 use super::super::figure::{Figure, bars, spans};
 use super::{Chapter, headings};
-use crate::epoch::state;
+use crate::json::Epoch;
 use crate::words::{bytes, count};
 
 pub(super) fn chapter(facts: &Facts) -> Chapter {
@@ -119,7 +119,7 @@ fn epochs(facts: &Facts) -> Figure {
             .map(|e| {
                 vec![
                     escape::whole(&e.info.name),
-                    state(&e.info, e.is_in_use).to_owned(),
+                    Epoch::from(e).state().name().to_owned(),
                     e.info.role.to_string(),
                     count(e.fingerprints),
                     count(e.info.begun),

@@ -1,0 +1,378 @@
+//! What programs read: the schemas, and that all JSON of all verbs is as they say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+
+/// The schemas that are published.
+fn published() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema")
+}
+
+/// The schema of each verb.
+fn schemas() -> BTreeMap<String, Value> {
+    let printed: Value = serde_json::from_str(&Place::new().done(&["schema"])).unwrap();
+    printed.as_object().unwrap().clone().into_iter().collect()
+}
+
+/// The files that are to be in `docs/schema`.
+fn files_of_schemas() -> BTreeMap<String, String> {
+    let file = |(verb, schema): (String, Value)| {
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        (format!("{}.json", verb.replace(' ', "-")), text)
+    };
+    schemas().into_iter().map(file).collect()
+}
+
+#[test]
+fn the_schemas_in_docs_are_those_that_are_printed() {
+    let names = std::fs::read_dir(published()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let read = |name: String| {
+        let text = std::fs::read_to_string(published().join(&name)).unwrap();
+        (name, text)
+    };
+    let found: BTreeMap<String, String> = names.map(read).collect();
+    let made = files_of_schemas();
+    let all: BTreeSet<&String> = found.keys().chain(made.keys()).collect();
+    let other: Vec<&&String> =
+        all.iter().filter(|name| found.get(**name) != made.get(**name)).collect();
+    assert!(
+        other.is_empty(),
+        "docs/schema is not what `simkeep schema` prints: {other:?}. No key may be renamed; if some were \
+         added, make it anew:\n  cargo test --release -p simkeep-cli --test cli make_schemas -- --ignored"
+    );
+    for verb in ["history", "inspect page", "messages"] {
+        let words = verb.split(' ').collect::<Vec<_>>();
+        let one = Place::new().done(&[&["schema"], &words[..]].concat());
+        assert_eq!(made[&format!("{}.json", verb.replace(' ', "-"))], one);
+    }
+}
+
+#[test]
+#[ignore = "writes docs/schema"]
+fn make_schemas() {
+    let _ = std::fs::remove_dir_all(published());
+    std::fs::create_dir_all(published()).unwrap();
+    for (name, text) in files_of_schemas() {
+        std::fs::write(published().join(name), text).unwrap();
+    }
+}
+
+/// Allows an object no key that its schema does not name. What is published allows them, since a later
+/// version may add some.
+fn closed(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.contains_key("properties") {
+                object.entry("additionalProperties").or_insert(false.into());
+            }
+            object.values_mut().for_each(closed);
+        }
+        Value::Array(all) => all.iter_mut().for_each(closed),
+        _ => {}
+    }
+}
+
+/// Schemas that answers are held against, and of which verbs there were any.
+struct Checker {
+    schemas: boon::Schemas,
+    verbs: BTreeMap<String, boon::SchemaIndex>,
+    seen: BTreeSet<String>,
+    wrong: Vec<String>,
+}
+
+impl Checker {
+    fn new() -> Checker {
+        let (mut compiler, mut schemas) = (boon::Compiler::new(), boon::Schemas::new());
+        compiler.enable_format_assertions();
+        let mut verbs = BTreeMap::new();
+        for (verb, mut schema) in self::schemas() {
+            closed(&mut schema);
+            let name = format!("simkeep:///{}", verb.replace(' ', "-"));
+            compiler.add_resource(&name, schema).unwrap();
+            verbs.insert(verb, compiler.compile(&name, &mut schemas).unwrap());
+        }
+        Checker { schemas, verbs, seen: BTreeSet::new(), wrong: Vec::new() }
+    }
+
+    fn check(&mut self, verb: &str, args: &[&str], line: &str) {
+        let value: Value = match serde_json::from_str(line) {
+            Ok(value) => value,
+            Err(e) => return self.wrong.push(format!("{args:?}: {e}: {line}")),
+        };
+        self.seen.insert(verb.to_owned());
+        if let Err(e) = self.schemas.validate(&value, self.verbs[verb]) {
+            self.wrong.push(format!("{args:?} is not as its schema says: {e:#}\n{line}"));
+        }
+    }
+
+    /// Runs a verb, and holds all that it prints against its schema.
+    fn run(&mut self, place: &Place, args: &[&str]) -> Ran {
+        self.run_with(place, args, "")
+    }
+
+    fn run_with(&mut self, place: &Place, args: &[&str], input: &str) -> Ran {
+        let two = args.iter().take(2).copied().collect::<Vec<_>>().join(" ");
+        let verb = if self.verbs.contains_key(&two) { two } else { args[0].to_owned() };
+        let ran = place.run_with_input(&[args, &["--json"]].concat(), input);
+        ran.out.lines().for_each(|line| self.check(&verb, args, line));
+        ran.err.lines().for_each(|line| self.check("messages", args, line));
+        if ran.code > 1 && ran.err.is_empty() && ran.out.is_empty() {
+            self.wrong.push(format!("{args:?} ended with {} and said nothing", ran.code));
+        }
+        ran
+    }
+
+    /// All verbs that only read, on a store where it has this page and this epoch.
+    fn ask(&mut self, place: &Place, url: &str, epoch: &str) {
+        let print = "00000000000000ff";
+        let all: &[&[&str]] = &[
+            &["stats"],
+            &["stats", "--changes"],
+            &["verify"],
+            &["inspect"],
+            &["inspect", "--deep"],
+            &["inspect", "page", url],
+            &["inspect", "page", url, "--all"],
+            &["inspect", "host", "example.com"],
+            &["inspect", "host", "example.org"],
+            &["inspect", "fingerprint", print, "-k", "9", "--epoch", epoch],
+            &["inspect", "segment", "1"],
+            &["inspect", "segment", "2"],
+            &["inspect", "epoch", epoch],
+            &["history", url],
+            &["history", url, "--as-of", "2024-01-03"],
+            &["near", "--url", url],
+            &["near", print, "--epoch", epoch, "--ever", "--explain", "-k", "64"],
+            &["near", print, "--epoch", epoch, "--nearest", "2"],
+            &["pairs", "-k", "30"],
+            &["scan"],
+            &["scan", "example.com"],
+            &["diff", "--since", "2024-01-02"],
+            &["due"],
+            &["due", "--by-host"],
+            &["due", "--plan", "5", "--now", "2030-01-01"],
+            &["due", "--policy", "fixed:1d"],
+            &["recrawl", url],
+            &["recrawl", url, "--per-day", "0.000001"],
+            &["recrawl", "https://none.example/"],
+            &["simulate", "--policy", "value"],
+            &["epoch", "list"],
+            &["epoch", "stale"],
+            &["df", "list"],
+            &["export"],
+            &["export", "-o", "export.jsonl"],
+            &["report", "-o", "report.html"],
+            &["forget", url, "--dry-run"],
+        ];
+        for args in all {
+            self.run(place, args);
+        }
+    }
+
+    /// That nothing was wrong.
+    fn finish(&self) {
+        assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
+    }
+}
+
+const TERMS: &str = "https://example.com/terms";
+
+/// A copy of a folder.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let from = entry.unwrap().path();
+        let to = to.join(from.file_name().unwrap());
+        if from.is_dir() { copy(&from, &to) } else { std::fs::copy(&from, &to).map(drop).unwrap() }
+    }
+}
+
+/// A place with a sealed store, and the segments of it.
+fn sealed(lines: &str) -> (Place, Vec<PathBuf>) {
+    let place = Place::with(lines);
+    place.open().seal().unwrap();
+    let found = files(&place.store()).into_iter().map(|(path, ..)| path);
+    let segments = found.filter(|path| path.extension().is_some_and(|end| end == "seg")).collect();
+    (place, segments)
+}
+
+#[test]
+fn what_questions_print_is_as_the_schemas_say() {
+    let mut checker = Checker::new();
+    let empty = Place::new();
+    empty.done(&["epoch", "begin"]);
+    checker.ask(&empty, TERMS, "html/2 words2-sqrt/1");
+    checker.ask(&Place::with(CRAWL), TERMS, "e");
+    checker.ask(&sealed(CRAWL).0, TERMS, "e");
+    checker.ask(&Place::new(), TERMS, "e");
+
+    let golden = Place::new();
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../format/golden/v4"), &golden.store());
+    let page = golden.run(&["scan", "--json"]).objects().remove(0)["url"].take();
+    let epochs = golden.run(&["epoch", "list", "--json"]).objects();
+    for epoch in &epochs {
+        checker.ask(&golden, page.as_str().unwrap(), epoch["epoch"].as_str().unwrap());
+    }
+    assert!(epochs.len() > 1);
+    checker.finish();
+}
+
+#[test]
+fn what_is_said_of_damage_is_as_the_schemas_say() {
+    let mut checker = Checker::new();
+    for offset in [0, 70, 4000] {
+        let (place, segments) = sealed(CRAWL);
+        let mut bytes = std::fs::read(&segments[0]).unwrap();
+        let at = offset.min(bytes.len() - 5);
+        bytes[at] ^= 1;
+        std::fs::write(&segments[0], bytes).unwrap();
+        checker.ask(&place, TERMS, "e");
+        checker.run(&place, &["repair", "--to", "saved"]);
+    }
+    let (place, segments) = sealed(CRAWL);
+    std::fs::remove_file(&segments[0]).unwrap();
+    checker.ask(&place, TERMS, "e");
+    checker.run(&place, &["repair", "--to", "saved"]);
+    let place = Place::with(CRAWL);
+    std::fs::write(place.path("store/catalog.redb"), [7; 9000]).unwrap();
+    checker.ask(&place, TERMS, "e");
+    checker.run(&place, &["repair", "--to", "saved"]);
+    let (place, _) = sealed(CRAWL);
+    checker.run(&place, &["repair", "--to", "saved"]);
+    checker.finish();
+}
+
+/// URLs and names that strangers choose: quotes, markup, marks of direction, and 8 KiB of them.
+#[test]
+fn what_strangers_wrote_is_as_the_schemas_say() {
+    let mut checker = Checker::new();
+    let long = format!("https://example.com/{}", "\u{202e}é\"".repeat(1360));
+    let urls = [
+        "https://example.com/\u{202e}\"</svg>\\",
+        "javascript:alert('\"')",
+        "=cmd|' /C calc'!A0",
+        "https://example.com/\u{feff}\u{200b}?a=\u{e0001}",
+        &long,
+    ];
+    let epoch = "\u{202e}\"e\" </script>";
+    let mut lines = String::new();
+    for (n, url) in urls.iter().enumerate() {
+        for (t, print) in [(1_704_067_200, n), (1_704_153_600, n + 7), (1_704_240_000, n)] {
+            let line = json!({
+                "url": url, "t": t, "fingerprint": format!("{print:016x}"), "epoch": epoch,
+                "digest": format!("{print:032x}"), "weight": 2.5, "modified": t - 1, "status": 200,
+            });
+            lines += &format!("{line}\n");
+        }
+    }
+    let (place, _) = sealed(&lines);
+    for url in urls {
+        checker.ask(&place, url, epoch);
+    }
+    checker.ask(&place, "no\u{7f}url", "none");
+    let writer = place.open();
+    checker.ask(&place, urls[0], epoch);
+    drop(writer);
+    checker.finish();
+}
+
+/// What the other verbs print; and that none was left out in all of this.
+#[test]
+fn what_all_other_verbs_print_is_as_the_schemas_say() {
+    let mut checker = Checker::new();
+    let place = Place::new();
+    let text = |from: usize| (from..from + 150).map(|n| format!("word{n} ")).collect::<String>();
+    let page =
+        |url: &str, t: u64, text: &str| json!({"url": url, "t": t, "text": text}).to_string();
+    let mut pages = Vec::new();
+    for n in 0..6 {
+        for version in 0..4_u64 {
+            let (url, t) = (format!("https://example.com/{n}"), 1_704_067_200 + version * 400_000);
+            pages.push(page(&url, t, &text(n + usize::from(version == 2))));
+        }
+    }
+    let lines = place.write("pages.jsonl", pages.join("\n"));
+    let documents = (0..6).map(|n| {
+        let url = format!("https://example.net/{n}");
+        json!({"id": n.to_string(), "url": url, "t": 1, "text": text(n % 4)}).to_string()
+    });
+    let documents = place.write("documents.jsonl", documents.collect::<Vec<_>>().join("\n"));
+    let pairs = place.write("pairs.tsv", "0\t1\t0.9\n1\t2\t0.6\n");
+    place.write("text.txt", text(0));
+    place.write("short.txt", "a few");
+    place.write("broken.jsonl", "{\"url\":1}\n");
+    let recipe = ["--recipe", "words-idf"];
+    for args in [
+        &["df", "build", &lines, "--out", "a.df", "--recipe", "words-idf"][..],
+        &["df", "build", &documents, "--out", "b.df", "--recipe", "words-idf"],
+        &["df", "freeze", "a.df", "b.df", "--out", "c.df"],
+        &["df", "show", "a.df"],
+        &["df", "show", "a.df", "word1 word2", "word7"],
+        &["df", "compare", "a.df", "b.df"],
+        &["df", "compare", "a.df", "b.df", &lines],
+        &["df", "compare", "a.df", "none.df"],
+        &["epoch", "begin"],
+        &["ingest", &lines],
+        &["ingest", &lines],
+        &["ingest", "broken.jsonl"],
+        &["ingest", "broken.jsonl", "--strict"],
+        &["ingest", "text.txt", "short.txt"],
+        &["epoch", "begin", recipe[0], recipe[1], "--df", "a.df"],
+        &["epoch", "stale"],
+        &["ingest", &lines, "--restate"],
+        &["epoch", "end", "html/2 words2-sqrt/1", "--left", "9"],
+        &["epoch", "end", "none"],
+        &["load", "store", "--store", "loaded"],
+        &["load", &lines, "--store", "other"],
+        &["load", &lines, "--store", "other"],
+        &["load", "broken.jsonl", "--store", "none"],
+        &["diff", "store", "other"],
+        &["diff", "other", "store"],
+        &["diff", "--exact", "store", "other"],
+        &["fingerprint", "text.txt", "short.txt", "none.txt"],
+        &["fingerprint", "text.txt", "--explain"],
+        &["fingerprint", "text.txt", "--explain", recipe[0], recipe[1], "--df", "a.df"],
+        &["fingerprint", "--recipes"],
+        &["near", "--text", "text.txt"],
+        &["near", "--text", "short.txt"],
+        &["evaluate", &documents, "--pairs", &pairs, "--seeds", "2"],
+        &["evaluate", &documents, "--resemblance", "2"],
+        &["evaluate", "--versions", &lines, "--magnitude"],
+        &["simulate", "--random", "by-host", "--days", "9", "--seeds", "2"],
+        &["simulate"],
+        &["repair", "--to", "saved"],
+        &["forget", "https://example.com/1"],
+        &["forget", "--prefix", "example.com", "--purge"],
+        &["forget", "https://example.com/1", "--prefix", "x"],
+    ] {
+        checker.run(&place, args);
+    }
+    checker.ask(&place, TERMS, "html/2 words2-sqrt/1");
+    let loaded = Place::with(CRAWL);
+    checker.ask(&loaded, TERMS, "e");
+    checker.finish();
+    // None may be without an answer that was looked at.
+    let all: BTreeSet<String> = checker.verbs.keys().cloned().collect();
+    assert_eq!(all.difference(&checker.seen).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// A key that no schema has, and one that is not there, would be noticed.
+#[test]
+fn an_object_with_other_keys_is_not_as_its_schema_says() {
+    let mut checker = Checker::new();
+    let line = Place::with(CRAWL).done(&["stats", "--json"]);
+    let stats: Value = serde_json::from_str(&line).unwrap();
+    for (key, value) in [("pages", None), ("bytes", Some(json!(1))), ("pages", Some(json!("1")))] {
+        let mut changed = stats.clone();
+        match value {
+            Some(value) => drop(changed.as_object_mut().unwrap().insert(key.to_owned(), value)),
+            None => drop(changed.as_object_mut().unwrap().remove(key)),
+        }
+        checker.check("stats", &[], &changed.to_string());
+    }
+    assert_eq!(checker.wrong.len(), 3);
+    checker.check("stats", &[], line.trim_end());
+    assert_eq!(checker.wrong.len(), 3);
+}
