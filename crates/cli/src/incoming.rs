@@ -11,8 +11,8 @@ use simkeep::{
 
 use super::exit::Failure;
 use super::feed::{Entry, Fed, Found};
-use super::origin;
 use super::words::count;
+use super::{origin, words};
 use simkeep_archive::Broken;
 use simkeep_archive::escape;
 
@@ -273,12 +273,17 @@ impl<'s> Epochs<'s> {
     }
 }
 
-/// Those of the epochs that began with what came by which verdicts go now, or searches and pairs: each
-/// by its name and role.
-pub(super) fn in_use_now(begun: &[EpochInfo], now: &Snapshot) -> Vec<String> {
+/// Those of the epochs that began with what came by which verdicts go now, or searches and pairs.
+pub(super) fn in_use_now(begun: &[EpochInfo], now: &Snapshot) -> Vec<EpochInfo> {
     let in_use = [now.change_epoch(), now.near_epoch()];
-    let taken_over = begun.iter().filter(|info| in_use.contains(&info.epoch));
-    taken_over.map(|info| format!("{} ({})", info.name, info.role)).collect()
+    begun.iter().filter(|info| in_use.contains(&info.epoch)).cloned().collect()
+}
+
+/// Some epochs by their names and roles, for people.
+pub(super) fn with_roles(epochs: &[EpochInfo]) -> String {
+    let named = epochs.iter().map(|info| format!("{} ({})", info.name, info.role));
+    let named: Vec<String> = named.collect();
+    words::some_names(named.iter().map(String::as_str))
 }
 
 /// What a store knows of the content that was seen of a page at a time.

@@ -159,7 +159,7 @@ impl Ingest {
         summary.bytes = feed.bytes_read();
         let last = store.snapshot();
         let begun = last.epochs().get(known..).unwrap_or_default();
-        summary.begun = begun.iter().map(|info| info.name.clone()).collect();
+        summary.begun = begun.to_vec();
         summary.in_use = in_use_now(begun, &last);
         // Nothing forgets a page meanwhile.
         summary.new_pages = store.stats()?.pages - pages;

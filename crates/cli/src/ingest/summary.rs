@@ -6,8 +6,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Band;
-use simkeep::{Outcome, RestateOutcome, Verdict, WeighOutcome};
+use simkeep::{EpochInfo, Outcome, RestateOutcome, Verdict, WeighOutcome};
 
+use crate::incoming::with_roles;
 use crate::json::EpochName;
 use crate::words::{
     bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
@@ -57,10 +58,10 @@ pub(super) struct Summary {
     pub(super) broken: u64,
     /// Records whose content does not have the digest that an archive declares.
     pub(super) wrong_digests: u64,
-    /// The names of the epochs that began.
-    pub(super) begun: Vec<String>,
+    /// The epochs that began.
+    pub(super) begun: Vec<EpochInfo>,
     /// Those of them that are in use now.
-    pub(super) in_use: Vec<String>,
+    pub(super) in_use: Vec<EpochInfo>,
     /// Bytes read, as they stand in the files.
     pub(super) bytes: u64,
     pub(super) elapsed: Duration,
@@ -205,9 +206,9 @@ impl Summary {
         line("near-duplicates", self.near, "of other pages");
         line("exact copies", self.copies, "of other pages");
         line("too short to tell", self.too_short, &without_fingerprint());
-        let names = |names: &[String]| some_names(names.iter().map(String::as_str));
-        line("epochs begun", self.begun.len() as u64, &names(&self.begun));
-        line("  in use now", self.in_use.len() as u64, &names(&self.in_use));
+        let begun = some_names(self.begun.iter().map(|info| info.name.as_str()));
+        line("epochs begun", self.begun.len() as u64, &begun);
+        line("  in use now", self.in_use.len() as u64, &with_roles(&self.in_use));
         let kinds: Vec<String> =
             self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
         line("passed over", self.passed.values().sum(), &kinds.join(", "));
@@ -219,8 +220,8 @@ impl Summary {
     }
 }
 
-fn names(names: &[String]) -> Vec<EpochName<'_>> {
-    names.iter().map(|name| EpochName(name)).collect()
+fn names(epochs: &[EpochInfo]) -> Vec<EpochName<'_>> {
+    epochs.iter().map(|info| EpochName(&info.name)).collect()
 }
 
 /// What an ingest found, in numbers.

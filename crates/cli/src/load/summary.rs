@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::EpochInfo;
 use simkeep::load::Loaded;
 
+use crate::incoming::with_roles;
 use crate::json::EpochName;
 use crate::words::{
     bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
@@ -16,7 +18,7 @@ use crate::words::{
 pub(super) struct Summary {
     pub(super) loaded: Loaded,
     /// The epochs that began with it and are in use now.
-    pub(super) in_use: Vec<String>,
+    pub(super) in_use: Vec<EpochInfo>,
     /// Records that are no news of a visit, but restated.
     pub(super) restated: u64,
     /// Records that are no visits, but weights.
@@ -54,7 +56,7 @@ impl Summary {
             new_segments: self.loaded.segments,
             written_bytes: self.loaded.bytes,
             epochs_begun: self.begun().map(EpochName).collect(),
-            epochs_in_use: self.in_use.iter().map(|name| EpochName(name)).collect(),
+            epochs_in_use: self.in_use.iter().map(|info| EpochName(&info.name)).collect(),
             passed_over: &self.passed,
             broken: self.broken,
             wrong_digests: self.wrong_digests,
@@ -93,8 +95,7 @@ impl Summary {
             line("epochs begun", number as u64, &some_names(self.begun()));
         }
         if let number @ 1.. = self.in_use.len() {
-            let names = some_names(self.in_use.iter().map(String::as_str));
-            line("  in use now", number as u64, &names);
+            line("  in use now", number as u64, &with_roles(&self.in_use));
         }
         if !self.passed.is_empty() {
             let kinds: Vec<String> =

@@ -163,6 +163,8 @@ impl Checker {
             &["df", "list"],
             &["export"],
             &["export", "-o", "export.jsonl"],
+            &["export", "--under", "example.com", "--since", "2024-01-02"],
+            &["export", "--in-force", "--no-tables"],
             &["report", "-o", "report.html"],
             &["forget", url, "--dry-run"],
         ];
