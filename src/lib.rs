@@ -208,8 +208,8 @@ pub mod join {
 /// lazily, and end after an error.
 pub mod iter {
     pub use crate::store::{
-        Diff, Difference, DuePages, ExactDiff, ExactDifference, Observations, Scan, Stale,
-        StalePage,
+        Diff, Difference, DuePages, ExactDiff, ExactDifference, Histories, Observations, Scan,
+        Stale, StalePage,
     };
 }
 

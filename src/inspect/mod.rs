@@ -23,3 +23,13 @@ pub use segment::{SectionView, SegmentView, TableView};
 pub use space::{Space, SpaceOf};
 pub use trace::{Place, Trace};
 pub use versions::{Version, VersionKind, versions};
+
+/// What a page is sorted by in the notation of the Internet Archive, its SURT: such as
+/// `com,example)/terms`. Linear in the length of the URL.
+///
+/// ```
+/// assert_eq!(simkeep::inspect::surt("https://www.example.com/a?b"), "com,example,www)/a?b");
+/// ```
+pub fn surt(url: &str) -> String {
+    hosts::surt(&crate::page::surt::key_of(url))
+}

@@ -29,19 +29,24 @@ impl InForceVisit {
 
 /// The visit among a page's entries whose content is in force.
 pub(crate) fn version_of(entries: &[Entry]) -> Option<Visit> {
+    version_among(entries.iter().copied())
+}
+
+fn version_among(entries: impl Iterator<Item = Entry>) -> Option<Visit> {
     let mut found = InForceVisit::default();
-    entries.iter().filter_map(Entry::visit).for_each(|visit| found.take(*visit));
+    entries.filter_map(|entry| entry.visit().copied()).for_each(|visit| found.take(visit));
     found.visit()
 }
 
-/// Leaves of a page's entries those of the content in force, and the weight that is: none if no content
-/// is in force.
-pub(crate) fn retain_in_force(entries: &mut Vec<Entry>) {
-    let Some(visit) = version_of(entries) else { return entries.clear() };
-    let weighed = entries.iter().filter(|entry| entry.weight().is_some()).max().copied();
+/// Leaves of what is told of a page, each with its entry, that of the content in force, and the weight
+/// that is: none if no content is in force.
+pub(crate) fn retain_in_force<T>(told: &mut Vec<T>, entry: impl Fn(&T) -> Entry) {
+    let Some(visit) = version_among(told.iter().map(&entry)) else { return told.clear() };
+    let weighed = told.iter().map(&entry).filter(|entry| entry.weight().is_some()).max();
     let of = (visit.time, visit.seen.digest());
-    entries.retain(|entry| {
+    told.retain(|told| {
+        let entry = entry(told);
         let is_of_it = entry.content().is_some() && (entry.time(), entry.digest()) == of;
-        is_of_it || Some(*entry) == weighed
+        is_of_it || Some(entry) == weighed
     });
 }

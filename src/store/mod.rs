@@ -21,6 +21,7 @@ mod due;
 mod epochs;
 mod forget;
 mod handle;
+mod histories;
 mod journal;
 mod judged;
 mod leases;
@@ -78,6 +79,7 @@ pub use due::{
 };
 pub use forget::Scope;
 pub use handle::Store;
+pub use histories::Histories;
 pub use load::{LoadEpochs, LoadOptions, Loaded, Observed};
 pub use observations::Observations;
 pub use options::{Durability, Options};

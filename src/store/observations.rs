@@ -89,7 +89,7 @@ impl Iterator for Observations {
             match self.scan.next_entries()? {
                 Ok((url, mut entries)) => {
                     if self.in_force {
-                        retain_in_force(&mut entries);
+                        retain_in_force(&mut entries, |entry| *entry);
                     }
                     self.url = Arc::from(url);
                     self.entries = entries.into_iter();

@@ -6,6 +6,7 @@ use super::answer::{Page, SegmentStats, Stats};
 use super::counted::Counted;
 use super::due::{self, Decision, Due, DuePages, Learned, Plan, Survey};
 use super::epochs::{check_live, has_table, origin_of, table_name};
+use super::histories::Histories;
 use super::memtable::PageOf;
 use super::observations::Observations;
 use super::origin::Origin;
@@ -338,6 +339,32 @@ impl Snapshot {
     /// them for all pages, at the cost of a [`scan`](Snapshot::scan) of the prefix.
     pub fn observations_under(&self, prefix: Option<&Prefix>) -> Observations {
         Observations::of(self.scan(prefix))
+    }
+
+    /// The history of every page, or of those under a prefix, in SURT order: what
+    /// [`history`](Snapshot::history) answers for each. Reads each page once, lazily and mostly
+    /// sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of the history of one page.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::failed("https://example.com/", 1))?;
+    /// for page in store.snapshot().histories(None) {
+    ///     let (url, history) = page?;
+    ///     history.iter().for_each(|entry| println!("{url} {entry}"));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged; then the
+    /// iterator ends.
+    pub fn histories(&self, prefix: Option<&Prefix>) -> Histories {
+        Histories::of(self.scan(prefix))
     }
 
     /// Stale pages, in SURT order: those whose version in force has a fingerprint, but none of this

@@ -118,6 +118,8 @@ pub enum Item {
     Epoch(String, Terms),
     /// A line of an export that is no record.
     Export(Line),
+    /// A source that is known not to be readable, and what to read in its place.
+    Refused(Broken),
 }
 
 /// What an archive's header says about a record.

@@ -209,6 +209,11 @@ pub fn part(
 
 fn archive(kind: Kind, stream: Stream) -> Part {
     match kind {
+        Kind::Index => {
+            let why = "a CDXJ index, in which there is no text; read the WARC files that it is of";
+            let refused = Broken { at: stream.name().to_string(), why: why.into() };
+            Box::new(std::iter::once(Chunk::of(Cut::Clear(Item::Refused(refused)))))
+        }
         Kind::Warc => Box::new(warc::Warc::new(stream)),
         Kind::Arc => Box::new(arc::Arc::new(stream)),
         // A page is no archive, and never comes here.

@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Arc,
     /// JSON lines.
     JsonLines,
+    /// An index of web archives.
+    Index,
     /// None of these: a page of its own.
     Page,
 }
@@ -38,11 +40,23 @@ pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
         let line = text.split(|&b| b == b'\n').next().unwrap_or(text).trim_ascii_end();
         let spread = whole && (!line.ends_with(b"}") || line.len() < 3);
         if spread && named != Some(Kind::JsonLines) { Kind::Page } else { Kind::JsonLines }
+    } else if is_index(text) {
+        Kind::Index
     } else if start.is_empty() || !super::content::is_html(start) {
         named.unwrap_or(Kind::Page)
     } else {
         Kind::Page
     }
+}
+
+/// Whether this begins with a line of CDXJ: a key, a time of 14 digits, and an object.
+fn is_index(text: &[u8]) -> bool {
+    let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
+    let mut words = line.splitn(3, |&b| b == b' ');
+    let (key, time, object) = (words.next(), words.next(), words.next());
+    key.is_some_and(|key| !key.is_empty())
+        && time.is_some_and(|time| time.len() == 14 && time.iter().all(u8::is_ascii_digit))
+        && object.is_some_and(|object| object.starts_with(b"{"))
 }
 
 /// Whether JSON lines look like records: those that stand in a folder are often something else.
@@ -88,6 +102,9 @@ mod tests {
             (&long, Kind::JsonLines),
             ("{\n  \"name\": \"x\"\n}\n", Kind::Page),
             ("{}\n", Kind::Page),
+            ("com,example)/ 20240110000000 {\"url\":\"x:\"}\n", Kind::Index),
+            ("com,example)/ 2024011000000 {}\n", Kind::Page),
+            ("com,example)/ 20240110000000 x\n", Kind::Page),
             ("text", Kind::Page),
             ("", Kind::Page),
         ] {

@@ -112,7 +112,8 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
                 records.push(format!("{kind} {} {}", digest.get(..8).unwrap_or("-"), record.url));
             }
             Item::Broken(_) => broken += 1,
-            Item::Passed(_) | Item::Binary(_) | Item::Epoch(..) | Item::Export(_) => {}
+            Item::Passed(_) | Item::Binary(_) | Item::Epoch(..) => {}
+            Item::Export(_) | Item::Refused(_) => {}
         }
     }
     (records, broken)

@@ -1,9 +1,13 @@
 //! `export`: a whole store as lines, for `load` or for other programs.
 
+mod cdxj;
+mod csv;
 mod file;
+mod format;
+mod gathered;
 mod lines;
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,22 +25,24 @@ use super::output::Output;
 use super::words::{bytes, figure};
 use super::{Common, time};
 use file::PackedFile;
+use format::{Format, Row};
+use gathered::GATHERED_BYTES;
 pub(super) use lines::Line;
 
-/// Bytes that are gathered before they are passed on.
-const GATHERED_BYTES: usize = 64 << 10;
-
-/// Print a whole store as lines of JSON
+/// Print a whole store as lines of JSON, or as a table for other programs
 ///
 /// All that was observed, all epochs, and the tables of document frequencies. `simkeep load` makes the
 /// same store of it. Pages are in the order of the reversed host name (SURT), entries in order of time.
+/// With --format the entries alone are written, each with what it meant, as other programs read them.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep export -o crawl.jsonl.zst --store crawl.simkeep
   simkeep load crawl.jsonl.zst --store copy.simkeep
   simkeep export --under example.com --since '3d ago' | grep -v '^{\"simkeep\"'
+  simkeep export --format csv -o crawl.csv.gz --store crawl.simkeep
+  simkeep export --format cdxj --store crawl.simkeep | LC_ALL=C sort > crawl.cdxj
 
-The first line is {\"simkeep\": \"export\", \"version\": 1}, with \"under\", \"since\" and \"in_force\" if it is
+As JSON lines (the default), the first line is {\"simkeep\": \"export\", \"version\": 1}, with \"under\", \"since\" and \"in_force\" if it is
 not of all. The last is {\"simkeep\": \"end\", \"lines\"}, the number of all lines. An export without its
 last line, or with another number of lines, is not loaded.
 
@@ -67,8 +73,21 @@ Then the entries. Keys, in this order, absent where there is nothing to say:
                of this time and digest has this fingerprint, or none, in another epoch
 
 --since leaves out weights that were given before. --in-force keeps of each page the visits that saw
-its content last, what was restated of it, and the last weight.")]
+its content last, what was restated of it, and the last weight.
+
+Formats for other programs have no epochs or tables of their own, and are not loaded again:
+  csv      a line for each entry, below the header url,time,epoch,fingerprint,digest,status,verdict,
+           distance,weight. The verdict is that of `simkeep history --json`, \"restated\" or \"weighed\";
+           the distance is in bits. A text that a spreadsheet would take for a formula has a ' in
+           front: take one ' off where a cell begins with it
+  cdxj     a line for each visit: SURT, time in 14 digits, and JSON with url, digest, status,
+           fingerprint, verdict and distance. Restated content and weights are left out
+
+docs/export.md tells more of them.")]
 pub(super) struct Export {
+    /// What to write
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: Format,
     /// Only pages under this: a domain, a host, a path, a SURT prefix
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
@@ -92,7 +111,8 @@ pub(super) struct Export {
 #[schemars(rename = "Written")]
 pub(super) struct Answer<'a> {
     file: &'a str,
-    lines: u64,
+    /// How many lines it has; null of a table for other programs.
+    lines: Option<u64>,
     pages: u64,
     entries: u64,
     /// The size of the file.
@@ -103,7 +123,8 @@ pub(super) struct Answer<'a> {
 /// What was written.
 #[derive(Default)]
 struct Written {
-    lines: u64,
+    /// If it is of lines that say how many they are.
+    lines: Option<u64>,
     pages: u64,
     entries: u64,
 }
@@ -114,17 +135,18 @@ impl Export {
         let (snapshot, pages) = (reader.snapshot(), reader.stats()?.pages);
         let Some(path) = &self.output else {
             // Drawn between the lines, it would be in the way.
-            if io::stdout().is_terminal() {
-                self.write(&snapshot, output.writer(), &AtomicU64::new(0))?;
+            if output.is_terminal() {
+                self.write(&snapshot, output.writer(), true, &AtomicU64::new(0))?;
             } else {
-                counted("pages", pages, |done| self.write(&snapshot, output.writer(), done))?;
+                let write = |done: &_| self.write(&snapshot, output.writer(), false, done);
+                counted("pages", pages, write)?;
             }
             return Ok(Exit::Done);
         };
         let shown = whole(&path.to_string_lossy());
         let cannot = |e| Failure::Other(format!("cannot write {shown}: {e}"));
         let mut file = PackedFile::create(path).map_err(cannot)?;
-        let written = counted("pages", pages, |done| self.write(&snapshot, &mut file, done));
+        let written = counted("pages", pages, |done| self.write(&snapshot, &mut file, false, done));
         let written = written.map_err(|failure| match failure {
             Failure::Output(e) => cannot(e),
             other => other,
@@ -143,8 +165,39 @@ impl Export {
         Ok(Exit::Done)
     }
 
-    /// Writes all lines; `done` counts pages.
+    /// Writes all that is asked for, perhaps to a terminal; `done` counts pages.
     fn write(
+        &self,
+        snapshot: &Snapshot,
+        to: &mut (impl Write + Send),
+        shown: bool,
+        done: &AtomicU64,
+    ) -> Result<Written, Failure> {
+        let Some(mut rows) = self.format.rows(to, shown)? else {
+            return self.write_lines(snapshot, to, done);
+        };
+        let histories = snapshot.histories(self.under.as_ref());
+        let histories = if self.in_force { histories.in_force() } else { histories };
+        let mut written = Written::default();
+        for page in histories {
+            let (url, history) = page?;
+            let mut entries = 0;
+            for entry in &history {
+                if self.since.is_none_or(|since| entry.entry().time() >= since) {
+                    let row = Row::new(&url, entry, snapshot.epochs())?;
+                    entries += u64::from(rows.row(&row)?);
+                }
+            }
+            written.entries += entries;
+            written.pages += u64::from(entries > 0);
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+        rows.end()?;
+        Ok(written)
+    }
+
+    /// Writes all lines; `done` counts pages.
+    fn write_lines(
         &self,
         snapshot: &Snapshot,
         to: &mut impl Write,
@@ -185,7 +238,7 @@ impl Export {
                 encoder.pass(to)?;
             }
         }
-        written.lines = encoder.end();
+        written.lines = Some(encoder.end());
         encoder.pass(to)?;
         Ok(written)
     }

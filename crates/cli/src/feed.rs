@@ -81,6 +81,8 @@ pub(super) struct Text {
 pub(super) enum Fed {
     Entry(Entry),
     Broken(Broken),
+    /// A source that is none, and what to read in its place.
+    Refused(Broken),
     /// The name of an epoch, older than those whose names come after, and its terms.
     Epoch(String, Terms),
     /// A line of an export that is no entry.
@@ -96,7 +98,7 @@ impl Fed {
     fn bytes(&self) -> usize {
         match self {
             Fed::Entry(entry) => entry.bytes(),
-            Fed::Broken(broken) => broken.bytes(),
+            Fed::Broken(broken) | Fed::Refused(broken) => broken.bytes(),
             Fed::Epoch(name, _) => name.len(),
             Fed::Export(line) => line.bytes(),
             Fed::Binary(captured) => captured.url.len(),
@@ -176,6 +178,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
             Item::Binary(captured) => return Fed::Binary(captured),
             Item::Epoch(name, terms) => return Fed::Epoch(name, terms),
             Item::Export(line) => return Fed::Export(line),
+            Item::Refused(broken) => return Fed::Refused(broken),
             _ => return Fed::Passed("unknown"),
         };
     let found = match payload {

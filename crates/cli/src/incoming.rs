@@ -85,7 +85,7 @@ impl Admission {
                 self.at_head = false;
                 return fed;
             }
-            Fed::Export(_) => return fed,
+            Fed::Export(_) | Fed::Refused(_) => return fed,
         };
         match self.name(name, self.new && self.at_head) {
             Ok(()) => fed,

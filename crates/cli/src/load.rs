@@ -337,6 +337,10 @@ impl Taken<'_> {
                 }
             }
             Fed::Broken(broken) => self.broken(broken),
+            Fed::Refused(Broken { at, why }) => {
+                let why = format!("{at}: {why}; nothing was stored");
+                Some(self.fail(Failure::Broken(why)))
+            }
             Fed::Passed(kind) => {
                 *self.passed.entry(kind).or_default() += 1;
                 None

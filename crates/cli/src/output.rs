@@ -55,7 +55,7 @@ impl Output {
     }
 
     /// Where bytes go that are lines already.
-    pub(super) fn writer(&mut self) -> &mut impl Write {
+    pub(super) fn writer(&mut self) -> &mut (impl Write + Send + use<>) {
         &mut self.stdout
     }
 

@@ -41,6 +41,7 @@ fn texts(items: &[Item]) -> Vec<&str> {
             Item::Binary(_) => "binary",
             Item::Epoch(name, _) => name.as_str(),
             Item::Export(line) => line.at.as_str(),
+            Item::Refused(broken) => broken.at.as_str(),
         })
         .collect()
 }

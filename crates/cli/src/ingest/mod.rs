@@ -202,6 +202,7 @@ impl Ingest {
                 Fed::Epoch(name, terms) => before.epochs.push((name, terms)),
                 Fed::Passed(kind) => before.summary.passed(kind),
                 Fed::Export(line) => return Err(exported(&line)),
+                Fed::Refused(source) => return Err(refused(&source)),
                 Fed::Broken(broken) => {
                     before.summary.broken += 1;
                     if self.strict {
@@ -257,6 +258,10 @@ impl Ingest {
                     observer.flush()?;
                     return Err(exported(&line));
                 }
+                Next::Result(Fed::Refused(source)) => {
+                    observer.flush()?;
+                    return Err(refused(&source));
+                }
                 Next::Idle => observer.flush()?,
                 Next::End => {
                     observer.flush()?;
@@ -271,6 +276,11 @@ impl Ingest {
 /// Why an export is not taken: a store that is observed record by record has other epochs.
 fn exported(line: &Line) -> Failure {
     Failure::Broken(format!("{}: an export of a whole store, which `simkeep load` reads", line.at))
+}
+
+/// Why a source is not taken.
+fn refused(Broken { at, why }: &Broken) -> Failure {
+    Failure::Broken(format!("{at}: {why}"))
 }
 
 /// What comes before the first record.

@@ -15,6 +15,7 @@ mod export;
 mod exported;
 mod fingerprint;
 mod forget;
+mod formats;
 mod hostile;
 mod ingest;
 mod inspect;

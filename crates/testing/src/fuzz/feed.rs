@@ -227,7 +227,7 @@ impl Read for Pieces {
 /// An item without its place, which tells how the file was packed.
 fn placeless(mut item: Item) -> Item {
     match &mut item {
-        Item::Broken(broken) => broken.at.clear(),
+        Item::Broken(broken) | Item::Refused(broken) => broken.at.clear(),
         Item::Export(line) => line.at.clear(),
         _ => {}
     }
@@ -242,7 +242,7 @@ fn check_item(item: &Item) {
             assert!(!url.contains(char::is_control), "{url:?}");
             assert!((TIME_MIN..=TIME_MAX).contains(&record.time), "{}", record.time);
         }
-        Item::Broken(broken) => {
+        Item::Broken(broken) | Item::Refused(broken) => {
             for said in [&broken.at, &broken.why] {
                 assert!(!said.is_empty() && said.len() <= SAID_BYTES_MAX, "{said:?}");
                 assert!(!said.contains(is_unfit), "{said:?}");

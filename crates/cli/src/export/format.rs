@@ -1,0 +1,90 @@
+//! What an export is written as.
+
+use std::io::Write;
+
+use clap::ValueEnum;
+use simkeep::{Content, Digest, EpochInfo, HistoryEntry, Weight};
+
+use super::cdxj::Cdxj;
+use super::csv::Csv;
+use crate::exit::Failure;
+use crate::{visit, words};
+
+/// What an export is written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, ValueEnum)]
+pub(super) enum Format {
+    /// Lines of JSON, the whole store, which `simkeep load` reads
+    #[default]
+    Jsonl,
+    /// A table of comma-separated values, with a header line
+    Csv,
+    /// An index of visits by SURT and time, as web archives have
+    Cdxj,
+}
+
+/// What writes entries in one of the formats that are tables.
+pub(super) trait Rows {
+    /// Writes an entry; false if the format has no place for it.
+    fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure>;
+    /// Writes what is left.
+    fn end(self: Box<Self>) -> Result<(), Failure>;
+}
+
+impl Format {
+    /// Begins a table. `shown` says that it goes to a terminal.
+    pub(super) fn rows<'w>(
+        self,
+        to: &'w mut (impl Write + Send),
+        shown: bool,
+    ) -> Result<Option<Box<dyn Rows + 'w>>, Failure> {
+        Ok(match self {
+            Format::Jsonl => None,
+            Format::Csv => Some(Box::new(Csv::begin(to, shown))),
+            Format::Cdxj => Some(Box::new(Cdxj::begin(to))),
+        })
+    }
+}
+
+/// An entry of a page, as tables have it.
+pub(super) struct Row<'a> {
+    pub(super) url: &'a str,
+    pub(super) time: i64,
+    pub(super) epoch: Option<&'a str>,
+    pub(super) fingerprint: Option<u64>,
+    pub(super) digest: Option<Digest>,
+    pub(super) status: Option<u16>,
+    /// What a visit meant, or what else it is.
+    pub(super) verdict: &'static str,
+    pub(super) distance: Option<u32>,
+    pub(super) weight: Option<Weight>,
+    pub(super) is_visit: bool,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn new(
+        url: &'a str,
+        of: &HistoryEntry,
+        epochs: &'a [EpochInfo],
+    ) -> simkeep::Result<Row<'a>> {
+        let entry = of.entry();
+        let content = entry.content();
+        let told = of.visit().map(|(_, verdict)| verdict);
+        let epoch = content.map(|Content { epoch, .. }| visit::epoch(epochs, epoch)).transpose()?;
+        Ok(Row {
+            url,
+            time: entry.time(),
+            epoch,
+            fingerprint: content.and_then(|content| content.fingerprint),
+            digest: entry.digest(),
+            status: entry.visit().and_then(|visit| visit.status),
+            verdict: match (told, of) {
+                (Some(verdict), _) => words::verdict_key(verdict),
+                (None, HistoryEntry::Weighed(_)) => "weighed",
+                (None, _) => "restated",
+            },
+            distance: told.and_then(|verdict| verdict.distance()).map(|distance| distance.bits),
+            weight: entry.weight(),
+            is_visit: told.is_some(),
+        })
+    }
+}

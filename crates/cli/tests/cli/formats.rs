@@ -1,0 +1,249 @@
+//! `export` in the formats of other programs.
+
+use super::*;
+
+/// Pages with names that a stranger chose, and all that can be seen of a page.
+fn hostile(place: &Place) {
+    let mut lines = String::new();
+    for url in [
+        "=HYPERLINK(\"http://evil.example\",\"x\")",
+        "+1",
+        "-1+1",
+        "@SUM(A1)",
+        "'quoted",
+        " https://blank.example/ ",
+        "https://a.example/,;|\"'",
+        "https://a.example/\u{202e}gpj.exe",
+        "https://bücher.example/ä b",
+        "javascript:alert(1)",
+        "</svg>",
+        "urn:isbn:1",
+        &format!("https://long.example/{}", "\"".repeat(8000)),
+    ] {
+        for (t, text) in [(1, "one"), (2, "two"), (3, "two"), (4, "one")] {
+            lines += &json!({"url": url, "t": t, "status": 200, "text": text}).to_string();
+            lines += "\n";
+        }
+        lines += &json!({"url": url, "t": 5, "seen": "gone", "status": 410}).to_string();
+        lines += "\n";
+        lines += &json!({"url": url, "t": 6, "weight": 2.5}).to_string();
+        lines += "\n";
+        let digest = "00000000000000000000000000000001";
+        for (epoch, seen) in [("=cmd", Value::Null), ("other;", "restated".into())] {
+            let mut line = json!({"url": url, "t": 7.25, "epoch": epoch, "digest": digest});
+            line["fingerprint"] = "00000000000000ff".into();
+            line["seen"] = seen;
+            lines += &format!("{line}\n");
+        }
+    }
+    place.ingest(&lines);
+}
+
+/// The cells of a table, by the grammar of RFC 4180.
+fn cells(csv: &str) -> Vec<Vec<String>> {
+    let mut rows = vec![vec![String::new()]];
+    let (mut quoted, mut chars) = (false, csv.chars().peekable());
+    while let Some(c) = chars.next() {
+        let cell = rows.last_mut().unwrap().last_mut().unwrap();
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                cell.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => rows.last_mut().unwrap().push(String::new()),
+            '\n' if !quoted => rows.push(vec![String::new()]),
+            c => cell.push(c),
+        }
+    }
+    assert_eq!(rows.pop().unwrap(), [""]);
+    rows
+}
+
+/// What a visit meant, with all pages' entries in the order of an export: by `history`, page by page.
+fn told(place: &Place, entries: &[Value]) -> Vec<(String, Option<u64>)> {
+    let mut told = Vec::new();
+    let mut pages: Vec<&str> = entries.iter().map(|entry| entry["url"].as_str().unwrap()).collect();
+    pages.dedup();
+    for url in pages {
+        for entry in place.open().history(url).unwrap() {
+            told.push(match entry.visit() {
+                Some((_, verdict)) => {
+                    let word = format!("{verdict:?}");
+                    let word = word.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+                    (word.to_lowercase(), verdict.distance().map(|d| d.bits.into()))
+                }
+                None if entry.entry().weight().is_some() => ("weighed".to_owned(), None),
+                None => ("restated".to_owned(), None),
+            });
+        }
+    }
+    told
+}
+
+fn entries(place: &Place, more: &[&str]) -> Vec<Value> {
+    let export = place.done(&[&["export"], more].concat());
+    let lines = export.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|line| line.get("url").is_some()).collect()
+}
+
+/// An entry and what it meant, as a row of a table.
+fn row(entry: &Value, (verdict, distance): &(String, Option<u64>)) -> Vec<String> {
+    let text = |key: &str| match &entry[key] {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let mut row: Vec<String> =
+        ["url", "t", "epoch", "fingerprint", "digest", "status"].map(text).to_vec();
+    row.push(verdict.clone());
+    row.push(distance.map(|bits| bits.to_string()).unwrap_or_default());
+    row.push(text("weight"));
+    row
+}
+
+#[test]
+fn a_table_has_what_an_export_has_and_what_each_visit_meant() {
+    let place = Place::new();
+    hostile(&place);
+    let all = entries(&place, &[]);
+    let told = told(&place, &all);
+    let rows: Vec<_> = all.iter().zip(&told).map(|(entry, told)| row(entry, told)).collect();
+    assert_eq!((all.len(), told.len()), (13 * 8, 13 * 8));
+    let csv = place.done(&["export", "--format", "csv"]);
+    let mut found = cells(&csv);
+    let header = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight";
+    assert_eq!(found.remove(0).join(","), header);
+    for cell in found.iter().flatten() {
+        assert!(!cell.trim_start().starts_with(['=', '+', '-', '@']), "{cell}");
+    }
+    for cell in found.iter_mut().flatten() {
+        if let Some(text) = cell.strip_prefix('\'') {
+            *cell = text.to_owned();
+        }
+    }
+    assert_eq!(found, rows);
+    // Parts of it are the same parts.
+    for more in
+        [&["--since", "3"][..], &["--in-force"], &["--under", "a.example"], &["--under", "none"]]
+    {
+        let some = entries(&place, more);
+        let csv = place.done(&[&["export", "--format", "csv"], more].concat());
+        assert_eq!(cells(&csv).len() - 1, some.len(), "{more:?}");
+    }
+}
+
+#[test]
+fn an_index_has_a_line_for_each_visit() {
+    let place = Place::new();
+    hostile(&place);
+    let all = entries(&place, &[]);
+    let told = told(&place, &all);
+    let cdxj = place.done(&["export", "--format", "cdxj"]);
+    let mut lines = cdxj.lines();
+    for (entry, (verdict, distance)) in all.iter().zip(&told) {
+        if ["weighed", "restated"].contains(&verdict.as_str()) {
+            continue;
+        }
+        let line = lines.next().unwrap();
+        let words: Vec<&str> = line.splitn(3, ' ').collect();
+        assert!(words[0].bytes().all(|b| (0x21..0x7f).contains(&b)), "{line}");
+        let time: String = entry["t"].as_str().unwrap()[..19].replace(['-', 'T', ':'], "");
+        assert_eq!(words[1], time);
+        let mut expected = json!({"url": entry["url"]});
+        let status = entry["status"].as_u64().map(|status| status.to_string());
+        for (key, value) in [
+            ("digest", entry["digest"].clone()),
+            ("status", status.into()),
+            ("fingerprint", entry["fingerprint"].clone()),
+            ("verdict", verdict.as_str().into()),
+            ("distance", (*distance).into()),
+        ] {
+            if !value.is_null() {
+                expected[key] = value;
+            }
+        }
+        assert_eq!(serde_json::from_str::<Value>(words[2]).unwrap(), expected);
+    }
+    assert_eq!(lines.next(), None);
+    assert!(cdxj.contains("example,a)/,;|\"' 19700101000001 {\"url\""));
+}
+
+#[test]
+fn an_index_is_refused_and_archives_are_named() {
+    let source = Place::with(CRAWL);
+    let cdxj = source.done(&["export", "--format", "cdxj"]);
+    let place = Place::new();
+    let file = place.write("index.cdxj", &cdxj);
+    let packed = place.write("index.cdxj.gz", zstd::encode_all(cdxj.as_bytes(), 1).unwrap());
+    for verb in ["ingest", "load"] {
+        for file in [&file, &packed] {
+            let ran = place.run(&[verb, file]);
+            assert_eq!((ran.code, place.store().exists()), (3, false), "{}", ran.err);
+            assert!(ran.err.contains("no text") && ran.err.contains("WARC"), "{}", ran.err);
+        }
+        let ran = place.run_with_input(&[verb, "-"], &cdxj);
+        assert!(ran.code == 3 && ran.err.contains("standard input: a CDXJ index"), "{}", ran.err);
+    }
+    // What came before it is stored.
+    let before = place.write("pages.jsonl", CRAWL);
+    let ran = place.run(&["ingest", &before, &file]);
+    assert_eq!((ran.code, place.open().stats().unwrap().pages > 0), (3, true), "{}", ran.err);
+}
+
+#[test]
+fn a_table_is_written_whole_or_the_place_stays_as_it_was() {
+    let place = Place::new();
+    let lines: String = (0..20_000)
+        .map(|page| {
+            format!("{{\"url\":\"https://a.example/{page}\",\"t\":1,\"text\":\"{page}\"}}\n")
+        })
+        .collect();
+    place.ingest(&lines);
+    for format in FORMATS {
+        let file = place.write("out", "before");
+        // A disk that is full after a few KiB.
+        let limited = "trap '' XFSZ; ulimit -f 50; exec \"$0\" \"$@\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", limited, env!("CARGO_BIN_EXE_simkeep"), "export", "-o", &file]);
+        command.args(["--format", format]).env("SIMKEEP_STORE", place.store());
+        let ran = Ran::from(command.output().unwrap());
+        assert_eq!(ran.code, 5, "{format}: {}", ran.err);
+        assert!(ran.err.contains("cannot write") && ran.err.contains("out"), "{}", ran.err);
+        assert_eq!(std::fs::read(&file).unwrap(), b"before");
+        let out = place.done(&["export", "--format", format, "-o", &file, "--json"]);
+        let summary: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((&summary["entries"], &summary["pages"]), (&json!(20_000), &json!(20_000)));
+        let written = std::fs::read(&file).unwrap();
+        assert_eq!(summary["file_bytes"], written.len());
+        let printed = place.command(&["export", "--format", format]).output().unwrap();
+        assert!(printed.stdout == written, "{format}");
+        let left = std::fs::read_dir(place.path(".")).unwrap();
+        let left = left.filter(|f| f.as_ref().unwrap().path().extension() == Some("part".as_ref()));
+        assert_eq!(left.count(), 0);
+    }
+    for (name, format) in [("t.csv.gz", "csv"), ("t.cdxj.zst", "cdxj")] {
+        place.done(&["export", "--format", format, "-o", name]);
+        let packed = std::fs::File::open(place.path(name)).unwrap();
+        let mut unpacked = Vec::new();
+        if format == "csv" {
+            std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut unpacked).unwrap();
+        } else {
+            zstd::stream::copy_decode(packed, &mut unpacked).unwrap();
+        }
+        assert_eq!(unpacked, place.done(&["export", "--format", format]).into_bytes());
+    }
+}
+
+/// Those that are tables.
+const FORMATS: &[&str] = &["csv", "cdxj"];
+
+#[test]
+fn what_a_stranger_wrote_does_not_steer_a_terminal() {
+    let place = Place::new();
+    hostile(&place);
+    for format in FORMATS {
+        let Some(ran) = place.on_terminal(&["export", "--format", format], &[], "") else { return };
+        assert!(ran.out.contains("gpj.exe") && !ran.out.contains('\u{202e}'), "{format}");
+    }
+}

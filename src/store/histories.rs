@@ -1,0 +1,64 @@
+//! The history of every page of a store, as a stream.
+
+use super::answer::{History, HistoryEntry};
+use super::scan::Scan;
+use crate::error::Result;
+use crate::page::retain_in_force;
+
+/// An iterator over the histories of pages, from [`Snapshot::histories`](super::Snapshot::histories). It
+/// ends after an error.
+#[derive(Debug)]
+pub struct Histories {
+    scan: Scan,
+    /// Whether only what is in force is returned.
+    in_force: bool,
+}
+
+impl Histories {
+    /// Those of a scan.
+    pub(super) fn of(scan: Scan) -> Histories {
+        Histories { scan, in_force: false }
+    }
+
+    /// Leaves out what is not in force, as
+    /// [`Observations::in_force`](super::Observations::in_force) does, and pages of which nothing is
+    /// left. What visits meant is not changed by that.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Options, Store, Verdict};
+    /// # let dir = tempfile::tempdir()?;
+    /// let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, 1_000, 7, epoch))?;
+    /// store.observe(Observation::content(url, 2_000, 8, epoch))?;
+    /// store.observe(Observation::gone("https://example.com/old", 1_000))?;
+    /// let all: Vec<_> = store.snapshot().histories(None).in_force().collect::<Result<_, _>>()?;
+    /// assert_eq!((all.len(), all[0].1.len()), (1, 1));
+    /// let (visit, verdict) = all[0].1[0].visit().unwrap();
+    /// assert_eq!((visit.time, verdict.distance().unwrap().bits), (2_000, 4));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn in_force(self) -> Histories {
+        Histories { in_force: true, ..self }
+    }
+}
+
+impl Iterator for Histories {
+    type Item = Result<(String, History)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (url, mut history) = match self.scan.next_told()? {
+                Ok((url, history, _)) => (url, history),
+                Err(e) => return Some(Err(e)),
+            };
+            if self.in_force {
+                retain_in_force(&mut history, HistoryEntry::entry);
+            }
+            if !history.is_empty() {
+                return Some(Ok((url, history)));
+            }
+        }
+    }
+}
