@@ -1,0 +1,34 @@
+//! Parquet files, as [simkeep](https://docs.rs/simkeep) writes and reads them.
+//!
+//! [`Writer`] makes a table of visits, a row group at a time. [`Documents`] reads three columns of a file
+//! that somebody else wrote: what names a text, the text, and its time.
+//!
+//! ```
+//! use simkeep_parquet::{Documents, Row, Value, Writer};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("visits.parquet");
+//! let mut writer = Writer::new(std::fs::File::create(&path)?)?;
+//! let url = "https://example.com/";
+//! writer.row(&Row { url, time: 1_500, verdict: "new", ..Row::default() })?;
+//! writer.end()?;
+//!
+//! let documents = Documents::open(std::fs::File::open(&path)?, ["url", "verdict", "time"])?;
+//! let rows: Vec<_> = documents.collect::<Result<Vec<_>, _>>()?.concat();
+//! let [url, verdict, time] = &rows[0];
+//! assert_eq!(*url, Value::Text("https://example.com/".into()));
+//! assert_eq!(*verdict, Value::Text("new".into()));
+//! assert_eq!(*time, Value::Milliseconds(1_500));
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+
+mod column;
+mod read;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use column::Value;
+pub use read::{Documents, METADATA_BYTES_MAX, TEXT_BYTES_MAX};
+pub use write::{Row, Writer};

@@ -1,0 +1,191 @@
+//! Three columns of a file that somebody else wrote.
+//!
+//! What a file says of its sizes is compared with the size that it has before the `parquet` crate is let
+//! near it, and what it makes of a damaged one is an error, also if it panics.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+
+use super::column::{Column, Value, is_of_use};
+
+/// The largest metadata that is read: of some hundred thousand column chunks.
+pub const METADATA_BYTES_MAX: u64 = 16 << 20;
+/// The longest text that is read.
+pub const TEXT_BYTES_MAX: usize = 64 << 20;
+
+/// The rows that are read at a time.
+const BATCH_ROWS: usize = 64;
+/// The mark at both ends of a file.
+const MAGIC: &[u8] = b"PAR1";
+/// Columns that a message names.
+const NAMED: usize = 20;
+
+/// The rows of a file, some at a time: of each the values of three columns. It ends after an error.
+///
+/// Takes the memory of a page of each column, unpacked: 1 MiB in files as they are, and as much as the
+/// file says, up to 2 GiB, in one that is made to harm.
+pub struct Documents {
+    reader: SerializedFileReader<File>,
+    columns: [Option<usize>; 3],
+    /// The group that comes next.
+    next_group: usize,
+    /// Those of the group that is read, and how many of its rows are left.
+    group: [Option<Column>; 3],
+    left: usize,
+    row: u64,
+}
+
+impl Documents {
+    /// Opens a file, and finds the columns of these names: keys divided by dots, as in `metadata.date`.
+    /// Reads what the file says of itself. A column that is not there has no values.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read: it is none, it is damaged, a column is a list, or of a type that is of no
+    /// use here.
+    pub fn open(mut file: File, columns: [&str; 3]) -> Result<Documents, String> {
+        let bytes = check_end(&mut file)?;
+        let reader = caught(|| SerializedFileReader::new(file).map_err(|e| e.to_string()))?;
+        check(reader.metadata(), bytes)?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let mut found = [None; 3];
+        for (found, name) in found.iter_mut().zip(columns) {
+            let is_it = |column: usize| schema.column(column).path().string() == name;
+            *found = (0..schema.num_columns()).find(|column| is_it(*column));
+            let Some(column) = found.map(|column| schema.column(column)) else { continue };
+            if column.max_rep_level() > 0 {
+                return Err(format!("the column {name} has lists"));
+            }
+            if !is_of_use(column.physical_type()) {
+                return Err(format!("the column {name} has neither texts nor numbers"));
+            }
+        }
+        let group = [const { None }; 3];
+        Ok(Documents { reader, columns: found, next_group: 0, group, left: 0, row: 0 })
+    }
+
+    /// Whether the column of this number among the three is there.
+    pub fn has(&self, column: usize) -> bool {
+        self.columns.get(column).is_some_and(Option::is_some)
+    }
+
+    /// The names of the columns that there are; the first of them, if there are many.
+    pub fn names(&self) -> Vec<String> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        schema.columns().iter().take(NAMED).map(|column| column.path().string()).collect()
+    }
+
+    /// The number of the row that comes next, from 1 on.
+    pub fn row(&self) -> u64 {
+        self.row + 1
+    }
+
+    fn next_rows(&mut self) -> Result<Option<Vec<[Value; 3]>>, String> {
+        // What a file says of its rows is believed as far as they come.
+        if self.columns.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        while self.left == 0 {
+            let groups = self.reader.num_row_groups();
+            if self.next_group >= groups {
+                return Ok(None);
+            }
+            let group = self.reader.get_row_group(self.next_group).map_err(|e| e.to_string())?;
+            let schema = self.reader.metadata().file_metadata().schema_descr();
+            for (open, column) in self.group.iter_mut().zip(self.columns) {
+                let Some(column) = column else { continue };
+                let reader = group.get_column_reader(column).map_err(|e| e.to_string())?;
+                *open = Some(Column::new(reader, &schema.column(column)));
+            }
+            let rows = group.metadata().num_rows();
+            self.left = usize::try_from(rows).map_err(|_| format!("a row group of {rows} rows"))?;
+            self.next_group += 1;
+        }
+        let count = self.left.min(BATCH_ROWS);
+        let mut rows = vec![[const { Value::Null }; 3]; count];
+        for (nth, column) in self.group.iter_mut().enumerate() {
+            let Some(column) = column else { continue };
+            let values = column.read(count).map_err(|e| e.to_string())?;
+            if values.len() != count {
+                return Err("a column has fewer rows than its row group".to_owned());
+            }
+            for (row, value) in rows.iter_mut().zip(values) {
+                row.iter_mut().skip(nth).take(1).for_each(|cell| *cell = value.clone());
+            }
+        }
+        self.left -= count;
+        self.row += count as u64;
+        Ok(Some(rows))
+    }
+}
+
+impl Iterator for Documents {
+    type Item = Result<Vec<[Value; 3]>, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = caught(|| self.next_rows());
+        if next.is_err() {
+            (self.left, self.next_group) = (0, usize::MAX);
+        }
+        next.transpose()
+    }
+}
+
+/// What some work on a file comes to, also if that panics.
+fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    // What it leaves behind is not used any more.
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.unwrap_or_else(|_| Err("it is damaged in a way that cannot be told".to_owned()))
+}
+
+/// Whether a file ends as such a file does. Returns its length.
+fn check_end(file: &mut File) -> Result<u64, String> {
+    let cannot = |e: std::io::Error| e.to_string();
+    let mut start = [0; 4];
+    if file.read_exact(&mut start).is_err() || start != MAGIC {
+        return Err("no Parquet file as it is; if it is packed, unpack it".to_owned());
+    }
+    let bytes = file.metadata().map_err(cannot)?.len();
+    let mut end = [0; 8];
+    if bytes < 12 {
+        return Err("too short for a Parquet file".to_owned());
+    }
+    file.seek(SeekFrom::End(-8)).map_err(cannot)?;
+    file.read_exact(&mut end).map_err(cannot)?;
+    let (len, magic) = end.split_at(4);
+    if magic != MAGIC {
+        return Err("a Parquet file without its end".to_owned());
+    }
+    let len = len.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    if len > bytes - 12 || len > METADATA_BYTES_MAX {
+        return Err(format!("it says that it has {len} bytes of metadata"));
+    }
+    Ok(bytes)
+}
+
+/// Whether what a file says of its columns can be.
+fn check(metadata: &ParquetMetaData, bytes: u64) -> Result<(), String> {
+    let is_within = |column: &ColumnChunkMetaData| {
+        let dictionary = column.dictionary_page_offset();
+        let start = dictionary.unwrap_or(column.data_page_offset());
+        let end = start.checked_add(column.compressed_size());
+        start >= 0
+            && column.data_page_offset() >= 0
+            && column.compressed_size() >= 0
+            && column.uncompressed_size() >= 0
+            && end.and_then(|end| u64::try_from(end).ok()).is_some_and(|end| end <= bytes)
+    };
+    for (nth, group) in metadata.row_groups().iter().enumerate() {
+        if group.num_rows() < 0 || !group.columns().iter().all(is_within) {
+            return Err(format!("row group {nth} does not lie within the file"));
+        }
+        if group.num_columns() != metadata.file_metadata().schema_descr().num_columns() {
+            return Err(format!("row group {nth} has other columns than the file"));
+        }
+    }
+    Ok(())
+}

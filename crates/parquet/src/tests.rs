@@ -1,0 +1,169 @@
+//! What is written is read, and what is damaged harms nobody.
+
+use std::fs::File;
+
+use super::*;
+
+type Told = (String, i64, Option<String>, Option<u64>, Option<[u8; 16]>, Option<u16>, Option<u32>);
+
+fn told(count: u64) -> Vec<Told> {
+    let row = |n: u64| {
+        let url =
+            format!("https://example.com/{}/\u{202e}=\"{}", n / 3, "x".repeat(n as usize % 50));
+        let fingerprint = (n % 4 > 0).then_some(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let digest = (n % 5 > 0).then_some([n as u8; 16]);
+        let epoch = (n % 7 > 0).then(|| format!("epoch {}", n % 3));
+        let (status, distance) =
+            ((n % 2 > 0).then_some(n as u16), (n % 3 > 0).then_some(n as u32 % 65));
+        (url, n as i64 - 5_000, epoch, fingerprint, digest, status, distance)
+    };
+    (0..count).map(row).collect()
+}
+
+fn written(told: &[Told]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes).unwrap();
+    for (url, time, epoch, fingerprint, digest, status, distance) in told {
+        let row = Row {
+            url,
+            time: *time,
+            epoch: epoch.as_deref(),
+            fingerprint: *fingerprint,
+            digest: *digest,
+            status: *status,
+            verdict: if *time % 2 == 0 { "same" } else { "changed" },
+            distance: *distance,
+            weight: None,
+        };
+        writer.row(&row).unwrap();
+    }
+    writer.end().unwrap();
+    bytes
+}
+
+fn opened(bytes: &[u8], columns: [&str; 3]) -> Result<Documents, String> {
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut file, bytes).unwrap();
+    Documents::open(file, columns)
+}
+
+fn read(bytes: &[u8], columns: [&str; 3]) -> Result<Vec<[Value; 3]>, String> {
+    let rows: Result<Vec<_>, _> = opened(bytes, columns)?.collect();
+    Ok(rows?.concat())
+}
+
+#[test]
+fn what_was_written_is_read_over_several_row_groups() {
+    let told = told(300_000);
+    let bytes = written(&told);
+    let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
+    let whole = |number: Option<i64>| number.map_or(Value::Null, Value::Whole);
+    let rows = read(&bytes, ["url", "epoch", "time"]).unwrap();
+    assert_eq!(rows.len(), told.len());
+    for (row, told) in rows.iter().zip(&told) {
+        let expected = [Value::Text(told.0.clone()), text(&told.2), Value::Milliseconds(told.1)];
+        assert_eq!(*row, expected);
+    }
+    let rows = read(&bytes, ["fingerprint", "status", "distance"]).unwrap();
+    for (row, told) in rows.iter().zip(&told) {
+        let fingerprint = match told.3 {
+            Some(great) if great > i64::MAX as u64 => Value::Text(great.to_string()),
+            other => whole(other.map(|small| small as i64)),
+        };
+        let expected = [fingerprint, whole(told.5.map(i64::from)), whole(told.6.map(i64::from))];
+        assert_eq!(*row, expected);
+    }
+    let groups =
+        parquet::file::reader::SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+    use parquet::file::reader::FileReader as _;
+    assert_eq!(groups.num_row_groups(), 3);
+    let metadata = groups.metadata().row_groups();
+    let rows: Vec<i64> = metadata.iter().map(|group| group.num_rows()).collect();
+    assert_eq!(rows, [131_072, 131_072, 300_000 - 2 * 131_072]);
+}
+
+#[test]
+fn digests_are_sixteen_bytes_and_epochs_have_a_dictionary() {
+    use parquet::file::reader::FileReader as _;
+    use parquet::record::Field;
+    let told = told(1000);
+    let file = parquet::file::reader::SerializedFileReader::new(bytes::Bytes::from(written(&told)));
+    let file = file.unwrap();
+    for (row, told) in file.get_row_iter(None).unwrap().zip(&told) {
+        let row = row.unwrap();
+        let field = |name: &str| row.get_column_iter().find(|(n, _)| *n == name).unwrap().1.clone();
+        let digest = told.4.map_or(Field::Null, |digest| Field::Bytes(digest.to_vec().into()));
+        assert_eq!(field("digest"), digest);
+        assert_eq!(field("fingerprint"), told.3.map_or(Field::Null, Field::ULong));
+        assert_eq!(field("time"), Field::TimestampMillis(told.1));
+    }
+    let chunk = |column: usize| file.metadata().row_group(0).column(column).clone();
+    assert!(chunk(2).dictionary_page_offset().is_some());
+    assert!(chunk(0).dictionary_page_offset().is_none());
+}
+
+#[test]
+fn a_table_without_rows_is_one() {
+    assert_eq!(read(&written(&[]), ["url", "text", "time"]), Ok(Vec::new()));
+}
+
+#[test]
+fn long_urls_end_a_group_early() {
+    use parquet::file::reader::FileReader as _;
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes).unwrap();
+    for n in 0..20_000 {
+        let url = format!("{n}{}", "x".repeat(8000));
+        writer.row(&Row { url: &url, verdict: "new", ..Row::default() }).unwrap();
+    }
+    writer.end().unwrap();
+    let file = parquet::file::reader::SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+    assert_eq!(file.num_row_groups(), 3);
+}
+
+#[test]
+fn columns_that_are_not_there_or_of_no_use_are_told() {
+    let bytes = written(&told(10));
+    let documents = opened(&bytes, ["url", "text", "digests"]).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|n| documents.has(n)), [true, false, false, false]);
+    assert!(documents.names().contains(&"fingerprint".to_owned()));
+    let why = opened(&bytes, ["url", "digest", "time"]).err().unwrap();
+    assert!(why.contains("digest"), "{why}");
+}
+
+/// A damaged file is refused, or some of it is read. It does not take long, or much memory.
+#[test]
+fn a_file_that_is_damaged_or_cut_anywhere_harms_nobody() {
+    let told = told(300);
+    let bytes = written(&told);
+    let columns = ["url", "epoch", "time"];
+    let (mut refused, mut seen) = (0, 0);
+    for at in 0..bytes.len() {
+        for to in [0, 0xff, bytes[at] ^ 1, bytes[at] ^ 0x80] {
+            let mut damaged = bytes.clone();
+            damaged[at] = to;
+            seen += 1;
+            match read(&damaged, columns) {
+                Ok(rows) => assert!(rows.len() <= told.len()),
+                Err(why) => {
+                    assert!(!why.is_empty());
+                    refused += 1;
+                }
+            }
+        }
+    }
+    for len in 0..bytes.len() {
+        assert!(read(&bytes[..len], columns).is_err(), "{len}");
+    }
+    assert!(refused > seen / 10, "{refused} of {seen}");
+}
+
+#[test]
+fn sizes_that_cannot_be_are_not_believed() {
+    let mut bytes = written(&told(10));
+    let len = bytes.len();
+    bytes[len - 8..len - 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert!(read(&bytes, ["url", "text", "time"]).unwrap_err().contains("4294967295"));
+    let nothing: File = tempfile::tempfile().unwrap();
+    assert!(Documents::open(nothing, ["url", "text", "time"]).is_err());
+}
