@@ -1,9 +1,14 @@
 //! Records that are cut from their source and can be read by any thread.
 
+use std::sync::Arc;
+
 use super::Item;
 use super::arc::ArcRecord;
+use super::foreign::Keys;
 use super::lines::Lines;
 use super::page::Page;
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetRow;
 use super::warc::WarcRecord;
 use super::{jsonl, page};
 
@@ -18,8 +23,11 @@ pub(super) enum Cut {
     Warc(WarcRecord),
     /// A record of an ARC archive.
     Arc(ArcRecord),
-    /// JSON lines.
-    Lines(Lines),
+    /// JSON lines, perhaps with keys of others.
+    Lines(Lines, Option<Arc<Keys>>),
+    /// A row of a Parquet file.
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetRow>),
     /// A file that is a page by itself.
     Page(Page),
     /// An item that is already known.
@@ -33,7 +41,9 @@ impl Cut {
             + match self {
                 Cut::Warc(record) => record.bytes(),
                 Cut::Arc(record) => record.bytes(),
-                Cut::Lines(lines) => lines.bytes(),
+                Cut::Lines(lines, _) => lines.bytes(),
+                #[cfg(feature = "parquet")]
+                Cut::Parquet(row) => row.bytes(),
                 Cut::Page(page) => page.bytes(),
                 Cut::Clear(_) => 0,
             }
@@ -43,7 +53,9 @@ impl Cut {
         match self {
             Cut::Warc(record) => each(record.read()),
             Cut::Arc(record) => each(record.read()),
-            Cut::Lines(lines) => jsonl::read(&lines, each),
+            Cut::Lines(lines, keys) => jsonl::read(&lines, keys.as_deref(), each),
+            #[cfg(feature = "parquet")]
+            Cut::Parquet(row) => each(row.read()),
             Cut::Page(page) => each(page::read(page)),
             Cut::Clear(item) => each(item),
         }

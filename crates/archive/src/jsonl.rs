@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use simkeep::fingerprint::{Bands, Document};
 use simkeep::{Digest, Role, Terms, Weight};
 
+use super::foreign::Keys;
 use super::http::{self, Meaning};
 use super::lines::Lines;
 use super::object::{Object, Value};
@@ -24,7 +25,9 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
 /// `"both"`), `minor` and `moderate` (the largest distances that are such changes, in bits), names an
 /// epoch of later lines. If a key occurs twice, the first counts. Other keys are ignored.
-pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
+///
+/// With keys of others, a line is a text under those.
+pub(super) fn read(lines: &Lines, keys: Option<&Keys>, each: &mut impl FnMut(Item)) {
     if lines.is_of_export() {
         return export::read(lines, each);
     }
@@ -35,7 +38,7 @@ pub(super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
                 if line.trim_ascii().is_empty() {
                     continue;
                 }
-                item(line)
+                keys.map_or_else(|| item(line), |keys| keys.item(line))
             }
             Err(why) => Err(why.to_owned()),
         };
@@ -201,7 +204,7 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
 }
 
 /// The time in the value of a key.
-fn time_in(key: &str, value: Option<Value<'_>>) -> Result<i64, String> {
+pub(super) fn time_in(key: &str, value: Option<Value<'_>>) -> Result<i64, String> {
     let time = match value {
         Some(Value::Whole(seconds)) => seconds.checked_mul(1000).and_then(time::checked),
         Some(Value::Decimal(seconds)) => time::seconds(seconds),
@@ -382,7 +385,7 @@ mod tests {
         for bytes in [file.clone().into_bytes(), gz(file.as_bytes())] {
             let mut items = Vec::new();
             LineCutter::new(stream(bytes))
-                .for_each(|lines| super::read(&lines, &mut |i| items.push(i)));
+                .for_each(|lines| super::read(&lines, None, &mut |i| items.push(i)));
             let at: Vec<&str> = items
                 .iter()
                 .filter_map(|i| if let Item::Broken(b) = i { Some(b.at.as_str()) } else { None })

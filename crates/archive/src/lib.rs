@@ -35,6 +35,11 @@
 //! record ends, so one thread cuts a part. The second step *reads* the records of a chunk
 //! ([`Chunk::items`]). It needs nothing of earlier chunks, so any thread can do it.
 //!
+//! # Texts of others
+//!
+//! [`Keys`] says under which keys others keep texts in JSON lines, or in columns of Parquet files: those
+//! are read if this crate is built with the feature `parquet`.
+//!
 //! # Folders
 //!
 //! Each file in a folder is a page, whatever it contains, unless its name promises an archive or
@@ -66,6 +71,7 @@ mod digest;
 pub mod documents;
 pub mod escape;
 pub mod export;
+mod foreign;
 mod gzip;
 pub mod hints;
 mod http;
@@ -75,6 +81,8 @@ mod lines;
 mod numbered;
 mod object;
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub mod rules;
 mod sniff;
 mod stream;
@@ -102,6 +110,7 @@ pub use chunk::Chunk;
 use chunk::Cut;
 pub use digest::{Declared, of as digest};
 use escape::escape;
+pub use foreign::{Key, Keys};
 use item::Fault;
 pub use item::{Broken, Captured, Claim, Item, Payload, Record};
 use lines::LineCutter;
@@ -196,7 +205,11 @@ pub fn part(
     live: bool,
 ) -> Result<Part, Broken> {
     let stream = Stream::unpacked(name, bytes, progress, zstd_window);
-    let mut stream = stream.map_err(|e| broken(Path::new(name), &e))?.live(live);
+    part_of(stream.map_err(|e| broken(Path::new(name), &e))?.live(live), expected, None)
+}
+
+/// The records of a stream that is not a file, perhaps with keys of others.
+fn part_of(mut stream: Stream, expected: &str, keys: Option<Arc<Keys>>) -> Result<Part, Broken> {
     let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
     let start = stream.look_ahead(content::SNIFFED_BYTES);
     // A page has no URL here.
@@ -204,21 +217,35 @@ pub fn part(
         let why = "neither JSON lines nor a web archive; name a file to read it as a page";
         return Err(Broken { at: stream.name().to_string(), why: why.into() });
     }
-    Ok(archive(kind, stream))
+    Ok(archive(kind, stream, keys))
 }
 
-fn archive(kind: Kind, stream: Stream) -> Part {
+/// A source that is not read, and why.
+fn refused(stream: &Stream, why: &str) -> Part {
+    let refused = Broken { at: stream.name().to_string(), why: why.to_owned() };
+    Box::new(std::iter::once(Chunk::of(Cut::Clear(Item::Refused(refused)))))
+}
+
+fn archive(kind: Kind, stream: Stream, keys: Option<Arc<Keys>>) -> Part {
     match kind {
         Kind::Index => {
             let why = "a CDXJ index, in which there is no text; read the WARC files that it is of";
-            let refused = Broken { at: stream.name().to_string(), why: why.into() };
-            Box::new(std::iter::once(Chunk::of(Cut::Clear(Item::Refused(refused)))))
+            refused(&stream, why)
+        }
+        Kind::Parquet if cfg!(feature = "parquet") => {
+            refused(&stream, "a Parquet file that is packed or in a pipe; name it, unpacked")
+        }
+        Kind::Parquet => {
+            let why =
+                "a Parquet file; simkeep reads those if it is built with `--features parquet`";
+            refused(&stream, why)
         }
         Kind::Warc => Box::new(warc::Warc::new(stream)),
         Kind::Arc => Box::new(arc::Arc::new(stream)),
         // A page is no archive, and never comes here.
         Kind::JsonLines | Kind::Page => {
-            Box::new(LineCutter::new(stream).map(|lines| Chunk::of(Cut::Lines(lines))))
+            let chunk = move |lines| Chunk::of(Cut::Lines(lines, keys.clone()));
+            Box::new(LineCutter::new(stream).map(chunk))
         }
     }
 }
@@ -231,6 +258,7 @@ pub struct Input {
     /// A folder that is skipped inside others.
     except: Option<Except>,
     zstd_window: ZstdWindow,
+    keys: Option<Arc<Keys>>,
     /// The folder that is being walked.
     walk: Option<Walk>,
     /// Pages that come before `next`.
@@ -254,6 +282,7 @@ impl Input {
             sources: sources.into_iter().collect(),
             except: None,
             zstd_window: ZstdWindow::default(),
+            keys: None,
             walk: None,
             pages: Chunk::default(),
             next: None,
@@ -272,6 +301,11 @@ impl Input {
         Input { zstd_window, ..self }
     }
 
+    /// Reads JSON lines, but for exports, and Parquet files by the keys under which others keep texts.
+    pub fn keys(self, keys: Keys) -> Input {
+        Input { keys: Some(Arc::new(keys)), ..self }
+    }
+
     /// How many (compressed) bytes were read so far: a counter that other threads may look at.
     pub fn progress(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.progress)
@@ -287,9 +321,10 @@ impl Input {
         let live = source.is_live();
         match source {
             Source::Stdin => {
-                let stdin = Box::new(io::stdin());
-                let (progress, window) = (self.progress(), self.zstd_window);
-                let part = part("standard input", ".jsonl", stdin, progress, window, live)?;
+                let (name, stdin) = ("standard input", Box::new(io::stdin()));
+                let stream = Stream::unpacked(name, stdin, self.progress(), self.zstd_window);
+                let stream = stream.map_err(|e| broken(Path::new(name), &e))?.live(live);
+                let part = part_of(stream, ".jsonl", self.keys.clone())?;
                 Ok(Some(Opened::Archive(part)))
             }
             Source::Path(path) if path.is_dir() => {
@@ -304,7 +339,9 @@ impl Input {
                 let mut stream = stream.live(live);
                 Ok(Some(match sniff::kind(&mut stream, path.file_name()) {
                     Kind::Page => Opened::Cut(Cut::Page(Page::opened(path, metadata, stream))),
-                    kind => Opened::Archive(archive(kind, stream)),
+                    #[cfg(feature = "parquet")]
+                    Kind::Parquet if metadata.is_file() => Opened::Archive(self.parquet(&path)?),
+                    kind => Opened::Archive(archive(kind, stream, self.keys.clone())),
                 }))
             }
         }
@@ -314,6 +351,11 @@ impl Input {
         Stream::unpacked(name, Box::new(file), self.progress(), self.zstd_window)
     }
 
+    #[cfg(feature = "parquet")]
+    fn parquet(&self, path: &Path) -> Result<Part, Broken> {
+        parquet::open(path, self.keys.clone().unwrap_or_default(), self.progress())
+    }
+
     /// Opens a file in a folder.
     fn open_within(&self, path: PathBuf) -> Result<Opened, Broken> {
         if let Some(promised) = path.file_name().and_then(sniff::by_name) {
@@ -321,9 +363,20 @@ impl Input {
             let name = path.to_string_lossy();
             let mut stream = self.unpacked(&name, file).map_err(|e| broken(&path, &e))?;
             if sniff::kind(&mut stream, path.file_name()) == promised
-                && (promised != Kind::JsonLines || sniff::holds_records(&mut stream))
+                && (promised != Kind::JsonLines
+                    || sniff::holds_records(&mut stream, self.keys.as_deref()))
             {
-                return Ok(Opened::Archive(archive(promised, stream)));
+                match promised {
+                    #[cfg(feature = "parquet")]
+                    Kind::Parquet => return Ok(Opened::Archive(self.parquet(&path)?)),
+                    // Not readable here, and no reason to leave out the rest of the folder.
+                    #[cfg(not(feature = "parquet"))]
+                    Kind::Parquet => {}
+                    _ => {
+                        let keys = self.keys.clone();
+                        return Ok(Opened::Archive(archive(promised, stream, keys)));
+                    }
+                }
             }
         }
         Ok(Opened::Cut(Cut::Page(Page::plain(path, self.progress()))))

@@ -35,6 +35,13 @@ pub(super) enum Value<'a> {
     Other,
 }
 
+impl Value<'_> {
+    /// A number without a sign.
+    pub(super) fn of(number: u64) -> Self {
+        i64::try_from(number).map_or(Value::Decimal(number as f64), Value::Whole)
+    }
+}
+
 impl<'de> Deserialize<'de> for Object<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Fields;
@@ -100,7 +107,7 @@ impl<'de> Deserialize<'de> for Value<'de> {
                 Ok(Value::Whole(number))
             }
             fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-                Ok(i64::try_from(number).map_or(Value::Decimal(number as f64), Value::Whole))
+                Ok(Value::of(number))
             }
             fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
                 Ok(Value::Decimal(number))

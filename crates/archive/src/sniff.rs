@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use super::foreign::Keys;
 use super::stream::Stream;
 use super::{export, jsonl};
 
@@ -19,6 +20,8 @@ pub(super) enum Kind {
     JsonLines,
     /// An index of web archives.
     Index,
+    /// A table, with columns.
+    Parquet,
     /// None of these: a page of its own.
     Page,
 }
@@ -40,6 +43,8 @@ pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
         let line = text.split(|&b| b == b'\n').next().unwrap_or(text).trim_ascii_end();
         let spread = whole && (!line.ends_with(b"}") || line.len() < 3);
         if spread && named != Some(Kind::JsonLines) { Kind::Page } else { Kind::JsonLines }
+    } else if start.starts_with(b"PAR1") {
+        Kind::Parquet
     } else if is_index(text) {
         Kind::Index
     } else if start.is_empty() || !super::content::is_html(start) {
@@ -59,12 +64,13 @@ fn is_index(text: &[u8]) -> bool {
         && object.is_some_and(|object| object.starts_with(b"{"))
 }
 
-/// Whether JSON lines look like records: those that stand in a folder are often something else.
-pub(super) fn holds_records(stream: &mut Stream) -> bool {
+/// Whether JSON lines look like records, or have the keys of others: those that stand in a folder are
+/// often something else.
+pub(super) fn holds_records(stream: &mut Stream, keys: Option<&Keys>) -> bool {
     let start = stream.look_ahead(SNIFFED_BYTES);
     let line = start.split(|&b| b == b'\n').next().unwrap_or_default();
-    export::is_head(jsonl::without_mark(line))
-        || ["url", "t"].iter().all(|key| jsonl::has_key(line, key))
+    let sought = keys.map_or(["url", "t"], |keys| [keys.url.first(), keys.text.first()]);
+    export::is_head(jsonl::without_mark(line)) || sought.iter().all(|key| jsonl::has_key(line, key))
 }
 
 /// The kind of file that a name promises.
@@ -79,6 +85,8 @@ pub(super) fn by_name(name: &OsStr) -> Option<Kind> {
         Some(Kind::Arc)
     } else if ends(&[".jsonl", ".ndjson"]) {
         Some(Kind::JsonLines)
+    } else if ends(&[".parquet"]) {
+        Some(Kind::Parquet)
     } else {
         None
     }
@@ -105,6 +113,7 @@ mod tests {
             ("com,example)/ 20240110000000 {\"url\":\"x:\"}\n", Kind::Index),
             ("com,example)/ 2024011000000 {}\n", Kind::Page),
             ("com,example)/ 20240110000000 x\n", Kind::Page),
+            ("PAR1\0", Kind::Parquet),
             ("text", Kind::Page),
             ("", Kind::Page),
         ] {

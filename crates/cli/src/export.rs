@@ -6,6 +6,8 @@ mod file;
 mod format;
 mod gathered;
 mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -82,6 +84,9 @@ Formats for other programs have no epochs or tables of their own, and are not lo
            front: take one ' off where a cell begins with it
   cdxj     a line for each visit: SURT, time in 14 digits, and JSON with url, digest, status,
            fingerprint, verdict and distance. Restated content and weights are left out
+  parquet  the columns of csv, for DuckDB, pandas or Spark: time in milliseconds UTC, fingerprint as
+           uint64, digest in 16 bytes, epoch with a dictionary. If simkeep was built with
+           `--features parquet`
 
 docs/export.md tells more of them.")]
 pub(super) struct Export {
@@ -133,6 +138,7 @@ impl Export {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let reader = common.read()?;
         let (snapshot, pages) = (reader.snapshot(), reader.stats()?.pages);
+        self.format.check(self.output.as_deref(), output.is_terminal())?;
         let Some(path) = &self.output else {
             // Drawn between the lines, it would be in the way.
             if output.is_terminal() {

@@ -14,7 +14,7 @@ use super::pipeline::{self, Crew, Next, Pipeline, Results};
 use super::reading::Reading;
 use simkeep_archive::escape;
 use simkeep_archive::export::Line;
-use simkeep_archive::{Broken, Captured, Chunk, Claim, Input, Item, Payload, Record, Source};
+use simkeep_archive::{Broken, Captured, Chunk, Claim, Input, Item, Keys, Payload, Record, Source};
 
 /// A record that is ready to be observed.
 pub(super) struct Entry {
@@ -117,14 +117,19 @@ pub(super) struct Feed<'o> {
 impl<'o> Feed<'o> {
     /// Begins to read, and to make fingerprints of texts by each of these origins.
     ///
-    /// The store may stand in a folder that is read; its own files are no pages.
+    /// With keys of others, JSON lines are texts under those. The store may stand in a folder that is read; its own files are no pages.
     pub(super) fn start(
         sources: Vec<Source>,
         reading: Reading,
         store: &Path,
         origins: &'o [Origin],
+        keys: Option<Keys>,
     ) -> Result<Feed<'o>, Failure> {
         let input = Input::new(sources).except(store).zstd_window(reading.zstd_window());
+        let input = match keys {
+            Some(keys) => input.keys(keys),
+            None => input,
+        };
         let bytes = input.progress();
         let fingerprinters = fingerprinters(origins)?;
         let crew = Crew { threads: reading.threads(), live: input.is_live() };

@@ -18,6 +18,7 @@ use simkeep::{
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{self, Fed, Feed, Found, Text};
+use super::foreign::{self, Foreign};
 use super::gauge::watched;
 use super::incoming::{Admission, Epochs, FromInput, Made, Register, Told, existing, in_use_now};
 use super::ingest::{check, parse_epoch};
@@ -27,7 +28,7 @@ use super::pipeline::{Next, PATIENCE};
 use super::reading::Reading;
 use super::{Common, origin};
 use export::Export;
-use simkeep_archive::{Broken, Source};
+use simkeep_archive::{Broken, Keys, Source};
 pub(super) use summary::Answer;
 use summary::Summary;
 
@@ -38,7 +39,7 @@ use summary::Summary;
 /// store and its epochs are as before, or there is no store if there was none. Other programs may
 /// read it meanwhile.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
+#[command(after_long_help = concat!("Examples:
   simkeep load old.simkeep --store new.simkeep
   simkeep load crawl.jsonl.zst --store crawl.simkeep      what `simkeep export` wrote
   simkeep export --store old.simkeep | simkeep load - --store new.simkeep
@@ -50,8 +51,10 @@ whole, nothing is loaded. In a store that is there, epochs keep what they began 
 What it does with epochs and with visits that are known, `ingest` says. \"restated\" counts fingerprints
 in another epoch than that of their visit.
 
+", foreign::help!(), "
+
 A broken record ends it, unless --skip-broken is given. So does a revisit in a web archive: what it
-repeats is looked up by `ingest` alone.")]
+repeats is looked up by `ingest` alone."))]
 pub(super) struct Load {
     /// Stores, files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
@@ -66,6 +69,8 @@ pub(super) struct Load {
     #[arg(long, value_name = "MIB", default_value = "512")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     memory: u32,
+    #[command(flatten)]
+    foreign: Foreign,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -106,7 +111,12 @@ impl Load {
             passed: BTreeMap::new(),
             failure: None,
         });
-        let into = Into { store: place, origins: &origins, reading: self.reading };
+        let into = Into {
+            store: place,
+            origins: &origins,
+            reading: self.reading,
+            keys: self.foreign.keys(),
+        };
         let mut observations = self
             .parts()
             .into_iter()
@@ -195,6 +205,7 @@ struct Into<'t> {
     store: &'t Path,
     origins: &'t [Origin],
     reading: Reading,
+    keys: Option<Keys>,
 }
 
 type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Record>> + 't>;
@@ -246,7 +257,13 @@ impl Part<'_> {
                 })))
             }
             Part::Sources(sources) => {
-                let mut feed = Feed::start(sources, into.reading, into.store, into.origins)?;
+                let mut feed = Feed::start(
+                    sources,
+                    into.reading,
+                    into.store,
+                    into.origins,
+                    into.keys.clone(),
+                )?;
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
                         if let Some(more) = taken.borrow_mut().more.take() {

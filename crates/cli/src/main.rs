@@ -18,6 +18,7 @@ mod explain;
 mod export;
 mod feed;
 mod fingerprint;
+mod foreign;
 mod forget;
 mod gauge;
 mod help;

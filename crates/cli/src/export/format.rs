@@ -1,12 +1,15 @@
 //! What an export is written as.
 
 use std::io::Write;
+use std::path::Path;
 
 use clap::ValueEnum;
 use simkeep::{Content, Digest, EpochInfo, HistoryEntry, Weight};
 
 use super::cdxj::Cdxj;
 use super::csv::Csv;
+#[cfg(feature = "parquet")]
+use super::parquet::Parquet;
 use crate::exit::Failure;
 use crate::{visit, words};
 
@@ -20,6 +23,8 @@ pub(super) enum Format {
     Csv,
     /// An index of visits by SURT and time, as web archives have
     Cdxj,
+    /// A Parquet file
+    Parquet,
 }
 
 /// What writes entries in one of the formats that are tables.
@@ -31,6 +36,27 @@ pub(super) trait Rows {
 }
 
 impl Format {
+    /// Whether it can be written there.
+    pub(super) fn check(self, file: Option<&Path>, is_terminal: bool) -> Result<(), Failure> {
+        if self != Format::Parquet {
+            return Ok(());
+        }
+        if cfg!(not(feature = "parquet")) {
+            return Err(not_built());
+        }
+        let name = file.map(|file| file.to_string_lossy().to_ascii_lowercase());
+        let usage = |why: &str| Err(Failure::Usage(why.to_owned()));
+        match name {
+            None if is_terminal => {
+                usage("a Parquet file is nothing for a terminal: name a file with -o")
+            }
+            Some(name) if [".gz", ".zst"].iter().any(|end| name.ends_with(end)) => {
+                usage("a Parquet file is packed within, and nobody reads one that is packed again")
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Begins a table. `shown` says that it goes to a terminal.
     pub(super) fn rows<'w>(
         self,
@@ -41,8 +67,18 @@ impl Format {
             Format::Jsonl => None,
             Format::Csv => Some(Box::new(Csv::begin(to, shown))),
             Format::Cdxj => Some(Box::new(Cdxj::begin(to))),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Some(Box::new(Parquet::begin(to)?)),
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => return Err(not_built()),
         })
     }
+}
+
+/// That this program does without Parquet.
+fn not_built() -> Failure {
+    let why = "this simkeep was built without Parquet: build it with `--features parquet`";
+    Failure::Usage(why.to_owned())
 }
 
 /// An entry of a page, as tables have it.

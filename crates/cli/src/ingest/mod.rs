@@ -22,6 +22,7 @@ use simkeep::{Store, Terms};
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
+use super::foreign::{self, Foreign};
 use super::incoming::{Admission, FromInput, existing, in_use_now};
 use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
@@ -45,7 +46,7 @@ const IDLE: Duration = Duration::from_secs(1);
 /// "version" is content that is the first of its page, has changed, or has reverted to an earlier
 /// version.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
+#[command(after_long_help = concat!("Examples:
   simkeep ingest crawl-*.warc.gz --store crawl.simkeep
   simkeep ingest ~/documents --store documents.simkeep
   zstd -dc pages.jsonl.zst | simkeep ingest - --store pages.simkeep
@@ -81,7 +82,9 @@ Of changed pages it is counted how many changed by under 1 % of their words, abo
 (moderate), and by more (major), if that is known. Of texts of fewer than 100 words it is not. \"Novel\" is content that is the first of its
 page, or more than a minor change away from each of its last versions.
 
-Broken records are named, counted and skipped. What `simkeep export` wrote is loaded by `simkeep load`.")]
+", foreign::help!(), "
+
+Broken records are named, counted and skipped. What `simkeep export` wrote is loaded by `simkeep load`."))]
 pub(super) struct Ingest {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
@@ -99,6 +102,8 @@ pub(super) struct Ingest {
     /// How many observations become durable together
     #[arg(long, value_name = "COUNT", default_value = "1000")]
     batch: NonZeroUsize,
+    #[command(flatten)]
+    foreign: Foreign,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -126,7 +131,7 @@ impl Ingest {
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
-        let mut feed = Feed::start(sources, self.reading, &place, &origins)?;
+        let mut feed = Feed::start(sources, self.reading, &place, &origins, self.foreign.keys())?;
         let before = self.before_records(&mut feed, &mut admission, &mut progress)?;
         if let (None, Some(Broken { at, why })) = (&store, &before.stopped) {
             progress.finish();

@@ -236,14 +236,64 @@ fn a_table_is_written_whole_or_the_place_stays_as_it_was() {
 }
 
 /// Those that are tables.
+#[cfg(not(feature = "parquet"))]
 const FORMATS: &[&str] = &["csv", "cdxj"];
+#[cfg(feature = "parquet")]
+const FORMATS: &[&str] = &["csv", "cdxj", "parquet"];
 
 #[test]
 fn what_a_stranger_wrote_does_not_steer_a_terminal() {
     let place = Place::new();
     hostile(&place);
-    for format in FORMATS {
+    for format in ["csv", "cdxj"] {
         let Some(ran) = place.on_terminal(&["export", "--format", format], &[], "") else { return };
         assert!(ran.out.contains("gpj.exe") && !ran.out.contains('\u{202e}'), "{format}");
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_file_has_the_rows_of_the_table() {
+    use simkeep_parquet::{Documents, Value as Cell};
+    let place = Place::new();
+    hostile(&place);
+    for more in [&[][..], &["--in-force"], &["--since", "3"], &["--under", "none"]] {
+        let mut rows = cells(&place.done(&[&["export", "--format", "csv"], more].concat()));
+        let header = rows.remove(0);
+        place.done(&[&["export", "--format", "parquet", "-o", "t.parquet"], more].concat());
+        for names in header.chunks(3) {
+            let file = std::fs::File::open(place.path("t.parquet")).unwrap();
+            let names: [&str; 3] = std::array::from_fn(|n| names[n].as_str());
+            let names = names.map(|name| if name == "digest" { "" } else { name });
+            let read = Documents::open(file, names).unwrap();
+            let read: Vec<_> = read.collect::<Result<Vec<_>, _>>().unwrap().concat();
+            assert_eq!(read.len(), rows.len());
+            for (read, row) in read.iter().zip(&rows) {
+                for (cell, name) in read.iter().zip(names) {
+                    let Some(column) = header.iter().position(|other| other == name) else {
+                        continue;
+                    };
+                    let text = row[column].strip_prefix('\'').unwrap_or(&row[column]);
+                    let shown = match cell {
+                        Cell::Null => String::new(),
+                        Cell::Text(text) if name == "fingerprint" => {
+                            format!("{:016x}", text.parse::<u64>().unwrap())
+                        }
+                        Cell::Whole(n) if name == "fingerprint" => format!("{n:016x}"),
+                        Cell::Text(text) => text.clone(),
+                        Cell::Whole(number) => number.to_string(),
+                        Cell::Decimal(number) => number.to_string(),
+                        Cell::Milliseconds(ms) => simkeep_archive::time_text(*ms),
+                        other => panic!("{other:?}"),
+                    };
+                    assert_eq!(shown, text, "{name}");
+                }
+            }
+        }
+    }
+    let ran = place.run(&["export", "--format", "parquet", "-o", "t.parquet.gz"]);
+    assert_eq!((ran.code, place.path("t.parquet.gz").exists()), (2, false), "{}", ran.err);
+    if let Some(ran) = place.on_terminal(&["export", "--format", "parquet"], &[], "") {
+        assert!(ran.out.contains("name a file with -o"), "{}", ran.out);
     }
 }

@@ -14,6 +14,7 @@ mod exits;
 mod export;
 mod exported;
 mod fingerprint;
+mod foreign;
 mod forget;
 mod formats;
 mod hostile;

@@ -1,0 +1,353 @@
+//! Texts that others keep, under keys of their own.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use simkeep::fingerprint::Document;
+
+use super::object::Value;
+use super::{Item, Payload, Record, digest, escape, jsonl, url};
+
+/// How deep a key may lie.
+const DEPTH_MAX: usize = 16;
+/// How long a key may be.
+const KEY_BYTES_MAX: usize = 1024;
+
+/// Where a value stands in an object: a key, or keys with dots between them, as in `metadata.date`, for
+/// an object within it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key(Box<str>);
+
+impl Key {
+    /// The key as a text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The key of the object itself.
+    pub(super) fn first(&self) -> &str {
+        self.0.split('.').next().unwrap_or(&self.0)
+    }
+}
+
+impl FromStr for Key {
+    type Err = String;
+
+    fn from_str(key: &str) -> Result<Key, String> {
+        if key.split('.').any(str::is_empty) {
+            return Err("a key, or keys with dots between them, such as metadata.date".to_owned());
+        }
+        if key.len() > KEY_BYTES_MAX || key.split('.').count() > DEPTH_MAX {
+            return Err(format!("at most {DEPTH_MAX} keys, of {KEY_BYTES_MAX} bytes in all"));
+        }
+        Ok(Key(key.into()))
+    }
+}
+
+/// Under which keys others keep what names a text, the text, and its time. All other keys are ignored.
+///
+/// What names a text is its URL in the store, whatever it looks like; a whole number is written in
+/// digits. A time is one as in any JSON lines, or what a column of a Parquet file says that it is.
+///
+/// ```
+/// use simkeep_archive::{Input, Item, Keys, Source};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("corpus.jsonl");
+/// # let line = r#"{"id":4711,"text":"Some words.","metadata":{"date":"2004-02-29"}}"#;
+/// # std::fs::write(&path, line)?;
+/// let mut keys = Keys::default();
+/// keys.url = "id".parse()?;
+/// keys.time = "metadata.date".parse()?;
+/// for chunk in Input::new([Source::Path(path)]).keys(keys).flatten() {
+///     chunk.items(|item| {
+///         assert!(matches!(item, Item::Record(record) if record.url == "4711"));
+///     });
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Keys {
+    /// Of what names the text; else `url`.
+    pub url: Key,
+    /// Of the text; else `text`.
+    pub text: Key,
+    /// Of its time; else `t`.
+    pub time: Key,
+    /// The time of texts that have none, in milliseconds since 1970. Without it they are broken.
+    pub at: Option<i64>,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        let key = |key: &str| Key(key.into());
+        Keys { url: key("url"), text: key("text"), time: key("t"), at: None }
+    }
+}
+
+impl Keys {
+    /// The item in a line.
+    pub(super) fn item(&self, line: &[u8]) -> Result<Item, String> {
+        let mut found = [const { None }; 3];
+        let keys = [&self.url, &self.text, &self.time].map(|key| Some(key.as_str()));
+        let mut json = serde_json::Deserializer::from_slice(line);
+        let sought = Sought { keys, found: &mut found, is_whole: true };
+        let read = sought.deserialize(&mut json).and_then(|()| json.end());
+        read.map_err(|e| escape(&e.to_string()))?;
+        let [url, text, time] = found;
+        let time = match time {
+            None | Some(Value::Null) => Ok(None),
+            time => jsonl::time_in(self.time.as_str(), time).map(Some),
+        };
+        self.record(url, text, time).map(Item::Record)
+    }
+
+    /// The record of these values.
+    pub(super) fn record(
+        &self,
+        page: Option<Value<'_>>,
+        text: Option<Value<'_>>,
+        time: Result<Option<i64>, String>,
+    ) -> Result<Record, String> {
+        let page = match page {
+            Some(Value::Text(page)) => page.into_owned(),
+            Some(Value::Whole(number)) => number.to_string(),
+            None | Some(Value::Null) => return Err(format!("{:?} is missing", self.url.as_str())),
+            Some(_) => {
+                let key = self.url.as_str();
+                return Err(format!("{key:?} must be a string or a whole number"));
+            }
+        };
+        let named = |why: String| format!("{}: {why}", escape(&page));
+        url::check(&page).map_err(named)?;
+        let time = time.map_err(named)?.or(self.at);
+        let missing = || format!("{:?} is missing, and --at says no time", self.time.as_str());
+        let time = time.ok_or_else(missing).map_err(named)?;
+        let Some(Value::Text(text)) = text else {
+            return Err(named(format!("{:?} is missing or no string", self.text.as_str())));
+        };
+        let digest = Some(digest::of(text.as_bytes()));
+        let payload = Payload::Text(Box::new(Document::new(text)));
+        let (claim, status, modified, weight, epoch) = (None, None, None, None, None);
+        Ok(Record { url: page, time, payload, digest, claim, status, modified, weight, epoch })
+    }
+}
+
+/// What is sought in a value: what is left of keys, empty for the value itself, and what was found.
+struct Sought<'k, 'f, 'de> {
+    keys: [Option<&'k str>; 3],
+    found: &'f mut [Option<Value<'de>>; 3],
+    /// Whether this is all of a line.
+    is_whole: bool,
+}
+
+impl<'de> Sought<'_, '_, 'de> {
+    /// What is left of the keys within the value of this key; none if nothing in there is sought.
+    fn within<'k>(
+        keys: &[Option<&'k str>; 3],
+        found: &Self,
+        key: &str,
+    ) -> Option<[Option<&'k str>; 3]> {
+        let mut left = [None; 3];
+        for ((left, sought), found) in left.iter_mut().zip(keys).zip(&*found.found) {
+            let rest = sought.and_then(|sought| sought.strip_prefix(key));
+            let rest = rest
+                .and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') });
+            // If a key comes twice, the first counts.
+            *left = rest.filter(|_| found.is_none());
+        }
+        left.iter().any(Option::is_some).then_some(left)
+    }
+
+    /// The value was found.
+    fn put(&mut self, value: impl Fn() -> Value<'de>) {
+        for (found, key) in self.found.iter_mut().zip(self.keys) {
+            if key == Some("") && found.is_none() {
+                *found = Some(value());
+            }
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Sought<'_, '_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if self.is_whole {
+            deserializer.deserialize_map(self)
+        } else {
+            deserializer.deserialize_any(self)
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Sought<'_, '_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_whole { "an object" } else { "a value" })
+    }
+    fn visit_unit<E>(mut self) -> Result<(), E> {
+        self.put(|| Value::Null);
+        Ok(())
+    }
+    fn visit_bool<E>(mut self, _: bool) -> Result<(), E> {
+        self.put(|| Value::Other);
+        Ok(())
+    }
+    fn visit_i64<E>(mut self, number: i64) -> Result<(), E> {
+        self.put(|| Value::Whole(number));
+        Ok(())
+    }
+    fn visit_u64<E>(mut self, number: u64) -> Result<(), E> {
+        self.put(|| Value::of(number));
+        Ok(())
+    }
+    fn visit_f64<E>(mut self, number: f64) -> Result<(), E> {
+        self.put(|| Value::Decimal(number));
+        Ok(())
+    }
+    fn visit_borrowed_str<E>(mut self, text: &'de str) -> Result<(), E> {
+        self.put(|| Value::Text(text.into()));
+        Ok(())
+    }
+    fn visit_str<E>(mut self, text: &str) -> Result<(), E> {
+        self.put(|| Value::Text(text.to_owned().into()));
+        Ok(())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        self.put(|| Value::Other);
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        self.put(|| Value::Other);
+        let keys = self.keys;
+        while let Some(Value::Text(key)) = map.next_key()? {
+            match Self::within(&keys, &self, &key) {
+                Some(keys) => {
+                    let found = &mut *self.found;
+                    map.next_value_seed(Sought { keys, found, is_whole: false })?;
+                }
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn keys(url: &str, text: &str, time: &str, at: Option<i64>) -> Keys {
+        let key = |key: &str| key.parse().unwrap();
+        Keys { url: key(url), text: key(text), time: key(time), at }
+    }
+
+    fn read(keys: &Keys, line: &str) -> Result<(String, i64), String> {
+        match keys.item(line.as_bytes())? {
+            Item::Record(Record { url, time, .. }) => Ok((url, time)),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    #[test]
+    fn values_are_found_wherever_they_lie() {
+        let nested = keys("id", "text", "metadata.date", None);
+        let expected = Ok(("a/1".to_owned(), 1000));
+        for line in [
+            r#"{"id":"a/1","text":"x","metadata":{"date":"1970-01-01T00:00:01Z","text":7}}"#,
+            r#"{"metadata":{"other":[{"date":5}],"date":1},"t":9,"text":"x","id":"a/1"}"#,
+            r#"{"metadata.date":1.0,"id":"a/1","text":"x","status":"odd","weight":-1}"#,
+            r#"{"metadata":{"date":1,"date":2},"id":"a/1","id":3,"text":"x"}"#,
+            r#"{"metadata":7,"metadata":{"date":1},"id":"a/1","text":"x"}"#,
+        ] {
+            assert_eq!(read(&nested, line), expected, "{line}");
+        }
+        // One value may be two.
+        let same = keys("text", "text", "a.b.c", Some(5));
+        assert_eq!(read(&same, r#"{"text":"x","a":{"b":{"c":null}}}"#), Ok(("x".to_owned(), 5)));
+        assert_eq!(read(&same, r#"{"text":"x","a":{"b":7}}"#), Ok(("x".to_owned(), 5)));
+        let numbers = keys("n.id", "n.text", "t", None);
+        let line = r#"{"n":{"id":-4711,"text":""},"t":0}"#;
+        assert_eq!(read(&numbers, line), Ok(("-4711".to_owned(), 0)));
+    }
+
+    #[test]
+    fn what_is_missing_or_of_another_type_is_told() {
+        let nested = keys("id", "body.text", "metadata.date", None);
+        let with_time = keys("id", "body.text", "metadata.date", Some(7));
+        for (line, why) in [
+            ("{", "EOF"),
+            ("[1]", "expected an object"),
+            ("7", "expected an object"),
+            ("{} {}", "trailing"),
+            ("{}", "\"id\" is missing"),
+            (r#"{"id":null}"#, "\"id\" is missing"),
+            (r#"{"id":1.5}"#, "\"id\" must be"),
+            (r#"{"id":18446744073709551615}"#, "\"id\" must be"),
+            (r#"{"id":{"x":1}}"#, "\"id\" must be"),
+            (r#"{"id":""}"#, "empty"),
+            (r#"{"id":"a\u0007"}"#, "control"),
+            (r#"{"id":"a","metadata":{"date":"soon"}}"#, "\"metadata.date\" must be"),
+            (r#"{"id":"a","metadata":{"date":[1]}}"#, "\"metadata.date\" must be"),
+            (r#"{"id":"a","metadata":{"date":{"x":1}}}"#, "\"metadata.date\" must be"),
+            (r#"{"id":"a","metadata":{"date":1}}"#, "\"body.text\" is missing"),
+            (r#"{"id":"a","metadata":{"date":1},"body":"x"}"#, "\"body.text\" is missing"),
+            (
+                r#"{"id":"a","metadata":{"date":1},"body":{"text":["x"]}}"#,
+                "\"body.text\" is missing",
+            ),
+        ] {
+            for keys in [&nested, &with_time] {
+                let found = read(keys, line).unwrap_err();
+                assert!(found.contains(why), "{line}: {found}");
+            }
+        }
+        let undated = r#"{"id":"a","metadata":{},"body":{"text":"x"}}"#;
+        assert!(read(&nested, undated).unwrap_err().contains("a: \"metadata.date\" is missing"));
+        assert_eq!(read(&with_time, undated), Ok(("a".to_owned(), 7)));
+    }
+
+    #[test]
+    fn keys_are_neither_empty_nor_too_deep() {
+        for key in ["", ".", "a.", ".a", "a..b"] {
+            assert!(key.parse::<Key>().is_err(), "{key}");
+        }
+        assert!("a.".repeat(15).to_owned().parse::<Key>().is_err());
+        assert!(vec!["a"; 16].join(".").parse::<Key>().is_ok());
+        assert!(vec!["a"; 17].join(".").parse::<Key>().is_err());
+        assert!("a".repeat(1025).parse::<Key>().is_err());
+    }
+
+    #[test]
+    fn deep_values_cost_nothing() {
+        let (open, close) = ("[".repeat(1 << 20), "]".repeat(1 << 20));
+        let keys = keys("id", "text", "t.a", Some(1));
+        let beside = format!(r#"{{"x":{open}{close},"id":"a","text":"x"}}"#);
+        assert!(read(&keys, &beside).is_ok());
+        let within = format!(r#"{{"t":{{"b":{open}{close}}},"id":"a","text":"x"}}"#);
+        assert!(read(&keys, &within).is_ok());
+        let deep = format!(r#"{{"t":{{"a":{open}{close}}},"id":"a","text":"x"}}"#);
+        assert!(read(&keys, &deep).is_err());
+        let objects = format!(
+            r#"{{"t":{}1{},"id":"a","text":"x"}}"#,
+            "{\"a\":".repeat(9999),
+            "}".repeat(9999)
+        );
+        assert!(read(&keys, &objects).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_panics(line in "[\\[\\]{}:,\"a-c0-9.]{0,60}") {
+            let _ = keys("a", "a.b", "b.a.c", None).item(line.as_bytes());
+        }
+    }
+}
