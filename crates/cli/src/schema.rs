@@ -12,9 +12,9 @@ use super::common::Common;
 use super::exit::{Exit, Failure};
 use super::json;
 use super::output::Output;
+use super::verify;
 use super::{df, diff, due, epoch, evaluate, export, fingerprint, forget, history, ingest};
 use super::{inspect, load, near, pairs, recrawl, repair, report, scan, simulate, stats, tail};
-use super::verify;
 
 /// Print the JSON Schema of what a verb prints with --json
 ///

@@ -43,7 +43,7 @@ impl Rows for Csv<'_> {
             row.status.map(|status| status.to_string()),
             Some(row.verdict.to_owned()),
             row.distance.map(|distance| distance.to_string()),
-            row.weight.map(|weight| visit::weight(weight).to_string()),
+            row.weight.map(|weight| weight.to_string()),
         ] {
             out.push(b',');
             out.extend_from_slice(plain.unwrap_or_default().as_bytes());
