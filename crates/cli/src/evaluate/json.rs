@@ -12,8 +12,8 @@ use super::versions;
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
-    Recipe(OfRecipe<'a>),
-    Versions(versions::Answer<'a>),
+    Recipe(&'a OfRecipe<'a>),
+    Versions(&'a versions::Answer<'a>),
 }
 
 /// How well a recipe or signature tells near-duplicates.

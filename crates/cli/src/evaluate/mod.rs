@@ -156,7 +156,8 @@ impl Evaluate {
         }
         if common.json {
             for row in &rows {
-                output.object(&Line::Recipe(OfRecipe::of(row, &documents, &truth)))?;
+                let line = OfRecipe::of(row, &documents, &truth);
+                output.object(&Line::Recipe(&line))?;
             }
             return Ok(Exit::Done);
         }

@@ -66,7 +66,8 @@ impl Versions {
         }
         for (Called { name, recipe }, tally) in called.iter().zip(&tallies) {
             if json {
-                output.object(&Line::Versions(self.answer(name, recipe, &compared, tally)))?;
+                let answer = self.answer(name, recipe, &compared, tally);
+                output.object(&Line::Versions(&answer))?;
             } else {
                 output.line(&row(name, recipe, tally))?;
             }
