@@ -157,8 +157,8 @@ fn place_of(error: &Error) -> (Option<&str>, Option<u64>) {
 /// Whether programs read what is said.
 static AS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Says everything as JSON from now on, if the command line asks for it: known before it is parsed, since
-/// it may be wrong.
+/// Says everything as JSON from now on, if the command line asks for it. That is known before it is
+/// parsed, since it may be wrong.
 pub(super) fn say_as_asked(mut arguments: impl Iterator<Item = OsString>) {
     let is_asked = arguments.by_ref().take_while(|word| word != "--").any(|word| word == "--json");
     AS_JSON.store(is_asked, Ordering::Relaxed);

@@ -66,9 +66,9 @@ pub(in super::super) struct Page<'a> {
 #[schemars(rename = "ChangesPerDay")]
 pub(in super::super) struct Changes {
     mean: f64,
-    /// The rate is from here ...
+    /// From where on the rate is, with a probability of 90 %.
     low: f64,
-    /// ... to here with a probability of 90 %.
+    /// Up to where the rate is, with the same probability.
     high: f64,
 }
 

@@ -72,7 +72,7 @@ struct Scores {
     pairs: Option<f64>,
     /// The share of them that is near by the lenient measure.
     lenient: Option<f64>,
-    /// By the strict one.
+    /// The share of them that is near by the strict measure.
     strict: Option<f64>,
     /// The share of all that are near by the strict measure.
     recall: Option<f64>,

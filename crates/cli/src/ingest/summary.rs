@@ -237,9 +237,9 @@ pub(crate) struct Answer<'a> {
     changed: u64,
     /// Changes by under 1 % of the words, about, where that is known.
     changed_minor: u64,
-    /// By 1 to 10 %.
+    /// Changes by 1 to 10 % of the words.
     changed_moderate: u64,
-    /// By more.
+    /// Changes by more than 10 % of the words.
     changed_major: u64,
     reverted: u64,
     same: u64,

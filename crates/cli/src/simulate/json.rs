@@ -31,7 +31,7 @@ pub(crate) struct OfPolicy<'a> {
     crawls: usize,
     /// The share of the time in which what the crawler saw last was in force.
     fresh: Mean,
-    /// The same up to minor changes.
+    /// The share of the time in which it was in force up to minor changes.
     near_fresh: Mean,
     /// Changes since the last visit, where each further one counts less.
     missed: Mean,
