@@ -81,7 +81,10 @@ impl Tail {
         let is_json = common.json;
         let mut lines = Lines { asked: &self, is_json, clock, table, output };
         lines.last(&reader)?;
-        while self.follow {
+        if !self.follow {
+            return Ok(lines.table.end(output).map(|()| Exit::Done)?);
+        }
+        loop {
             lines.flush()?;
             let seen = reader.snapshot().sequence();
             thread::sleep(PAUSE);
@@ -89,7 +92,6 @@ impl Tail {
                 lines.since(seen, &reader.snapshot())?;
             }
         }
-        Ok(lines.table.end(output).map(|()| Exit::Done)?)
     }
 
     /// Whether an operation is asked for.
@@ -259,7 +261,7 @@ pub(super) enum DoneLine<'a> {
     /// A page got an entry: a visit, restated content, or a weight.
     Entry {
         #[serde(flatten)]
-        entry: super::history::Line<'a>,
+        entry: Box<super::history::Line<'a>>,
         /// Pages near what the visit saw, the nearest first; null if they are not asked for, or it has no
         /// fingerprint that finds any.
         near: Option<Vec<NearPage<'a>>>,
@@ -298,7 +300,8 @@ fn line<'a>(
                 });
                 pages.collect()
             });
-            DoneLine::Entry { entry: super::history::Line::new(url, entry, epochs)?, near }
+            let entry = Box::new(super::history::Line::new(url, entry, epochs)?);
+            DoneLine::Entry { entry, near }
         }
         Done::Forgot { url, visits } => DoneLine::Forgot { url, visits: *visits },
         Done::ForgotPrefix { prefix, pages, visits } => {
