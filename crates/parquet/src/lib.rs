@@ -22,6 +22,7 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+mod caught;
 mod column;
 mod read;
 mod write;

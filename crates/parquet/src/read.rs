@@ -5,11 +5,11 @@
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
+use super::caught::caught;
 use super::column::{Column, Value, is_of_use};
 
 /// The largest metadata that is read: of some hundred thousand column chunks.
@@ -133,13 +133,6 @@ impl Iterator for Documents {
         }
         next.transpose()
     }
-}
-
-/// What some work on a file comes to, also if that panics.
-fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    // What it leaves behind is not used any more.
-    let done = catch_unwind(AssertUnwindSafe(work));
-    done.unwrap_or_else(|_| Err("it is damaged in a way that cannot be told".to_owned()))
 }
 
 /// Whether a file ends as such a file does. Returns its length.

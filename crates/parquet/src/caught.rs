@@ -1,0 +1,28 @@
+//! Panics of the `parquet` crate, which it meets some damaged files with.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+thread_local! {
+    /// Whether a panic of this thread is an answer, of which nobody need be told.
+    static IS_ANSWER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What some work on a file comes to, also if that panics. Nothing that it leaves behind may be used after
+/// a panic. The hook of the program sees no such panic, and all others.
+pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_ANSWER.get() {
+                others(info);
+            }
+        }));
+    });
+    IS_ANSWER.set(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    IS_ANSWER.set(false);
+    done.unwrap_or_else(|_| Err("it is damaged: sizes in it do not agree".to_owned()))
+}
