@@ -165,13 +165,16 @@ pub mod due {
     };
 }
 
-/// Checking that a store is sound, and repairing one that is not.
+/// Checking that a store is sound, saving it, and repairing one that is not.
 ///
-/// [`verify`](integrity::verify) reads all of a store and names every flaw.
-/// [`repair`](integrity::repair) makes a new store of what is sound, and says what is lost.
+/// [`backup`](integrity::backup()) makes a second directory with the same store, also of one that is
+/// being written.
+/// [`verify`](integrity::verify()) reads all of a store and names every flaw.
+/// [`repair`](integrity::repair()) makes a new store of what is sound, and says what is lost.
 pub mod integrity {
     pub use crate::store::{
-        Loss, RepairOptions, Repaired, Verified, VerifyOptions, repair, verify,
+        BackedUp, BackupFiles, BackupOptions, Loss, RepairOptions, Repaired, Verified,
+        VerifyOptions, backup, repair, verify,
     };
 }
 

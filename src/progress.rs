@@ -71,9 +71,11 @@ pub enum Stage {
     Joining,
     /// Pages are counted.
     Counting,
+    /// Files are linked or copied.
+    Copying,
 }
 
-const STAGES: [Stage; 7] = [
+const STAGES: [Stage; 8] = [
     Stage::Waiting,
     Stage::Gathering,
     Stage::Merging,
@@ -81,6 +83,7 @@ const STAGES: [Stage; 7] = [
     Stage::Checking,
     Stage::Joining,
     Stage::Counting,
+    Stage::Copying,
 ];
 
 impl Progress {
@@ -103,7 +106,7 @@ impl Progress {
     }
 
     /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
-    /// that are checked, fingerprints of a join, each counted once for every pass.
+    /// that are checked or copied, fingerprints of a join, each counted once for every pass.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.state.done.load(Ordering::Relaxed)

@@ -13,12 +13,12 @@ use super::rows::{
 };
 use super::tables::{EPOCHS, Journal, SEGMENTS, SETTINGS};
 use super::tree::{Table, Tree, Widths};
-use crate::disk::Name;
+use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 
 /// What a catalog holds.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) settings: Settings,
     /// In order of sequence.
@@ -43,6 +43,24 @@ impl Lists {
 }
 
 impl Contents {
+    /// Those of a new store.
+    pub(crate) fn new(disk: &dyn Disk, epochs: Vec<EpochInfo>, unfinished: bool) -> Contents {
+        let (store, url_seed) = (disk.random(), disk.random());
+        let settings = Settings { store, url_seed, next_segment: 1, changes: 0, unfinished };
+        let journals = [Journal::A, Journal::B].map(Frames::none);
+        Contents { settings, segments: Vec::new(), epochs, journals }
+    }
+
+    /// Those of a copy that has none of the files yet.
+    pub(crate) fn begun(&self) -> Contents {
+        Contents {
+            settings: Settings { unfinished: true, ..self.settings },
+            segments: Vec::new(),
+            epochs: self.epochs.clone(),
+            journals: [Journal::A, Journal::B].map(Frames::none),
+        }
+    }
+
     /// The most that the mark of a catalog with these contents can say.
     pub(crate) fn marked(&self) -> Marked {
         let journalled = self.journals.iter().filter_map(Frames::last_sequence);

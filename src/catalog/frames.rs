@@ -31,7 +31,7 @@ impl Tail {
 }
 
 /// The frames of a journal, in order of sequence.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frames {
     pub(crate) journal: Journal,
     /// The frame that these follow. `None` if they are all that the journal has.

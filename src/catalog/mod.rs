@@ -20,6 +20,7 @@ mod rows;
 mod salvage;
 mod tables;
 mod tree;
+mod whole;
 
 use std::sync::Arc;
 
@@ -40,8 +41,9 @@ pub(crate) use self::salvage::Salvage;
 pub(crate) use self::tables::Journal;
 use self::tables::{EPOCHS, SEGMENTS, SETTINGS};
 use self::tree::Tree;
+pub(crate) use self::whole::Whole;
 use crate::bug;
-use crate::disk::{Access, Dir, Disk, DiskFile, Held, Lock, LockGuard, Locked, Name, create};
+use crate::disk::{Access, Disk, DiskFile, Held, LockGuard, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::process::Process;
@@ -77,27 +79,11 @@ impl Drop for Catalog {
 }
 
 impl Catalog {
-    /// Creates the catalog of a new store, completely or not at all. An `unfinished` one stays so
+    /// Creates the catalog of a new store, completely or not at all. An unfinished one stays so
     /// until segments are [added](Self::add). The store is locked; returns the lock on the catalog.
-    pub(crate) fn create(
-        disk: &Arc<dyn Disk>,
-        epochs: Vec<EpochInfo>,
-        unfinished: bool,
-    ) -> Result<Box<dyn LockGuard>> {
+    pub(crate) fn create(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn LockGuard>> {
         mark::begin(&**disk)?;
-        let contents = Contents {
-            settings: Settings {
-                store: disk.random(),
-                url_seed: disk.random(),
-                next_segment: 1,
-                changes: 0,
-                unfinished,
-            },
-            segments: Vec::new(),
-            epochs,
-            journals: [Journal::A, Journal::B].map(Frames::none),
-        };
-        write_whole(disk, &contents)
+        Whole::write(disk, contents)?.finish(&**disk)
     }
 
     /// Reads all of the catalog, and then opens it. Costs about 0.1 s per 100 MB of journal; after a
@@ -141,6 +127,11 @@ impl Catalog {
         flaw: &mut dyn FnMut(Error) -> Result<()>,
     ) -> Result<Contents> {
         contents::read(&mut Tree::open(file, flaw)?)
+    }
+
+    /// What the last commit left; others wait meanwhile.
+    pub(crate) fn contents(&self) -> Result<Contents> {
+        Self::read(&*self.copy()?)
     }
 
     /// A copy of the file between two commits, which wait meanwhile.
@@ -224,28 +215,39 @@ impl Catalog {
         })
     }
 
-    /// Rewrites the catalog, so that nothing deleted stays in its file.
-    pub(crate) fn rewrite(&self) -> Result<()> {
+    /// Rewrites the catalog, so that nothing deleted stays in its file, and no room that is free. It
+    /// takes the room of another one meanwhile. The inner error is that there is none: then nothing was
+    /// changed, and the catalog goes on.
+    pub(crate) fn rewrite(&self) -> Result<Result<()>> {
         let mut database = self.database.write();
+        let mut full = None;
         self.unless_failed(|| {
             if database.is_none() {
                 return Err(Error::Closed);
             }
+            self.check_locks()?;
             let file = self.disk.open(Name::Catalog, Access::Read);
             let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
-            let contents = Self::read(&*file)?;
+            let whole = match Whole::write(&self.disk, &Self::read(&*file)?) {
+                Err(e) if e.is_full() => {
+                    full = Some(e);
+                    return Ok(());
+                }
+                written => written?,
+            };
             drop_guarded(database.take())?;
             // Threads that check the locks wait meanwhile: the name belongs to another file before
             // its lock is ours.
             let mut locks = self.locks.lock();
             let locks = locks.as_mut().ok_or(Error::Closed)?;
             locks.check()?;
-            locks.follow(write_whole(&self.disk, &contents)?);
+            locks.follow(whole.finish(&*self.disk)?);
             let (opened, file) = open_database(&self.disk)?;
             *self.file.lock() = file;
             *database = Some(opened);
             Ok(())
-        })
+        })?;
+        Ok(full.map_or(Ok(()), Err))
     }
 
     /// How many changes of its lists are durable.
@@ -352,29 +354,6 @@ fn commit<T>(
     Ok(done)
 }
 
-/// Writes a catalog, and returns the lock on it, which it has before it has its name.
-fn write_whole(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn LockGuard>> {
-    bug::ensure(rows::check_rows(&contents.segments).is_ok(), "segments follow one another")?;
-    let name = Name::CatalogNew;
-    let file = create(&**disk, name)?;
-    let locked = disk.lock(name, Lock::Exclusive).map_err(|e| Error::io("lock", name, e))?;
-    let Locked::Held(guard) = locked else {
-        return Err(Error::Replaced { file: name.to_string() });
-    };
-    let database = guarded(|| {
-        let mut builder = Database::builder();
-        builder.set_cache_size(CACHE_BYTES);
-        Ok(builder.create_with_backend(FileBackend::new(Closable::new(file)))?)
-    })?;
-    guarded(|| commit(&database, |transaction| contents::write(transaction, contents)))?;
-    drop_guarded(Some(database))?;
-    let file = disk.open(name, Access::Write).map_err(|e| Error::io("open", name, e))?;
-    file.sync().map_err(|e| Error::io("sync", name, e))?;
-    disk.rename(name, Name::Catalog).map_err(|e| Error::io("rename", name, e))?;
-    disk.sync_dir(Dir::Root).map_err(|e| Error::io("sync the directory of", Name::Catalog, e))?;
-    Ok(guard)
-}
-
 /// Opens a catalog that was read and is sound. redb recovers from a crash here, if there was one.
 fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
     let file = disk.open(Name::Catalog, Access::Write);
@@ -391,7 +370,7 @@ fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
 mod tests {
     use super::*;
     use crate::Epoch;
-    use crate::disk::SimDisk;
+    use crate::disk::{Lock, SimDisk};
 
     #[test]
     #[should_panic(expected = "a journal goes on where it ends")]
@@ -408,7 +387,7 @@ mod tests {
             bands: crate::fingerprint::Bands::READY_MADE,
             ended: false,
         };
-        locks.follow(Catalog::create(&disk, vec![epoch], false).unwrap());
+        locks.follow(Catalog::create(&disk, &Contents::new(&*disk, vec![epoch], false)).unwrap());
         let (catalog, _) = Catalog::open(&disk, locks).unwrap();
         let blob = |first_sequence| Blob { first_sequence, count: 1, bytes: vec![0] };
         catalog.append(&[(Journal::A, blob(1))]).unwrap();

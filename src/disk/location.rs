@@ -55,16 +55,17 @@ impl Location {
         }
     }
 
-    /// Permissions of the next file that is made there; `None` for other disks than a directory.
-    pub(crate) fn file_mode(&self) -> Option<u32> {
-        self.directory().map(|disk| disk.file_mode())
+    /// The store that this directory lies in, if any: one with a catalog, or `other` without.
+    pub(crate) fn store_above(&self, other: Option<&Location>) -> io::Result<Option<PathBuf>> {
+        let other = other.and_then(Location::directory);
+        self.directory().map_or(Ok(None), |disk| disk.store_above(other.as_ref()))
     }
 
-    /// The store that this directory lies in, if any: one with a catalog, or `other` without.
-    pub(crate) fn store_above(&self, other: &Location) -> io::Result<Option<PathBuf>> {
+    /// Whether this is the directory of `other`, by whatever way both are named.
+    pub(crate) fn is_same(&self, other: &Location) -> bool {
         match (self.directory(), other.directory()) {
-            (Some(disk), Some(other)) => disk.store_above(&other),
-            _ => Ok(None),
+            (Some(disk), Some(other)) => disk.is_same(&other),
+            _ => false,
         }
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name};
+use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
 
 /// A disk that counts what passes through it to another.
 ///
@@ -87,6 +87,10 @@ impl Disk for Meter {
         self.disk.location()
     }
 
+    fn file_mode(&self) -> Option<u32> {
+        self.disk.file_mode()
+    }
+
     fn create_dirs(&self) -> io::Result<()> {
         self.disk.create_dirs()
     }
@@ -112,6 +116,14 @@ impl Disk for Meter {
 
     fn remove(&self, name: Name) -> io::Result<()> {
         self.disk.remove(name)
+    }
+
+    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+        self.disk.linkable(name)
+    }
+
+    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+        self.disk.link(file, name)
     }
 
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! The one seam to the file system.
 //!
-//! Nothing else in the crate opens, writes, syncs, renames, removes or maps a file, so a test can
+//! Nothing else in the crate opens, writes, syncs, renames, links, removes or maps a file, so a test can
 //! record, fail or cut short everything that reaches the disk. A [`Disk`] is one store's directory;
 //! its files are named by [`Name`], never by a string from outside, so nothing that a page contains
 //! can leave the directory.
@@ -14,6 +14,7 @@ mod faults;
 mod file;
 mod flock;
 mod held;
+mod linkable;
 mod location;
 mod map;
 #[cfg(feature = "internals")]
@@ -31,6 +32,8 @@ pub use failure::Failure;
 pub use faults::page_faults;
 pub use file::{NewFile, Scratch, ScratchMap};
 pub(crate) use held::Held;
+pub use linkable::Linkable;
+pub(crate) use linkable::is_refused;
 pub use location::Location;
 pub use map::Map;
 pub(crate) use map::MapPart;
@@ -91,10 +94,16 @@ pub enum Locked {
 /// nor waited for.
 ///
 /// Durability follows POSIX: what a file holds is durable after [`DiskFile::sync`], and names made,
-/// renamed or removed in a directory are durable after [`Disk::sync_dir`] of it.
+/// linked, renamed or removed in a directory are durable after [`Disk::sync_dir`] of it.
 pub trait Disk: Debug + Send + Sync + 'static {
     /// Where this is, for messages.
     fn location(&self) -> String;
+
+    /// Permissions of the next file that is made here: as those that are there have them. `None`, as by
+    /// default, where files have none.
+    fn file_mode(&self) -> Option<u32> {
+        None
+    }
 
     /// Makes the directories of a store where they do not exist, durably.
     fn create_dirs(&self) -> io::Result<()>;
@@ -113,6 +122,21 @@ pub trait Disk: Debug + Send + Sync + 'static {
 
     /// Removes a file.
     fn remove(&self, name: Name) -> io::Result<()>;
+
+    /// A file of this disk, for another one to [link](Disk::link). `Unsupported`, as by default, where
+    /// there are no links.
+    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+        let _ = name;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Gives a file of another disk a name on this one too: both names are of one file, which must never
+    /// be written again. `AlreadyExists` where something has the name; `Unsupported`, as by default, or
+    /// what the system says, where the two disks have no links to each other's files.
+    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+        let _ = (file, name);
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Makes the names of a directory durable.
     fn sync_dir(&self, dir: Dir) -> io::Result<()>;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
-use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name};
+use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
 
 /// Wraps another disk, and reads whole files into memory instead of mapping them.
 ///
@@ -25,6 +25,10 @@ impl PlainDisk {
 impl Disk for PlainDisk {
     fn location(&self) -> String {
         self.disk.location()
+    }
+
+    fn file_mode(&self) -> Option<u32> {
+        self.disk.file_mode()
     }
 
     fn create_dirs(&self) -> io::Result<()> {
@@ -53,6 +57,14 @@ impl Disk for PlainDisk {
 
     fn remove(&self, name: Name) -> io::Result<()> {
         self.disk.remove(name)
+    }
+
+    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+        self.disk.linkable(name)
+    }
+
+    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+        self.disk.link(file, name)
     }
 
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::paths::Paths;
 use super::regular::{self, Links, PRIVATE_MODE, directory_mode, irregular};
-use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, flock};
+use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name, flock};
 
 /// A store's directory in the file system.
 #[derive(Clone, Debug)]
@@ -46,14 +46,9 @@ impl RealDisk {
         Ok(RealDisk { paths: Paths { table: Some(file.to_owned()), ..paths } })
     }
 
-    /// Permissions of the next file that is made: as those that are there have them.
-    pub(crate) fn file_mode(&self) -> u32 {
-        self.paths.file_mode()
-    }
-
     /// The store that this directory lies in, if any: one with a catalog, or `other` without.
-    pub(crate) fn store_above(&self, other: &RealDisk) -> io::Result<Option<PathBuf>> {
-        let other = fs::canonicalize(&other.paths.root).ok();
+    pub(crate) fn store_above(&self, other: Option<&RealDisk>) -> io::Result<Option<PathBuf>> {
+        let other = other.and_then(|other| fs::canonicalize(&other.paths.root).ok());
         let is_store = |dir: &Path| has_catalog(dir) || other.as_deref() == Some(dir);
         // What does not exist yet lies where the first does that is above it.
         let root = std::path::absolute(&self.paths.root)?;
@@ -62,6 +57,12 @@ impl RealDisk {
             root.canonicalize().ok().and_then(|root| root.parent().map(Path::to_owned)).or(above);
         let Some(above) = above else { return Ok(None) };
         Ok(above.ancestors().find(|dir| is_store(dir)).map(Path::to_owned))
+    }
+
+    /// Whether this is the directory of `other`, by whatever way both are named.
+    pub(crate) fn is_same(&self, other: &RealDisk) -> bool {
+        let at = |disk: &RealDisk| fs::canonicalize(&disk.paths.root).ok();
+        at(self).is_some_and(|here| at(other) == Some(here))
     }
 
     /// Whether a file has the name of one of a store, and lies where that would be.
@@ -185,8 +186,12 @@ impl Disk for RealDisk {
         self.paths.root.display().to_string()
     }
 
+    fn file_mode(&self) -> Option<u32> {
+        Some(self.paths.file_mode())
+    }
+
     fn create_dirs(&self) -> io::Result<()> {
-        let mode = Some(directory_mode(self.file_mode()));
+        let mode = Some(directory_mode(self.paths.file_mode()));
         create_dir_durably(&self.paths.root, mode)?;
         let segments = self.paths.dir(Dir::Segments);
         check_no_link(&segments)?;
@@ -203,12 +208,13 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
-        let file = regular::open(&self.path(name), access, self.links(access), self.file_mode())?;
+        let file =
+            regular::open(&self.path(name), access, self.links(access), self.paths.file_mode())?;
         Ok(Box::new(RealFile { file }))
     }
 
     fn map(&self, name: Name) -> io::Result<Map> {
-        let (access, mode) = (Access::Read, self.file_mode());
+        let (access, mode) = (Access::Read, self.paths.file_mode());
         Map::of_file(&regular::open(&self.path(name), access, self.links(access), mode)?)
     }
 
@@ -218,6 +224,15 @@ impl Disk for RealDisk {
 
     fn remove(&self, name: Name) -> io::Result<()> {
         fs::remove_file(self.path(name))
+    }
+
+    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+        Ok(Linkable::new(self.path(name)))
+    }
+
+    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+        let path: &PathBuf = file.made_of().ok_or(io::ErrorKind::Unsupported)?;
+        fs::hard_link(path, self.path(name))
     }
 
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
@@ -357,6 +372,25 @@ mod tests {
         assert_eq!(&*map, b"abcdef");
         let gone = disk.open(Name::Segment(1), Access::Write).unwrap_err();
         assert_eq!(gone.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_linked_file_stays_when_its_first_name_goes_and_replaces_nothing() {
+        let ((_from, from), (_to, to)) = (store(), store());
+        for disk in [&from, &to] {
+            disk.create_dirs().unwrap();
+        }
+        from.open(Name::Segment(1), Access::Create).unwrap().write_at(0, b"abc").unwrap();
+        let file = from.linkable(Name::Segment(1)).unwrap();
+        to.link(&file, Name::Segment(2)).unwrap();
+        let again = to.link(&file, Name::Segment(2)).unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        from.remove(Name::Segment(1)).unwrap();
+        assert_eq!(&*to.map(Name::Segment(2)).unwrap(), b"abc");
+        let gone = to.link(&file, Name::Segment(3)).unwrap_err();
+        assert_eq!(gone.kind(), io::ErrorKind::NotFound);
+        let other = to.link(&Linkable::new(1), Name::Segment(3)).unwrap_err();
+        assert_eq!(other.kind(), io::ErrorKind::Unsupported);
     }
 
     #[test]

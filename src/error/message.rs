@@ -34,6 +34,10 @@ impl fmt::Display for Error {
             Error::Exists { location } => {
                 write!(f, "{location} is a simkeep store already; open it instead")
             }
+            Error::NotABackup { location, why } => write!(
+                f,
+                "{location} is not an earlier backup of this store: {why}; name another directory"
+            ),
             Error::Version { file, found, reads } => other_version(f, file, *found, *reads),
             Error::UrlHash { file, found, reads } => write!(
                 f,
@@ -179,6 +183,7 @@ mod tests {
             Error::Unfinished { .. } => "Unfinished",
             Error::InTheWay { .. } => "InTheWay",
             Error::Exists { .. } => "Exists",
+            Error::NotABackup { .. } => "NotABackup",
             Error::Version { .. } => "Version",
             Error::UrlHash { .. } => "UrlHash",
             Error::Locked { .. } => "Locked",
@@ -205,7 +210,7 @@ mod tests {
         }
     }
 
-    const VARIANTS: usize = 30;
+    const VARIANTS: usize = 31;
 
     fn io(kind: io::ErrorKind) -> Error {
         Error::io("write", "segments/0000000012.seg", io::Error::new(kind, "what the system says"))
@@ -261,6 +266,11 @@ mod tests {
             (
                 Error::Exists { location: place() },
                 "crawl.simkeep is a simkeep store already; open it instead",
+            ),
+            (
+                Error::NotABackup { location: place(), why: "it is another store".to_owned() },
+                "crawl.simkeep is not an earlier backup of this store: it is another store; name another \
+                 directory",
             ),
             (
                 version(3),

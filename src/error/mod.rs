@@ -83,6 +83,14 @@ pub enum Error {
         /// The place.
         location: String,
     },
+    /// A backup was to go to a directory with a store that is not an earlier backup of the one that is
+    /// backed up, or one to which somebody has written since. It stays as it is; name another directory.
+    NotABackup {
+        /// The place.
+        location: String,
+        /// Why it is none.
+        why: String,
+    },
     /// A file was written by another version of simkeep. Use that one.
     Version {
         /// The file.

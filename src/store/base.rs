@@ -8,7 +8,7 @@ use super::options::Options;
 use super::stamps::Stamps;
 use crate::catalog::Catalog;
 use crate::disk::Disk;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// The files of an open store, and what is live in them.
 #[derive(Debug)]
@@ -25,6 +25,11 @@ impl Base {
     /// Accepts nothing more from here on: see [`Lifecycle::poison`].
     pub(super) fn poison(&self, cause: Error) -> Error {
         self.lifecycle.poison(cause)
+    }
+
+    /// Rewrites the catalog. A full disk leaves the store as it was.
+    pub(super) fn rewrite_catalog(&self) -> Result<()> {
+        self.catalog.rewrite().map_err(|e| self.poison(e))?
     }
 
     /// Whether the files with this store's names are known to be its own, so that they may be

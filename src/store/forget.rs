@@ -164,7 +164,7 @@ pub(super) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> 
     publisher.release_all();
     let synced = base.disk.sync_dir(Dir::Segments);
     synced.map_err(|e| base.poison(Error::io("sync the directory of", "segments", e)))?;
-    base.catalog.rewrite().map_err(|e| base.poison(e))?;
+    base.rewrite_catalog()?;
     progress.finish();
     Ok(forgotten)
 }

@@ -10,6 +10,7 @@ mod ahead;
 mod answer;
 mod apply;
 mod ask;
+mod backup;
 mod base;
 mod committer;
 mod compaction;
@@ -73,6 +74,7 @@ pub(crate) use memtable::{Effect, Inner, Logged, Memtable};
 pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,
 };
+pub use backup::{BackedUp, BackupFiles, BackupOptions, backup};
 pub use diff::{Diff, Difference, ExactDiff, ExactDifference};
 pub use due::{
     Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,

@@ -23,7 +23,7 @@ use super::view::View;
 use crate::bug::{OrBug, ensure};
 use crate::catalog::mark::{self, Begun};
 use crate::catalog::{Blob, Catalog, Contents, Frames, Journal, Locks, Published, Settings, Tail};
-use crate::disk::{Access, Dir, Disk, DiskFile, Lock, Name};
+use crate::disk::{Access, Dir, Disk, DiskFile, Location, Lock, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::sync::thread;
@@ -31,7 +31,7 @@ use crate::sync::thread;
 /// Creates a store, completely or not at all.
 pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     check_options(options)?;
-    make(disk, vec![epochs::first(options)?], false).map(drop)
+    make(disk, &Contents::new(&**disk, vec![epochs::first(options)?], false)).map(drop)
 }
 
 /// Creates and opens a store with these epochs that does not count as one until something is
@@ -42,12 +42,12 @@ pub(super) fn begin(
     epochs: Vec<EpochInfo>,
 ) -> Result<Shared> {
     check_options(&options)?;
-    let locks = make(disk, epochs, true)?;
+    let locks = make(disk, &Contents::new(&**disk, epochs, true))?;
     open_locked(Arc::clone(disk), options, locks, true).inspect_err(|_| unmake(disk))
 }
 
-/// Makes a store. The lock is held since it is there.
-fn make(disk: &Arc<dyn Disk>, epochs: Vec<EpochInfo>, unfinished: bool) -> Result<Locks> {
+/// Makes a store whose catalog holds this. The lock is held since it is there.
+pub(super) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
     // Checked before anything is created: somebody else's directory stays as it is.
     require_empty(disk)?;
     disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
@@ -55,7 +55,7 @@ fn make(disk: &Arc<dyn Disk>, epochs: Vec<EpochInfo>, unfinished: bool) -> Resul
     require_empty(disk)?;
     never_finished(disk).map_or(Ok(()), |left| clear(disk, left))?;
     // The lock is ours, and nothing else was there: whatever is there now may be removed.
-    let catalog = Catalog::create(disk, epochs, unfinished).inspect_err(|_| unmake(disk))?;
+    let catalog = Catalog::create(disk, contents).inspect_err(|_| unmake(disk))?;
     locks.follow(catalog);
     Ok(locks)
 }
@@ -107,6 +107,16 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Checks that a directory lies in no store: none with a catalog, and not in `other` without one.
+pub(super) fn require_apart(at: &Location, other: Option<&Location>) -> Result<()> {
+    let (above, location) = (at.store_above(other), at.clone().disk(None).location());
+    let Some(store) = above.map_err(|e| Error::io("look at", &location, e))? else {
+        return Ok(());
+    };
+    let why = format!("it lies in the store {}; name a directory elsewhere", store.display());
+    Err(Error::NotAStore { location, why })
 }
 
 /// Whether the store of a catalog is one.
@@ -374,7 +384,7 @@ fn check_next(sequence: u64, last: u64) -> Result<()> {
 /// # Errors
 ///
 /// If there is a segment of another store.
-fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
+pub(super) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
     let live = |name| match name {
         Name::Lock | Name::Catalog | Name::Snapshot => true,
         Name::Df(number) => {

@@ -3,6 +3,7 @@
 #![cfg(test)]
 #![cfg(unix)]
 
+mod backup;
 mod bad_input;
 mod bulk;
 mod changes;

@@ -6,7 +6,9 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, OpKind, SimDisk, apart};
+use simkeep::disk::{
+    Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name, OpKind, SimDisk, apart,
+};
 
 type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
 
@@ -72,6 +74,13 @@ impl Disk for HookDisk {
     fn remove(&self, name: Name) -> io::Result<()> {
         (self.hook)(OpKind::Remove, Some(name));
         self.disk.remove(name)
+    }
+    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+        self.disk.linkable(name)
+    }
+    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+        (self.hook)(OpKind::Link, Some(name));
+        self.disk.link(file, name)
     }
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
         (self.hook)(OpKind::SyncDir(dir), None);

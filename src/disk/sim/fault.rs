@@ -27,6 +27,8 @@ pub enum OpKind {
     Map,
     /// A file renamed to this.
     Rename(Name),
+    /// A file of another disk linked.
+    Link,
     /// A file removed.
     Remove,
     /// A directory synced.
@@ -47,6 +49,7 @@ impl OpKind {
             | OpKind::SetLen
             | OpKind::Sync
             | OpKind::Rename(_)
+            | OpKind::Link
             | OpKind::Remove
             | OpKind::SyncDir(_) => true,
             OpKind::List(_)
@@ -63,7 +66,11 @@ impl OpKind {
     pub fn takes_space(self) -> bool {
         matches!(
             self,
-            OpKind::CreateDirs | OpKind::Open(Access::Create) | OpKind::Write | OpKind::SetLen
+            OpKind::CreateDirs
+                | OpKind::Open(Access::Create)
+                | OpKind::Write
+                | OpKind::SetLen
+                | OpKind::Link
         )
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{Access, Dir, Disk, DiskFile, Holder, Lock, Locked, Map, Name};
+use super::{Access, Dir, Disk, DiskFile, Holder, Linkable, Lock, Locked, Map, Name};
 
 mod crash;
 mod directory;
@@ -310,6 +310,26 @@ impl Disk for SimDisk {
         state.monitor.enter(OpKind::Remove, Some(name), 0, 0)?;
         let inode = state.find(name)?;
         state.dir_mut(name.dir()).change(EntryChange::Remove { name, inode });
+        Ok(())
+    }
+
+    /// No operation: it is not counted, and never fails but where there is no such file.
+    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+        let mut state = self.state.lock();
+        let inode = state.find(name)?;
+        Ok(Linkable::new(state.inode(inode)?.closed()))
+    }
+
+    /// Both disks hold what the file is now, durable as far as it is. Since nobody writes to such a file,
+    /// that is the same file.
+    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::Link, Some(name), 0, 0)?;
+        let inode: &Inode = file.made_of().ok_or(io::ErrorKind::Unsupported)?;
+        if state.find(name).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        state.name(name, inode.clone());
         Ok(())
     }
 

@@ -57,9 +57,14 @@ impl State {
 
     /// A new file of this name, which nothing has.
     pub(super) fn create(&mut self, name: Name) -> u64 {
+        self.name(name, Inode::default())
+    }
+
+    /// A file gets this name, which nothing has.
+    pub(super) fn name(&mut self, name: Name, file: Inode) -> u64 {
         let inode = self.next_inode;
         self.next_inode += 1;
-        self.inodes.insert(inode, Inode::default());
+        self.inodes.insert(inode, file);
         self.dir_mut(name.dir()).change(EntryChange::Create { name, inode });
         inode
     }

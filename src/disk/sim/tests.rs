@@ -399,3 +399,28 @@ fn random_numbers_are_repeated_for_the_same_seed_and_go_on_after_a_crash() {
     let others = [first, then, numbers(&seeded(2)), numbers(&SimDisk::new())].concat();
     assert_eq!(others.iter().collect::<BTreeSet<_>>().len(), others.len());
 }
+
+#[test]
+fn a_link_is_of_the_file_as_it_was_and_durable_once_its_directory_is_synced() {
+    let (from, to) = (with_file(b"abc"), SimDisk::new());
+    let linked = from.linkable(A).unwrap();
+    to.link(&linked, B).unwrap();
+    let again = to.link(&linked, B).unwrap_err();
+    assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+    from.remove(A).unwrap();
+    assert_eq!(file(&to, B).unwrap(), b"abc");
+    assert_eq!(states(&to, B), BTreeSet::from([None, Some(b"abc".to_vec())]));
+    to.sync_dir(Dir::Segments).unwrap();
+    assert_eq!(states(&to, B), BTreeSet::from([Some(b"abc".to_vec())]));
+    assert_eq!(from.linkable(A).unwrap_err().kind(), io::ErrorKind::NotFound);
+}
+
+#[test]
+fn what_a_linked_file_was_not_synced_with_a_crash_may_take() {
+    let (from, to) = (with_file(b"abc"), SimDisk::new());
+    write(&from, A, 0, b"xyz");
+    to.link(&from.linkable(A).unwrap(), B).unwrap();
+    to.sync_dir(Dir::Segments).unwrap();
+    let expected = [b"abc", b"xyz"].map(|content| Some(content.to_vec()));
+    assert_eq!(states(&to, B), BTreeSet::from(expected));
+}

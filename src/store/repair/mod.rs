@@ -76,12 +76,9 @@ pub fn repair(
     options: RepairOptions,
 ) -> Result<Repaired> {
     let (from, to) = (from.into(), to.into());
-    let (above, file_mode) = (to.store_above(&from), from.file_mode());
-    let (from, to) = (from.disk(None), to.disk(file_mode));
-    if let Some(store) = above.map_err(|e| Error::io("look at", to.location(), e))? {
-        let why = format!("it lies in the store {}; name a directory elsewhere", store.display());
-        return Err(Error::NotAStore { location: to.location(), why });
-    }
+    open::require_apart(&to, Some(&from))?;
+    let from = from.disk(None);
+    let to = to.disk(from.file_mode());
     repair_disk(&from, &to, options)
 }
 

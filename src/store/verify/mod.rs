@@ -86,25 +86,21 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
         }
         None => return check.finish(),
     };
-    check.frequencies(&disk, opened.epochs.iter())?;
-    let Opened { seed, epochs, segments } = opened;
-    let opened: Vec<_> =
-        segments.into_iter().map(|one| check.opened(one)).collect::<Result<_>>()?;
-    let segments: Vec<_> = opened.into_iter().flatten().collect();
-    check.pace.expect(segments.iter().map(|(segment, _)| 2 * segment.file_bytes()).sum::<u64>());
-    let mut live = Vec::with_capacity(segments.len());
-    for (segment, file) in segments {
-        live.extend(check.segment(segment, file, seed, &epochs)?);
-    }
-    let last = live.last().map_or(0, |live| live.segment.numbers().last_sequence);
-    let (memtables, sequence) = memtables.unwrap_or_else(|| (Memtables::empty(Journal::A), last));
-    let (segments, epochs) = (live.into(), Arc::new(Epochs::new(epochs)));
-    // Without a seed there is a flaw, and nothing is looked up.
-    let (seed, poison) = (seed.unwrap_or(0), Arc::default());
-    let near_distance = None;
-    let view = View { seed, segments, memtables, epochs, near_distance, disk, poison };
-    let view = Arc::new(view);
-    check.whole(&Snapshot::new(view, sequence))?;
+    check.files(disk, opened, memtables)?;
+    check.finish()
+}
+
+/// Checks the files that a catalog with these contents lists, which is known to be sound, and whether
+/// they fit together.
+pub(super) fn verify_files(
+    disk: &Arc<dyn Disk>,
+    contents: &Contents,
+    options: VerifyOptions,
+) -> Result<Verified> {
+    let mut check = Check::start(options)?;
+    let opened = alone(disk, Some(contents))?;
+    let replayed = check.keep(open::replay(contents, None))?;
+    check.files(Arc::clone(disk), opened, replayed)?;
     check.finish()
 }
 
@@ -253,6 +249,35 @@ impl Check {
         let published = self.keep(Published::read(&**disk))?;
         self.verified.files += usize::from(published.as_ref().is_none_or(Option::is_some));
         Ok(After { mark: mark::read(&**disk), published: published.flatten() })
+    }
+
+    /// Checks tables and segments, and whether all fits together with what was replayed, if that is
+    /// known.
+    fn files(
+        &mut self,
+        disk: Arc<dyn Disk>,
+        opened: Opened,
+        memtables: Option<(Memtables, u64)>,
+    ) -> Result<()> {
+        self.frequencies(&disk, opened.epochs.iter())?;
+        let Opened { seed, epochs, segments } = opened;
+        let opened: Vec<_> =
+            segments.into_iter().map(|one| self.opened(one)).collect::<Result<_>>()?;
+        let segments: Vec<_> = opened.into_iter().flatten().collect();
+        self.pace.expect(segments.iter().map(|(segment, _)| 2 * segment.file_bytes()).sum::<u64>());
+        let mut live = Vec::with_capacity(segments.len());
+        for (segment, file) in segments {
+            live.extend(self.segment(segment, file, seed, &epochs)?);
+        }
+        let last = live.last().map_or(0, |live| live.segment.numbers().last_sequence);
+        let (memtables, sequence) =
+            memtables.unwrap_or_else(|| (Memtables::empty(Journal::A), last));
+        let (segments, epochs) = (live.into(), Arc::new(Epochs::new(epochs)));
+        // Without a seed there is a flaw, and nothing is looked up.
+        let (seed, poison) = (seed.unwrap_or(0), Arc::default());
+        let near_distance = None;
+        let view = View { seed, segments, memtables, epochs, near_distance, disk, poison };
+        self.whole(&Snapshot::new(Arc::new(view), sequence))
     }
 
     /// Checks the tables of document frequencies that epochs have. One that is not there is no flaw:

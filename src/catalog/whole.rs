@@ -1,0 +1,84 @@
+//! Writing a catalog as a whole: for a new store, in place of one that has bytes of what was deleted,
+//! and for a backup.
+
+use std::sync::Arc;
+
+use redb::Database;
+
+use super::backend::{Closable, FileBackend};
+use super::contents::{self, Contents};
+use super::guarded::{drop_guarded, guarded};
+use super::{CACHE_BYTES, Catalog, commit, rows};
+use crate::bug;
+use crate::disk::{Access, Dir, Disk, Lock, LockGuard, Locked, Name, create};
+use crate::error::{Error, Result};
+
+/// A catalog that is whole and durable, under a temporary name.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    /// On its file, since before it had any name that somebody may look for.
+    lock: Box<dyn LockGuard>,
+}
+
+impl Whole {
+    /// Writes a catalog. It takes no more room than what it holds. Where that fails, nothing is left.
+    pub(crate) fn write(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Whole> {
+        write(disk, contents).inspect_err(|_| {
+            // What stays behind is removed when the store is next opened.
+            let _ = disk.remove(Name::CatalogNew);
+        })
+    }
+
+    /// Reads it again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if it does not hold what was to be written.
+    pub(crate) fn check(&self, disk: &dyn Disk, contents: &Contents) -> Result<()> {
+        let name = Name::CatalogNew;
+        let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+        if Catalog::read(&*file)? == *contents {
+            return Ok(());
+        }
+        Err(Error::corrupt(name, 0, "it does not read as it was written"))
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn bytes(&self, disk: &dyn Disk) -> Result<u64> {
+        let name = Name::CatalogNew;
+        let size = disk.open(name, Access::Read).and_then(|file| file.size());
+        size.map_err(|e| Error::io("measure", name, e))
+    }
+
+    /// Gives it its name, in place of what has that, durably. Returns the lock on it.
+    pub(crate) fn finish(self, disk: &dyn Disk) -> Result<Box<dyn LockGuard>> {
+        let (from, to) = (Name::CatalogNew, Name::Catalog);
+        disk.rename(from, to).map_err(|e| Error::io("rename", from, e))?;
+        disk.sync_dir(Dir::Root).map_err(|e| Error::io("sync the directory of", to, e))?;
+        Ok(self.lock)
+    }
+}
+
+fn write(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Whole> {
+    bug::ensure(rows::check_rows(&contents.segments).is_ok(), "segments follow one another")?;
+    let name = Name::CatalogNew;
+    let file = create(&**disk, name)?;
+    let locked = disk.lock(name, Lock::Exclusive).map_err(|e| Error::io("lock", name, e))?;
+    let Locked::Held(lock) = locked else {
+        return Err(Error::Replaced { file: name.to_string() });
+    };
+    let mut database = guarded(|| {
+        let mut builder = Database::builder();
+        builder.set_cache_size(CACHE_BYTES);
+        Ok(builder.create_with_backend(FileBackend::new(Closable::new(file)))?)
+    })?;
+    let written = guarded(|| {
+        commit(&database, |transaction| contents::write(transaction, contents))?;
+        // It begins with a megabyte.
+        Ok(database.compact()?)
+    });
+    written.map(drop).and(drop_guarded(Some(database)))?;
+    let file = disk.open(name, Access::Write).map_err(|e| Error::io("open", name, e))?;
+    file.sync().map_err(|e| Error::io("sync", name, e))?;
+    Ok(Whole { lock })
+}

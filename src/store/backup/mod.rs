@@ -1,0 +1,161 @@
+//! Backups: a second directory with the same store, also of one that is being written.
+//!
+//! What a commit of the catalog holds is read as readers beside a writer do it, or by the writer itself
+//! between two commits, and the files that it lists are opened ([`source`]). They are linked or copied
+//! ([`files`]), a new catalog is written beside them, all of it is checked, and then that catalog gets
+//! its name ([`target`]).
+
+mod files;
+mod options;
+mod source;
+mod target;
+
+use std::sync::Arc;
+
+pub use options::{BackedUp, BackupFiles, BackupOptions};
+
+use self::source::{Source, newest};
+use self::target::Target;
+use super::handle::Store;
+use super::open::require_apart;
+use super::verify::{VerifyOptions, verify_files};
+use crate::catalog::{Contents, Whole};
+use crate::disk::{Disk, Location};
+use crate::error::{Corruption, Error, Result};
+use crate::progress::Stage;
+
+/// Makes a backup of the store in a directory: another directory with the same store, which can be
+/// opened as any other. Writes nothing to the store, and works beside a process that writes it: the
+/// backup is one state of it, as a commit left it, not before this was called. For the process that
+/// writes it itself there is [`Store::backup`].
+///
+/// Segments and tables are linked where the file system can, and else copied. Links take no room and no
+/// time, but a link is the same file: if it is damaged on the disk, so are the store and its backup. A
+/// backup that is to survive the disk belongs on another one, or is [copied](BackupOptions::copy).
+///
+/// The directory is new or empty, or has an earlier backup of this store, to which nobody has written.
+/// Then only what is new is linked or copied, and what the store has no more is removed in the end.
+///
+/// All of the backup is read and checked before it counts as one. So costs a read of all files, and of
+/// the segments twice, besides what is copied, and some syncs.
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// # use simkeep::integrity::{BackupOptions, backup};
+/// # use simkeep::{Options, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let (path, safe) = (dir.path().join("crawl.simkeep"), dir.path().join("backup.simkeep"));
+/// # Store::create(&path, Options::default())?.close()?;
+/// let first = backup(&path, &safe, BackupOptions::default())?;
+/// let second = backup(&path, &safe, BackupOptions::default())?;
+/// assert_eq!(second.earlier, Some(first.sequence));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Of the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`]; [`Error::Locked`] if
+/// its writer was so fast for a minute that no state of it could be read. Of the other directory:
+/// [`Error::NotAStore`] if it holds something else or lies in a store, [`Error::NotABackup`] if it holds
+/// another store, or one that was written to, [`Error::Locked`] if somebody is writing to it.
+/// [`Error::Corrupt`] if anything in the backup is damaged, [`Error::Cancelled`], [`Error::Io`].
+///
+/// After an error an earlier backup is as it was, and of a new one nothing is left but perhaps an empty
+/// directory; should the last sync fail, it may be whole nevertheless. If the process is killed or the
+/// power fails, an earlier backup is as it was or the newer one, and a new one is
+/// [unfinished](Error::Unfinished); the next run goes on from there.
+pub fn backup(
+    from: impl Into<Location>,
+    to: impl Into<Location>,
+    options: BackupOptions,
+) -> Result<BackedUp> {
+    let (from, to) = (from.into(), to.into());
+    if to.is_same(&from) {
+        let (location, why) = (to.disk(None).location(), "it is the store itself".to_owned());
+        return Err(Error::NotABackup { location, why });
+    }
+    require_apart(&to, Some(&from))?;
+    let from = from.disk(None);
+    let to = to.disk(from.file_mode());
+    let progress = options.progress.clone();
+    backup_disk(&from, &to, &|| newest(&from, &progress), options)
+}
+
+impl Store {
+    /// Makes a [backup](crate::integrity::backup()) of this store, with everything that was observed
+    /// before. The store goes on meanwhile; a commit waits while the catalog is read, some milliseconds.
+    ///
+    /// ```
+    /// use simkeep::integrity::BackupOptions;
+    /// use simkeep::{Observation, Options, Reader, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let (path, safe) = (dir.path().join("crawl.simkeep"), dir.path().join("backup.simkeep"));
+    /// let store = Store::create(&path, Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// let made = store.backup(&safe, BackupOptions::default())?;
+    /// assert_eq!((made.sequence, made.pages), (1, 1));
+    /// assert_eq!(Reader::open(&safe)?.stats()?.pages, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`backup`](crate::integrity::backup()), and of [`flush`](Store::flush).
+    pub fn backup(&self, to: impl Into<Location>, options: BackupOptions) -> Result<BackedUp> {
+        let to = to.into();
+        require_apart(&to, None)?;
+        self.call(|shared| {
+            let base = &shared.base;
+            let to = to.disk(base.disk.file_mode());
+            shared.committer.commit_all()?;
+            backup_disk(&base.disk, &to, &|| base.catalog.contents(), options)
+        })
+    }
+}
+
+fn backup_disk(
+    from: &Arc<dyn Disk>,
+    to: &Arc<dyn Disk>,
+    read: &dyn Fn() -> Result<Contents>,
+    options: BackupOptions,
+) -> Result<BackedUp> {
+    options.progress.start(Stage::Copying, None)?;
+    let source = Source::open(from, read)?;
+    let target = Target::take(to, &source.contents)?;
+    let made = make(from, &source, &target, &options);
+    let (whole, mut done) = made.inspect_err(|_| target.give_up())?;
+    done.sequence = source.contents.marked().sequence;
+    done.earlier = target.earlier.as_ref().map(|earlier| earlier.marked().sequence);
+    done.removed = target.finish(whole, &source.contents)?;
+    Ok(done)
+}
+
+/// Makes everything but the last step.
+fn make(
+    from: &Arc<dyn Disk>,
+    source: &Source,
+    target: &Target,
+    options: &BackupOptions,
+) -> Result<(Whole, BackedUp)> {
+    let BackupOptions { copy, progress } = options;
+    let (to, contents) = (&target.disk, &source.contents);
+    let mut done = files::place(from, source, target, *copy, progress)?;
+    let whole = Whole::write(to, contents)?;
+    whole.check(&**to, contents)?;
+    done.catalog_bytes = whole.bytes(&**to)?;
+    let checked = verify_files(to, contents, VerifyOptions::default().progress(progress.clone()));
+    let verified = checked.and_then(|verified| verified.sound()).map_err(|e| match e {
+        // Told from the same file of the store.
+        Error::Corrupt(flaw) => {
+            let file = format!("{}/{}", to.location(), flaw.file);
+            Error::Corrupt(Corruption { file, ..flaw })
+        }
+        other => other,
+    })?;
+    (done.pages, done.visits) = (verified.pages, verified.visits);
+    Ok((whole, done))
+}

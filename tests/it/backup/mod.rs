@@ -1,0 +1,324 @@
+//! Backups: that they are the store, which directories they may go to, and what they take.
+
+mod crash;
+mod refused;
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use simkeep::disk::{Counts, Dir, Disk, Fault, Meter, Name, OpKind, SimDisk, Strikes};
+use simkeep::fingerprint::Recipe;
+use simkeep::integrity::{BackedUp, BackupOptions, VerifyOptions, backup, verify};
+use simkeep::{
+    EpochInfo, Error, Location, Observation, Options, Origin, Progress, Reader, Result, Role,
+    Scope, Store,
+};
+use simkeep_testing::compare::{check_counts, dump};
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::URLS;
+use simkeep_testing::{choice, create, on, open, request, small, sound};
+
+fn options() -> BackupOptions {
+    BackupOptions::default()
+}
+
+fn back_up(from: &SimDisk, to: &SimDisk) -> Result<BackedUp> {
+    backup(on(from), on(to), options())
+}
+
+/// What makes fingerprints by a table of its own.
+fn weighed() -> Origin {
+    let recipe: Recipe = "words-idf".parse().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("words.df");
+    let mut counter = simkeep::df::Counter::new(&recipe, &path, 1 << 20).unwrap();
+    ["the red house", "the blue car"].iter().for_each(|text| counter.add(text).unwrap());
+    counter.freeze(1).unwrap();
+    Origin::new(recipe).table(simkeep::df::Table::open(&path).unwrap()).unwrap()
+}
+
+/// Observes what it may, in some segments and a journal.
+fn crawl(store: &Store, seed: u64, count: i64) {
+    let mut choice = choice(seed);
+    let all: Vec<_> = (0..count).map(|time| request(&mut choice, 12, 100 + time)).collect();
+    for some in all.chunks(7) {
+        store.request_batch(some).unwrap();
+    }
+}
+
+/// A store with segments, a journal, something forgotten, an epoch that has ended, and one with a table.
+fn source() -> (SimDisk, Store) {
+    let disk = SimDisk::new();
+    let store = create(&disk, small().merge_fanout(4));
+    crawl(&store, 1, 70);
+    store.wait_idle().unwrap();
+    crawl(&store, 4, 30);
+    let ended = store.register_epoch("ended", Role::Both).unwrap();
+    store.begin_epoch(&weighed(), Role::Both).unwrap();
+    store.observe(Observation::content(URLS[0], 900, 5, ended)).unwrap();
+    store.end_epoch(ended, u64::MAX).unwrap();
+    store.forget(Scope::Url(URLS[1])).unwrap();
+    let stats = store.stats().unwrap();
+    assert!(stats.unsealed_visits > 0 && segments(&disk).len() > 2, "{stats:?}");
+    (disk, store)
+}
+
+/// Goes on with it: some segments stay, others are merged, and the table goes.
+fn go_on(store: &Store) {
+    crawl(store, 2, 40);
+    let weighed = store.snapshot().epochs()[3].epoch;
+    store.register_epoch("last", Role::Both).unwrap();
+    store.end_epoch(weighed, u64::MAX).unwrap();
+    store.wait_idle().unwrap();
+}
+
+fn segments(disk: &SimDisk) -> Vec<Name> {
+    let names = disk.contents().into_iter().map(|(name, _)| name);
+    names.filter(|name| matches!(name, Name::Segment(_))).collect()
+}
+
+/// What a store holds: its visits, its epochs, and what its tables are.
+type Held = (Model, Vec<EpochInfo>, u64, Vec<(Name, Vec<u8>)>);
+
+fn held(disk: &SimDisk) -> Held {
+    let snapshot = Reader::open(on(disk)).unwrap().snapshot();
+    let mut tables = disk.contents();
+    tables.retain(|(name, _)| matches!(name, Name::Df(_)));
+    let model = dump(&snapshot).unwrap();
+    (model, snapshot.epochs().to_vec(), snapshot.sequence(), tables)
+}
+
+/// That it has the files of a backup, and no others, and is sound.
+fn check_files(disk: &SimDisk) {
+    let mut names: Vec<Name> = disk.contents().into_iter().map(|(name, _)| name).collect();
+    names.retain(|name| !matches!(name, Name::Segment(_) | Name::Df(_)));
+    assert_eq!(names, [Name::Lock, Name::Catalog]);
+    verify(on(disk), VerifyOptions::default()).unwrap().sound().unwrap();
+}
+
+#[test]
+fn a_backup_is_the_store_and_can_be_opened_as_any_other() {
+    let (from, store) = source();
+    store.close().unwrap();
+    let to = SimDisk::new();
+    let done = back_up(&from, &to).unwrap();
+    let here = held(&from);
+    assert_eq!((held(&to), done.sequence), (here.clone(), here.2));
+    check_files(&to);
+    let files = segments(&from).len() as u64 + 1;
+    assert_eq!((done.linked.files, done.copied.files, done.kept.files), (files, 0, 0));
+    assert_eq!((done.earlier, done.removed, done.not_linked), (None, 0, None));
+    assert_eq!((done.pages, done.visits), (here.0.page_count(), here.0.visit_count()));
+    let store = open(&to, small());
+    check_counts(&store, &here.0);
+    crawl(&store, 3, 40);
+    store.merge(&Progress::default()).unwrap();
+    sound(&store).unwrap();
+}
+
+#[test]
+fn it_is_taken_of_a_store_that_is_being_written_and_has_what_was_observed() {
+    let (from, store) = source();
+    let whole = dump(&store.snapshot()).unwrap();
+    for of_itself in [false, true] {
+        let to = SimDisk::new();
+        if of_itself {
+            store.backup(on(&to), options()).unwrap();
+        } else {
+            back_up(&from, &to).unwrap();
+        }
+        assert_eq!(held(&to).0, whole);
+        check_files(&to);
+    }
+    let flushed = SimDisk::new();
+    let durability = simkeep::Durability::OnFlush;
+    let store = create(&SimDisk::new(), small().durability(durability));
+    crawl(&store, 1, 5);
+    store.backup(on(&flushed), options()).unwrap();
+    assert_eq!(held(&flushed).0, dump(&store.snapshot()).unwrap());
+}
+
+#[test]
+fn a_later_run_adds_what_is_new_and_removes_what_is_gone() {
+    let (from, store) = source();
+    let to = SimDisk::new();
+    let first = back_up(&from, &to).unwrap();
+    let before = segments(&to);
+    go_on(&store);
+    let second = back_up(&from, &to).unwrap();
+    assert_eq!(held(&to), held(&from));
+    check_files(&to);
+    let after = segments(&to);
+    let kept = after.iter().filter(|name| before.contains(name)).count();
+    assert!(kept > 0 && kept < after.len() && kept < before.len(), "{before:?} {after:?}");
+    assert_eq!(second.kept.files, kept as u64);
+    assert_eq!(second.linked.files, (after.len() - kept) as u64);
+    // The table went as well.
+    assert_eq!(second.removed, (before.len() - kept + 1) as u64);
+    assert_eq!(second.earlier, Some(first.sequence));
+    let third = back_up(&from, &to).unwrap();
+    assert_eq!((third.kept.files, third.linked.files, third.removed), (after.len() as u64, 0, 0));
+}
+
+#[test]
+fn files_that_cannot_be_linked_are_copied_and_it_is_said_why() {
+    let (from, _store) = source();
+    let refusals = [
+        ErrorKind::CrossesDevices,
+        ErrorKind::PermissionDenied,
+        ErrorKind::TooManyLinks,
+        ErrorKind::Unsupported,
+    ];
+    for kind in refusals {
+        let to = SimDisk::new();
+        let strikes = Strikes::Only(OpKind::Link);
+        to.fail(Fault { strikes, nth: 1, kind, lasting: true });
+        let done = back_up(&from, &to).unwrap();
+        assert_eq!(done.linked.files, 0);
+        assert_eq!(done.copied.files, segments(&from).len() as u64 + 1);
+        assert_eq!(done.not_linked, Some(std::io::Error::from(kind).to_string()));
+        assert_eq!(held(&to), held(&from));
+        check_files(&to);
+    }
+    let to = SimDisk::new();
+    to.record();
+    let done = backup(on(&from), on(&to), options().copy(true)).unwrap();
+    assert!(to.take_log().iter().all(|op| op.kind != OpKind::Link));
+    assert_eq!((done.linked.files, done.not_linked), (0, None));
+    assert_eq!(held(&to), held(&from));
+}
+
+#[test]
+fn by_links_it_writes_the_catalog_and_less_than_a_megabyte_more() {
+    let from = SimDisk::new();
+    let store = create(&from, small().memtable_observations(10_000));
+    let urls: Vec<String> = (0..60_000).map(|n| format!("https://example.com/{n}")).collect();
+    for (some, n) in urls.chunks(5_000).zip(0..) {
+        let visit = |(url, bits): (&String, u64)| {
+            let seen = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (url.clone(), seen)
+        };
+        let seen: Vec<_> = some.iter().zip(n * 5_000..).map(visit).collect();
+        let epoch = store.change_epoch();
+        let all: Vec<_> =
+            seen.iter().map(|(url, seen)| Observation::content(url, 5, *seen, epoch)).collect();
+        store.observe_batch(&all).unwrap();
+    }
+    store.wait_idle().unwrap();
+    let stats = store.stats().unwrap();
+    assert!(stats.segment_bytes > 4 << 20 && stats.unsealed_visits > 0, "{stats:?}");
+    let to = SimDisk::new();
+    let meter = Meter::new(on(&to));
+    let written = |run: &dyn Fn()| {
+        let before = meter.counts();
+        run();
+        let Counts { bytes_written, .. } = meter.counts().since(&before);
+        bytes_written
+    };
+    let run = || {
+        let done = backup(on(&from), Arc::new(meter.clone()) as Arc<dyn Disk>, options()).unwrap();
+        let size = to.open(Name::Catalog, simkeep::disk::Access::Read).unwrap().size().unwrap();
+        assert_eq!((done.catalog_bytes, done.bytes_written()), (size, size));
+    };
+    for _ in 0..2 {
+        let written = written(&run);
+        println!("{written} bytes for a catalog of {}", stats.catalog_bytes);
+        assert!(written < stats.catalog_bytes + (1 << 20), "{written} {stats:?}");
+    }
+}
+
+#[test]
+fn a_file_that_the_writer_removes_meanwhile_is_copied_from_where_it_is_open() {
+    let (from, store) = source();
+    let whole = held(&from);
+    let (to, gone) = (SimDisk::new(), from.clone());
+    let disk = HookDisk::new(on(&to), move |kind, _| {
+        if kind == OpKind::Link {
+            segments(&gone).into_iter().for_each(|name| gone.remove(name).unwrap());
+        }
+    });
+    let done = store.backup(Arc::new(disk) as Arc<dyn Disk>, options()).unwrap();
+    // The first was about to be linked.
+    assert_eq!(done.copied.files, segments(&to).len() as u64 - 1);
+    assert_eq!(done.not_linked, None);
+    assert_eq!(held(&to), whole);
+}
+
+#[test]
+fn a_catalog_whose_files_are_gone_is_read_again() {
+    let (from, store) = source();
+    let (to, looked) = (SimDisk::new(), std::sync::atomic::AtomicBool::new(false));
+    // Between the catalog and its segments, these are merged.
+    let disk = HookDisk::with_reads(on(&from), move |kind, name| {
+        let opens = kind == OpKind::Open(simkeep::disk::Access::Read);
+        if opens && matches!(name, Some(Name::Segment(_))) {
+            if !looked.swap(true, std::sync::atomic::Ordering::Relaxed) {
+                store.merge(&Progress::default()).unwrap();
+            }
+        }
+    });
+    let done = backup(Arc::new(disk) as Arc<dyn Disk>, on(&to), options()).unwrap();
+    assert_eq!((done.linked.files, segments(&to).len()), (2, 1));
+    assert_eq!(held(&to), held(&from));
+}
+
+#[test]
+fn it_can_be_stopped_and_leaves_nothing() {
+    let (from, _store) = source();
+    let progress = Progress::default();
+    progress.cancel();
+    let stopped = |to: &SimDisk, progress| {
+        let options = options().copy(true).progress(progress);
+        assert!(matches!(backup(on(&from), on(to), options), Err(Error::Cancelled)));
+    };
+    let to = SimDisk::new();
+    stopped(&to, progress);
+    assert!(to.contents().is_empty());
+    // While it copies, and while it checks.
+    for (kind, name) in [(OpKind::Write, None), (OpKind::SyncDir(Dir::Root), None)] {
+        let (to, progress) = (SimDisk::new(), Progress::default());
+        let (stop, seen) = (progress.clone(), std::sync::atomic::AtomicU32::new(0));
+        let disk = HookDisk::new(on(&to), move |did, of: Option<Name>| {
+            let is_it = did == kind && (name.is_none() || of == name);
+            // Not while the directory is begun.
+            if is_it && seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 2 {
+                stop.cancel();
+            }
+        });
+        let options = options().copy(true).progress(progress);
+        let done = backup(on(&from), Arc::new(disk) as Arc<dyn Disk>, options);
+        assert!(matches!(done, Err(Error::Cancelled)), "{kind:?}: {done:?}");
+        assert!(to.contents().is_empty(), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_backup_in_the_file_system_shares_its_files_and_has_the_permissions_of_the_store() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let dir = tempfile::tempdir().unwrap();
+    let (path, safe) = (dir.path().join("a"), dir.path().join("deep/er/b"));
+    let store = Store::create(&path, Options::default().file_mode(0o640)).unwrap();
+    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.seal().unwrap();
+    store.close().unwrap();
+    let store = Store::open(&path, Options::default()).unwrap();
+    let (linked, copied) = (safe.join("linked"), safe.join("copied"));
+    store.backup(&linked, options()).unwrap();
+    backup(&path, &copied, options().copy(true)).unwrap();
+    let inode = |store: &std::path::Path| {
+        let files = store.join("segments").read_dir().unwrap();
+        let inodes: Vec<u64> = files.map(|file| file.unwrap().metadata().unwrap().ino()).collect();
+        assert_eq!(inodes.len(), 1);
+        inodes[0]
+    };
+    assert_eq!(inode(&path), inode(&linked));
+    assert_ne!(inode(&path), inode(&copied));
+    for (backup, dirs) in [(&linked, 0o750), (&copied, 0o750)] {
+        let mode = |name: &str| backup.join(name).metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(["", "segments"].map(mode), [dirs; 2]);
+        assert_eq!(["catalog.redb", "LOCK"].map(mode), [0o640; 2]);
+        let at = Location::from(backup).plain_reads();
+        assert_eq!(Reader::open(at).unwrap().stats().unwrap().pages, 1);
+    }
+}

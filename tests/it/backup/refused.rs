@@ -1,0 +1,166 @@
+//! Directories that a backup does not go to, and stores that there is none of.
+
+use super::*;
+
+/// Why it is no backup; and that it stays as it was.
+fn refused(from: &SimDisk, to: &SimDisk) -> String {
+    let before = to.contents();
+    let error = back_up(from, to).unwrap_err();
+    // A lock file may come where there was none, and nothing else.
+    let mut after = to.contents();
+    after.retain(|(name, _)| before.iter().any(|(other, _)| other == name));
+    assert!(after == before, "{error}");
+    match error {
+        Error::NotABackup { why, .. } => why,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn another_store_is_none() {
+    let (from, _store) = source();
+    let other = SimDisk::new();
+    other.set_seed(7);
+    drop(create(&other, small()));
+    assert_eq!(refused(&from, &other), "it is another store");
+    let to = SimDisk::new();
+    back_up(&from, &to).unwrap();
+    assert_eq!(refused(&other, &to), "it is another store");
+}
+
+#[test]
+fn a_backup_that_was_written_to_is_a_store_of_its_own() {
+    let (from, store) = source();
+    let written = "it was opened for writing, and is a store of its own since";
+    let to = SimDisk::new();
+    back_up(&from, &to).unwrap();
+    // Looking at it does no harm.
+    verify(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
+    Reader::open(on(&to)).unwrap();
+    back_up(&from, &to).unwrap();
+    let own = open(&to, small());
+    own.observe(Observation::gone(URLS[0], 5)).unwrap();
+    own.close().unwrap();
+    // Also when the store has come further.
+    crawl(&store, 5, 60);
+    assert_eq!(refused(&from, &to), written);
+    // As where there was no room for a list.
+    to.remove(Name::Snapshot).unwrap();
+    assert_eq!(refused(&from, &to), written);
+    // So it is with a copy of the store itself, made by other means.
+    store.close().unwrap();
+    assert_eq!(refused(&from, &SimDisk::of(from.contents())), written);
+}
+
+#[test]
+fn a_backup_of_a_newer_state_and_one_that_went_apart_are_none() {
+    let (from, store) = source();
+    let to = SimDisk::new();
+    let older = from.crash_all_kept();
+    store.observe(Observation::gone(URLS[0], 5)).unwrap();
+    back_up(&from, &to).unwrap();
+    let last = store.snapshot().sequence();
+    let why = refused(&older, &to);
+    assert_eq!(why, format!("it has operation {last}, and the store ends at {}", last - 1));
+    // The same operations in another segment of the same number.
+    older.set_seed(5);
+    let other = open(&older, small());
+    other.observe(Observation::gone(URLS[2], 6)).unwrap();
+    other.seal().unwrap();
+    assert_eq!(refused(&from, &SimDisk::of(to_backup(&older))), "it is newer than the store");
+    store.seal().unwrap();
+    let why = refused(&from, &SimDisk::of(to_backup(&older)));
+    assert!(
+        why.starts_with("its segment ") && why.ends_with(" is another than the store's"),
+        "{why}"
+    );
+}
+
+/// The files of a backup of a store.
+fn to_backup(from: &SimDisk) -> Vec<(Name, Vec<u8>)> {
+    let to = SimDisk::new();
+    back_up(from, &to).unwrap();
+    to.contents()
+}
+
+#[test]
+fn a_directory_with_something_else_one_in_a_store_and_the_store_itself_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, safe) = (dir.path().join("a"), dir.path().join("b"));
+    let store = Store::create(&path, small()).unwrap();
+    let fails = |to: &std::path::Path| {
+        let ways = [
+            backup(&path, to, options()).unwrap_err().to_string(),
+            store.backup(to, options()).unwrap_err().to_string(),
+        ];
+        assert!(!to.join("catalog.redb").exists() || to == path);
+        ways
+    };
+    for error in fails(&path.join("segments/b")) {
+        assert!(error.contains("it lies in the store"), "{error}");
+    }
+    let [first, second] = fails(&path);
+    assert!(first.contains("it is the store itself"), "{first}");
+    assert!(second.contains("is open"), "{second}");
+    store.close().unwrap();
+    let around = path.join("segments/..");
+    let error = backup(&path, &around, options()).unwrap_err().to_string();
+    assert!(error.contains("it is the store itself"), "{error}");
+    std::fs::create_dir(&safe).unwrap();
+    std::fs::write(safe.join("notes"), "mine").unwrap();
+    let error = backup(&path, &safe, options()).unwrap_err().to_string();
+    assert!(error.contains("it holds something else"), "{error}");
+    assert_eq!(std::fs::read_dir(&safe).unwrap().count(), 1);
+}
+
+#[test]
+fn a_backup_that_is_open_is_refused_and_one_of_an_unfinished_store_too() {
+    let (from, _store) = source();
+    let to = SimDisk::new();
+    back_up(&from, &to).unwrap();
+    let own = open(&to, small());
+    assert!(matches!(back_up(&from, &to), Err(Error::Locked { .. })));
+    drop(own);
+    let none = SimDisk::new();
+    assert!(matches!(back_up(&none, &SimDisk::new()), Err(Error::NotAStore { .. })));
+}
+
+#[test]
+fn of_a_damaged_store_there_is_no_backup_and_an_earlier_one_stays() {
+    let (from, store) = source();
+    let to = SimDisk::new();
+    back_up(&from, &to).unwrap();
+    let before = held(&to);
+    go_on(&store);
+    store.close().unwrap();
+    let new = segments(&from).into_iter().find(|name| !segments(&to).contains(name)).unwrap();
+    let file = from.open(new, simkeep::disk::Access::Write).unwrap();
+    let middle = file.size().unwrap() / 2;
+    let mut byte = [0];
+    file.read_at(middle, &mut byte).unwrap();
+    file.write_at(middle, &[!byte[0]]).unwrap();
+    let names = |disk: &SimDisk| -> Vec<Name> {
+        disk.contents().into_iter().map(|(name, _)| name).collect()
+    };
+    let files = names(&to);
+    for (to, left) in [(&to, files), (&SimDisk::new(), Vec::new())] {
+        let error = back_up(&from, to).unwrap_err();
+        assert!(matches!(error, Error::Corrupt(_)), "{error}");
+        let place = format!("memory/{new}");
+        assert!(error.to_string().contains(&place), "{error}");
+        assert_eq!(names(to), left);
+    }
+    assert_eq!(held(&to), before);
+    // A file of the earlier one that is damaged at its end is replaced.
+    let old = segments(&to)[0];
+    let file = to.open(old, simkeep::disk::Access::Write).unwrap();
+    let end = file.size().unwrap() - 1;
+    file.write_at(end, &[0x55]).unwrap();
+    file.write_at(middle, &[0x55]).unwrap();
+    let sound = SimDisk::of(from.contents());
+    let file = sound.open(new, simkeep::disk::Access::Write).unwrap();
+    file.write_at(middle, &byte).unwrap();
+    back_up(&sound, &to).unwrap();
+    assert_eq!(held(&to), held(&sound));
+    check_files(&to);
+}
