@@ -150,6 +150,19 @@ fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
 }
 
 #[test]
+fn a_new_store_is_small_and_what_is_rewritten_too() {
+    let disk = SimDisk::new();
+    let store = Store::create(on(&disk), small().memtable_observations(100_000)).unwrap();
+    let (_, empty) = bytes(&disk);
+    crawl(&store, 20_000, |_| ());
+    let (_, full) = bytes(&disk);
+    store.purge(Scope::Url("https://site1.example/page/1"), &Progress::default()).unwrap();
+    let (segments, all) = bytes(&disk);
+    println!("{empty} bytes when empty, {full} with a journal, {} without", all - segments);
+    assert!(empty < 100 << 10 && full > 1 << 20 && all - segments < 100 << 10);
+}
+
+#[test]
 fn c8_a_merge_is_not_begun_without_room_for_it() {
     let disk = SimDisk::new();
     let options = small().memtable_observations(1000);

@@ -57,7 +57,7 @@ pub(crate) fn observe(parent: &Parent, path: &Path, batch: u64) {
 }
 
 /// A store with a journal, for the crawler to go on with.
-fn create(path: &Path) {
+pub(crate) fn create(path: &Path) {
     let store = Store::create(path, options()).unwrap();
     observe_from(&store, 1, BEGUN);
     store.close().unwrap();
@@ -69,7 +69,7 @@ fn observe_from(store: &Store, first: u64, count: u64) {
     store.observe_batch(&all).unwrap();
 }
 
-fn acknowledged(path: &Path) -> u64 {
+pub(crate) fn acknowledged(path: &Path) -> u64 {
     let mut bytes = [0; 8];
     let file = File::open(path.with_extension(ACKNOWLEDGED));
     let read = file.and_then(|file| file.read_exact_at(&mut bytes, 0));
@@ -78,7 +78,7 @@ fn acknowledged(path: &Path) -> u64 {
 
 /// What is seen is the beginning of the crawl, up to the operation that the reader names: looked at in
 /// its first and its last operations.
-fn check(reader: &Reader) {
+pub(crate) fn check(reader: &Reader) {
     let snapshot = reader.snapshot();
     let last = snapshot.sequence();
     let newest = last.saturating_sub(20) + 1..=last;

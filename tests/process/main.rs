@@ -7,6 +7,7 @@
 #![cfg(test)]
 #![cfg(target_os = "linux")]
 
+mod backup;
 mod child;
 mod crawl;
 mod full_disk;

@@ -1,0 +1,55 @@
+//! Backups of a store while another process observes at full speed.
+
+use std::time::{Duration, Instant};
+
+use simkeep::Reader;
+use simkeep::integrity::{BackupOptions, VerifyOptions, backup, verify};
+
+use super::child::Child;
+use super::live::{acknowledged, check, create};
+use simkeep_testing::depth::deep;
+
+/// At depth 10 two hundred.
+#[test]
+fn backups_beside_a_process_at_full_speed_are_what_it_had_come_to_meanwhile() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    create(&path);
+    const BATCH: u64 = 100;
+    let mut crawler = Child::start("observe", &[&path.display(), &BATCH]);
+    crawler.expect("observing");
+    let kept = dir.path().join("kept");
+    let (mut slowest, mut last, mut linked, mut written) = (Duration::ZERO, None, 0, 0);
+    for n in 0..deep(20) {
+        // New ones, linked and copied, and one that is kept up to date.
+        let to = if n % 4 < 2 { dir.path().join("new") } else { kept.clone() };
+        let options = BackupOptions::default().copy(n % 4 == 1);
+        let (before, at) = (acknowledged(&path), Instant::now());
+        let done = backup(&path, &to, options).unwrap();
+        slowest = slowest.max(at.elapsed());
+        // One batch may be stored and not acknowledged yet.
+        let after = acknowledged(&path) + BATCH;
+        let is_between = (before..=after).contains(&done.sequence);
+        assert!(is_between, "backup {n} ends at {}, not in {before} to {after}", done.sequence);
+        let verified = verify(&to, VerifyOptions::default()).unwrap().sound().unwrap();
+        assert_eq!(verified.visits, done.sequence);
+        let reader = Reader::open(&to).unwrap();
+        assert_eq!((reader.written(), reader.snapshot().sequence()), (None, done.sequence));
+        check(&reader);
+        if to == kept {
+            assert_eq!(done.earlier, last);
+            last = Some(done.sequence);
+        } else {
+            assert_eq!(done.earlier, None);
+            std::fs::remove_dir_all(&to).unwrap();
+        }
+        (linked, written) = (linked + done.linked.files, written + done.bytes_written());
+    }
+    println!(
+        "{} backups, at most {slowest:.2?} each; {linked} files were linked, {} KiB written; {} operations",
+        deep(20),
+        written / 1024,
+        acknowledged(&path),
+    );
+    drop(crawler);
+}
