@@ -180,10 +180,10 @@ pub mod integrity {
 
 /// Sizes of a store and its segments, and the results of merging and forgetting.
 ///
-/// For [`Store::stats`] and [`Reader::stats`], [`Store::merge`], and [`Store::forget`] and
-/// [`Store::purge`].
+/// For [`Store::stats`] and [`Reader::stats`], [`Store::merge`] and [`Store::compact`], and
+/// [`Store::forget`] and [`Store::purge`].
 pub mod maintenance {
-    pub use crate::store::{Forgotten, Merged, SegmentStats, Stats};
+    pub use crate::store::{Compacted, Forgotten, Merged, SegmentStats, Stats};
 }
 
 /// How a search was planned and what it cost, segment by segment.

@@ -4,6 +4,7 @@
 //! writes nothing. This room reads the rooms below it and is read by none of them.
 
 mod census;
+mod compaction;
 mod hosts;
 mod journal;
 mod operations;
@@ -16,6 +17,7 @@ mod trace;
 mod versions;
 
 pub use census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
+pub use compaction::Compaction;
 pub use journal::JournalView;
 pub use operations::{Done, Operation, Operations};
 pub use overview::{EpochOverview, HostShare, Overview, SegmentOverview};

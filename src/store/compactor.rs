@@ -110,7 +110,7 @@ impl Compactor {
     }
 
     /// Whether nothing has come since the last seal.
-    fn is_quiet(&self) -> bool {
+    fn is_sealed(&self) -> bool {
         let Memtables { sealing, active } = &self.base.live.view().memtables;
         sealing.is_none() && active.is_untouched()
     }
@@ -137,11 +137,7 @@ impl Compactor {
             let whole = inputs.len() <= MERGED_MAX;
             progress.begin(Stage::Merging, Some(inputs.iter().map(|live| live.steps()).sum()));
             let step = |steps| if stop() { ControlFlow::Break(()) } else { progress.step(steps) };
-            let gains = |inputs: &&[Arc<LiveSegment>]| match inputs {
-                [only] => live.view().ended_fingerprints(only) > 0,
-                several => !several.is_empty(),
-            };
-            for inputs in inputs.chunks(MERGED_MAX).filter(gains) {
+            for inputs in inputs.chunks(MERGED_MAX).filter(|inputs| self.gains(inputs)) {
                 let merged = merging.merge(inputs, &Purge::NOTHING, &step)?;
                 all.inputs += merged.inputs;
                 all.bytes += merged.bytes;
@@ -151,6 +147,23 @@ impl Compactor {
                 return Ok(all);
             }
         }
+    }
+
+    /// Whether a merge of these is worth anything.
+    fn gains(&self, inputs: &[Arc<LiveSegment>]) -> bool {
+        match inputs {
+            [only] => self.base.live.view().ended_fingerprints(only) > 0,
+            several => !several.is_empty(),
+        }
+    }
+
+    /// The room that is needed to merge everything that is sealed, with what is not yet.
+    pub(super) fn needs(&self) -> u64 {
+        let segments = Vec::from_iter(self.base.live.view().segments.iter().cloned());
+        if self.is_sealed() && !self.gains(&segments) {
+            return 0;
+        }
+        segments.iter().map(|live| live.segment.file_bytes()).sum()
     }
 
     /// Whether the disk has room for a merge's output beside its inputs.
@@ -180,7 +193,7 @@ impl Compactor {
         let mut given_up = None;
         while lifecycle.check().is_ok() {
             let rested = loop {
-                if !self.is_quiet() {
+                if !self.is_sealed() {
                     busy = Instant::now();
                 } else if busy.elapsed() >= options.seal_after
                     && !self.is_due()

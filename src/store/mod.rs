@@ -13,6 +13,7 @@ mod ask;
 mod backup;
 mod base;
 mod committer;
+mod compact;
 mod compaction;
 mod compactor;
 mod component;
@@ -75,6 +76,7 @@ pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,
 };
 pub use backup::{BackedUp, BackupFiles, BackupOptions, backup};
+pub use compact::Compacted;
 pub use diff::{Diff, Difference, ExactDiff, ExactDifference};
 pub use due::{
     Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,

@@ -7,6 +7,7 @@ mod backup;
 mod bad_input;
 mod bulk;
 mod changes;
+mod compact;
 mod concurrent;
 mod crash;
 #[cfg(not(narrow_hash))]

@@ -108,6 +108,7 @@ fn message(progress: &Progress) -> String {
             found => format!("{} read, {}", bytes(done), many(found, "flaw", "flaws")),
         },
         Stage::Joining => many(progress.found(), "pair", "pairs"),
+        Stage::Copying => format!("{} linked or copied", bytes(done)),
         Stage::Counting => format!("{} counted", many(done, "page", "pages")),
         _ => String::new(),
     }

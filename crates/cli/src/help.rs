@@ -18,8 +18,8 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Ask about pages", &["diff", "history", "near", "pairs", "scan"]),
     ("Visit again", &["due", "recrawl", "simulate"]),
     ("Look at the store", &["inspect", "report", "stats", "tail", "verify"]),
-    ("Change it", &["epoch", "forget"]),
-    ("Save it", &["export", "repair"]),
+    ("Change it", &["compact", "epoch", "forget"]),
+    ("Save it", &["backup", "export", "repair"]),
     ("Make fingerprints", &["fingerprint", "evaluate", "df"]),
     ("For programs", &["schema"]),
 ];

@@ -6,8 +6,10 @@
 
 mod advice;
 mod asked;
+mod backup;
 mod beside;
 mod common;
+mod compact;
 mod df;
 mod diff;
 mod due;
@@ -101,6 +103,8 @@ enum Verb {
     Tail(tail::Tail),
     Verify(verify::Verify),
     Repair(repair::Repair),
+    Backup(backup::Backup),
+    Compact(compact::Compact),
     Forget(forget::Forget),
     Export(export::Export),
     Diff(diff::Diff),
@@ -135,6 +139,8 @@ fn main() -> ExitCode {
         Verb::Tail(verb) => verb.run(&cli.common, output),
         Verb::Verify(verb) => verb.run(&cli.common, output),
         Verb::Repair(verb) => verb.run(&cli.common, output),
+        Verb::Backup(verb) => verb.run(&cli.common, output),
+        Verb::Compact(verb) => verb.run(&cli.common, output),
         Verb::Forget(verb) => verb.run(&cli.common, output),
         Verb::Export(verb) => verb.run(&cli.common, output),
         Verb::Diff(verb) => verb.run(&cli.common, output),

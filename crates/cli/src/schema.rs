@@ -13,7 +13,9 @@ use super::exit::{Exit, Failure};
 use super::json;
 use super::output::Output;
 use super::verify;
-use super::{df, diff, due, epoch, evaluate, export, fingerprint, forget, history, ingest};
+use super::{
+    backup, compact, df, diff, due, epoch, evaluate, export, fingerprint, forget, history, ingest,
+};
 use super::{inspect, load, near, pairs, recrawl, repair, report, scan, simulate, stats, tail};
 
 /// Print the JSON Schema of what a verb prints with --json
@@ -47,6 +49,8 @@ type Makes = fn(&mut SchemaGenerator) -> Of;
 
 /// What each verb prints, by its name.
 const VERBS: &[(&str, Makes)] = &[
+    ("backup", of::<backup::Answer<'static>>),
+    ("compact", of::<compact::Answer>),
     ("df build", of::<df::Answer<'static>>),
     ("df compare", of::<df::Compared<'static>>),
     ("df freeze", of::<df::Answer<'static>>),

@@ -22,7 +22,7 @@ use simkeep_archive::escape::whole;
 #[command(after_long_help = "Examples:
   simkeep verify
   simkeep verify --rate 50M                    beside a crawler, slowly
-  simkeep verify --store backup/crawl.simkeep  before it is needed
+  simkeep verify --store backup/crawl.simkeep  a backup, before it is needed
 
 Exits with 4 if anything is damaged. What is sound of a damaged store goes into a new one with
 `simkeep repair`.")]

@@ -252,10 +252,11 @@ fn a_catalog_whose_files_are_gone_is_read_again() {
     // Between the catalog and its segments, these are merged.
     let disk = HookDisk::with_reads(on(&from), move |kind, name| {
         let opens = kind == OpKind::Open(simkeep::disk::Access::Read);
-        if opens && matches!(name, Some(Name::Segment(_))) {
-            if !looked.swap(true, std::sync::atomic::Ordering::Relaxed) {
-                store.merge(&Progress::default()).unwrap();
-            }
+        if opens
+            && matches!(name, Some(Name::Segment(_)))
+            && !looked.swap(true, std::sync::atomic::Ordering::Relaxed)
+        {
+            store.merge(&Progress::default()).unwrap();
         }
     });
     let done = backup(Arc::new(disk) as Arc<dyn Disk>, on(&to), options()).unwrap();

@@ -4,6 +4,7 @@
 
 mod archive;
 mod ask;
+mod backup;
 mod df;
 mod diff;
 mod digest;

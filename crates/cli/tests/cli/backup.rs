@@ -1,0 +1,172 @@
+//! `backup` and `compact`.
+
+use super::*;
+
+/// A store with segments and a journal.
+fn place() -> Place {
+    let place = Place::with(CRAWL);
+    place.open().seal().unwrap();
+    for n in 0..3 {
+        let line = format!("{{\"url\":\"http://b{n}.example/\",\"t\":{n},\"fingerprint\":\"0f\"}}");
+        place.ingest(&line.replace("\"0f\"", "\"000000000000000f\",\"epoch\":\"e\""));
+        if n < 2 {
+            place.open().seal().unwrap();
+        }
+    }
+    place
+}
+
+/// What a store answers.
+fn answers(place: &Place, store: &str) -> String {
+    place.done(&["export", "--store", store])
+}
+
+fn stats(place: &Place, store: &str) -> Value {
+    place.run(&["stats", "--json", store]).objects().remove(0)
+}
+
+/// Runs a command where only it and its children see a disk of some KiB, on `disk`. `None` where that is
+/// not allowed.
+fn on_small_disk(place: &Place, kib: u32, script: &str) -> Option<Ran> {
+    std::fs::create_dir_all(place.path("disk")).unwrap();
+    let script = format!("mount -t tmpfs -o size={kib}k tmpfs disk || exit 99; {script}");
+    let mut command = Command::new("unshare");
+    command.args(["-Urm", "sh", "-c", &script, env!("CARGO_BIN_EXE_simkeep")]);
+    command.env("SIMKEEP_STORE", place.store()).current_dir(place.dir.path());
+    let ran = Ran::from(command.stdin(Stdio::null()).output().ok()?);
+    let allowed = ran.code != 99 && !ran.err.contains("unshare");
+    if !allowed {
+        println!("skipped: {}", ran.err);
+    }
+    allowed.then_some(ran)
+}
+
+#[test]
+fn a_backup_is_made_and_brought_up_to_date_also_beside_a_writer() {
+    let place = place();
+    let said = place.done(&["backup", "safe"]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("backed up and checked: 7 pages, "), "{said}");
+    assert!(
+        lines[1].starts_with("linked    3 files, ") && lines[1].contains(": one with"),
+        "{said}"
+    );
+    assert!(lines[2].starts_with("written   ") && lines.len() == 3, "{said}");
+    assert_eq!(answers(&place, "safe"), place.export());
+    assert!(place.done(&["verify", "safe"]).starts_with("sound: "));
+    assert_eq!(place.run(&["ingest", "--help"]).code, 0);
+
+    let writer = place.open();
+    let url = "http://c.example/";
+    writer.observe(simkeep::Observation::gone(url, 7)).unwrap();
+    let again = place.run(&["backup", "safe", "--json"]).objects().remove(0);
+    let sequence = |n: u64| -> Value { (writer.snapshot().sequence() - n).into() };
+    assert_eq!((&again["sequence"], &again["earlier_sequence"]), (&sequence(0), &sequence(1)));
+    assert_eq!((&again["kept_files"], &again["linked_files"]), (&3.into(), &0.into()));
+    assert_eq!(again["written_bytes"], again["catalog_bytes"]);
+    assert_eq!(again["not_linked"], Value::Null);
+    assert_eq!(place.run(&["history", url, "--store", "safe"]).code, 0);
+    let copied = place.run(&["backup", "copy", "--copy", "--json"]).objects().remove(0);
+    assert_eq!((&copied["copied_files"], &copied["linked_files"]), (&3.into(), &0.into()));
+    assert_eq!(answers(&place, "copy"), answers(&place, "safe"));
+}
+
+#[test]
+fn a_directory_that_is_no_backup_stays_as_it_is() {
+    let place = place();
+    place.done(&["epoch", "begin", "--store", "other"]);
+    let refused = |to: &str, why: &str| {
+        let before = files(&place.path(to));
+        let ran = place.run(&["backup", to]);
+        assert_eq!((ran.code, ran.out.as_str()), (5, ""));
+        assert!(ran.err.contains(why), "{}", ran.err);
+        assert!(files(&place.path(to)) == before, "{to}");
+    };
+    refused("other", "is not an earlier backup of this store: it is another store; name another");
+    place.write("mine/notes", "");
+    refused("mine", "it holds something else, notes");
+    let own = place.store().display().to_string();
+    refused(&own, "it is the store itself");
+    place.done(&["backup", "safe"]);
+    place.done(&["epoch", "begin", "--name", "more", "--store", "safe"]);
+    refused("safe", "it was opened for writing, and is a store of its own since");
+}
+
+#[test]
+fn on_a_full_disk_nothing_half_made_is_left_and_an_earlier_backup_stays() {
+    let place = place();
+    // Some hundred KiB more in the store than there is room for.
+    let many: String = (0..3000)
+        .map(|n| format!("{{\"url\":\"http://many.example/{n}\",\"t\":1,\"seen\":\"gone\"}}\n"))
+        .collect();
+    let full = "no storage space";
+    let script = "\"$0\" backup disk/safe; echo $?; ls -A disk/safe";
+    let Some(ran) = on_small_disk(&place, 40, script) else { return };
+    assert!(ran.err.to_lowercase().contains("no space left on device"), "{}{full}", ran.err);
+    assert_eq!(ran.out, "5\n");
+    // The second run needs room that is not there.
+    place.write("many.jsonl", &many);
+    let script = "\"$0\" backup disk/safe --json || exit 1; \"$0\" ingest many.jsonl >/dev/null || exit 2; \
+                  \"$0\" backup disk/safe; echo $?; \"$0\" verify disk/safe; \
+                  \"$0\" stats disk/safe --json; ls disk/safe";
+    let ran = on_small_disk(&place, 240, script).unwrap();
+    assert!(ran.err.contains("No space left on device"), "{}", ran.err);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    let first: Value = serde_json::from_str(lines[0]).unwrap();
+    // It is another file system.
+    assert_eq!((&first["linked_files"], &first["copied_files"]), (&0.into(), &3.into()));
+    assert!(
+        ran.err.contains("files were copied, since they cannot be linked there"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(lines[1], "5");
+    assert!(lines[2].starts_with("sound: "), "{}", ran.out);
+    let stats: Value = serde_json::from_str(lines[3]).unwrap();
+    assert_eq!(stats["sequence"], first["sequence"]);
+    assert_eq!(lines[4..], ["LOCK", "catalog.redb", "segments"]);
+}
+
+#[test]
+fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
+    let place = place();
+    let (before, export) = (files(&place.store()), place.export());
+    let store = place.store().display().to_string();
+    let dry = place.run(&["compact", "--dry-run", "--json", &store]).objects().remove(0);
+    let sizes = stats(&place, &store);
+    assert_eq!(
+        (&dry["merged_segments"], &dry["segment_bytes_before"]),
+        (&3.into(), &sizes["segment_bytes"])
+    );
+    assert!(dry["takes_bytes"].as_u64() >= sizes["segment_bytes"].as_u64());
+    let said = place.done(&["compact", "--dry-run"]);
+    assert!(said.starts_with("3 segments, ") && said.contains("would give back some "), "{said}");
+    assert!(files(&place.store()) == before);
+    let done = place.run(&["compact", &store, "--json"]).objects().remove(0);
+    // With what was in the journal.
+    assert_eq!((&done["dry_run"], &done["merged_segments"]), (&false.into(), &4.into()));
+    let sizes = stats(&place, &store);
+    assert_eq!(sizes["segments"].as_array().unwrap().len(), 1);
+    for of in ["segment_bytes", "catalog_bytes"] {
+        assert_eq!(done[of], sizes[of]);
+    }
+    assert_eq!(place.export(), export);
+    assert!(place.done(&["verify"]).starts_with("sound: "));
+    let names: Vec<_> = files(&place.store().join("segments")).into_iter().map(|f| f.0).collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+    let again = place.done(&["compact"]);
+    assert!(again.starts_with("nothing was to be merged\ngave back 0 bytes: "), "{again}");
+}
+
+#[test]
+fn without_room_a_store_is_not_compacted_and_stays_whole() {
+    let place = place();
+    let script = "cp -r \"$SIMKEEP_STORE\" disk/store; fill=$(df -k disk | awk 'END { print $4 - 8 }'); \
+                  head -c ${fill}k /dev/zero > disk/fill; \"$0\" compact disk/store; echo $?; \
+                  rm disk/fill; \"$0\" verify disk/store; \"$0\" compact disk/store";
+    let Some(ran) = on_small_disk(&place, 1000, script) else { return };
+    assert!(ran.err.contains("cannot compact disk/store: no storage space"), "{}", ran.err);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert!(lines[0] == "5" && lines[1].starts_with("sound: "), "{}", ran.out);
+    assert_eq!(lines[2], "merged 4 segments");
+}

@@ -1,0 +1,77 @@
+//! What a merge of all segments would give back, and what room it takes.
+
+use crate::error::Result;
+use crate::page::known;
+use crate::store::Snapshot;
+
+/// An estimate of what [`Store::compact`](crate::Store::compact) does to the segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Compaction {
+    /// How many segments there are.
+    pub segments: usize,
+    /// Bytes of them.
+    pub segment_bytes: u64,
+    /// Pages of which something is in no segment yet: it will be in the merged one.
+    pub unsealed_pages: u64,
+    /// About how many bytes a merge of all gives back.
+    pub gives_back_bytes: u64,
+    /// The free room that the merge takes until it is done.
+    pub takes_bytes: u64,
+}
+
+impl Snapshot {
+    /// About what a merge of all segments gives back: of what newer segments have again, and of the
+    /// fingerprint tables of epochs that have ended. Costs what [`overview`](Snapshot::overview) does.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.seal()?;
+    /// // There is one segment, and all of it is needed.
+    /// assert_eq!(store.snapshot().compaction()?.gives_back_bytes, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`overview`](Snapshot::overview).
+    pub fn compaction(&self) -> Result<Compaction> {
+        let overview = self.overview()?;
+        let mut all = Compaction {
+            segments: overview.segments.len(),
+            unsealed_pages: overview.unsealed_pages,
+            ..Compaction::default()
+        };
+        let (mut again, mut tables_of_ended) = (0.0, 0);
+        for own in &overview.segments {
+            all.segment_bytes += own.bytes;
+            let sections = self.segment(own.id)?.map_or(Vec::new(), |segment| segment.sections);
+            let of_ended = sections.iter().filter(|section| {
+                let info = section.epoch.and_then(|epoch| known(self.epochs(), epoch));
+                info.is_some_and(|info| info.ended)
+            });
+            let gone: u64 = of_ended.map(|section| section.bytes).sum();
+            tables_of_ended += gone;
+            // The visits of a record stay. It is taken to be as large as what each of them adds.
+            let records = own.pages as f64 / own.visits.max(own.pages).max(1) as f64;
+            again += own.superseded * records * own.bytes.saturating_sub(gone) as f64;
+        }
+        let is_merged = all.segments > 1 || all.unsealed_pages > 0 || tables_of_ended > 0;
+        if is_merged {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "estimated"
+            )]
+            let rounded = again.round() as u64;
+            all.gives_back_bytes = (rounded + tables_of_ended).min(all.segment_bytes);
+            all.takes_bytes = all.segment_bytes;
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,105 @@
+//! Making a store as small as it can be: one segment, and a catalog without free room.
+
+use std::io::ErrorKind;
+
+use super::answer::Merged;
+use super::handle::Store;
+use super::open::catalog_bytes;
+use super::shared::Shared;
+use crate::disk::Dir;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, Stage};
+
+/// What [`Store::compact`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Compacted {
+    /// The merge.
+    pub merged: Merged,
+    /// Bytes of the segments before.
+    pub segment_bytes_before: u64,
+    /// Bytes of the segments now.
+    pub segment_bytes: u64,
+    /// Bytes of the catalog before, with the journal.
+    pub catalog_bytes_before: u64,
+    /// Bytes of the catalog now.
+    pub catalog_bytes: u64,
+}
+
+impl Compacted {
+    /// How many bytes less the store takes.
+    #[must_use]
+    pub fn gave_back(&self) -> u64 {
+        let before = self.segment_bytes_before + self.catalog_bytes_before;
+        before.saturating_sub(self.segment_bytes + self.catalog_bytes)
+    }
+}
+
+impl Store {
+    /// Makes the store as small as it can be: [seals](Store::seal) everything, [merges](Store::merge)
+    /// all segments into one, without what ended epochs left, and rewrites the catalog. Files that are
+    /// replaced are removed at once, but for those that a snapshot holds, which go with it.
+    ///
+    /// Costs reading and writing the whole store, and takes as much free room as it has bytes until that
+    /// is done. What it gives back can be [estimated](crate::Snapshot::compaction) before. A store that
+    /// rests does most of this by itself.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Progress, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for time in 0..2 {
+    ///     store.observe(Observation::gone("https://example.com/", time))?;
+    ///     store.seal()?;
+    /// }
+    /// let compacted = store.compact(&Progress::default())?;
+    /// assert_eq!(compacted.merged.inputs, 2);
+    /// assert!(compacted.gave_back() > 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if there is not enough room, before anything is written; then, or should the disk
+    /// become full on the way, the store is as large as before, or a part of it is done.
+    /// [`Error::Cancelled`] as of [`merge`](Store::merge), whose other errors there are too.
+    pub fn compact(&self, progress: &Progress) -> Result<Compacted> {
+        self.change(|shared| compact(shared, progress))
+    }
+
+    /// Bytes of all live segments.
+    fn segment_bytes(shared: &Shared) -> u64 {
+        let view = shared.base.live.view();
+        view.segments.iter().map(|live| live.segment.file_bytes()).sum()
+    }
+}
+
+fn compact(shared: &Shared, progress: &Progress) -> Result<Compacted> {
+    let Shared { base, sealer, compactor, publisher, .. } = shared;
+    progress.start(Stage::Merging, None)?;
+    let segment_bytes_before = Store::segment_bytes(shared);
+    let catalog_bytes_before = catalog_bytes(&base.disk)?;
+    let free = base.disk.free_bytes();
+    let free = free.map_err(|e| Error::io("measure", base.disk.location(), e))?;
+    let needed = compactor.needs() + catalog_bytes_before;
+    if free.is_some_and(|free| free < needed) {
+        let full = std::io::Error::from(ErrorKind::StorageFull);
+        return Err(Error::io("compact", base.disk.location(), full));
+    }
+    sealer.seal_all()?;
+    let merged = compactor.merge_all(progress, &|| false)?;
+    // No reader in another process is promised files that no list names.
+    publisher.release_all();
+    let synced = base.disk.sync_dir(Dir::Segments);
+    synced.map_err(|e| base.poison(Error::io("sync the directory of", "segments", e)))?;
+    base.rewrite_catalog()?;
+    Ok(Compacted {
+        merged,
+        segment_bytes_before,
+        segment_bytes: Store::segment_bytes(shared),
+        catalog_bytes_before,
+        catalog_bytes: catalog_bytes(&base.disk)?,
+    })
+}
