@@ -21,7 +21,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Change it", &["compact", "epoch", "forget"]),
     ("Save it", &["backup", "export", "repair"]),
     ("Make fingerprints", &["fingerprint", "evaluate", "df"]),
-    ("For programs", &["schema"]),
+    ("For programs and shells", &["completions", "man", "schema"]),
 ];
 
 /// The command line, with its help as wide as the terminal is.
@@ -29,6 +29,11 @@ pub(super) fn command() -> Command {
     let of_terminal = terminal_size::terminal_size().map(|(width, _)| width.0.into());
     let told = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     of_width(of_terminal.or_else(told).unwrap_or(WIDEST).min(WIDEST))
+}
+
+/// The command line, with help whose lines are as long as their paragraphs.
+pub(super) fn unwrapped() -> Command {
+    laid_out(Cli::command(), 0)
 }
 
 /// The command line, with help of this width; 0 for lines that are never wrapped.

@@ -10,6 +10,7 @@ mod backup;
 mod beside;
 mod common;
 mod compact;
+mod completions;
 mod df;
 mod diff;
 mod due;
@@ -30,6 +31,7 @@ mod ingest;
 mod inspect;
 mod json;
 mod load;
+mod man;
 mod named;
 mod near;
 mod origin;
@@ -115,6 +117,8 @@ enum Verb {
     Due(due::Due),
     Recrawl(recrawl::Recrawl),
     Simulate(simulate::Simulate),
+    Completions(completions::Completions),
+    Man(man::Man),
     Schema(schema::Schema),
 }
 
@@ -151,6 +155,8 @@ fn main() -> ExitCode {
         Verb::Due(verb) => verb.run(&cli.common, output),
         Verb::Recrawl(verb) => verb.run(&cli.common, output),
         Verb::Simulate(verb) => verb.run(&cli.common, output),
+        Verb::Completions(verb) => verb.run(&cli.common, output),
+        Verb::Man(verb) => verb.run(&cli.common, output),
         Verb::Schema(verb) => verb.run(&cli.common, output),
     };
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));

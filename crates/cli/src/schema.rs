@@ -183,7 +183,11 @@ mod tests {
     use super::*;
 
     /// Verbs that print no JSON of their own, and why.
-    const WITHOUT: &[(&str, &str)] = &[("schema", "it prints the schemas themselves")];
+    const WITHOUT: &[(&str, &str)] = &[
+        ("completions", "it prints a script for a shell"),
+        ("man", "it prints pages for people"),
+        ("schema", "it prints the schemas themselves"),
+    ];
 
     /// The verbs that do something by themselves, each by all its words.
     fn verbs(command: &clap::Command, before: &str, found: &mut Vec<String>) {

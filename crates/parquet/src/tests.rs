@@ -6,16 +6,18 @@ use super::*;
 
 type Told = (String, i64, Option<String>, Option<u64>, Option<[u8; 16]>, Option<u16>, Option<u32>);
 
-fn told(count: u64) -> Vec<Told> {
-    let row = |n: u64| {
+fn told(count: u32) -> Vec<Told> {
+    let row = |n: u32| {
+        let some = |nth: u32| !n.is_multiple_of(nth);
+        let [low, lower, _, _] = n.to_le_bytes();
         let url =
-            format!("https://example.com/{}/\u{202e}=\"{}", n / 3, "x".repeat(n as usize % 50));
-        let fingerprint = (n % 4 > 0).then_some(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let digest = (n % 5 > 0).then_some([n as u8; 16]);
-        let epoch = (n % 7 > 0).then(|| format!("epoch {}", n % 3));
-        let (status, distance) =
-            ((n % 2 > 0).then_some(n as u16), (n % 3 > 0).then_some(n as u32 % 65));
-        (url, n as i64 - 5_000, epoch, fingerprint, digest, status, distance)
+            format!("https://example.com/{}/\u{202e}=\"{}", n / 3, "x".repeat((low % 50).into()));
+        let fingerprint = some(4).then_some(u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let digest = some(5).then_some([low; 16]);
+        let epoch = some(7).then(|| format!("epoch {}", n % 3));
+        let status = some(2).then_some(u16::from_le_bytes([low, lower]));
+        let distance = some(3).then_some(n % 65);
+        (url, i64::from(n) - 5_000, epoch, fingerprint, digest, status, distance)
     };
     (0..count).map(row).collect()
 }
@@ -67,8 +69,8 @@ fn what_was_written_is_read_over_several_row_groups() {
     let rows = read(&bytes, ["fingerprint", "status", "distance"]).unwrap();
     for (row, told) in rows.iter().zip(&told) {
         let fingerprint = match told.3 {
-            Some(great) if great > i64::MAX as u64 => Value::Text(great.to_string()),
-            other => whole(other.map(|small| small as i64)),
+            Some(great) if i64::try_from(great).is_err() => Value::Text(great.to_string()),
+            other => whole(other.map(u64::cast_signed)),
         };
         let expected = [fingerprint, whole(told.5.map(i64::from)), whole(told.6.map(i64::from))];
         assert_eq!(*row, expected);

@@ -24,6 +24,7 @@ mod inspect;
 mod interrupted;
 mod killed;
 mod load;
+mod manual;
 mod named;
 mod no_threads;
 mod repair;
