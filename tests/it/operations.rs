@@ -129,7 +129,14 @@ fn operations_are_those_that_were_acknowledged() {
         if let Some((view, held)) = early {
             assert_eq!(all(&view, 0), held);
         }
-        assert_eq!(all(&Reader::open(on(&disk)).unwrap().snapshot(), 0), held);
+        let read = Reader::open(on(&disk)).unwrap().snapshot();
+        assert_eq!(all(&read, 0), held);
+        // What is forgotten says what it was.
+        let states = |view: &Snapshot| {
+            let overview = view.overview().unwrap();
+            (overview.pages, overview.in_force, overview.gone, overview.never)
+        };
+        assert_eq!(states(&read), states(&view));
     }
 }
 

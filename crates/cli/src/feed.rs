@@ -117,7 +117,8 @@ pub(super) struct Feed<'o> {
 impl<'o> Feed<'o> {
     /// Begins to read, and to make fingerprints of texts by each of these origins.
     ///
-    /// With keys of others, JSON lines are texts under those. The store may stand in a folder that is read; its own files are no pages.
+    /// With keys of others, JSON lines are texts under those. The store may stand in a folder that is
+    /// read; its own files are no pages.
     pub(super) fn start(
         sources: Vec<Source>,
         reading: Reading,
