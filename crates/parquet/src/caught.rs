@@ -9,8 +9,8 @@ thread_local! {
     static IS_ANSWER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What some work on a file comes to, also if that panics. Nothing that it leaves behind may be used after
-/// a panic. The hook of the program sees no such panic, and all others.
+/// What some work on a file comes to, also if that panics. Nothing that it leaves behind may be used
+/// after a panic. The hook of the program sees no such panic, and all others.
 pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

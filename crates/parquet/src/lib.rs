@@ -1,7 +1,7 @@
 //! Parquet files, as [simkeep](https://docs.rs/simkeep) writes and reads them.
 //!
-//! [`Writer`] makes a table of visits, a row group at a time. [`Documents`] reads three columns of a file
-//! that somebody else wrote: what names a text, the text, and its time.
+//! [`Writer`] makes a table of visits, a row group at a time. [`Documents`] reads three columns of a
+//! file that somebody else wrote: what names a text, the text, and its time.
 //!
 //! ```
 //! use simkeep_parquet::{Documents, Row, Value, Writer};

@@ -139,6 +139,7 @@ impl Iterator for Documents {
 fn check_end(file: &mut File) -> Result<u64, String> {
     let cannot = |e: std::io::Error| e.to_string();
     let mut start = [0; 4];
+    file.seek(SeekFrom::Start(0)).map_err(cannot)?;
     if file.read_exact(&mut start).is_err() || start != MAGIC {
         return Err("no Parquet file as it is; if it is packed, unpack it".to_owned());
     }

@@ -146,6 +146,7 @@ fn a_file_that_is_damaged_or_cut_anywhere_harms_nobody() {
             damaged[at] = to;
             seen += 1;
             match read(&damaged, columns) {
+                // Whatever it says of its rows, no more come than there are values.
                 Ok(rows) => assert!(rows.len() <= told.len()),
                 Err(why) => {
                     assert!(!why.is_empty());
