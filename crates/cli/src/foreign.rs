@@ -48,7 +48,8 @@ impl Foreign {
 macro_rules! help {
     () => {
         "Texts that others keep, each an object with a name and a text, are read where they lie:
-  simkeep load corpus.jsonl.zst --url-key id --time-key metadata.date --store corpus.simkeep
+  simkeep load corpus.jsonl --url-key id --time-key metadata.date -s c.simkeep
+
 With one of --url-key, --text-key, --time-key and --at, a line of JSON has these three values, and all other
 keys are ignored. A name need not be a URL: it is kept as it is, and a whole number in digits. Names of two
 corpora may be the same; then one is taken for a later version of the other. If simkeep was built with
