@@ -1,5 +1,6 @@
 //! `man`: the manual, a page for each verb.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
@@ -34,7 +35,7 @@ impl Man {
         let Some(folder) = &self.to else {
             // The first is that of the tool itself.
             for command in all.into_iter().take(1) {
-                Page::new(command).render(output.writer())?;
+                output.writer().write_all(&page(command)?)?;
             }
             return Ok(Exit::Done);
         };
@@ -59,6 +60,16 @@ fn pages(command: &Command, before: &str, out: &mut Vec<Command>) {
     }
 }
 
+/// The page of a command.
+fn page(command: Command) -> std::io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    Page::new(command).render(&mut page)?;
+    // Lines are not spread: long words, such as URLs, leave too little to do it with.
+    let title = page.windows(4).position(|end| end == b"\n.SH").map_or(0, |end| end + 1);
+    page.splice(title..title, *b".ad l\n.nh\n");
+    Ok(page)
+}
+
 fn write(folder: &Path, all: Vec<Command>) -> Result<(), (PathBuf, std::io::Error)> {
     let at = |path: &Path| {
         let path = path.to_owned();
@@ -67,8 +78,7 @@ fn write(folder: &Path, all: Vec<Command>) -> Result<(), (PathBuf, std::io::Erro
     std::fs::create_dir_all(folder).map_err(at(folder))?;
     for command in all {
         let path = folder.join(format!("{}.1", command.get_name()));
-        let mut page = Vec::new();
-        Page::new(command).render(&mut page).map_err(at(&path))?;
+        let page = page(command).map_err(at(&path))?;
         std::fs::write(&path, page).map_err(at(&path))?;
     }
     Ok(())

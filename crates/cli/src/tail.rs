@@ -43,9 +43,9 @@ minutes of a crawl. What was there before is in segments, which do not know in w
 is said from which operation on there are any. If operations come and go between two looks, their numbers
 are told.
 
-With --json, a line has \"operation\", \"done\" (\"entry\", \"forgot\" or \"forgot-prefix\"), and of an entry the
-keys of a line of `simkeep history --json`; with --near, \"near\". A line of operations that were missed has
-\"missed\": the numbers of the first and the last.")]
+With --json, a line has \"done\": \"entry\", \"forgot\", \"forgot-prefix\", or \"missed\" for operations that were
+sealed before they could be shown; its number, \"operation\"; and of an entry the keys of a line of `simkeep
+history --json`, and \"near\".")]
 pub(super) struct Tail {
     /// How many operations to print before those that come
     #[arg(short, value_name = "COUNT", default_value_t = 10)]
@@ -156,7 +156,9 @@ impl Lines<'_> {
     /// Says that some were sealed before they could be shown.
     fn missed(&mut self, first: u64, last: u64) -> Result<(), Failure> {
         if self.is_json {
-            return Ok(self.output.object(&Line::Missed { missed: [first, last] })?);
+            return Ok(self
+                .output
+                .object(&Line::Missed { first_operation: first, last_operation: last })?);
         }
         self.flush()?;
         let (first, last) = (words::count(first), words::count(last));
@@ -236,30 +238,14 @@ fn meant(entry: &HistoryEntry) -> String {
     }
 }
 
-/// An operation, or the numbers of some that could not be shown.
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum Line<'a> {
-    /// An operation.
-    Operation {
-        /// Its number.
-        operation: u64,
-        #[serde(flatten)]
-        done: DoneLine<'a>,
-    },
-    /// Operations that were sealed before they could be shown.
-    Missed {
-        /// The first and the last of them.
-        missed: [u64; 2],
-    },
-}
-
-/// What an operation did.
+/// What an operation did, or the numbers of some that could not be shown.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "done", rename_all = "kebab-case")]
-pub(super) enum DoneLine<'a> {
+pub(super) enum Line<'a> {
     /// A page got an entry: a visit, restated content, or a weight.
     Entry {
+        /// The number of the operation.
+        operation: u64,
         #[serde(flatten)]
         entry: Box<super::history::Line<'a>>,
         /// Pages near what the visit saw, the nearest first; null if they are not asked for, or it has no
@@ -268,12 +254,26 @@ pub(super) enum DoneLine<'a> {
     },
     /// A page was forgotten.
     Forgot {
+        /// The number of the operation.
+        operation: u64,
         url: &'a str,
         /// How many visits of it were known.
         visits: u64,
     },
     /// All pages under a prefix were forgotten.
-    ForgotPrefix { prefix: String, pages: u64, visits: u64 },
+    ForgotPrefix {
+        /// The number of the operation.
+        operation: u64,
+        prefix: String,
+        pages: u64,
+        visits: u64,
+    },
+    /// Operations were sealed before they could be shown.
+    Missed {
+        /// The first of them.
+        first_operation: u64,
+        last_operation: u64,
+    },
 }
 
 /// A page that is near.
@@ -290,7 +290,8 @@ fn line<'a>(
     epochs: &'a [EpochInfo],
     near: Option<&'a Matches>,
 ) -> simkeep::Result<Line<'a>> {
-    let done = match &operation.done {
+    let number = operation.sequence;
+    Ok(match &operation.done {
         Done::Entry { url, entry } => {
             let near = near.map(|matches| {
                 let pages = matches.near.iter().map(|near| NearPage {
@@ -301,12 +302,14 @@ fn line<'a>(
                 pages.collect()
             });
             let entry = Box::new(super::history::Line::new(url, entry, epochs)?);
-            DoneLine::Entry { entry, near }
+            Line::Entry { operation: number, entry, near }
         }
-        Done::Forgot { url, visits } => DoneLine::Forgot { url, visits: *visits },
-        Done::ForgotPrefix { prefix, pages, visits } => {
-            DoneLine::ForgotPrefix { prefix: prefix.to_string(), pages: *pages, visits: *visits }
-        }
-    };
-    Ok(Line::Operation { operation: operation.sequence, done })
+        Done::Forgot { url, visits } => Line::Forgot { operation: number, url, visits: *visits },
+        Done::ForgotPrefix { prefix, pages, visits } => Line::ForgotPrefix {
+            operation: number,
+            prefix: prefix.to_string(),
+            pages: *pages,
+            visits: *visits,
+        },
+    })
 }

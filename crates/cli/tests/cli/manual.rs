@@ -28,7 +28,7 @@ fn there_is_a_page_for_each_verb_and_man_has_no_complaint() {
     assert!(std::fs::read_to_string(&page).unwrap().contains("\\-\\-as\\-of"));
     for name in &names {
         let path = place.file(&format!("man1/{name}"));
-        let Some(shown) = ran("man", &["--warnings", "-l", "-E", "UTF-8", "-T", "utf8", &path])
+        let Some(shown) = ran("man", &["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", &path])
         else {
             return;
         };

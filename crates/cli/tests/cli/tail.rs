@@ -105,10 +105,10 @@ fn what_comes_is_told_and_gaps_are_named() {
     let mut told = 11;
     while told < 15 {
         let line = next();
-        match (line["missed"].as_array(), line["operation"].as_u64()) {
-            (Some(missed), None) => {
-                assert_eq!(missed[0], told + 1);
-                told = missed[1].as_u64().unwrap();
+        match (line["first_operation"].as_u64(), line["operation"].as_u64()) {
+            (Some(first), None) => {
+                assert_eq!((first, &line["done"]), (told + 1, &json!("missed")));
+                told = line["last_operation"].as_u64().unwrap();
             }
             (None, Some(operation)) => {
                 assert_eq!(operation, told + 1);
