@@ -138,7 +138,7 @@ uniform (the days since the last visit); and by that time over an interval, 1 wh
 fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3, stormcrawler. `simkeep simulate` compares them.
 
 A line of --rules has what is to hold for the pages under a prefix, the longest prefix deciding:
-  {"under":"example.com/news","min":"1h","max":"7d","weight":2,"per_host":100}
+  {"under":"example.com/news","min":"1h","max":"7d","per_host":100}
 No page is visited before "min" after its last visit. Past "max" it comes first, or past the interval
 of its own "policy", such as "fixed:1d". "weight" is a factor, and no more than "per_host" pages of
 one host are listed. All are optional; without "under", a rule is for the pages that have no other.
