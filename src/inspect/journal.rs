@@ -33,8 +33,8 @@ pub struct JournalView {
     pub gone: u64,
     /// Those that failed.
     pub failed: u64,
-    /// Other visits: those that came late, and those that found a page unmodified of which no content was
-    /// ever seen.
+    /// Other visits: those that came late, and those that found a page unmodified of which no
+    /// content was ever seen.
     pub other: u64,
     /// Contents restated in another epoch.
     pub restated: u64,
@@ -45,8 +45,8 @@ pub struct JournalView {
 }
 
 impl Snapshot {
-    /// What the journal holds, in numbers. Costs a look at the page of each operation, and memory for the
-    /// URLs of its pages.
+    /// What the journal holds, in numbers. Costs a look at the page of each operation, and memory
+    /// for the URLs of its pages.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

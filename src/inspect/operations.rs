@@ -72,12 +72,13 @@ pub struct Operations {
 }
 
 impl Snapshot {
-    /// The operations that the journal holds behind the one with the number `after`, in the order in which
-    /// they were acknowledged; a visit with its verdict. What was sealed is in no journal any more: its
-    /// visits are known, but not in which order they came. Costs a look at the page for each operation.
+    /// The operations that the journal holds behind the one with the number `after`, in the order
+    /// in which they were acknowledged; a visit with its verdict. What was sealed is in no journal
+    /// any more: its visits are known, but not in which order they came. Costs a look at the page
+    /// for each operation.
     ///
-    /// A fingerprint that was [given beside](crate::Observation::also) a visit, and a weight, are operations of
-    /// their own, after that visit.
+    /// A fingerprint that was [given beside](crate::Observation::also) a visit, and a weight, are
+    /// operations of their own, after that visit.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

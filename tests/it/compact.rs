@@ -1,6 +1,7 @@
 //! A store that is made as small as it can be: the same answers, less room, whole after a crash.
 
 use std::io::ErrorKind;
+use std::time::Duration;
 
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::{Observation, Options, Progress, Role, Scope, Store};
@@ -10,7 +11,8 @@ use simkeep_testing::model::Model;
 use simkeep_testing::{again, choice, create, on, open, request, small, sound};
 
 fn options() -> Options {
-    small().merge_fanout(100)
+    // A merge alone keeps its inputs for readers.
+    small().merge_fanout(100).reader_grace(Duration::from_secs(600))
 }
 
 /// A store with segments, a journal, something forgotten and an epoch that has ended.

@@ -140,7 +140,8 @@ fn operations_are_those_that_were_acknowledged() {
     }
 }
 
-/// What is restated later, right behind its visit, looks as if it had been given with it, as in a history.
+/// What is restated later, right behind its visit, looks as if it had been given with it, as in a
+/// history.
 #[test]
 fn what_is_restated_and_weighed_is_an_operation_of_its_own() {
     let store = create(&SimDisk::new(), small());

@@ -248,8 +248,8 @@ pub(super) enum Line<'a> {
         operation: u64,
         #[serde(flatten)]
         entry: Box<super::history::Line<'a>>,
-        /// Pages near what the visit saw, the nearest first; null if they are not asked for, or it has no
-        /// fingerprint that finds any.
+        /// Pages near what the visit saw, the nearest first; null if they are not asked for, or it
+        /// has no fingerprint that finds any.
         near: Option<Vec<NearPage<'a>>>,
     },
     /// A page was forgotten.

@@ -320,8 +320,8 @@ impl Disk for SimDisk {
         Ok(Linkable::new(state.inode(inode)?.closed()))
     }
 
-    /// Both disks hold what the file is now, durable as far as it is. Since nobody writes to such a file,
-    /// that is the same file.
+    /// Both disks hold what the file is now, durable as far as it is. Since nobody writes to such a
+    /// file, that is the same file.
     fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Link, Some(name), 0, 0)?;

@@ -55,8 +55,8 @@ pub(super) fn place(
     Ok(done)
 }
 
-/// Whether a file is there already: of the earlier backup, or of a run that was stopped. What else has its
-/// name goes.
+/// Whether a file is there already: of the earlier backup, or of a run that was stopped. What else
+/// has its name goes.
 fn is_there(source: &Source, target: &Target, name: Name) -> Result<bool> {
     let (disk, contents) = (&target.disk, &source.contents);
     let found = match name {
