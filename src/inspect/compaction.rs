@@ -4,6 +4,9 @@ use crate::error::Result;
 use crate::page::known;
 use crate::store::Snapshot;
 
+/// A page with its first visit, and what finds both, takes about as much as so many more visits.
+const VISITS_OF_A_RECORD: f64 = 8.0;
+
 /// An estimate of what [`Store::compact`](crate::Store::compact) does to the segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -57,9 +60,11 @@ impl Snapshot {
             });
             let gone: u64 = of_ended.map(|section| section.bytes).sum();
             tables_of_ended += gone;
-            // The visits of a record stay. It is taken to be as large as what each of them adds.
-            let records = own.pages as f64 / own.visits.max(own.pages).max(1) as f64;
-            again += own.superseded * records * own.bytes.saturating_sub(gone) as f64;
+            // Of a record, its further visits stay.
+            let records = own.pages as f64 * VISITS_OF_A_RECORD;
+            let further = own.visits.saturating_sub(own.pages) as f64;
+            let share = records / (records + further).max(1.0);
+            again += own.superseded * share * own.bytes.saturating_sub(gone) as f64;
         }
         let is_merged = all.segments > 1 || all.unsealed_pages > 0 || tables_of_ended > 0;
         if is_merged {

@@ -58,8 +58,10 @@ impl Compact {
             }
             let segments = many(estimate.segments as u64, "segment", "segments");
             output.line(&format!("{segments}, {}", bytes(estimate.segment_bytes)))?;
-            let gives_back = bytes(estimate.gives_back_bytes);
-            output.line(&format!("a merge of all would give back some {gives_back}"))?;
+            output.line(&match estimate.gives_back_bytes {
+                0 => "a merge of all would give back nothing, as far as is known".to_owned(),
+                some => format!("a merge of all would give back some {}", bytes(some)),
+            })?;
             output.line(&format!(
                 "catalog {}: what is in the journal moves to the segment, and free room goes",
                 bytes(catalog)
