@@ -66,7 +66,7 @@ impl Snapshot {
             let share = records / (records + further).max(1.0);
             again += own.superseded * share * own.bytes.saturating_sub(gone) as f64;
         }
-        let is_merged = all.segments > 1 || all.unsealed_pages > 0 || tables_of_ended > 0;
+        let is_merged = all.segments > 1 || overview.unsealed.is_some() || tables_of_ended > 0;
         if is_merged {
             #[expect(
                 clippy::cast_possible_truncation,

@@ -78,7 +78,9 @@ impl Snapshot {
     /// for each operation.
     ///
     /// A fingerprint that was [given beside](crate::Observation::also) a visit, and a weight, are
-    /// operations of their own, after that visit.
+    /// operations of their own, after that visit. What is restated right behind a visit counts as
+    /// given with it, as in a history, also if it came later by itself: then the verdict may be
+    /// another than the one that was acknowledged.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

@@ -64,7 +64,7 @@ use crate::progress::Stage;
 /// After an error an earlier backup is as it was, and of a new one nothing is left but perhaps an empty
 /// directory; should the last sync fail, it may be whole nevertheless. If the process is killed or the
 /// power fails, an earlier backup is as it was or the newer one, and a new one is
-/// [unfinished](Error::Unfinished); the next run goes on from there.
+/// [unfinished](Error::Unfinished); the next run begins anew.
 pub fn backup(
     from: impl Into<Location>,
     to: impl Into<Location>,
