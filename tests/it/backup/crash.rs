@@ -23,6 +23,14 @@ fn changes(from: &SimDisk, to: &SimDisk, options: &BackupOptions) -> u64 {
     to.changes() - before
 }
 
+/// When the power goes: at as many changes as the depth asks for, and at each of the last ones, whose
+/// order counts most.
+fn moments(changes: u64) -> impl Iterator<Item = u64> {
+    const LAST: u64 = 12;
+    let earlier = changes.saturating_sub(LAST);
+    (1..=earlier).step_by(every()).chain(earlier + 1..=changes)
+}
+
 #[test]
 fn after_a_crash_of_a_first_run_there_is_no_backup_or_a_whole_one_and_the_next_run_makes_it() {
     let _again = again();
@@ -31,7 +39,7 @@ fn after_a_crash_of_a_first_run_there_is_no_backup_or_a_whole_one_and_the_next_r
     for options in [options(), options().copy(true)] {
         let (mut none, mut there) = (0, 0);
         let changes = changes(&from, &SimDisk::new(), &options);
-        for stop in (1..=changes).rev().step_by(every()) {
+        for stop in moments(changes) {
             let to = SimDisk::new();
             to.fail(power_failure(stop));
             let done = backup(on(&from), on(&to), options.clone());
@@ -70,7 +78,7 @@ fn after_a_crash_of_a_later_run_it_is_the_earlier_or_the_newer_backup() {
     for options in [options(), options().copy(true)] {
         let (mut earlier, mut newer) = (0, 0);
         let changes = changes(&from, &to, &options);
-        for stop in (1..=changes).rev().step_by(every()) {
+        for stop in moments(changes) {
             let to = to.crash_all_kept();
             to.fail(power_failure(stop));
             assert!(backup(on(&from), on(&to), options.clone()).is_err(), "change {stop}");
