@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 pub use options::{BackedUp, BackupFiles, BackupOptions};
 
+use self::files::Placed;
 use self::source::{Source, newest};
 use self::target::Target;
 use super::handle::Store;
@@ -34,7 +35,8 @@ use crate::progress::Stage;
 /// backup that is to survive the disk belongs on another one, or is [copied](BackupOptions::copy).
 ///
 /// The directory is new or empty, or has an earlier backup of this store, to which nobody has written.
-/// Then only what is new is linked or copied, and what the store has no more is removed in the end.
+/// Then only what is new is linked or copied, and what was damaged since; what the store has no more is
+/// removed in the end.
 ///
 /// All of the backup is read and checked before it counts as one. So costs a read of all files, and of
 /// the segments twice, besides what is copied, and some syncs.
@@ -141,14 +143,19 @@ fn make(
     target: &Target,
     options: &BackupOptions,
 ) -> Result<(Whole, BackedUp)> {
-    let BackupOptions { copy, progress } = options;
     let (to, contents) = (&target.disk, &source.contents);
-    let mut done = files::place(from, source, target, *copy, progress)?;
+    let mut placed = Placed::place(from, source, target, options)?;
     let whole = Whole::write(to, contents)?;
     whole.check(&**to, contents)?;
-    done.catalog_bytes = whole.bytes(&**to)?;
-    let checked = verify_files(to, contents, VerifyOptions::default().progress(progress.clone()));
-    let verified = checked.and_then(|verified| verified.sound()).map_err(|e| match e {
+    let check = || {
+        let options = VerifyOptions::default().progress(options.progress.clone());
+        verify_files(to, contents, options)
+    };
+    let mut checked = check()?;
+    if placed.replace(&checked.flaws)? {
+        checked = check()?;
+    }
+    let verified = checked.sound().map_err(|e| match e {
         // Told from the same file of the store.
         Error::Corrupt(flaw) => {
             let file = format!("{}/{}", to.location(), flaw.file);
@@ -156,6 +163,8 @@ fn make(
         }
         other => other,
     })?;
+    let mut done = placed.done();
+    done.catalog_bytes = whole.bytes(&**to)?;
     (done.pages, done.visits) = (verified.pages, verified.visits);
     Ok((whole, done))
 }

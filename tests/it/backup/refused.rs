@@ -164,3 +164,22 @@ fn of_a_damaged_store_there_is_no_backup_and_an_earlier_one_stays() {
     assert_eq!(held(&to), held(&sound));
     check_files(&to);
 }
+
+/// What was damaged since, wherever, is placed anew from the store, which is sound.
+#[test]
+fn a_damaged_file_of_an_earlier_backup_is_replaced() {
+    let (from, store) = source();
+    store.close().unwrap();
+    let to = SimDisk::new();
+    back_up(&from, &to).unwrap();
+    let (before, name) = (to.contents(), segments(&to)[0]);
+    let file = to.open(name, simkeep::disk::Access::Write).unwrap();
+    // A byte of its first section: neither head nor trailer tell of it.
+    let mut byte = [0];
+    file.read_at(70, &mut byte).unwrap();
+    file.write_at(70, &[!byte[0]]).unwrap();
+    let done = back_up(&from, &to).unwrap();
+    assert_eq!((done.linked.files + done.copied.files, done.removed), (1, 0));
+    assert!(to.contents() == before);
+    check_files(&to);
+}
