@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::paths::Paths;
@@ -50,12 +50,22 @@ impl RealDisk {
     pub(crate) fn store_above(&self, other: Option<&RealDisk>) -> io::Result<Option<PathBuf>> {
         let other = other.and_then(|other| fs::canonicalize(&other.paths.root).ok());
         let is_store = |dir: &Path| has_catalog(dir) || other.as_deref() == Some(dir);
-        // What does not exist yet lies where the first does that is above it.
+        // What does not exist yet lies where the first does that is above it. What is to be made below
+        // that are folders, and no links, so that `..` leads back from them.
         let root = std::path::absolute(&self.paths.root)?;
-        let above = root.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
-        let above =
-            root.canonicalize().ok().and_then(|root| root.parent().map(Path::to_owned)).or(above);
-        let Some(above) = above else { return Ok(None) };
+        let begun = root
+            .ancestors()
+            .find_map(|above| Some((above.canonicalize().ok()?, root.strip_prefix(above).ok()?)));
+        let Some((mut at, rest)) = begun else { return Ok(None) };
+        for part in rest.components() {
+            match part {
+                Component::ParentDir => drop(at.pop()),
+                Component::Normal(name) => at.push(name),
+                _ => {}
+            }
+            at = at.canonicalize().unwrap_or(at);
+        }
+        let Some(above) = at.parent() else { return Ok(None) };
         Ok(above.ancestors().find(|dir| is_store(dir)).map(Path::to_owned))
     }
 

@@ -239,8 +239,12 @@ fn a_repair_does_not_write_into_a_store() {
         }
         let before = names(&place.store());
         fs::create_dir_all(place.store().join("segments")).unwrap();
-        for to in ["segments", "sub", "segments/deep/er", "sub/../segments/x", "../s/sub"] {
-            let to = place.store().join(to);
+        let own = ["segments", "sub", "segments/deep/er", "sub/../segments/x", "../s/sub"];
+        let own = own.map(|to| place.store().join(to));
+        // The way leads back from a folder that is not there yet.
+        let name = place.store().file_name().unwrap().to_owned();
+        let back = place.dir.path().join("none/deep/../..").join(name).join("segments/x");
+        for to in own.into_iter().chain([back]) {
             let error = simkeep::integrity::repair(place.store(), &to, RepairOptions::default())
                 .unwrap_err();
             assert!(error.to_string().contains("lies in the store"), "{error}");
