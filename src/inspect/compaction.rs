@@ -1,5 +1,6 @@
 //! What a merge of all segments would give back, and what room it takes.
 
+use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::known;
 use crate::store::Snapshot;
@@ -53,7 +54,8 @@ impl Snapshot {
         let (mut again, mut tables_of_ended) = (0.0, 0);
         for own in &overview.segments {
             all.segment_bytes += own.bytes;
-            let sections = self.segment(own.id)?.map_or(Vec::new(), |segment| segment.sections);
+            let segment = self.segment(own.id)?.or_bug("a segment of a snapshot is in it")?;
+            let sections = segment.sections;
             let of_ended = sections.iter().filter(|section| {
                 let info = section.epoch.and_then(|epoch| known(self.epochs(), epoch));
                 info.is_some_and(|info| info.ended)

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::hosts;
 use super::segment::frame_bytes;
 use super::space::{Space, SpaceOf, Sums};
+use crate::bug::OrBug;
 use crate::error::{Corruption, Error, Result};
 use crate::page::{EpochInfo, Role, in_use, surt};
 use crate::search::Shape;
@@ -96,8 +97,8 @@ pub struct SegmentOverview {
     pub bytes: u64,
     /// What finds its fingerprints: those of the epoch of which it has most.
     pub shape: Option<Shape>,
-    /// About how much of its records is of pages that newer segments have a record of, too. A merge
-    /// makes one of the two.
+    /// About how much of its records is of pages that newer segments have a record of, too, or that
+    /// were forgotten. A merge makes one of the two, or none.
     pub superseded: f64,
 }
 
@@ -137,19 +138,23 @@ impl Snapshot {
         view.check()?;
         let Counted { pages, visits, in_force, gone } = self.count()?;
         let (mut sums, mut segments, mut unsealed_pages) = (Sums::default(), Vec::new(), 0);
-        let (mut times, mut commonest_pages) = (None, 0);
+        let (mut times, mut commonest_pages, mut unsealed_new) = (None, 0, 0);
         for component in view.components().rev() {
             let live = match component {
                 Component::Segment(_, live) => live,
                 Component::Memtable(_, memtable) => {
                     let inner = memtable.read();
                     cover(&mut times, inner.times_at(self.sequence()));
+                    let delta = inner.delta_at(self.sequence())?.pages;
+                    // No page of what was forgotten on the whole is new.
+                    unsealed_new += u64::try_from(delta).unwrap_or(0);
                     let here = inner.pages().filter(|page| page.is_here(self.sequence()));
                     unsealed_pages += here.count() as u64;
                     continue;
                 }
             };
-            let Some(segment) = self.segment(live.segment.id())? else { continue };
+            let segment = self.segment(live.segment.id())?;
+            let segment = segment.or_bug("a segment of a snapshot is in it")?;
             segment.sections.iter().for_each(|section| sums.add(section.space, section.bytes));
             sums.add(Space::Frames, frame_bytes(&segment));
             cover(&mut times, segment.times);
@@ -171,6 +176,7 @@ impl Snapshot {
         }
         let deltas = view.segments.iter().map(|live| live.segment.numbers().delta.pages);
         supersede(&mut segments, &deltas.collect::<Vec<_>>());
+        leave(&mut segments, pages.saturating_sub(unsealed_new));
         let epochs = self.epochs().iter().map(|info| EpochOverview {
             info: info.clone(),
             fingerprints: self.fingerprints(info.epoch),
@@ -230,6 +236,16 @@ fn supersede(segments: &mut [SegmentOverview], deltas: &[i64]) {
     }
 }
 
+/// Takes away from what is left of the segments until there are no more records than pages that are
+/// `known`: the others were forgotten, wherever they stand.
+fn leave(segments: &mut [SegmentOverview], known: u64) {
+    let left = segments.iter().map(|of| (1.0 - of.superseded) * of.pages as f64).sum::<f64>();
+    let share = (known as f64 / left.max(1.0)).min(1.0);
+    for segment in segments {
+        segment.superseded = 1.0 - (1.0 - segment.superseded) * share;
+    }
+}
+
 /// The hosts of pages at equal distances.
 fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
     let segments = &snapshot.view().segments;
@@ -272,9 +288,8 @@ fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_newer_segments_go_on_with_is_spread_over_the_older_ones() {
-        let segment = |pages| SegmentOverview {
+    fn segment(pages: u64) -> SegmentOverview {
+        SegmentOverview {
             id: 0,
             level: 0,
             first_operation: 0,
@@ -286,12 +301,27 @@ mod tests {
             bytes: 0,
             shape: None,
             superseded: 0.0,
-        };
+        }
+    }
+
+    #[test]
+    fn what_newer_segments_go_on_with_is_spread_over_the_older_ones() {
         let mut segments = [segment(100), segment(100), segment(50)];
         // The second has 60 pages that the first has, too; the third 20 that one of them has.
         supersede(&mut segments, &[100, 40, 30]);
         let shares = segments.map(|segment| segment.superseded);
         assert!((shares[0] - (0.1 + 0.9 * 0.6)).abs() < 1e-9, "{shares:?}");
         assert!((shares[1] - 0.1).abs() < 1e-9 && shares[2] == 0.0, "{shares:?}");
+    }
+
+    #[test]
+    fn what_was_forgotten_is_gone_from_all_segments_alike() {
+        let mut segments = [segment(100), SegmentOverview { superseded: 0.5, ..segment(100) }];
+        leave(&mut segments, 150);
+        assert!(segments[0].superseded == 0.0 && segments[1].superseded == 0.5, "{segments:?}");
+        leave(&mut segments, 75);
+        assert!(segments[0].superseded == 0.5 && segments[1].superseded == 0.75, "{segments:?}");
+        leave(&mut segments, 0);
+        assert!(segments.iter().all(|segment| segment.superseded == 1.0), "{segments:?}");
     }
 }

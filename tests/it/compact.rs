@@ -74,6 +74,27 @@ fn it_is_one_segment_with_the_same_answers_and_the_room_is_given_back_at_once() 
     assert_eq!(open(&disk, small()).history("http://b/").unwrap().len(), 1);
 }
 
+/// A prefix that is forgotten gives back what its pages take.
+#[test]
+fn what_was_forgotten_is_given_back_as_estimated() {
+    let store = create(&SimDisk::new(), options().memtable_observations(10_000));
+    for n in 0..4_000 {
+        let url = format!("https://site{}.example/{n}", n % 4);
+        store.observe(Observation::gone(&url, 0)).unwrap();
+    }
+    store.seal().unwrap();
+    for site in 0..3 {
+        let prefix = format!("site{site}.example").parse().unwrap();
+        store.forget(Scope::Prefix(prefix)).unwrap();
+    }
+    let estimate = store.snapshot().compaction().unwrap();
+    assert!(estimate.takes_bytes >= estimate.segment_bytes, "{estimate:?}");
+    let done = store.compact(&Progress::default()).unwrap();
+    let given = done.segment_bytes_before - done.segment_bytes;
+    let off = estimate.gives_back_bytes.abs_diff(given) as f64 / estimate.segment_bytes as f64;
+    assert!(off < 0.15, "{estimate:?} {done:?}");
+}
+
 #[test]
 fn what_it_gives_back_was_estimated() {
     for known in [0, 30, 70, 95, 100] {
