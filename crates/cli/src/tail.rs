@@ -57,7 +57,7 @@ pub(super) struct Tail {
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
     /// Name up to five pages near what was seen, within so many bits [default: what the recipe advises]
-    #[arg(long, value_name = "BITS", num_args = 0..=1, value_parser = clap::value_parser!(u32).range(..=64))]
+    #[arg(long, value_name = "BITS", num_args = 0..=1, require_equals = true, value_parser = clap::value_parser!(u32).range(..=64))]
     near: Option<Option<u32>>,
     #[command(flatten)]
     bare: Bare,
@@ -88,7 +88,8 @@ impl Tail {
             lines.flush()?;
             let seen = reader.snapshot().sequence();
             thread::sleep(PAUSE);
-            if reader.refresh()? {
+            // One small read, where the journal would be read anew if nobody writes.
+            if reader.behind() > 0 && reader.refresh()? {
                 lines.since(seen, &reader.snapshot())?;
             }
         }

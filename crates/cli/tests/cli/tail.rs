@@ -54,7 +54,7 @@ fn an_operation_has_the_keys_of_a_history() {
         json!({"operation": 11, "done": "forgot", "url": "https://example.org/", "visits": 1});
     assert_eq!(lines[10], forgot);
     assert_eq!((&lines[11]["done"], &lines[11]["pages"]), (&json!("forgot-prefix"), &json!(1)));
-    let near = place.run(&["tail", "-n", "4", "--near", "2", "--json"]).objects();
+    let near = place.run(&["tail", "-n", "4", "--near=2", "--json"]).objects();
     let urls = |line: &Value| {
         let near = line["near"].as_array().unwrap().iter();
         near.map(|near| {
@@ -63,7 +63,7 @@ fn an_operation_has_the_keys_of_a_history() {
         .collect::<Vec<_>>()
     };
     assert_eq!(urls(&near[0]), [("https://example.com/terms".to_owned(), 1)]);
-    let lines = place.done(&["tail", "-n", "4", "--near", "2"]);
+    let lines = place.done(&["tail", "-n", "4", "--near=2"]);
     assert!(squeezed(&lines).contains("near: 1 bit https://example.com/terms\n"), "{lines}");
 }
 
