@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::found::Found;
 use super::hosts;
 use super::periods::Periods;
 use super::sample::{Drawn, Sample};
@@ -66,18 +67,8 @@ pub struct SampledPage {
 pub struct Period {
     /// When it begins, in milliseconds since 1970.
     pub from: i64,
-    /// Visits that saw the first content of their page.
-    pub new: u64,
-    /// Those that saw nothing new, or cannot tell.
-    pub same: u64,
-    /// Those that saw other content.
-    pub changed: u64,
-    /// Those that saw content of before.
-    pub reverted: u64,
-    /// Those that found the page gone.
-    pub gone: u64,
-    /// Those that failed.
-    pub failed: u64,
+    /// What its visits found.
+    pub found: Found,
 }
 
 /// What is counted of a host.

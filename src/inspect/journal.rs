@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::found::Found;
 use super::operations::Done;
 use crate::error::Result;
-use crate::page::Verdict;
 use crate::store::{HistoryEntry, Snapshot};
 
 /// What the journal holds: the operations that no segment has yet.
@@ -21,21 +21,8 @@ pub struct JournalView {
     pub pages: u64,
     /// When the first and the last visit was, in milliseconds since 1970; none without visits.
     pub times: Option<(i64, i64)>,
-    /// Visits that found a page for the first time.
-    pub new: u64,
-    /// Those that found it as it was.
-    pub same: u64,
-    /// Those that found it changed.
-    pub changed: u64,
-    /// Those that found it back at an earlier version.
-    pub reverted: u64,
-    /// Those that found it gone.
-    pub gone: u64,
-    /// Those that failed.
-    pub failed: u64,
-    /// Other visits: those that came late, and those that found a page unmodified of which no
-    /// content was ever seen.
-    pub other: u64,
+    /// What its visits found.
+    pub found: Found,
     /// Contents restated in another epoch.
     pub restated: u64,
     /// Weights.
@@ -55,7 +42,7 @@ impl Snapshot {
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// store.observe(Observation::gone("https://example.com/", 0))?;
     /// let journal = store.snapshot().journal()?;
-    /// assert_eq!((journal.operations, journal.pages, journal.gone), (1, 1, 1));
+    /// assert_eq!((journal.operations, journal.pages, journal.found.gone), (1, 1, 1));
     /// store.seal()?;
     /// assert_eq!(store.snapshot().journal()?.operations, 0);
     /// # Ok(())
@@ -97,15 +84,7 @@ impl JournalView {
             HistoryEntry::Visit { visit, verdict, .. } => {
                 let (first, last) = self.times.unwrap_or((visit.time, visit.time));
                 self.times = Some((first.min(visit.time), last.max(visit.time)));
-                match verdict {
-                    Verdict::New => &mut self.new,
-                    Verdict::Same(_) => &mut self.same,
-                    Verdict::Changed { .. } => &mut self.changed,
-                    Verdict::Reverted { .. } => &mut self.reverted,
-                    Verdict::Gone => &mut self.gone,
-                    Verdict::Failed => &mut self.failed,
-                    Verdict::Unseen | Verdict::OutOfOrder | Verdict::Known => &mut self.other,
-                }
+                return self.found.add(verdict);
             }
         };
         *count += 1;

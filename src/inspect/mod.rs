@@ -5,6 +5,7 @@
 
 mod census;
 mod compaction;
+mod found;
 mod hosts;
 mod journal;
 mod operations;
@@ -18,6 +19,7 @@ mod versions;
 
 pub use census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
 pub use compaction::Compaction;
+pub use found::Found;
 pub use journal::JournalView;
 pub use operations::{Done, Operation, Operations};
 pub use overview::{EpochOverview, HostShare, Overview, SegmentOverview};

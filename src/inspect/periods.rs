@@ -30,15 +30,7 @@ impl Periods {
         let number = time.div_euclid(self.length);
         let new = || Period { from: number.saturating_mul(self.length), ..Period::default() };
         let period = self.all.entry(number).or_insert_with(new);
-        let count = match verdict {
-            Verdict::New => &mut period.new,
-            Verdict::Changed { .. } => &mut period.changed,
-            Verdict::Reverted { .. } => &mut period.reverted,
-            Verdict::Gone => &mut period.gone,
-            Verdict::Failed => &mut period.failed,
-            _ => &mut period.same,
-        };
-        *count += 1;
+        period.found.add(verdict);
         while self.spanned() > PERIODS_MAX as i64 {
             self.lengthen();
         }
@@ -57,12 +49,7 @@ impl Periods {
             let number = old.from.div_euclid(self.length);
             let new = || Period { from: number.saturating_mul(self.length), ..Period::default() };
             let period = self.all.entry(number).or_insert_with(new);
-            period.new += old.new;
-            period.same += old.same;
-            period.changed += old.changed;
-            period.reverted += old.reverted;
-            period.gone += old.gone;
-            period.failed += old.failed;
+            period.found.join(&old.found);
         }
     }
 
@@ -84,7 +71,7 @@ mod tests {
             times.iter().for_each(|time| periods.add(*time, Verdict::New));
             let (length, all) = periods.finish();
             assert!(all.len() <= PERIODS_MAX);
-            assert_eq!(all.iter().map(|period| period.new).sum::<u64>(), times.len() as u64);
+            assert_eq!(all.iter().map(|period| period.found.new).sum::<u64>(), times.len() as u64);
             for time in times {
                 let holds = |p: &Period| (p.from..p.from + length).contains(&time);
                 assert_eq!(all.iter().filter(|period| holds(period)).count(), 1, "{time}");

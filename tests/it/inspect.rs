@@ -97,8 +97,7 @@ fn check_census(view: &Snapshot) {
         }
     }
     assert_eq!(census.distances, distances);
-    let sums = census.periods.iter();
-    let sums = sums.map(|p| p.new + p.same + p.changed + p.reverted + p.gone + p.failed);
+    let sums = census.periods.iter().map(|period| period.found.visits());
     assert_eq!(sums.sum::<u64>(), verdicts);
     assert!(census.periods.is_sorted_by_key(|period| period.from));
     assert!(census.changing.iter().sum::<u64>() <= census.pages);

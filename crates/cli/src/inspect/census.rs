@@ -5,7 +5,7 @@ use serde::Serialize;
 use simkeep::inspect::{Census, FingerprintCensus};
 
 use super::super::exit::Failure;
-use super::super::json::{Fingerprint, Time};
+use super::super::json::{Fingerprint, Found, Time};
 use super::super::output::Output;
 use super::super::table::{Table, left, right};
 use super::super::visit;
@@ -82,12 +82,8 @@ struct Host<'a> {
 struct Period {
     /// When it begins.
     from: Time,
-    new: u64,
-    same: u64,
-    changed: u64,
-    reverted: u64,
-    gone: u64,
-    failed: u64,
+    #[serde(flatten)]
+    found: Found,
 }
 
 /// What the fingerprints are of pages that have one.
@@ -130,15 +126,10 @@ impl<'a> From<&'a Census> for Answer<'a> {
             visits: host.visits,
             changes: host.changes,
         });
-        let periods = census.periods.iter().map(|period| Period {
-            from: Time(period.from),
-            new: period.new,
-            same: period.same,
-            changed: period.changed,
-            reverted: period.reverted,
-            gone: period.gone,
-            failed: period.failed,
-        });
+        let periods = census
+            .periods
+            .iter()
+            .map(|period| Period { from: Time(period.from), found: period.found.into() });
         Answer {
             pages: census.pages,
             in_force: census.in_force,

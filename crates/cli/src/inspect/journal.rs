@@ -7,7 +7,7 @@ use simkeep::inspect::JournalView;
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure};
-use super::super::json::{Saw, Time};
+use super::super::json::{Found, Saw, Time};
 use super::super::output::Output;
 use super::super::words::{count, figure, many};
 
@@ -37,13 +37,13 @@ impl JournalOf {
             clock.heading(&format!("{} to {}", clock.show(first), clock.show(last)))
         });
         let visits = [
-            ("new", view.new, times.unwrap_or_default()),
-            ("same", view.same, String::new()),
-            ("changed", view.changed, String::new()),
-            ("reverted", view.reverted, String::new()),
-            ("gone", view.gone, String::new()),
-            ("failed", view.failed, String::new()),
-            ("other", view.other, "late, or not modified though never seen".to_owned()),
+            ("new", view.found.new, times.unwrap_or_default()),
+            ("same", view.found.same, String::new()),
+            ("changed", view.found.changed, String::new()),
+            ("reverted", view.found.reverted, String::new()),
+            ("gone", view.found.gone, String::new()),
+            ("failed", view.found.failed, String::new()),
+            ("other", view.found.other, "late, or not modified though never seen".to_owned()),
             ("restated", view.restated, String::new()),
             ("weights", view.weights, String::new()),
             ("forgotten", view.forgotten, "pages and prefixes".to_owned()),
@@ -68,15 +68,8 @@ pub(in super::super) struct Answer {
     first: Option<Time>,
     /// When the last visit was.
     last: Option<Time>,
-    /// What the visits found.
-    new: u64,
-    same: u64,
-    changed: u64,
-    reverted: u64,
-    gone: u64,
-    failed: u64,
-    /// Visits that came late, or found a page unmodified of which no content was ever seen.
-    other: u64,
+    #[serde(flatten)]
+    found: Found,
     restated: u64,
     weights: u64,
     /// Pages and prefixes that were forgotten.
@@ -94,13 +87,7 @@ impl Answer {
             pages: view.pages,
             first: view.times.map(|(first, _)| Time(first)),
             last: view.times.map(|(_, last)| Time(last)),
-            new: view.new,
-            same: view.same,
-            changed: view.changed,
-            reverted: view.reverted,
-            gone: view.gone,
-            failed: view.failed,
-            other: view.other,
+            found: view.found.into(),
             restated: view.restated,
             weights: view.weights,
             forgotten: view.forgotten,

@@ -13,6 +13,7 @@
 mod entry;
 mod epoch;
 mod flaw;
+mod found;
 mod message;
 mod saw;
 mod values;
@@ -20,6 +21,7 @@ mod values;
 pub(crate) use entry::Entry;
 pub(crate) use epoch::Epoch;
 pub(crate) use flaw::Flaw;
+pub(crate) use found::Found;
 pub(crate) use message::{Beside, Error, Message, Note};
 pub(crate) use saw::Saw;
 pub(crate) use values::{

@@ -140,7 +140,10 @@ fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
     );
     assert!(dry["takes_bytes"].as_u64() >= sizes["segment_bytes"].as_u64());
     let said = place.done(&["compact", "--dry-run"]);
-    assert!(said.starts_with("3 segments, ") && said.contains("a merge of all would give back "), "{said}");
+    assert!(
+        said.starts_with("3 segments, ") && said.contains("a merge of all would give back "),
+        "{said}"
+    );
     assert!(files(&place.store()) == before);
     let done = place.run(&["compact", &store, "--json"]).objects().remove(0);
     // With what was in the journal.

@@ -1,0 +1,36 @@
+//! What visits found.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How many visits found what.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Found {
+    /// The first content of their page.
+    new: u64,
+    /// What was there before.
+    same: u64,
+    /// Other content.
+    changed: u64,
+    /// Content of before.
+    reverted: u64,
+    /// That the page was gone.
+    gone: u64,
+    failed: u64,
+    /// Nothing that tells: they came late, or found a page unmodified of which no content was ever seen.
+    other: u64,
+}
+
+impl From<simkeep::inspect::Found> for Found {
+    fn from(of: simkeep::inspect::Found) -> Found {
+        Found {
+            new: of.new,
+            same: of.same,
+            changed: of.changed,
+            reverted: of.reverted,
+            gone: of.gone,
+            failed: of.failed,
+            other: of.other,
+        }
+    }
+}
