@@ -9,10 +9,10 @@ use super::child::Child;
 use super::live::{acknowledged, check, create};
 use simkeep_testing::depth::deep;
 
-/// At depth 10 two hundred, of ten stores: one that is written for very long takes long to be checked.
+/// At depth 10 two hundred, of fifty stores: one that is written for very long takes long to be checked.
 #[test]
 fn backups_beside_a_process_at_full_speed_are_what_it_had_come_to_meanwhile() {
-    const OF_ONE: u64 = 20;
+    const OF_ONE: u64 = 4;
     let mut left = deep(20);
     while left > 0 {
         back_up_beside_a_crawler(left.min(OF_ONE));
