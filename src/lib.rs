@@ -82,7 +82,8 @@
 //!
 //! # Features
 //!
-//! None is on by default. With `html`, [`fingerprint`] reduces HTML to its visible text.
+//! None is on by default. With `html`, [`fingerprint`] reduces HTML to its visible text. With `metrics`,
+//! an open store tells a monitoring system what it does and what that costs: `docs/metrics.md` lists it.
 //! `internals` opens parts of `search` and `disk` to the tests and benchmarks of simkeep itself; it
 //! may change with any release.
 
@@ -109,6 +110,11 @@ pub mod fingerprint;
 pub mod glossary {}
 pub mod inspect;
 mod layout;
+#[cfg(feature = "metrics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
+pub mod metrics;
+#[cfg(not(feature = "metrics"))]
+mod metrics;
 mod page;
 mod process;
 mod progress;

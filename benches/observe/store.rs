@@ -47,7 +47,7 @@ fn real(dir: &Path) -> Arc<dyn Disk> {
 
 impl Metered {
     fn create(dir: &Path) -> Metered {
-        let meter = Meter::new(real(dir));
+        let meter = Meter::counting(real(dir));
         let store = Store::create(Arc::new(meter.clone()), options()).unwrap();
         let epoch = store.register_epoch("bench", Role::Both).unwrap();
         let before = meter.counts();
@@ -121,6 +121,24 @@ pub(crate) fn run_two(report: &Report, dir: &Path, seed: u64, urls: usize, batch
     let dir = dir.join("two");
     let metered = Metered::with_two_epochs(&dir);
     observe_all(report, (&dir, metered), "simkeep, two epochs", seed, urls, batch)
+}
+
+/// Observes the pages while somebody records what the store tells.
+#[cfg(feature = "metrics")]
+pub(crate) fn run_told(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
+    let dir = dir.join("told");
+    let recording = simkeep_testing::recorder::Recording::default();
+    let metered = metrics::with_local_recorder(&recording, || Metered::create(&dir));
+    let rate = observe_all(report, (&dir, metered), "simkeep, recorded", seed, urls, batch);
+    let new = format!("simkeep_observations_total{{store={},verdict=new}}", dir.display());
+    assert_eq!(recording.count(&new), urls as u64, "each new page is told of");
+    rate
+}
+
+/// Nobody records anything of a store that tells nothing.
+#[cfg(not(feature = "metrics"))]
+pub(crate) fn run_told(_: &Report, _: &Path, _: u64, _: usize, _: usize) -> f64 {
+    panic!("build this benchmark with --features metrics")
 }
 
 fn observe_all(

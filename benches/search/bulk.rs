@@ -72,7 +72,7 @@ pub(crate) fn run(report: &Report, dir: &Path, pages: u64) {
 
 /// Loads pages into a new store in an empty directory.
 fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Figures> {
-    let meter = Meter::new(Arc::new(RealDisk::new(directory)));
+    let meter = Meter::counting(Arc::new(RealDisk::new(directory)));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
     let store = Store::create(disk, Options::default().background(false))?;
     let before = (meter.counts().bytes_written, process::anonymous_bytes());

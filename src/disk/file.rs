@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn many_small_appends_are_few_writes() {
         let disk = SimDisk::new();
-        let meter = crate::disk::Meter::new(Arc::new(disk));
+        let meter = crate::disk::Meter::counting(Arc::new(disk));
         let mut file = NewFile::create(Arc::new(meter.clone()), Name::SegmentNew(1)).unwrap();
         for _ in 0..300_000 {
             file.append(b"0123456789").unwrap();
@@ -286,7 +286,7 @@ mod tests {
     fn scratch_is_mapped_without_a_sync_and_goes_with_its_map() {
         let (_dir, on_disk) = real();
         for disk in [on_disk, Arc::new(SimDisk::new())] {
-            let meter = crate::disk::Meter::new(disk);
+            let meter = crate::disk::Meter::counting(disk);
             let files = || meter.list(crate::disk::Dir::Segments).unwrap().len();
             let mut scratch =
                 Scratch::create(Arc::new(meter.clone()), Name::Scratch(1, 0)).unwrap();

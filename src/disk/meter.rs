@@ -1,23 +1,18 @@
 //! What a store costs its disk.
 
-use std::ffi::OsString;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
+use super::{Disk, Name, WatchedDisk, Watcher};
 
 /// A disk that counts what passes through it to another.
 ///
 /// A clone shares the counters. Counting costs one or two atomic additions an operation.
-#[derive(Clone, Debug)]
-pub struct Meter {
-    disk: Arc<dyn Disk>,
-    totals: Arc<Totals>,
-}
+pub type Meter = WatchedDisk<Totals>;
 
+/// The counters of a [`Meter`].
 #[derive(Debug, Default)]
-struct Totals {
+pub struct Totals {
     bytes_written: AtomicU64,
     writes: AtomicU64,
     file_syncs: AtomicU64,
@@ -60,20 +55,21 @@ impl Counts {
 
 impl Meter {
     /// A meter in front of `disk`, at zero.
-    pub fn new(disk: Arc<dyn Disk>) -> Meter {
-        Meter { disk, totals: Arc::default() }
+    pub fn counting(disk: Arc<dyn Disk>) -> Meter {
+        WatchedDisk::new(disk, Arc::default())
     }
 
     /// What went through so far. While others write, the numbers need not be of one moment.
     pub fn counts(&self) -> Counts {
         let read = |total: &AtomicU64| total.load(Ordering::Relaxed);
+        let totals = &self.watcher;
         Counts {
-            bytes_written: read(&self.totals.bytes_written),
-            writes: read(&self.totals.writes),
-            file_syncs: read(&self.totals.file_syncs),
-            dir_syncs: read(&self.totals.dir_syncs),
-            bytes_read: read(&self.totals.bytes_read),
-            maps: read(&self.totals.maps),
+            bytes_written: read(&totals.bytes_written),
+            writes: read(&totals.writes),
+            file_syncs: read(&totals.file_syncs),
+            dir_syncs: read(&totals.dir_syncs),
+            bytes_read: read(&totals.bytes_read),
+            maps: read(&totals.maps),
         }
     }
 }
@@ -82,117 +78,40 @@ fn add(total: &AtomicU64, n: usize) {
     total.fetch_add(n as u64, Ordering::Relaxed);
 }
 
-impl Disk for Meter {
-    fn location(&self) -> String {
-        self.disk.location()
+impl Watcher for Totals {
+    fn wrote(&self, _name: Name, bytes: usize) {
+        add(&self.bytes_written, bytes);
+        add(&self.writes, 1);
     }
 
-    fn file_mode(&self) -> Option<u32> {
-        self.disk.file_mode()
+    fn synced(&self, _name: Name) {
+        add(&self.file_syncs, 1);
     }
 
-    fn create_dirs(&self) -> io::Result<()> {
-        self.disk.create_dirs()
+    fn synced_dir(&self) {
+        add(&self.dir_syncs, 1);
     }
 
-    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
-        self.disk.list(dir)
+    fn read(&self, bytes: usize) {
+        add(&self.bytes_read, bytes);
     }
 
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
-        let file = self.disk.open(name, access)?;
-        Ok(Box::new(MeteredFile { file, totals: Arc::clone(&self.totals) }))
-    }
-
-    fn map(&self, name: Name) -> io::Result<Map> {
-        let map = self.disk.map(name)?;
-        add(&self.totals.maps, 1);
-        Ok(map)
-    }
-
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
-        self.disk.rename(from, to)
-    }
-
-    fn remove(&self, name: Name) -> io::Result<()> {
-        self.disk.remove(name)
-    }
-
-    fn linkable(&self, name: Name) -> io::Result<Linkable> {
-        self.disk.linkable(name)
-    }
-
-    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
-        self.disk.link(file, name)
-    }
-
-    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
-        self.disk.sync_dir(dir)?;
-        add(&self.totals.dir_syncs, 1);
-        Ok(())
-    }
-
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
-        self.disk.lock(name, kind)
-    }
-
-    fn free_bytes(&self) -> io::Result<Option<u64>> {
-        self.disk.free_bytes()
-    }
-
-    fn clock(&self) -> i64 {
-        self.disk.clock()
-    }
-
-    fn random(&self) -> u64 {
-        self.disk.random()
-    }
-}
-
-#[derive(Debug)]
-struct MeteredFile {
-    file: Box<dyn DiskFile>,
-    totals: Arc<Totals>,
-}
-
-impl DiskFile for MeteredFile {
-    fn size(&self) -> io::Result<u64> {
-        self.file.size()
-    }
-
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        self.file.read_at(offset, buf)?;
-        add(&self.totals.bytes_read, buf.len());
-        Ok(())
-    }
-
-    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.file.write_at(offset, data)?;
-        add(&self.totals.bytes_written, data.len());
-        add(&self.totals.writes, 1);
-        Ok(())
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.file.sync()?;
-        add(&self.totals.file_syncs, 1);
-        Ok(())
+    fn mapped(&self) {
+        add(&self.maps, 1);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
-    use crate::disk::SimDisk;
+    use crate::disk::{Access, Dir, SimDisk};
 
     #[test]
     fn a_meter_counts_what_succeeded_and_its_clones_count_together() {
         let disk = SimDisk::new();
-        let meter = Meter::new(Arc::new(disk.clone()));
+        let meter = Meter::counting(Arc::new(disk.clone()));
         let file = meter.open(Name::Catalog, Access::Create).unwrap();
         file.write_at(0, b"abcd").unwrap();
         let before = meter.counts();

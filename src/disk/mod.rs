@@ -26,6 +26,8 @@ mod real;
 mod regular;
 #[cfg(feature = "internals")]
 mod sim;
+#[cfg(any(feature = "internals", feature = "metrics"))]
+mod watched;
 
 pub(crate) use extents::create;
 pub use failure::Failure;
@@ -38,11 +40,13 @@ pub use location::Location;
 pub use map::Map;
 pub(crate) use map::MapPart;
 #[cfg(feature = "internals")]
-pub use meter::{Counts, Meter};
+pub use meter::{Counts, Meter, Totals};
 pub use name::{Dir, Name};
 pub use real::RealDisk;
 #[cfg(feature = "internals")]
 pub use sim::{Fault, Op, OpKind, SimDisk, Strikes, Unit};
+#[cfg(any(feature = "internals", feature = "metrics"))]
+pub use watched::{WatchedDisk, Watcher};
 
 #[cfg(feature = "internals")]
 pub use crate::sync::apart;

@@ -15,6 +15,7 @@ use super::memtables::Memtables;
 use super::pending::Pending;
 use super::view::View;
 use crate::error::Result;
+use crate::metrics::Work;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedGuard, RankedMutex, thread};
 
@@ -124,7 +125,7 @@ impl Admission {
             let writer = self.lock();
             if self.paused.load(Ordering::Acquire) {
                 drop(writer);
-                lifecycle.wait_until(|| !self.paused.load(Ordering::Acquire))?;
+                self.stall(|| !self.paused.load(Ordering::Acquire))?;
                 continue;
             }
             if !live.view().memtables.active.read().is_full(options) {
@@ -138,8 +139,16 @@ impl Admission {
                 return Ok(Admitted::Now(writer));
             }
             drop(writer);
-            lifecycle.wait_until(|| !live.is_sealing() && !self.compactor.is_behind())?;
+            self.stall(|| !live.is_sealing() && !self.compactor.is_behind())?;
         }
+    }
+
+    /// Has a writer wait until `done` says that it may go on.
+    fn stall(&self, done: impl FnMut() -> bool) -> Result<()> {
+        let timing = self.base.metrics.begin(Work::Stall);
+        self.base.lifecycle.wait_until(done)?;
+        timing.end();
+        Ok(())
     }
 
     /// Makes writers wait, after those that hold the lock or wait for it have finished.

@@ -9,6 +9,7 @@ use super::stamps::Stamps;
 use crate::catalog::Catalog;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
+use crate::metrics::Metrics;
 
 /// The files of an open store, and what is live in them.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(super) struct Base {
     pub(super) stamps: Stamps,
     pub(super) live: Live,
     pub(super) lifecycle: Lifecycle,
+    pub(super) metrics: Metrics,
 }
 
 impl Base {

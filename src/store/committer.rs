@@ -8,6 +8,7 @@ use super::base::Base;
 use super::lifecycle::OnPanic;
 use super::options::Durability;
 use crate::error::Result;
+use crate::metrics::Work;
 use crate::sync::{Condvar, Rank, RankedMutex, thread};
 
 /// With [`Durability::OnFlush`], bytes that may wait for a flush.
@@ -98,7 +99,9 @@ impl Committer {
                 thread::sleep(delay);
             }
             let (pending, last) = self.admission.take_pending()?;
+            let timing = self.base.metrics.begin(Work::Commit);
             self.base.catalog.append(pending.blobs()).map_err(|e| self.base.poison(e))?;
+            timing.end();
             state = self.state.lock();
             state.durable = last;
             self.base.live.show(last);

@@ -18,6 +18,7 @@ use super::new_segment;
 use super::publisher::Publisher;
 use super::view::View;
 use crate::error::{Error, Result};
+use crate::metrics::Work;
 use crate::progress::{Progress, Stage};
 use crate::segment::{Mergeable, Segment, Step, merge};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
@@ -244,6 +245,7 @@ impl Merging<'_> {
             let full = std::io::Error::from(ErrorKind::StorageFull);
             return Err(Error::io("merge the segments of", base.disk.location(), full));
         }
+        let timing = base.metrics.begin(Work::Merge);
         let merged = self.try_merge(inputs, purge, step).map_err(|e| match e {
             // Nothing was lost and nothing is in doubt: the inputs are unchanged. So it is if what
             // comes of it would be too large for one segment.
@@ -251,6 +253,7 @@ impl Merging<'_> {
             e if e.is_full() => e,
             e => base.poison(e),
         })?;
+        timing.end();
         base.lifecycle.notify();
         Ok(merged)
     }

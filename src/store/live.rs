@@ -8,6 +8,7 @@ use super::poison::Poison;
 use super::snapshot::Snapshot;
 use super::view::View;
 use crate::disk::Disk;
+use crate::metrics::Metrics;
 use crate::process::Process;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Rank, RankedRwLock};
@@ -23,15 +24,18 @@ pub(super) struct Live {
     /// Of the view that any other process may have.
     disk: Arc<dyn Disk>,
     poison: Arc<Poison>,
+    metrics: Metrics,
 }
 
 impl Live {
     /// Everything in a view is acknowledged, up to operation `last`.
     pub(super) fn new(view: View, last: u64) -> Live {
         let (disk, poison) = (Arc::clone(&view.disk), Arc::clone(&view.poison));
+        let metrics = view.metrics.clone();
+        metrics.segments(view.segments.len());
         let view = RankedRwLock::new(Rank::View, Arc::new(view));
         let visible = AtomicU64::new(last);
-        Live { view, visible, process: Process::current(), disk, poison }
+        Live { view, visible, process: Process::current(), disk, poison, metrics }
     }
 
     pub(super) fn view(&self) -> Arc<View> {
@@ -70,6 +74,7 @@ impl Live {
             near_distance: None,
             disk: Arc::clone(&self.disk),
             poison: Arc::clone(&self.poison),
+            metrics: self.metrics.clone(),
         })
     }
 
@@ -77,6 +82,7 @@ impl Live {
     pub(super) fn change(&self, change: impl FnOnce(&View) -> View) {
         let mut view = self.view.write();
         *view = Arc::new(change(&view));
+        self.metrics.segments(view.segments.len());
     }
 
     /// Makes the operations up to this one visible to readers.

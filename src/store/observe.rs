@@ -19,7 +19,7 @@ use super::request::{check, of_epochs};
 use super::shared::Shared;
 use crate::bug::{OrBug, ensure};
 use crate::error::{Error, Result};
-use crate::page::Request;
+use crate::page::{Request, Verdict};
 use crate::sync::thread;
 
 /// The most requests that are looked up together. The more there are, the closer together they read
@@ -59,6 +59,7 @@ pub(super) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<A
         // What was applied is acknowledged as a whole; after a bug nothing is acknowledged.
         if !matches!(e, Error::Bug(_)) {
             committer.commit(last, None)?;
+            base.metrics.observed(answers.iter().filter_map(found));
         }
         return Err(e);
     }
@@ -66,6 +67,7 @@ pub(super) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<A
     for url in requests.iter().filter_map(visited) {
         leases.end(url);
     }
+    base.metrics.observed(answers.iter().filter_map(found));
     Ok(answers)
 }
 
@@ -74,6 +76,14 @@ fn visited<'a>(request: &Request<'a>) -> Option<&'a str> {
     match request {
         Request::Observe(observation) => Some(observation.url),
         Request::Restate(_) | Request::Weigh(_) => None,
+    }
+}
+
+/// What a visit was found to be, and whether everything near it is named.
+fn found(answer: &Answer) -> Option<(&Verdict, bool)> {
+    match answer {
+        Answer::Observed(outcome) => Some((&outcome.verdict, outcome.complete)),
+        Answer::Restated(_) | Answer::Weighed(_) => None,
     }
 }
 

@@ -17,6 +17,7 @@ use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
 use super::memtables::Memtables;
 use super::options::Options;
+use super::poison::Poison;
 use super::shared::Shared;
 use super::stamps::Stamps;
 use super::view::View;
@@ -25,6 +26,7 @@ use crate::catalog::mark::{self, Begun};
 use crate::catalog::{Blob, Catalog, Contents, Frames, Journal, Locks, Published, Settings, Tail};
 use crate::disk::{Access, Dir, Disk, DiskFile, Location, Lock, Name};
 use crate::error::{Error, Result};
+use crate::metrics::Metrics;
 use crate::page::EpochInfo;
 use crate::sync::thread;
 
@@ -42,8 +44,9 @@ pub(super) fn begin(
     epochs: Vec<EpochInfo>,
 ) -> Result<Shared> {
     check_options(&options)?;
-    let locks = make(disk, &Contents::new(&**disk, epochs, true))?;
-    open_locked(Arc::clone(disk), options, locks, true).inspect_err(|_| unmake(disk))
+    let (watched, metrics) = Metrics::watching(Arc::clone(disk));
+    let locks = make(&watched, &Contents::new(&**disk, epochs, true))?;
+    open_locked((watched, metrics), options, locks, true).inspect_err(|_| unmake(disk))
 }
 
 /// Makes a store whose catalog holds this. The lock is held since it is there.
@@ -169,13 +172,14 @@ pub(super) fn unmake(disk: &Arc<dyn Disk>) {
 pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
     check_options(&options)?;
     require_store(&disk)?;
+    let (disk, metrics) = Metrics::watching(disk);
     let locks = Locks::take(&*disk, Lock::Exclusive)?;
-    open_locked(disk, options, locks, false)
+    open_locked((disk, metrics), options, locks, false)
 }
 
 /// Opens a store that is locked; `unfinished` says whether it is one only when it is finished.
 fn open_locked(
-    disk: Arc<dyn Disk>,
+    (disk, metrics): (Arc<dyn Disk>, Metrics),
     options: Options,
     locks: Locks,
     unfinished: bool,
@@ -185,7 +189,8 @@ fn open_locked(
         require_finished(&disk, &contents)?;
     }
     let (view, last) = view_of(&disk, &contents, None)?;
-    let view = View { near_distance: options.near_distance, ..view };
+    let poison = Arc::new(Poison::telling(metrics.clone()));
+    let view = View { near_distance: options.near_distance, poison, metrics, ..view };
     let orphans = orphans(&disk, &contents)?;
     let Settings { store, next_segment, .. } = contents.settings;
     let base = Base {
@@ -194,6 +199,7 @@ fn open_locked(
         catalog,
         stamps: Stamps::new(store, next_segment),
         lifecycle: Lifecycle::new(Arc::clone(&view.poison)),
+        metrics: view.metrics.clone(),
         live: Live::new(view, last),
     };
     Shared::start(base, last, unfinished, &orphans)
@@ -298,8 +304,8 @@ pub(super) fn view_of(
     let epochs = Arc::new(Epochs::new(contents.epochs.clone()));
     let disk = Arc::clone(disk);
     let (segments, poison) = (segments.into(), Arc::default());
-    let near_distance = None;
-    Ok((View { seed, segments, memtables, epochs, near_distance, disk, poison }, last))
+    let (near_distance, metrics) = (None, Metrics::none());
+    Ok((View { seed, segments, memtables, epochs, near_distance, disk, poison, metrics }, last))
 }
 
 /// A memtable, and what is to be added to it.

@@ -9,17 +9,26 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
+use crate::metrics::Metrics;
 
 /// The first thing that went wrong, if anything did.
 #[derive(Debug, Default)]
 pub(crate) struct Poison {
     cause: OnceLock<Arc<Error>>,
+    /// Who is told of it.
+    metrics: Metrics,
 }
 
 impl Poison {
+    /// Nothing went wrong so far; when it does, this is told.
+    pub(super) fn telling(metrics: Metrics) -> Poison {
+        Poison { cause: OnceLock::new(), metrics }
+    }
+
     /// Notes why nothing more is accepted. The first cause stays.
     pub(super) fn set(&self, cause: Error) {
         let _ = self.cause.set(Arc::new(cause));
+        self.metrics.poisoned();
     }
 
     /// Whether nothing went wrong, so that the store may be written.

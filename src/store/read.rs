@@ -45,7 +45,9 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn search(&self, query: &Query) -> Result<Matches> {
-        self.heed(|| search::search(self, query))
+        let matches = self.heed(|| search::search(self, query))?;
+        self.view().metrics.searched(matches.complete);
+        Ok(matches)
     }
 
     /// Runs one search for each of many fingerprints, with the settings of `like` (its own
@@ -59,7 +61,9 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn search_batch(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
-        self.heed(|| search::search_batch(self, fingerprints, like))
+        let matches = self.heed(|| search::search_batch(self, fingerprints, like))?;
+        matches.iter().for_each(|matches| self.view().metrics.searched(matches.complete));
+        Ok(matches)
     }
 
     /// Finds all pairs of different fingerprints of pages within distance [`k`](Query::k) of each

@@ -15,6 +15,7 @@ use crate::catalog::{
 };
 use crate::disk::{Disk, Location, Lock, LockGuard};
 use crate::error::{Error, Result};
+use crate::metrics::Metrics;
 use crate::sync::thread;
 
 /// How long to wait for a writer that has published nothing: it makes the store, or its disk is full.
@@ -295,6 +296,7 @@ fn show(disk: &Arc<dyn Disk>, published: &Published, before: Option<&View>) -> R
         near_distance: None,
         disk: Arc::clone(disk),
         poison: Arc::default(),
+        metrics: Metrics::none(),
     };
     let sequence = published.segments.last().map_or(0, |row| row.last_sequence);
     Ok(Snapshot::new(Arc::new(view), sequence))

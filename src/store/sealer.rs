@@ -18,6 +18,7 @@ use super::publisher::Publisher;
 use super::view::View;
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
+use crate::metrics::Work;
 use crate::page::{Changes, Entry, in_force_on};
 use crate::segment::{self, Row, SealPage, Span, host_slot};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
@@ -77,7 +78,9 @@ impl Sealer {
         let Base { live, lifecycle, .. } = &*self.base;
         lifecycle.check()?;
         let Some(waiting) = live.view().memtables.sealing.clone() else { return Ok(None) };
+        let timing = self.base.metrics.begin(Work::Seal);
         self.seal(&waiting).map_err(|e| self.base.poison(e))?;
+        timing.end();
         lifecycle.notify();
         Ok(Some(waiting))
     }

@@ -15,6 +15,7 @@ use super::poison::Poison;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
+use crate::metrics::Metrics;
 use crate::page::{Changes, Course, Entry, InForce, InForceVisit, Visit};
 use crate::segment::{PartOfPage, page_across};
 
@@ -33,6 +34,8 @@ pub(crate) struct View {
     pub(crate) disk: Arc<dyn Disk>,
     /// Whether a bug was met, here or in another view of the store.
     pub(crate) poison: Arc<Poison>,
+    /// Who is told of it.
+    pub(crate) metrics: Metrics,
 }
 
 /// The version of a page that was in force at some time.

@@ -23,6 +23,7 @@ mod format;
 mod imatch;
 mod inspect;
 mod invariants;
+mod metrics;
 mod minwise;
 mod model;
 mod operations;

@@ -17,6 +17,7 @@ pub mod fuzz;
 pub mod leaders;
 pub mod model;
 pub mod pages;
+pub mod recorder;
 pub mod sample;
 
 use std::path::{Path, PathBuf};

@@ -25,6 +25,7 @@ use super::view::View;
 use crate::catalog::{After, Catalog, Contents, Journal, Published, mark};
 use crate::disk::{Access, Disk, DiskFile, Location, Name};
 use crate::error::{Error, Result};
+use crate::metrics::Metrics;
 use crate::page::EpochInfo;
 use crate::segment::{PlainSegment, Segment};
 
@@ -275,8 +276,8 @@ impl Check {
         let (segments, epochs) = (live.into(), Arc::new(Epochs::new(epochs)));
         // Without a seed there is a flaw, and nothing is looked up.
         let (seed, poison) = (seed.unwrap_or(0), Arc::default());
-        let near_distance = None;
-        let view = View { seed, segments, memtables, epochs, near_distance, disk, poison };
+        let (near_distance, metrics) = (None, Metrics::none());
+        let view = View { seed, segments, memtables, epochs, near_distance, disk, poison, metrics };
         self.whole(&Snapshot::new(Arc::new(view), sequence))
     }
 

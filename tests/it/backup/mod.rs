@@ -209,7 +209,7 @@ fn by_links_it_writes_the_catalog_and_less_than_a_megabyte_more() {
     let stats = store.stats().unwrap();
     assert!(stats.segment_bytes > 4 << 20 && stats.unsealed_visits > 0, "{stats:?}");
     let to = SimDisk::new();
-    let meter = Meter::new(on(&to));
+    let meter = Meter::counting(on(&to));
     let written = |run: &dyn Fn()| {
         let before = meter.counts();
         run();

@@ -18,7 +18,7 @@ fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
             thread::sleep(Duration::from_millis(1));
         }
     });
-    let meter = Meter::new(Arc::new(slow));
+    let meter = Meter::counting(Arc::new(slow));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
     let options = small().durability(durability).memtable_observations(100_000);
     let store = Store::create(disk, options).unwrap();

@@ -393,7 +393,7 @@ fn what_was_flushed_is_there_and_what_follows_is_there_in_order() {
 fn without_a_flush_nothing_is_synced() {
     let _again = again();
     let disk = SimDisk::new();
-    let meter = simkeep::disk::Meter::new(on(&disk));
+    let meter = simkeep::disk::Meter::counting(on(&disk));
     let shared: Arc<dyn Disk> = Arc::new(meter.clone());
     let options = small().durability(Durability::OnFlush).memtable_observations(1000);
     let store = Store::create(shared, options).unwrap();

@@ -69,7 +69,7 @@ struct Cost {
 /// A crawl at full speed for so long, or of so many operations. The writer takes its two locks once,
 /// and asks for no other: there is nothing else that a reader could keep it waiting with.
 fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
-    let meter = Meter::new(Arc::new(RealDisk::new(path)));
+    let meter = Meter::counting(Arc::new(RealDisk::new(path)));
     let locks = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&locks);
     let disk = HookDisk::new(Arc::new(meter.clone()), move |kind, _| {

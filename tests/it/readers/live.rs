@@ -185,7 +185,7 @@ fn a_refresh_costs_what_came_since() {
         let observations: Vec<_> = urls.iter().zip(1..).map(|(url, n)| numbered(url, n)).collect();
         store.observe_batch(&observations).unwrap();
     }
-    let meter = Meter::new(on(&disk));
+    let meter = Meter::counting(on(&disk));
     let mut reader = Reader::open(Arc::new(meter.clone())).unwrap();
     let opened = meter.counts().bytes_read;
     assert!(opened > 1 << 20, "{opened}");

@@ -1,0 +1,113 @@
+//! A recorder of metrics that a test or a benchmark can ask.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use metrics::{
+    Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder,
+    SharedString, Unit,
+};
+
+/// Keeps everything that is told. A clone keeps it in the same place.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    told: Arc<Mutex<BTreeMap<String, Arc<Told>>>>,
+    described: Arc<Mutex<BTreeMap<String, String>>>,
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    /// Of a counter its count, of a gauge the bits of its value, of a histogram how many values it got.
+    number: AtomicU64,
+}
+
+impl CounterFn for Told {
+    fn increment(&self, value: u64) {
+        self.number.fetch_add(value, Ordering::Relaxed);
+    }
+
+    fn absolute(&self, value: u64) {
+        self.number.fetch_max(value, Ordering::Relaxed);
+    }
+}
+
+impl GaugeFn for Told {
+    fn increment(&self, value: f64) {
+        GaugeFn::increment(&self.number, value);
+    }
+
+    fn decrement(&self, value: f64) {
+        GaugeFn::decrement(&self.number, value);
+    }
+
+    fn set(&self, value: f64) {
+        GaugeFn::set(&self.number, value);
+    }
+}
+
+impl HistogramFn for Told {
+    fn record(&self, value: f64) {
+        assert!(value >= 0.0, "a duration is no {value}");
+        self.number.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Recording {
+    fn told(&self, key: &Key) -> Arc<Told> {
+        let labels = key.labels().map(|label| format!("{}={}", label.key(), label.value()));
+        let labels = Vec::from_iter(labels).join(",");
+        let name = format!("{}{{{labels}}}", key.name());
+        Arc::clone(self.told.lock().unwrap().entry(name).or_default())
+    }
+
+    /// The instruments there are, each as `name{label=value,...}`.
+    pub fn names(&self) -> Vec<String> {
+        self.told.lock().unwrap().keys().cloned().collect()
+    }
+
+    /// What a counter came to, or how many values a histogram got.
+    pub fn count(&self, name: &str) -> u64 {
+        self.told.lock().unwrap()[name].number.load(Ordering::Relaxed)
+    }
+
+    /// The value of a gauge.
+    pub fn gauge(&self, name: &str) -> f64 {
+        f64::from_bits(self.count(name))
+    }
+
+    /// What instruments are, by their names.
+    pub fn descriptions(&self) -> BTreeMap<String, String> {
+        self.described.lock().unwrap().clone()
+    }
+
+    fn describe(&self, name: &KeyName, description: &SharedString) {
+        self.described.lock().unwrap().insert(name.as_str().to_owned(), description.to_string());
+    }
+}
+
+impl Recorder for Recording {
+    fn describe_counter(&self, name: KeyName, _: Option<Unit>, description: SharedString) {
+        self.describe(&name, &description);
+    }
+
+    fn describe_gauge(&self, name: KeyName, _: Option<Unit>, description: SharedString) {
+        self.describe(&name, &description);
+    }
+
+    fn describe_histogram(&self, name: KeyName, _: Option<Unit>, description: SharedString) {
+        self.describe(&name, &description);
+    }
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+        Counter::from_arc(self.told(key))
+    }
+
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::from_arc(self.told(key))
+    }
+
+    fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::from_arc(self.told(key))
+    }
+}

@@ -1,0 +1,148 @@
+//! A disk that tells what passes through it to another.
+
+use std::ffi::OsString;
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
+
+use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
+
+/// Who is told what a disk does. Operations that failed are not told.
+pub trait Watcher: Debug + Send + Sync + 'static {
+    /// Bytes were written to a file, by one write.
+    fn wrote(&self, name: Name, bytes: usize);
+
+    /// A file was synced.
+    fn synced(&self, name: Name);
+
+    /// A directory was synced.
+    fn synced_dir(&self);
+
+    /// Bytes were read by a call. What is read through a map is not told.
+    fn read(&self, _bytes: usize) {}
+
+    /// A file was mapped.
+    fn mapped(&self) {}
+}
+
+/// A disk that tells a watcher what passes through it to another. A clone has the same watcher.
+#[derive(Debug)]
+pub struct WatchedDisk<W> {
+    disk: Arc<dyn Disk>,
+    pub(super) watcher: Arc<W>,
+}
+
+impl<W: Watcher> WatchedDisk<W> {
+    /// One in front of `disk`.
+    pub fn new(disk: Arc<dyn Disk>, watcher: Arc<W>) -> WatchedDisk<W> {
+        WatchedDisk { disk, watcher }
+    }
+}
+
+impl<W> Clone for WatchedDisk<W> {
+    fn clone(&self) -> WatchedDisk<W> {
+        WatchedDisk { disk: Arc::clone(&self.disk), watcher: Arc::clone(&self.watcher) }
+    }
+}
+
+impl<W: Watcher> Disk for WatchedDisk<W> {
+    fn location(&self) -> String {
+        self.disk.location()
+    }
+
+    fn file_mode(&self) -> Option<u32> {
+        self.disk.file_mode()
+    }
+
+    fn create_dirs(&self) -> io::Result<()> {
+        self.disk.create_dirs()
+    }
+
+    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
+        self.disk.list(dir)
+    }
+
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        let file = self.disk.open(name, access)?;
+        Ok(Box::new(WatchedFile { file, name, watcher: Arc::clone(&self.watcher) }))
+    }
+
+    fn map(&self, name: Name) -> io::Result<Map> {
+        let map = self.disk.map(name)?;
+        self.watcher.mapped();
+        Ok(map)
+    }
+
+    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+
+    fn remove(&self, name: Name) -> io::Result<()> {
+        self.disk.remove(name)
+    }
+
+    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+        self.disk.linkable(name)
+    }
+
+    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+        self.disk.link(file, name)
+    }
+
+    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
+        self.disk.sync_dir(dir)?;
+        self.watcher.synced_dir();
+        Ok(())
+    }
+
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        self.disk.lock(name, kind)
+    }
+
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        self.disk.free_bytes()
+    }
+
+    fn clock(&self) -> i64 {
+        self.disk.clock()
+    }
+
+    fn random(&self) -> u64 {
+        self.disk.random()
+    }
+}
+
+#[derive(Debug)]
+struct WatchedFile<W> {
+    file: Box<dyn DiskFile>,
+    name: Name,
+    watcher: Arc<W>,
+}
+
+impl<W: Watcher> DiskFile for WatchedFile<W> {
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.file.read_at(offset, buf)?;
+        self.watcher.read(buf.len());
+        Ok(())
+    }
+
+    fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.file.write_at(offset, data)?;
+        self.watcher.wrote(self.name, data.len());
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()?;
+        self.watcher.synced(self.name);
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! What an open store costs its disk.
+
+use std::fmt;
+
+use ::metrics::Counter;
+
+use super::list::{SYNCS, WRITTEN};
+use super::told::counters;
+use crate::disk::{Name, Watcher};
+
+/// Counts what is written and synced, by kind of file.
+#[derive(Debug)]
+pub(super) struct DiskMetrics {
+    written: ByFile,
+    syncs: ByFile,
+    dir_syncs: Counter,
+}
+
+impl DiskMetrics {
+    pub(super) fn of(store: &str) -> DiskMetrics {
+        let [catalog, segment, snapshot, table, other] = counters(&WRITTEN, store);
+        let written = ByFile { catalog, segment, snapshot, table, other };
+        let [catalog, segment, snapshot, table, other, dir_syncs] = counters(&SYNCS, store);
+        let syncs = ByFile { catalog, segment, snapshot, table, other };
+        DiskMetrics { written, syncs, dir_syncs }
+    }
+}
+
+impl Watcher for DiskMetrics {
+    fn wrote(&self, name: Name, bytes: usize) {
+        self.written.of(name).increment(bytes as u64);
+    }
+
+    fn synced(&self, name: Name) {
+        self.syncs.of(name).increment(1);
+    }
+
+    fn synced_dir(&self) {
+        self.dir_syncs.increment(1);
+    }
+}
+
+/// A counter for each kind of file.
+struct ByFile {
+    catalog: Counter,
+    segment: Counter,
+    snapshot: Counter,
+    table: Counter,
+    other: Counter,
+}
+
+impl ByFile {
+    fn of(&self, name: Name) -> &Counter {
+        match name {
+            Name::Catalog | Name::CatalogNew => &self.catalog,
+            Name::Segment(_) | Name::SegmentNew(_) => &self.segment,
+            Name::Snapshot | Name::SnapshotNew => &self.snapshot,
+            Name::Df(_) | Name::DfNew(_) => &self.table,
+            Name::Lock | Name::DfScratch(..) | Name::Scratch(..) => &self.other,
+        }
+    }
+}
+
+impl fmt::Debug for ByFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ByFile")
+    }
+}

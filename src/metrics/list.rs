@@ -1,0 +1,122 @@
+//! What is told, by name. `docs/metrics.md` is made from this list.
+
+use std::fmt;
+
+/// One thing that an open store tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Instrument {
+    /// Its name. Units are base units, and are in the name: seconds, bytes.
+    pub name: &'static str,
+    /// How it changes.
+    pub kind: Kind,
+    /// Which label it has besides `store`, and the values of that label.
+    pub label: Option<(&'static str, &'static [&'static str])>,
+    /// What it is, in a sentence.
+    pub help: &'static str,
+}
+
+/// How an [`Instrument`] changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// It grows while the process lives, and begins at 0 in the next.
+    Counter,
+    /// It goes up and down.
+    Gauge,
+    /// How many times something took how long.
+    Histogram,
+}
+
+/// As in Prometheus: "counter".
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        })
+    }
+}
+
+pub(super) const OBSERVATIONS: Instrument = Instrument {
+    name: "simkeep_observations_total",
+    kind: Kind::Counter,
+    label: Some(("verdict", &VERDICTS)),
+    help: "Visits that were observed, by what the page was found to be. What is loaded, restated or \
+           weighed is no visit here.",
+};
+
+/// The verdicts, in the words of `--json`.
+const VERDICTS: [&str; 9] =
+    ["new", "same", "unseen", "changed", "reverted", "gone", "failed", "out_of_order", "known"];
+
+pub(super) const COMMIT: Instrument = Instrument {
+    name: "simkeep_commit_seconds",
+    kind: Kind::Histogram,
+    label: None,
+    help: "How long it took to make what waited durable: one write transaction of the catalog.",
+};
+
+pub(super) const SYNCS: Instrument = Instrument {
+    name: "simkeep_syncs_total",
+    kind: Kind::Counter,
+    label: Some(("what", &SYNCED)),
+    help: "Syncs of files, and of directories, that succeeded.",
+};
+
+const SYNCED: [&str; 6] = ["catalog", "segment", "snapshot", "table", "other", "directory"];
+
+pub(super) const WRITTEN: Instrument = Instrument {
+    name: "simkeep_written_bytes_total",
+    kind: Kind::Counter,
+    label: Some(("what", &WRITTEN_TO)),
+    help: "Bytes given to the system to be written, by kind of file. The journal is in the catalog.",
+};
+
+const WRITTEN_TO: [&str; 5] = ["catalog", "segment", "snapshot", "table", "other"];
+
+pub(super) const STALL: Instrument = Instrument {
+    name: "simkeep_stall_seconds",
+    kind: Kind::Histogram,
+    label: None,
+    help: "How long a call waited because two memtables were full, or for a load to end. Calls that did \
+           not wait are not in it.",
+};
+
+pub(super) const SEAL: Instrument = Instrument {
+    name: "simkeep_seal_seconds",
+    kind: Kind::Histogram,
+    label: None,
+    help: "How long it took to write a memtable as a segment and to make that live.",
+};
+
+pub(super) const MERGE: Instrument = Instrument {
+    name: "simkeep_merge_seconds",
+    kind: Kind::Histogram,
+    label: None,
+    help: "How long it took to merge segments into one and to make that live.",
+};
+
+pub(super) const SEARCH_CUT: Instrument = Instrument {
+    name: "simkeep_search_cut_total",
+    kind: Kind::Counter,
+    label: None,
+    help: "Searches that left something out, of visits and of questions: more pages were near than may \
+           be named, or too many fingerprints crowd together.",
+};
+
+pub(super) const SEGMENTS: Instrument =
+    Instrument { name: "simkeep_segments", kind: Kind::Gauge, label: None, help: "Live segments." };
+
+pub(super) const POISONED: Instrument = Instrument {
+    name: "simkeep_poisoned",
+    kind: Kind::Gauge,
+    label: None,
+    help: "1 once the store accepts nothing more, after a write that failed or a broken invariant; \
+           otherwise 0. To be alerted on.",
+};
+
+/// Everything that an open store tells.
+pub const ALL: [Instrument; 10] =
+    [OBSERVATIONS, COMMIT, STALL, SEAL, MERGE, SEARCH_CUT, SYNCS, WRITTEN, SEGMENTS, POISONED];

@@ -1,0 +1,32 @@
+//! What a running store tells a monitoring system, through the facade of the crate `metrics`.
+//!
+//! Without the feature `metrics` there is nothing here that does anything, and the facade is not linked.
+
+#[cfg(feature = "metrics")]
+mod disk;
+#[cfg(feature = "metrics")]
+mod list;
+#[cfg(not(feature = "metrics"))]
+mod silent;
+#[cfg(feature = "metrics")]
+mod told;
+
+#[cfg(feature = "metrics")]
+pub use list::{ALL, Instrument, Kind};
+#[cfg(not(feature = "metrics"))]
+pub(crate) use silent::Metrics;
+#[cfg(feature = "metrics")]
+pub(crate) use told::Metrics;
+
+/// Work that is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Making waiting operations durable.
+    Commit,
+    /// Waiting to be admitted as a writer.
+    Stall,
+    /// Writing a memtable as a segment, and making it live.
+    Seal,
+    /// Merging segments into one.
+    Merge,
+}

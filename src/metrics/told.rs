@@ -1,0 +1,187 @@
+//! The instruments of one open store.
+
+use std::array;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use ::metrics::{
+    Counter, Gauge, Histogram, Label, Unit, counter, describe_counter, describe_gauge,
+    describe_histogram, gauge, histogram,
+};
+
+use super::Work;
+use super::disk::DiskMetrics;
+use super::list::{self, Instrument, Kind};
+use crate::disk::{Disk, WatchedDisk};
+use crate::page::Verdict;
+
+/// Tells what happens to a store, or nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Metrics(Option<Arc<Instruments>>);
+
+struct Instruments {
+    observations: Observations,
+    search_cut: Counter,
+    segments: Gauge,
+    poisoned: Gauge,
+    commit: Histogram,
+    stall: Histogram,
+    seal: Histogram,
+    merge: Histogram,
+}
+
+/// A counter for each verdict.
+struct Observations {
+    new: Counter,
+    same: Counter,
+    unseen: Counter,
+    changed: Counter,
+    reverted: Counter,
+    gone: Counter,
+    failed: Counter,
+    out_of_order: Counter,
+    known: Counter,
+}
+
+/// A measurement that has begun. It counts if it is ended.
+pub(crate) struct Timing<'m>(Option<(&'m Histogram, Instant)>);
+
+impl Metrics {
+    /// Tells nobody anything.
+    pub(crate) fn none() -> Metrics {
+        Metrics::default()
+    }
+
+    /// Those of the store on a disk, for the recorder that is installed now; and the disk, of which is
+    /// told what passes through it.
+    pub(crate) fn watching(disk: Arc<dyn Disk>) -> (Arc<dyn Disk>, Metrics) {
+        list::ALL.iter().for_each(describe);
+        let store = disk.location();
+        let [search_cut] = counters(&list::SEARCH_CUT, &store);
+        let gauge = |of: &Instrument| gauge!(of.name, labels(&store));
+        let histogram = |of: &Instrument| histogram!(of.name, labels(&store));
+        let watched = Arc::new(WatchedDisk::new(disk, Arc::new(DiskMetrics::of(&store))));
+        let instruments = Instruments {
+            observations: Observations::of(&store),
+            search_cut,
+            segments: gauge(&list::SEGMENTS),
+            poisoned: gauge(&list::POISONED),
+            commit: histogram(&list::COMMIT),
+            stall: histogram(&list::STALL),
+            seal: histogram(&list::SEAL),
+            merge: histogram(&list::MERGE),
+        };
+        instruments.poisoned.set(0.0);
+        (watched, Metrics(Some(Arc::new(instruments))))
+    }
+
+    /// Visits were observed: what each was found to be, and whether all that is near was named.
+    pub(crate) fn observed<'v>(&self, visits: impl Iterator<Item = (&'v Verdict, bool)>) {
+        let Some(told) = &self.0 else { return };
+        for (verdict, complete) in visits {
+            told.observations.counter(verdict).increment(1);
+            self.searched(complete);
+        }
+    }
+
+    /// A search found everything, or not.
+    pub(crate) fn searched(&self, complete: bool) {
+        if let Some(told) = self.0.as_ref().filter(|_| !complete) {
+            told.search_cut.increment(1);
+        }
+    }
+
+    /// Begins to time a piece of work.
+    pub(crate) fn begin(&self, work: Work) -> Timing<'_> {
+        Timing(self.0.as_ref().map(|told| {
+            let histogram = match work {
+                Work::Commit => &told.commit,
+                Work::Stall => &told.stall,
+                Work::Seal => &told.seal,
+                Work::Merge => &told.merge,
+            };
+            (histogram, Instant::now())
+        }))
+    }
+
+    /// So many segments are live.
+    #[expect(clippy::cast_precision_loss, reason = "segments are few")]
+    pub(crate) fn segments(&self, count: usize) {
+        if let Some(told) = &self.0 {
+            told.segments.set(count as f64);
+        }
+    }
+
+    /// Nothing more is accepted.
+    pub(crate) fn poisoned(&self) {
+        if let Some(told) = &self.0 {
+            told.poisoned.set(1.0);
+        }
+    }
+}
+
+impl Timing<'_> {
+    /// The work was done.
+    pub(crate) fn end(self) {
+        if let Some((histogram, since)) = self.0 {
+            histogram.record(since.elapsed());
+        }
+    }
+}
+
+impl Observations {
+    fn of(store: &str) -> Observations {
+        let [new, same, unseen, changed, reverted, gone, failed, out_of_order, known] =
+            counters(&list::OBSERVATIONS, store);
+        Observations { new, same, unseen, changed, reverted, gone, failed, out_of_order, known }
+    }
+
+    fn counter(&self, verdict: &Verdict) -> &Counter {
+        match verdict {
+            Verdict::New => &self.new,
+            Verdict::Same(_) => &self.same,
+            Verdict::Unseen => &self.unseen,
+            Verdict::Changed { .. } => &self.changed,
+            Verdict::Reverted { .. } => &self.reverted,
+            Verdict::Gone => &self.gone,
+            Verdict::Failed => &self.failed,
+            Verdict::OutOfOrder => &self.out_of_order,
+            Verdict::Known => &self.known,
+        }
+    }
+}
+
+impl fmt::Debug for Instruments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Instruments")
+    }
+}
+
+/// Says what an instrument is, to the recorder.
+fn describe(of: &Instrument) {
+    let unit = match of.name {
+        name if name.ends_with("_seconds") => Unit::Seconds,
+        name if name.ends_with("_bytes_total") => Unit::Bytes,
+        _ => Unit::Count,
+    };
+    match of.kind {
+        Kind::Counter => describe_counter!(of.name, unit, of.help),
+        Kind::Gauge => describe_gauge!(of.name, unit, of.help),
+        Kind::Histogram => describe_histogram!(of.name, unit, of.help),
+    }
+}
+
+fn labels(store: &str) -> Vec<Label> {
+    vec![Label::new("store", store.to_owned())]
+}
+
+/// The counters of an instrument: one for each value of its label, in order, or a single one.
+pub(super) fn counters<const N: usize>(of: &Instrument, store: &str) -> [Counter; N] {
+    let (label, values) = of.label.unwrap_or_default();
+    array::from_fn(|n| {
+        let mut labels = labels(store);
+        labels.extend(values.get(n).map(|value| Label::new(label, *value)));
+        counter!(of.name, labels)
+    })
+}

@@ -1,0 +1,181 @@
+//! What an open store tells a monitoring system.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use metrics::with_local_recorder;
+use simkeep::disk::{Disk, Meter, OpKind, SimDisk};
+use simkeep::metrics::{ALL, Instrument};
+use simkeep::{Digest, Epoch, Error, Observation, Options, Progress, Query, Store};
+
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::recorder::Recording;
+use simkeep_testing::{in_repository, on, small};
+
+const F: u64 = 0x0123_4567_89ab_cdef;
+
+/// A new store, and what it tells since it was opened.
+fn told(disk: Arc<dyn Disk>, options: Options) -> (Store, Recording) {
+    let recording = Recording::default();
+    let store = with_local_recorder(&recording, || Store::create(disk, options)).unwrap();
+    (store, recording)
+}
+
+/// The name of an instrument of the only store, with its labels.
+fn name(of: &str, label: &str) -> String {
+    let label = if label.is_empty() { String::new() } else { format!(",{label}") };
+    format!("{of}{{store={}{label}}}", SimDisk::new().location())
+}
+
+fn content(url: &str, time: i64, fingerprint: u64, digest: u8) -> Observation<'_> {
+    Observation::content(url, time, fingerprint, Epoch::from_number(0)).digest(Digest([digest; 16]))
+}
+
+#[test]
+fn each_verdict_is_counted() {
+    let (store, recording) = told(on(&SimDisk::new()), small());
+    let url = "http://a.example/";
+    let visits = [
+        (Observation::not_modified("http://b.example/", 1), "unseen"),
+        (content(url, 1, F, 1), "new"),
+        (content(url, 2, F, 1), "same"),
+        (content(url, 3, F ^ 0xff, 2), "changed"),
+        (content(url, 4, F, 1), "reverted"),
+        (Observation::failed(url, 5), "failed"),
+        (Observation::gone(url, 6), "gone"),
+        (Observation::gone(url, 6), "known"),
+        (content(url, 0, F, 1), "out_of_order"),
+    ];
+    for (n, (visit, verdict)) in visits.into_iter().enumerate() {
+        let counter = name("simkeep_observations_total", &format!("verdict={verdict}"));
+        assert_eq!(recording.count(&counter), 0, "{verdict}");
+        // By one call or the other.
+        if n % 2 == 0 {
+            store.observe(visit).unwrap();
+        } else {
+            store.observe_batch(&[visit]).unwrap();
+        }
+        assert_eq!(recording.count(&counter), 1, "{verdict}");
+    }
+    assert_eq!(recording.count(&name("simkeep_commit_seconds", "")), 8);
+    assert_eq!(recording.count(&name("simkeep_search_cut_total", "")), 0);
+}
+
+#[test]
+fn what_the_disk_is_given_is_counted_by_kinds_of_file() {
+    let meter = Meter::counting(on(&SimDisk::new()));
+    let disk: Arc<dyn Disk> = Arc::new(meter.clone());
+    Store::create(Arc::clone(&disk), small()).unwrap().close().unwrap();
+    let recording = Recording::default();
+    let before = meter.counts();
+    let store = with_local_recorder(&recording, || Store::open(disk, small())).unwrap();
+    for n in 0..40 {
+        store.observe(content(&format!("http://a.example/{n}"), 1, n, 1)).unwrap();
+    }
+    store.flush().unwrap();
+    store.seal().unwrap();
+    store.merge(&Progress::default()).unwrap();
+    let segments = store.stats().unwrap().segments.len();
+    assert_eq!(recording.gauge(&name("simkeep_segments", "")), segments as f64);
+    store.close().unwrap();
+    let given = meter.counts().since(&before);
+    let sum = |of: &str| {
+        let all = recording.names().into_iter().filter(|name| name.starts_with(of));
+        all.map(|name| recording.count(&name)).sum::<u64>()
+    };
+    assert_eq!(sum("simkeep_written_bytes_total"), given.bytes_written);
+    assert_eq!(sum("simkeep_syncs_total"), given.file_syncs + given.dir_syncs);
+    for what in ["catalog", "segment", "snapshot"] {
+        let what = &format!("what={what}");
+        assert!(recording.count(&name("simkeep_written_bytes_total", what)) > 0, "{what}");
+        assert!(recording.count(&name("simkeep_syncs_total", what)) > 0, "{what}");
+    }
+    assert!(recording.count(&name("simkeep_seal_seconds", "")) >= 3);
+    assert!(recording.count(&name("simkeep_merge_seconds", "")) >= 1);
+}
+
+#[test]
+fn searches_that_leave_something_out_are_counted() {
+    let (store, recording) = told(on(&SimDisk::new()), small().near_limit(2));
+    let cut = name("simkeep_search_cut_total", "");
+    for n in 0..3 {
+        store.observe(content(&format!("http://a.example/{n}"), 1, F, n)).unwrap();
+    }
+    assert_eq!(recording.count(&cut), 0);
+    store.observe(content("http://a.example/3", 1, F, 3)).unwrap();
+    assert_eq!(recording.count(&cut), 1, "three are near, two are named");
+    assert!(store.snapshot().search(&Query::new(F, 3)).unwrap().complete);
+    assert_eq!(recording.count(&cut), 1);
+    let query = Query::new(F, 3).limit(1);
+    assert!(!store.snapshot().search(&query).unwrap().complete);
+    assert_eq!(recording.count(&cut), 2);
+    store.snapshot().search_batch(&[F, !F, F], &query).unwrap();
+    assert_eq!(recording.count(&cut), 4);
+}
+
+#[test]
+fn a_store_that_accepts_nothing_more_says_so() {
+    let disk = SimDisk::new();
+    let (store, recording) = told(on(&disk), small());
+    let poisoned = name("simkeep_poisoned", "");
+    store.observe(content("http://a.example/", 1, F, 1)).unwrap();
+    assert_eq!(recording.gauge(&poisoned), 0.0);
+    disk.fail_after(0, ErrorKind::Other);
+    store.observe(content("http://a.example/", 2, F, 1)).unwrap_err();
+    assert!(matches!(store.flush(), Err(Error::Poisoned(_))));
+    assert_eq!(recording.gauge(&poisoned), 1.0);
+}
+
+#[test]
+fn writers_that_wait_are_timed() {
+    let slow = HookDisk::new(on(&SimDisk::new()), |kind, _| {
+        if kind == OpKind::Sync {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let options = small().background(true).memtable_observations(4);
+    let (store, recording) = told(Arc::new(slow), options);
+    let urls = Vec::from_iter((0..64).map(|n| format!("http://a.example/{n}")));
+    let visits = Vec::from_iter(urls.iter().map(|url| content(url, 1, F, 1)));
+    store.observe_batch(&visits).unwrap();
+    assert!(recording.count(&name("simkeep_stall_seconds", "")) > 0);
+}
+
+#[test]
+fn all_that_is_told_is_listed_and_all_that_is_listed_is_told() {
+    let (_store, recording) = told(on(&SimDisk::new()), small());
+    let listed = ALL.iter().flat_map(|of| match of.label {
+        None => vec![name(of.name, "")],
+        Some((label, values)) => {
+            let with = |value: &&str| name(of.name, &format!("{label}={value}"));
+            values.iter().map(with).collect()
+        }
+    });
+    let mut listed = Vec::from_iter(listed);
+    listed.sort_unstable();
+    assert_eq!(recording.names(), listed);
+    let described = recording.descriptions();
+    let help = ALL.iter().map(|of| (of.name.to_owned(), of.help.to_owned()));
+    assert_eq!(described, help.collect());
+}
+
+/// The table of `docs/metrics.md`.
+fn table() -> String {
+    let mut table = String::from("| name | kind | labels | what it is |\n|---|---|---|---|\n");
+    for Instrument { name, kind, label, help, .. } in &ALL {
+        let labels = label.map_or(String::new(), |(label, values)| {
+            let values = Vec::from_iter(values.iter().map(|value| format!("`{value}`")));
+            format!(", `{label}`: {}", values.join(", "))
+        });
+        table += &format!("| `{name}` | {kind} | `store`{labels} | {help} |\n");
+    }
+    table
+}
+
+#[test]
+fn the_page_on_metrics_lists_them() {
+    let page = fs::read_to_string(in_repository("docs/metrics.md")).unwrap();
+    assert!(page.contains(&table()), "put this into docs/metrics.md:\n\n{}", table());
+}
