@@ -38,6 +38,7 @@ mod origin;
 mod output;
 mod pairs;
 mod pipeline;
+mod prometheus;
 mod reading;
 mod recipe;
 mod recrawl;

@@ -1,5 +1,7 @@
 //! `stats`: how large a store is.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,6 +13,7 @@ use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure};
 use super::json::{Epoch, Number, Saw};
 use super::output::Output;
+use super::prometheus;
 use super::table::{Table, right};
 use super::words;
 use super::words::{bytes, count};
@@ -22,6 +25,9 @@ use simkeep_archive::escape;
   simkeep stats
   simkeep stats --changes
   simkeep stats --json
+  simkeep stats --prometheus -o simkeep.prom
+
+With --prometheus it prints gauges, for a collector that reads files; docs/metrics.md lists them.
 
 Reads no page: takes no longer for a large store. With --changes it reads 28 bytes for each page, or
 for a million of them where there are more; its figures are then estimated. A page was compared if
@@ -36,13 +42,29 @@ pub(super) struct Stats {
     /// Say how many pages changed, and how often pages change, by tenths of them
     #[arg(long)]
     changes: bool,
+    /// Print gauges in the text format of Prometheus
+    #[arg(long, conflicts_with = "changes")]
+    prometheus: bool,
+    /// Put the gauges into this file, which is replaced as a whole
+    #[arg(short, long, value_name = "FILE", requires = "prometheus")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     bare: Bare,
 }
 
 impl Stats {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let reader = read(&common.store_of(&self.bare)?)?;
+        let store = common.store_of(&self.bare)?;
+        let reader = read(&store)?;
+        if self.prometheus {
+            if common.json {
+                return Err(Failure::Usage(
+                    "--prometheus is a format of its own: leave out --json".into(),
+                ));
+            }
+            prometheus::run(&store, &reader, self.output.as_ref(), output)?;
+            return Ok(Exit::Done);
+        }
         let stats = reader.stats()?;
         let survey = self.changes.then(|| reader.snapshot().survey()).transpose()?;
         if common.json {

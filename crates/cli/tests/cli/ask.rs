@@ -325,6 +325,47 @@ fn stats_count_what_is_there() {
     assert!(shown.contains("KiB"), "{shown}");
 }
 
+/// The value of a series in the text format of Prometheus.
+fn series(text: &str, name: &str) -> f64 {
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+    line.rsplit_once(' ').unwrap().1.parse().unwrap()
+}
+
+#[test]
+fn stats_are_gauges_for_a_collector() {
+    let place = Place::with(CRAWL);
+    let store = place.store().to_str().unwrap().to_owned();
+    let printed = place.done(&["stats", "--prometheus"]);
+    let label = format!("{{store=\"{store}\"");
+    let states = ["in_force", "gone", "never"];
+    let pages =
+        states.map(|of| series(&printed, &format!("simkeep_pages{label},state=\"{of}\"}}")));
+    assert_eq!(pages.iter().sum::<f64>(), 4.0, "{printed}");
+    assert_eq!(series(&printed, "simkeep_visits"), 10.0);
+    assert_eq!(series(&printed, "simkeep_unsealed_visits"), 10.0);
+    // Each is described, typed, and of this store.
+    for line in printed.lines().filter(|line| !line.starts_with('#')) {
+        let name = line.split_once('{').unwrap().0;
+        assert!(printed.contains(&format!("# TYPE {name} gauge\n{name}{label}")), "{line}");
+        assert!(printed.contains(&format!("# HELP {name} ")), "{line}");
+    }
+    place.open().seal().unwrap();
+    place.write("simkeep.prom", "what was there before");
+    assert_eq!(place.done(&["stats", "--prometheus", "-o", "simkeep.prom"]), "");
+    let file = std::fs::read_to_string(place.path("simkeep.prom")).unwrap();
+    assert_eq!(
+        (series(&file, "simkeep_segments"), series(&file, "simkeep_unsealed_visits")),
+        (1.0, 0.0)
+    );
+    let stats = place.run(&["stats", "--json"]).objects().remove(0);
+    let bytes = file.lines().filter(|line| line.starts_with("simkeep_size_bytes"));
+    let bytes: f64 = bytes.map(|line| series(line, "simkeep_size_bytes")).sum();
+    let of = |key: &str| stats[key].as_f64().unwrap();
+    assert_eq!(bytes, of("segment_bytes") + of("catalog_bytes"));
+    // Nothing is left where it cannot be put.
+    assert_eq!(place.run(&["stats", "--prometheus", "-o", "none/simkeep.prom"]).code, 5);
+}
+
 #[test]
 fn a_damaged_catalog_is_told_of_in_one_line() {
     let place = Place::with(CRAWL);

@@ -49,6 +49,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (0, &["compact", "empty"]),
         (0, &["stats"]),
         (0, &["stats", "empty"]),
+        (0, &["stats", "empty", "--prometheus"]),
         (0, &["tail"]),
         (0, &["tail", "empty"]),
         (0, &["verify"]),
@@ -113,6 +114,9 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (2, &["fingerprint", "text.txt", "--recipe", "words-idf"]),
         (2, &["fingerprint", "text.txt", "--store", "empty"]),
         (2, &["stats", "empty", "--store", "new"]),
+        (2, &["stats", "--prometheus", "--json"]),
+        (2, &["stats", "--prometheus", "--changes"]),
+        (2, &["stats", "-o", "simkeep.prom"]),
         // A record is broken where that was not to be.
         (3, &["ingest", "broken.jsonl", "--strict"]),
         (3, &["load", "broken.jsonl", "--store", "never"]),
