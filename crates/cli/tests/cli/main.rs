@@ -23,6 +23,7 @@ mod ingest;
 mod inspect;
 mod interrupted;
 mod killed;
+mod live;
 mod load;
 mod manual;
 mod named;
