@@ -142,7 +142,8 @@ pub use page::{
 pub use progress::{Progress, Stage};
 pub use store::{
     Answer, Durability, ExactCopy, History, HistoryEntry, Matches, Near, NearPair, Options, Origin,
-    Outcome, Page, Query, Reader, Scope, Snapshot, Store, Versions,
+    Outcome, Page, PagePair, PairQuery, PairedPage, Query, Reader, Scope, Snapshot, Store,
+    Versions,
 };
 
 /// Options and results of loading a corpus or another store in bulk.
@@ -204,7 +205,7 @@ pub mod explain {
 /// All pairs within a distance among fingerprints that are in no store.
 ///
 /// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice. The
-/// pairs of a store come from [`Snapshot::all_pairs`].
+/// pairs of a store come from [`Snapshot::all_pairs`] and [`Snapshot::page_pairs`].
 pub mod join {
     pub use crate::search::{Join, Pair, Source};
 }

@@ -204,18 +204,6 @@ pub struct Matches {
     pub within: u32,
 }
 
-/// Two different fingerprints of pages that are near each other; from
-/// [`Snapshot::all_pairs`](super::Snapshot::all_pairs).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NearPair {
-    /// The smaller one.
-    pub left: u64,
-    /// The larger one.
-    pub right: u64,
-    /// In how many bits they differ: 1 to 64.
-    pub distance: u32,
-}
-
 /// What a search does and costs, from [`Snapshot::explain`](super::Snapshot::explain).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

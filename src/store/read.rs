@@ -1,7 +1,5 @@
 //! Searches, scans and sizes of a snapshot.
 
-use std::ops::ControlFlow;
-
 use super::answer::{Page, SegmentStats, Stats};
 use super::counted::Counted;
 use super::due::{self, Decision, Due, DuePages, Learned, Plan, Survey};
@@ -10,7 +8,7 @@ use super::histories::Histories;
 use super::memtable::PageOf;
 use super::observations::Observations;
 use super::origin::Origin;
-use super::query::{Explanation, Matches, NearPair, Query};
+use super::query::{Explanation, Matches, Query};
 use super::scan::Scan;
 use super::search;
 use super::snapshot::Snapshot;
@@ -21,7 +19,6 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::Meaning;
 use crate::page::{Content, Distance, Entry, Epoch, EpochInfo, Prefix, Role, in_use, known};
-use crate::progress::Progress;
 
 impl Snapshot {
     /// Pages whose version in force is within distance `k`, in the epoch that near-duplicates are
@@ -64,48 +61,6 @@ impl Snapshot {
         let matches = self.heed(|| search::search_batch(self, fingerprints, like))?;
         matches.iter().for_each(|matches| self.view().metrics.searched(matches.complete));
         Ok(matches)
-    }
-
-    /// Finds all pairs of different fingerprints of pages within distance [`k`](Query::k) of each
-    /// other. It takes the epoch, versions and prefix (for both pages) from `like`, and ignores its
-    /// fingerprint, limit and budget. Each pair comes once, in no particular order. To find pages
-    /// with equal fingerprints, [`search`](Snapshot::search) within 0.
-    ///
-    /// This is a join, not a search for each fingerprint: it sorts all fingerprints by parts of
-    /// their bits, in 256 MiB of memory and on all cores. `sink` is called from several threads
-    /// with up to 1,024 pairs at a time, as they are found; if it breaks, the join ends there.
-    /// Costs some 0.1 microseconds per fingerprint. Unless everything is in one
-    /// segment, it also looks at pages for each pair, until it finds one that still has the
-    /// fingerprint.
-    ///
-    /// ```
-    /// use std::ops::ControlFlow;
-    /// use std::sync::atomic::{AtomicU64, Ordering};
-    ///
-    /// use simkeep::{Progress, Query, Snapshot};
-    ///
-    /// fn near_pairs(snapshot: &Snapshot) -> simkeep::Result<u64> {
-    ///     let count = AtomicU64::new(0);
-    ///     snapshot.all_pairs(&Query::new(0, 3), &Progress::default(), |pairs| {
-    ///         count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
-    ///         ControlFlow::Continue(())
-    ///     })?;
-    ///     Ok(count.into_inner())
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if `progress` was,
-    /// [`Error::Limit`] for 2^32 fingerprints or more. Pairs passed on before the error are right, but
-    /// not all.
-    pub fn all_pairs(
-        &self,
-        like: &Query,
-        progress: &Progress,
-        sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
-    ) -> Result<()> {
-        self.heed(|| search::all_pairs(self, like, progress, sink))
     }
 
     /// Explains how a search runs: what the planner chooses in each component and why, and what

@@ -71,15 +71,19 @@ pub(crate) fn segment_hits_of_many(
 /// Prefetches what many hits need, in rounds: each round does the first step of some hits, the
 /// second step of the hits before them, and so on, so that everything is there when they are looked
 /// at.
-struct Expected<'a> {
+pub(super) struct Expected<'a> {
     view: &'a View,
     hits: &'a [Hit],
     rounds: usize,
 }
 
-impl Expected<'_> {
+impl<'a> Expected<'a> {
+    pub(super) fn new(view: &'a View, hits: &'a [Hit]) -> Expected<'a> {
+        Expected { view, hits, rounds: 0 }
+    }
+
     /// Prepares the hits that are looked at next.
-    fn until(&mut self, taken: usize, wanted: &Wanted<'_>) -> Result<()> {
+    pub(super) fn until(&mut self, taken: usize, wanted: &Wanted<'_>) -> Result<()> {
         while self.rounds < taken.div_ceil(AHEAD) + Step::ALL.len() {
             for (before, step) in Step::ALL.into_iter().enumerate() {
                 let hits = self
@@ -165,7 +169,7 @@ fn search_chunk(snapshot: &Snapshot, fingerprints: &[u64], like: &Query) -> Resu
     }
     hits.sort_unstable_by_key(|(place, _)| *place);
     let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
-    let mut ahead = Expected { view: &snapshot.view, hits: &in_order, rounds: 0 };
+    let mut ahead = Expected::new(&snapshot.view, &in_order);
     let mut taken = 0;
     let mut of_one = Found::new(wanted.k);
     let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();

@@ -1,9 +1,12 @@
 //! Searching the live components: candidates from every component's tables, and then, nearest
 //! first, the pages that have them in force and are not forgotten.
 
+mod bearers;
+mod columns;
 mod explain;
 mod many;
 mod order;
+mod page_pairs;
 mod pairs;
 mod resolve;
 mod widen;
@@ -27,6 +30,7 @@ pub(super) use explain::explain;
 pub(super) use many::search_batch;
 pub(crate) use many::segment_hits_of_many;
 pub(super) use order::together;
+pub(super) use page_pairs::page_pairs;
 pub(super) use pairs::all_pairs;
 pub(super) use widen::{bounds, bounds_of_search, pages_near, search};
 

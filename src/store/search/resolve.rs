@@ -8,7 +8,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::order::{self, Order};
 use super::{Findings, Found, Hit, Step, Wanted};
-use crate::bug::OrBug;
+use crate::bug::{Bug, OrBug};
 use crate::error::Result;
 use crate::page::{Content, in_force_on};
 use crate::search::Candidate;
@@ -63,16 +63,16 @@ impl Effort {
 }
 
 /// One search on its way.
-struct Search<'v, 'w> {
-    view: &'v View,
-    wanted: &'w Wanted<'w>,
+pub(super) struct Search<'v, 'w> {
+    pub(super) view: &'v View,
+    pub(super) wanted: &'w Wanted<'w>,
     sequence: u64,
     effort: Effort,
     /// The pages under the prefix, in each segment that was asked for.
     under: Vec<Option<Range<u32>>>,
-    findings: Findings,
+    pub(super) findings: Findings,
     /// Where what is found at one distance stands.
-    order: Order,
+    pub(super) order: Order,
 }
 
 impl View {
@@ -162,13 +162,25 @@ impl View {
         hits: &[Hit],
     ) -> Result<bool> {
         let wanted = &Wanted { limit: 0, ..*wanted };
-        let findings = Findings::none();
+        Search::of_all(self, wanted, sequence).any(hits)
+    }
+}
+
+impl<'v, 'w> Search<'v, 'w> {
+    /// A search that looks at as many pages as it takes.
+    pub(super) fn of_all(view: &'v View, wanted: &'w Wanted<'w>, sequence: u64) -> Search<'v, 'w> {
         let effort = Effort { left: usize::MAX, postings: 0 };
-        let (under, order) = (Vec::new(), Order::default());
-        let mut search = Search { view: self, wanted, sequence, effort, under, findings, order };
+        let (under, findings, order) = (Vec::new(), Findings::none(), Order::default());
+        Search { view, wanted, sequence, effort, under, findings, order }
+    }
+
+    /// Whether any page shows one of the fingerprints that were found; of a search for no page.
+    pub(super) fn any<'h>(&mut self, hits: impl IntoIterator<Item = &'h Hit>) -> Result<bool> {
         for hit in hits {
-            search.pages(hit)?;
-            if !search.findings.near.is_empty() {
+            self.pages(hit)?;
+            if !self.findings.near.is_empty() {
+                self.findings.near.clear();
+                self.order.clear();
                 return Ok(true);
             }
         }
@@ -186,7 +198,7 @@ impl Search<'_, '_> {
     }
 
     /// Pages of a segment that are under the prefix.
-    fn under(&mut self, number: u32, live: &LiveSegment) -> Result<Range<u32>> {
+    pub(super) fn under(&mut self, number: u32, live: &LiveSegment) -> Result<Range<u32>> {
         let Some(prefix) = self.wanted.under else { return Ok(0..u32::MAX) };
         let number = number as usize;
         if self.under.len() <= number {
@@ -282,7 +294,7 @@ impl Search<'_, '_> {
     }
 
     /// Looks at one page of a segment. Returns whether it might.
-    fn page(
+    pub(super) fn page(
         &mut self,
         number: u32,
         live: &LiveSegment,
@@ -362,23 +374,17 @@ impl Search<'_, '_> {
         memtable: &Memtable,
         candidate: &Candidate,
     ) -> Result<bool> {
-        /// Pages copied from a list at a time; it may grow meanwhile, by pages that are not wanted.
+        /// Pages copied from a list at a time.
         const AT_ONCE: usize = 64;
-        let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
+        let wanted = self.wanted;
         // The last page that was taken, and a place at or before which it stands.
         let (mut last, mut at, before) = (None, 0, self.findings.near.len());
         loop {
-            let inner = memtable.read();
-            let all = inner.postings(wanted.epoch, candidate.ordinal);
-            if let Some(last) = last {
-                // Pages that arrived since are in between, and have moved others on.
-                let place = all.iter().skip(at).position(|page| *page == last);
-                at += 1 + place.or_bug("a page stays where its fingerprint is listed")?;
+            let list = (wanted.epoch, candidate.ordinal);
+            let pages = listed(memtable, list, (&mut last, &mut at), AT_ONCE)?;
+            if pages.is_empty() {
+                return Ok(true);
             }
-            let pages: Vec<u32> = all.iter().skip(at).take(AT_ONCE).copied().collect();
-            drop(inner);
-            let Some(own_last) = pages.last() else { return Ok(true) };
-            last = Some(*own_last);
             for number in pages {
                 if wanted.digest.is_none() && self.findings.near.len() - before > wanted.limit {
                     // The first in SURT order are wanted, and these are.
@@ -387,53 +393,92 @@ impl Search<'_, '_> {
                 if !self.effort.page() {
                     return Ok(false);
                 }
-                // The lock is held for this page only: a page may have to be looked up again.
-                let inner = memtable.read();
-                let page = inner.page(number);
-                if wanted.except == Some(page.url()) {
-                    self.effort.give_back();
-                    continue;
-                }
-                if !page.is_here(sequence) {
-                    continue;
-                }
-                let url = page.url().to_owned();
-                let lookup = Lookup::new(&url, view.seed);
-                if wanted.under.is_some_and(|prefix| !prefix.contains(lookup.key())) {
-                    continue;
-                }
-                let is_wanted = |content: &Content| wanted.is(content, candidate);
-                let mut copy = false;
-                let visible = if wanted.versions == Versions::InForce {
-                    let head = page.head_at(sequence);
-                    drop(inner);
-                    let in_force = in_force_on(head.as_ref());
-                    let own = in_force.iter().find(|content| is_wanted(content));
-                    copy = candidate.distance == 0
-                        && own.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);
-                    own.is_some()
-                        && !wanted.is_left_out(&in_force)
-                        && !view.superseded(&lookup, sequence, component)?
-                } else {
-                    // Content that was only taken over from an older component is found there.
-                    let here = page
-                        .entries_at(sequence)
-                        .any(|entry| entry.content().as_ref().is_some_and(is_wanted));
-                    drop(inner);
-                    here && !view.forgotten(&lookup, sequence, component)?
-                };
-                if visible && self.was_seen(&lookup, candidate)? {
-                    let near = near(url, candidate);
-                    if copy {
-                        self.findings.copies.push(near);
-                    } else {
-                        self.findings.near.push(near);
-                        self.order.add(Standing { component, page: number });
-                    }
-                }
+                self.memory_page(component, memtable, number, candidate)?;
             }
         }
     }
+
+    /// Looks at one page of a memtable.
+    pub(super) fn memory_page(
+        &mut self,
+        component: ComponentId,
+        memtable: &Memtable,
+        number: u32,
+        candidate: &Candidate,
+    ) -> Result<()> {
+        // The lock is held for this page only: a page may have to be looked up again.
+        let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
+        let inner = memtable.read();
+        let page = inner.page(number);
+        if wanted.except == Some(page.url()) {
+            self.effort.give_back();
+            return Ok(());
+        }
+        if !page.is_here(sequence) {
+            return Ok(());
+        }
+        let url = page.url().to_owned();
+        let lookup = Lookup::new(&url, view.seed);
+        if wanted.under.is_some_and(|prefix| !prefix.contains(lookup.key())) {
+            return Ok(());
+        }
+        let is_wanted = |content: &Content| wanted.is(content, candidate);
+        let mut copy = false;
+        let visible = if wanted.versions == Versions::InForce {
+            let head = page.head_at(sequence);
+            drop(inner);
+            let in_force = in_force_on(head.as_ref());
+            let own = in_force.iter().find(|content| is_wanted(content));
+            copy = candidate.distance == 0
+                && own.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);
+            own.is_some()
+                && !wanted.is_left_out(&in_force)
+                && !view.superseded(&lookup, sequence, component)?
+        } else {
+            // Content that was only taken over from an older component is found there.
+            let here = page
+                .entries_at(sequence)
+                .any(|entry| entry.content().as_ref().is_some_and(is_wanted));
+            drop(inner);
+            here && !view.forgotten(&lookup, sequence, component)?
+        };
+        if visible && self.was_seen(&lookup, candidate)? {
+            let near = near(url, candidate);
+            if copy {
+                self.findings.copies.push(near);
+            } else {
+                self.findings.near.push(near);
+                self.order.add(Standing { component, page: number });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The next pages of the list of a fingerprint in a memtable, which is named by its epoch and ordinal: up
+/// to so many behind the last one that was taken, and a place at or before which that stands.
+///
+/// They are copied, and the lock is not held: the list may grow meanwhile, by pages that are not wanted.
+pub(super) fn listed(
+    memtable: &Memtable,
+    (epoch, ordinal): (u32, u32),
+    (last, at): (&mut Option<u32>, &mut usize),
+    most: usize,
+) -> Result<Vec<u32>, Bug> {
+    let inner = memtable.read();
+    let all = inner.postings(epoch, ordinal);
+    let mut from = 0;
+    if let Some(last) = last {
+        // Pages that arrived since are in between, and have moved others on.
+        let place = all.iter().skip(*at).position(|page| page == last);
+        *at += place.or_bug("a page stays where its fingerprint is listed")?;
+        from = *at + 1;
+    }
+    let pages: Vec<u32> = all.iter().skip(from).take(most).copied().collect();
+    if let Some(page) = pages.last() {
+        (*last, *at) = (Some(*page), from);
+    }
+    Ok(pages)
 }
 
 fn near(url: String, candidate: &Candidate) -> Near {

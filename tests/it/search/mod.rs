@@ -3,6 +3,7 @@
 
 mod crowds;
 mod lists;
+mod page_pairs;
 mod pairs;
 mod shapes;
 

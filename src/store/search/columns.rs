@@ -1,0 +1,192 @@
+//! The fingerprints of all components as one column, for the join to read; and which components have
+//! one of them.
+
+use std::ops::Range;
+
+use super::Hit;
+use crate::bug::{Bug, OrBug, ensure};
+use crate::error::{Error, Result};
+use crate::search::{Candidate, Pair, Source};
+use crate::segment::EpochTables;
+use crate::store::component::{Component, ComponentId};
+use crate::store::memtable::Memtable;
+use crate::store::view::View;
+
+/// The fingerprints of all components, one after another, the oldest first. Several components may
+/// have a fingerprint.
+pub(super) struct Columns<'v> {
+    columns: Vec<(ComponentId, Column<'v>)>,
+    /// Where each of them begins, and then the end.
+    starts: Vec<u32>,
+}
+
+/// What one component has.
+enum Column<'v> {
+    Tables(&'v EpochTables),
+    Memory(&'v Memtable, Vec<u64>),
+}
+
+impl<'v> Columns<'v> {
+    pub(super) fn new(view: &'v View, epoch: u32) -> Result<Columns<'v>> {
+        let (mut columns, mut starts, mut end) = (Vec::new(), vec![0], 0_u32);
+        for component in view.components().rev() {
+            let (column, len) = match component {
+                Component::Segment(_, live) => {
+                    let Some(tables) = live.tables(epoch) else { continue };
+                    (Column::Tables(tables), tables.tables.len() as usize)
+                }
+                Component::Memtable(_, memtable) => {
+                    let all = memtable.read().all_fingerprints(epoch);
+                    let len = all.len();
+                    (Column::Memory(memtable, all), len)
+                }
+            };
+            let sum = u32::try_from(len).ok().and_then(|len| end.checked_add(len));
+            end = sum.ok_or(Error::Limit {
+                what: "fingerprints to find all pairs of",
+                max: u32::MAX.into(),
+                instead: "look for what is near to some of them",
+            })?;
+            columns.push((component.id(), column));
+            starts.push(end);
+        }
+        Ok(Columns { columns, starts })
+    }
+
+    /// The column that an ordinal lies in, by number, and its ordinal there.
+    #[expect(clippy::indexing_slicing, reason = "the first begins at 0, before any ordinal")]
+    fn place(&self, ordinal: u32) -> (usize, u32) {
+        let number = self.starts.partition_point(|start| *start <= ordinal) - 1;
+        (number, ordinal - self.starts[number])
+    }
+
+    /// Where a column ends.
+    fn end(&self, number: usize) -> Result<u32, Bug> {
+        self.starts.get(number + 1).copied().or_bug("an ordinal lies before the end of all")
+    }
+
+    fn column(&self, number: usize) -> Result<&(ComponentId, Column<'v>), Bug> {
+        self.columns.get(number).or_bug("an ordinal lies in a column")
+    }
+
+    /// The fingerprints in place, if they are all in one component.
+    fn in_place(&self, ordinals: &Range<u32>) -> Result<Option<&[u64]>> {
+        let (number, from) = self.place(ordinals.start);
+        let end = from + (ordinals.end - ordinals.start);
+        if ordinals.end > self.end(number)? {
+            return Ok(None);
+        }
+        match &self.column(number)?.1 {
+            Column::Tables(tables) => tables.fingerprints_in_place(from..end),
+            Column::Memory(_, all) => {
+                let there = all.get(from as usize..end as usize);
+                Ok(Some(there.or_bug("a column is as long as it was")?))
+            }
+        }
+    }
+
+    /// Fills `out` with fingerprints of one column.
+    fn fill(&self, number: usize, from: u32, out: &mut [u64]) -> Result<()> {
+        match &self.column(number)?.1 {
+            Column::Tables(tables) => tables.fingerprints(from, out),
+            Column::Memory(_, all) => {
+                let from = from as usize;
+                let there = all.get(from..from + out.len());
+                out.copy_from_slice(there.or_bug("a column is as long as it was")?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Prefetches what is read of a pair.
+    pub(super) fn prefetch(&self, pair: &Pair) {
+        for ordinal in [pair.left, pair.right] {
+            let (number, own) = self.place(ordinal);
+            if let Some((_, Column::Tables(tables))) = self.columns.get(number) {
+                tables.prefetch_posting(own);
+            }
+        }
+    }
+
+    /// Where each of some fingerprints is, which come with their ordinals: all components that have it.
+    /// Nowhere if an older component than that of its ordinal has it, so that of all ordinals of one
+    /// fingerprint one has a place. In order of the places among those asked for, the oldest component
+    /// first.
+    ///
+    /// Its own component is not asked; others are asked for many at once.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "places are those of the fingerprints, and of those asked for"
+    )]
+    pub(super) fn holders(
+        &self,
+        fingerprints: &[(u32, u64)],
+        epoch: u32,
+    ) -> Result<Vec<(usize, Hit)>> {
+        let homes: Vec<(usize, u32)> = fingerprints.iter().map(|f| self.place(f.0)).collect();
+        let mut hits: Vec<(usize, Hit)> = Vec::with_capacity(fingerprints.len());
+        let mut is_again = vec![false; fingerprints.len()];
+        for (number, (component, column)) in self.columns.iter().enumerate() {
+            let component = *component;
+            let mut asked: Vec<usize> = Vec::new();
+            for (place, &(home, ordinal)) in homes.iter().enumerate() {
+                if home == number && !is_again[place] {
+                    let fingerprint = fingerprints[place].1;
+                    let candidate = Candidate { ordinal, fingerprint, distance: 0 };
+                    hits.push((place, Hit { candidate, component }));
+                } else if !is_again[place] {
+                    asked.push(place);
+                }
+            }
+            let queries: Vec<u64> = asked.iter().map(|&place| fingerprints[place].1).collect();
+            let mut find = |asked_for: usize, candidate: Candidate| {
+                let place = asked[asked_for];
+                if number < homes[place].0 {
+                    is_again[place] = true;
+                } else {
+                    hits.push((place, Hit { candidate, component }));
+                }
+            };
+            match column {
+                Column::Tables(tables) => tables.find_each(&queries, 0, &mut find)?,
+                Column::Memory(_, all) if all.is_empty() => {}
+                Column::Memory(memtable, _) => {
+                    let (inner, mut equal) = (memtable.read(), Vec::new());
+                    for (asked_for, query) in queries.iter().enumerate() {
+                        inner.near(epoch, *query, 0, &mut equal);
+                        equal.drain(..).for_each(|candidate| find(asked_for, candidate));
+                    }
+                }
+            }
+        }
+        hits.sort_unstable_by_key(|(place, hit)| (*place, hit.component));
+        Ok(hits)
+    }
+}
+
+impl Source for Columns<'_> {
+    type Error = Error;
+
+    fn len(&self) -> u32 {
+        // There is one, if it is the only one.
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    fn read<'a>(&'a self, ordinals: Range<u32>, buffer: &'a mut [u64]) -> Result<&'a [u64]> {
+        if let Some(fingerprints) = self.in_place(&ordinals)? {
+            return Ok(fingerprints);
+        }
+        let mut rest = &mut *buffer;
+        let mut at = ordinals.start;
+        while at < ordinals.end {
+            let (number, from) = self.place(at);
+            let count = self.end(number)?.min(ordinals.end) - at;
+            let room = rest.split_at_mut_checked(count as usize);
+            let (now, later) = room.or_bug("there is room for as many as are read")?;
+            self.fill(number, from, now)?;
+            (rest, at) = (later, at + count);
+        }
+        ensure(rest.is_empty(), "there is room for as many as are read")?;
+        Ok(buffer)
+    }
+}

@@ -1,0 +1,259 @@
+//! Pairs of pages with equal or near fingerprints, across the components.
+//!
+//! The join meets pairs of fingerprints; their pages are taken from the postings where it met them. Pages
+//! with equal fingerprints are in posting lists, or in several components. All are passed on as they are
+//! found, so that memory does not grow with them.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::bearers::Bearers;
+use super::columns::Columns;
+use super::many::Expected;
+use super::pairs::{Fingerprints, join};
+use super::resolve::Search;
+use super::widen::wanted;
+use super::{Hit, Wanted};
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::progress::{Progress, Stage};
+use crate::search::{Pair, Source as _};
+use crate::store::component::Component;
+use crate::store::pairs::{PagePair, PairQuery, PairedPage};
+use crate::store::query::Query;
+use crate::store::snapshot::Snapshot;
+use crate::threads::share;
+
+/// Pairs handed over at a time, at most...
+const CHUNK_PAIRS: usize = 1024;
+/// ...and about how many bytes of URLs.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// Fingerprints of which a thread looks up the pages with equal ones, at a time.
+const CHUNK_FINGERPRINTS: u32 = 1 << 12;
+
+/// All pairs of pages that are asked for.
+pub(in crate::store) fn page_pairs(
+    snapshot: &Snapshot,
+    asked: &PairQuery,
+    progress: &Progress,
+    sink: impl Fn(&[PagePair]) -> ControlFlow<()> + Sync,
+) -> Result<()> {
+    progress.start(Stage::Joining, None)?;
+    let like = Query { epoch: asked.epoch, ..Query::new(0, asked.k).under(asked.under.clone()) };
+    let wanted = Wanted { bounds: None, ..wanted(snapshot, &like)? };
+    let columns = Columns::new(&snapshot.view, wanted.epoch)?;
+    let finder = Finder { snapshot, columns, wanted, each: asked.each.max(1), progress, sink };
+    if asked.equal && finder.equal()?.is_break() {
+        return progress.check();
+    }
+    if asked.k == 0 {
+        progress.finish();
+        return Ok(());
+    }
+    join(&finder.columns, finder.wanted.k, progress, |pairs| finder.near(pairs))
+}
+
+/// What finds pairs of pages, on several threads.
+struct Finder<'f, F> {
+    snapshot: &'f Snapshot,
+    columns: Columns<'f>,
+    wanted: Wanted<'f>,
+    each: usize,
+    progress: &'f Progress,
+    sink: F,
+}
+
+impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
+    fn search(&self) -> Search<'_, '_> {
+        Search::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence)
+    }
+
+    /// The pages of some fingerprints, which come with their ordinals, by their places. None of those that
+    /// an older component than that of the ordinal has, of those that are not wanted for where they are,
+    /// and of those that no page shows.
+    fn bearers(
+        &self,
+        fingerprints: &[(u32, u64)],
+        search: &mut Search<'_, '_>,
+        wants: impl Fn(&[(usize, Hit)]) -> Result<bool>,
+    ) -> Result<Vec<Option<Bearers>>> {
+        let mut hits = Vec::new();
+        for hits_of_one in
+            self.columns.holders(fingerprints, self.wanted.epoch)?.chunk_by(|a, b| a.0 == b.0)
+        {
+            if wants(hits_of_one)? {
+                hits.extend_from_slice(hits_of_one);
+            }
+        }
+        let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
+        let (mut ahead, mut taken) = (Expected::new(&self.snapshot.view, &in_order), 0);
+        let mut bearers = vec![None; fingerprints.len()];
+        for hits in hits.chunk_by(|a, b| a.0 == b.0) {
+            taken += hits.len();
+            ahead.until(taken, &self.wanted)?;
+            let (place, _) = hits.first().or_bug("a piece of a list is not empty")?;
+            let place = bearers.get_mut(*place).or_bug("a place among the fingerprints")?;
+            *place = Bearers::of(hits.iter().map(|(_, hit)| hit), search, self.progress)?;
+        }
+        Ok(bearers)
+    }
+
+    /// Pages with near fingerprints, of these pairs that the join met.
+    fn near(&self, pairs: &[Pair]) -> Result<ControlFlow<()>> {
+        let mut search = self.search();
+        let fingerprints = Fingerprints::of(pairs);
+        let bearers = self.bearers(&fingerprints.0, &mut search, |_| Ok(true))?;
+        let mut chunk = Chunk::new(self);
+        for pair in pairs.iter().filter(|pair| pair.distance > 0) {
+            let of = |ordinal| bearers.get(fingerprints.place(ordinal)).and_then(Option::as_ref);
+            let (Some(one), Some(other)) = (of(pair.left), of(pair.right)) else { continue };
+            let [first, second] = pair.fingerprints;
+            let (pages, both) = match first < second {
+                true => ([one, other], [first, second]),
+                false => ([other, one], [second, first]),
+            };
+            if self.near_pages(pages, both, &mut search, &mut chunk)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(chunk.pass_on())
+    }
+
+    /// Pages with two near fingerprints: each of the one with each of the other, as far as is asked for.
+    fn near_pages(
+        &self,
+        [lefts, rights]: [&Bearers; 2],
+        fingerprints: [u64; 2],
+        search: &mut Search<'_, '_>,
+        chunk: &mut Chunk<'_, F>,
+    ) -> Result<ControlFlow<()>> {
+        if self.each == 1 {
+            // What was looked up already.
+            return Ok(chunk.add([lefts.first()?, rights.first()?], fingerprints));
+        }
+        let mut lefts = lefts.clone();
+        for _ in 0..self.each {
+            let Some(left) = lefts.next(search, self.progress)? else { break };
+            let mut rights = rights.clone();
+            for _ in 0..self.each {
+                let Some(right) = rights.next(search, self.progress)? else { break };
+                if chunk.add([&left, &right], fingerprints).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Pages with equal fingerprints: looks at each fingerprint.
+    fn equal(&self) -> Result<ControlFlow<()>> {
+        let n = u64::from(self.columns.len());
+        self.progress.begin(Stage::Joining, Some(n));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let (next, ended) = (AtomicU64::new(0), AtomicBool::new(false));
+        let work = |(): &mut (), _: usize| -> Result<()> {
+            while !ended.load(Ordering::Relaxed) {
+                self.progress.check()?;
+                let from = next.fetch_add(CHUNK_FINGERPRINTS.into(), Ordering::Relaxed);
+                let ordinal = |at: u64| u32::try_from(at.min(n)).ok().or_bug("there are fewer");
+                let range = ordinal(from)?..ordinal(from + u64::from(CHUNK_FINGERPRINTS))?;
+                if range.is_empty() {
+                    break;
+                }
+                let passed = u64::from(range.end - range.start);
+                let flow = self.equal_of(range);
+                if !matches!(flow, Ok(ControlFlow::Continue(()))) {
+                    ended.store(true, Ordering::Relaxed);
+                }
+                let _: ControlFlow<()> = flow?;
+                self.progress.pass(passed);
+            }
+            Ok(())
+        };
+        share(0..threads, threads, || (), work).into_iter().collect::<Result<()>>()?;
+        Ok(if ended.into_inner() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Pages with equal fingerprints, of some fingerprints: each with those before it, as far as is asked
+    /// for.
+    fn equal_of(&self, ordinals: Range<u32>) -> Result<ControlFlow<()>> {
+        let mut search = self.search();
+        let mut buffer = vec![0; (ordinals.end - ordinals.start) as usize];
+        let fingerprints = self.columns.read(ordinals.clone(), &mut buffer)?;
+        let fingerprints: Vec<(u32, u64)> = ordinals.zip(fingerprints.iter().copied()).collect();
+        let bearers = self.bearers(&fingerprints, &mut search, |hits| self.may_be_several(hits))?;
+        let mut chunk = Chunk::new(self);
+        for ((_, fingerprint), bearers) in fingerprints.into_iter().zip(bearers) {
+            let Some(mut firsts) = bearers else { continue };
+            for _ in 0..self.each {
+                let Some(left) = firsts.next(&mut search, self.progress)? else { break };
+                let mut others = firsts.clone();
+                while let Some(right) = others.next(&mut search, self.progress)? {
+                    if chunk.add([&left, &right], [fingerprint; 2]).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+            }
+        }
+        Ok(chunk.pass_on())
+    }
+
+    /// Whether several pages have or had a fingerprint, by where it is.
+    fn may_be_several(&self, hits: &[(usize, Hit)]) -> Result<bool> {
+        let [(_, Hit { candidate, component })] = hits else { return Ok(true) };
+        let epoch = self.wanted.epoch;
+        match self.snapshot.view.component(*component)? {
+            Component::Segment(_, live) => {
+                let tables = live.tables(epoch).or_bug("a hit was found by tables of its epoch")?;
+                Ok(tables.single(candidate.ordinal)?.is_none())
+            }
+            Component::Memtable(_, memtable) => {
+                Ok(memtable.read().postings(epoch, candidate.ordinal).len() > 1)
+            }
+        }
+    }
+}
+
+/// Pairs that are passed on together.
+struct Chunk<'f, F> {
+    sink: &'f F,
+    progress: &'f Progress,
+    pairs: Vec<PagePair>,
+    bytes: usize,
+}
+
+impl<'f, F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Chunk<'f, F> {
+    fn new(finder: &'f Finder<'_, F>) -> Self {
+        let Finder { sink, progress, .. } = finder;
+        Chunk { sink, progress, pairs: Vec::new(), bytes: 0 }
+    }
+
+    fn add(&mut self, urls: [&Arc<str>; 2], fingerprints: [u64; 2]) -> ControlFlow<()> {
+        let ([left, right], [one, other]) = (urls, fingerprints);
+        self.bytes += left.len() + right.len();
+        self.pairs.push(PagePair {
+            left: PairedPage { url: Arc::clone(left), fingerprint: one },
+            right: PairedPage { url: Arc::clone(right), fingerprint: other },
+            distance: (one ^ other).count_ones(),
+        });
+        if self.pairs.len() < CHUNK_PAIRS && self.bytes < CHUNK_BYTES {
+            return ControlFlow::Continue(());
+        }
+        self.pass_on()
+    }
+
+    /// Passes on what there is.
+    fn pass_on(&mut self) -> ControlFlow<()> {
+        self.progress.find(self.pairs.len() as u64);
+        let flow = match &self.pairs[..] {
+            [] => ControlFlow::Continue(()),
+            pairs => (self.sink)(pairs),
+        };
+        self.pairs.clear();
+        self.bytes = 0;
+        // Whoever breaks ends the join; a progress that was cancelled is looked at there.
+        if self.progress.is_cancelled() { ControlFlow::Break(()) } else { flow }
+    }
+}
