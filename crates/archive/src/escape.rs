@@ -19,6 +19,9 @@ pub fn escape(text: &str) -> String {
 
 /// `text` as [`escape`] writes it, but uncut: for results, which users copy as a whole.
 pub fn whole(text: &str) -> String {
+    if text.bytes().all(|b| (0x20..0x7f).contains(&b)) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if is_unfit(c) {

@@ -49,9 +49,7 @@ impl Output {
 
     /// A JSON object on a line of its own.
     pub(super) fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
-        let line = serde_json::to_string(object)?;
-        self.stdout.write_all(escape::json(&line).as_bytes())?;
-        self.stdout.write_all(b"\n")
+        write_object(&mut self.stdout, object)
     }
 
     /// Where bytes go that are lines already.
@@ -70,4 +68,11 @@ impl Output {
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.stdout.flush()
     }
+}
+
+/// Writes a JSON object on a line of its own.
+pub(super) fn write_object(out: &mut impl Write, object: &impl Serialize) -> io::Result<()> {
+    let line = serde_json::to_string(object)?;
+    out.write_all(escape::json(&line).as_bytes())?;
+    out.write_all(b"\n")
 }

@@ -28,6 +28,7 @@ mod load;
 mod manual;
 mod named;
 mod no_threads;
+mod pairs;
 mod repair;
 mod report;
 mod revisit;

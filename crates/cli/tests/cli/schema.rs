@@ -150,6 +150,7 @@ impl Checker {
             &["near", print, "--epoch", epoch, "--ever", "--explain", "-k", "64"],
             &["near", print, "--epoch", epoch, "--nearest", "2"],
             &["pairs", "-k", "30"],
+            &["pairs", "--pages"],
             &["scan"],
             &["scan", "example.com"],
             &["diff", "--since", "2024-01-02"],
