@@ -116,8 +116,8 @@ pub struct NearPair {
 
 /// Which pairs of pages to find; for [`Snapshot::page_pairs`](super::Snapshot::page_pairs).
 ///
-/// A fingerprint that a million pages have, such as that of an error page, makes 500,000,000,000 pairs of
-/// them. So by default each fingerprint stands for its pages by the first in SURT
+/// A fingerprint that a million pages have, such as that of an error page, makes half a trillion pairs.
+/// So by default each fingerprint stands for its pages by the first in SURT
 /// order: two different fingerprints are one pair, and each further page is paired with the first one.
 /// That is a list as long as the pages and the pairs of fingerprints, and nothing is lost in it: the
 /// distance of any two pages is that of their fingerprints. [`each`](PairQuery::each) asks for more.

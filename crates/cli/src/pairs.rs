@@ -32,19 +32,18 @@ use simkeep_archive::escape;
   simkeep pairs --pages --each 10
   simkeep pairs --json | jq -r '[.left.url, .right.url] | @tsv'
 
-All fingerprints are joined with each other at once, which takes seconds for tens of millions. Memory does
-not grow with the pages or pairs.
+All fingerprints are joined with each other at once, which takes seconds for tens of millions. Memory
+does not grow with the pages or pairs.
 
-A fingerprint that a million pages have, such as that of an error page, makes half a trillion pairs of pages.
-So --pages lists a page for each page after the first: copies as pairs with the first page that has the
-fingerprint (first in SURT order, in which the pages of a host stand together), and two near fingerprints as
-one pair of their first pages. No page with a copy or a near-duplicate is missing, what hangs together in the
-list is alike, and a page is as far from another as their fingerprints are. --each N pairs the first N pages
-of each fingerprint: with all that have the same, and with the first N of each near one. \"--each all\" lists
-all pairs, however many those are.
+A fingerprint that a million pages have, such as that of an error page, makes half a trillion pairs of
+pages. So --pages pairs copies with the first page that has the fingerprint (first in SURT order, in
+which the pages of a host stand together), and two near fingerprints by their first pages. No page with
+a copy or a near-duplicate is missing, what hangs together in the list is alike, and two pages are as
+far apart as their fingerprints. --each N pairs the first N pages of each fingerprint: with all that
+have the same, and with the first N of each near one. \"--each all\" lists all pairs, however many.
 
-With --json, an object a pair: \"distance\", its \"band\" and \"words_changed\" as of `simkeep near`, and \"left\" and
-\"right\" with \"fingerprint\" and \"url\".
+With --json, an object a pair: \"distance\", its \"band\" and \"words_changed\" as of `simkeep near`, and
+\"left\" and \"right\" with \"fingerprint\" and \"url\".
 
 Exits with 1 if there is no such pair.")]
 pub(super) struct Pairs {

@@ -1,8 +1,8 @@
 //! Pairs of pages with equal or near fingerprints, across the components.
 //!
-//! The join meets pairs of fingerprints; their pages are taken from the postings where it met them. Pages
-//! with equal fingerprints are in posting lists, or in several components. All are passed on as they are
-//! found, so that memory does not grow with them.
+//! The join meets pairs of fingerprints; their pages are taken from the postings where it met them.
+//! Pages with equal fingerprints are in posting lists, or in several components. All are passed on as
+//! they are found, so that memory does not grow with them.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -70,9 +70,9 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Search::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence)
     }
 
-    /// The pages of some fingerprints, which come with their ordinals, by their places. None of those that
-    /// an older component than that of the ordinal has, of those that are not wanted for where they are,
-    /// and of those that no page shows.
+    /// The pages of some fingerprints, which come with their ordinals, by their places. None of those
+    /// that an older component than that of the ordinal has, of those that are not wanted for where they
+    /// are, and of those that no page shows.
     fn bearers(
         &self,
         fingerprints: &[(u32, u64)],
@@ -176,8 +176,8 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(if ended.into_inner() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// Pages with equal fingerprints, of some fingerprints: each with those before it, as far as is asked
-    /// for.
+    /// Pages with equal fingerprints, of some fingerprints: each with those before it, as far as is
+    /// asked for.
     fn equal_of(&self, ordinals: Range<u32>) -> Result<ControlFlow<()>> {
         let mut search = self.search();
         let mut buffer = vec![0; (ordinals.end - ordinals.start) as usize];

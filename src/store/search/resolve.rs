@@ -455,8 +455,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// The next pages of the list of a fingerprint in a memtable, which is named by its epoch and ordinal: up
-/// to so many behind the last one that was taken, and a place at or before which that stands.
+/// The next pages of the list of a fingerprint in a memtable, which is named by its epoch and ordinal:
+/// up to so many behind the last one that was taken, and a place at or before which that stands.
 ///
 /// They are copied, and the lock is not held: the list may grow meanwhile, by pages that are not wanted.
 pub(super) fn listed(
