@@ -5,6 +5,7 @@
 
 mod census;
 mod compaction;
+mod dump;
 mod found;
 mod hosts;
 mod journal;
@@ -19,6 +20,7 @@ mod versions;
 
 pub use census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
 pub use compaction::Compaction;
+pub use dump::{DumpLine, DumpQuery};
 pub use found::Found;
 pub use journal::JournalView;
 pub use operations::{Done, Operation, Operations};

@@ -2,7 +2,7 @@
 
 use super::space::Space;
 use crate::error::Result;
-use crate::layout::{HEAD_BYTES, Kind, block_count};
+use crate::layout::{HEAD_BYTES, block_count};
 use crate::page::Epoch;
 use crate::search::Shape;
 use crate::store::{LiveSegment, Snapshot};
@@ -122,7 +122,7 @@ fn view(live: &LiveSegment) -> SegmentView {
         SectionView {
             kind: tag.kind.name(),
             part: tag.part,
-            epoch: is_of_epoch(tag.kind).then(|| Epoch::from_number(tag.epoch)),
+            epoch: tag.kind.is_of_epoch().then(|| Epoch::from_number(tag.epoch)),
             space: Space::of(tag.kind),
             offset: section.offset(),
             bytes: section.bytes(),
@@ -161,11 +161,6 @@ fn view(live: &LiveSegment) -> SegmentView {
         tables: tables.collect(),
         sections,
     }
-}
-
-/// Whether there is a section of this kind for each epoch.
-fn is_of_epoch(kind: Kind) -> bool {
-    kind >= Kind::Fingerprints && kind != Kind::Sums
 }
 
 /// Bytes of a segment that lie in no section: its head, its section table, and zeros in between.

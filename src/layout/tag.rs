@@ -95,6 +95,16 @@ impl Kind {
         }
     }
 
+    /// Whether there is one for each epoch.
+    pub(crate) fn is_of_epoch(self) -> bool {
+        self >= Kind::Fingerprints && self != Kind::Sums
+    }
+
+    /// Whether an epoch may have several.
+    pub(crate) fn has_parts(self) -> bool {
+        self >= Kind::Buckets && self != Kind::Sums
+    }
+
     pub(super) fn parse(value: u16) -> Option<Kind> {
         Kind::ALL.into_iter().find(|&kind| kind as u16 == value)
     }

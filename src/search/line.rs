@@ -15,7 +15,7 @@ pub(super) const LINE_PLACES: u32 = 32;
 pub(super) const NUMBER: u32 = LINE_PLACES - 2;
 
 /// Set in what is said there: there are more entries than there is room for, and they stand elsewhere.
-pub(super) const GOES_ON: u32 = 1 << 31;
+pub(crate) const GOES_ON: u32 = 1 << 31;
 
 /// Puts a number into two places.
 #[expect(clippy::indexing_slicing, reason = "they are of a line, or of whole lines")]

@@ -109,6 +109,7 @@ pub use column::Column;
 pub use cost::Cost;
 pub use index::{Part, Resources, Sink, build_index};
 pub use join::{Join, Pair, Source};
+pub(crate) use line::GOES_ON;
 pub use line::{LINE_BYTES, Line};
 pub use memory::Chains;
 pub use nearest::{Bounds, Extent};

@@ -12,12 +12,16 @@ use crate::page::{
 };
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
-const LAST: u8 = 1;
-const SETTLED: u8 = 2;
+pub(super) const LAST: u8 = 1;
+pub(super) const SETTLED: u8 = 2;
 /// When the page was last modified, which none of these visits heard.
-const MODIFIED: u8 = 4;
+pub(super) const MODIFIED: u8 = 4;
 /// The weight in force, and when it was given.
-const WEIGHED: u8 = 8;
+pub(super) const WEIGHED: u8 = 8;
+
+/// All of these, by the names that the format has for them.
+pub(super) const FLAGS: &[(u8, &str)] =
+    &[(LAST, "last"), (SETTLED, "settled"), (MODIFIED, "modified"), (WEIGHED, "weighed")];
 /// A page has fewer visits than this, so that sums of them have room.
 const VISITS_MAX: u64 = 1 << 48;
 

@@ -4,12 +4,21 @@ use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{Changes, LENGTHS};
 
 /// What is told, in the first byte.
-const UNCHANGED: u8 = 1;
-const DATED: u8 = 2;
-const UNDATED: u8 = 4;
+pub(super) const UNCHANGED: u8 = 1;
+pub(super) const DATED: u8 = 2;
+pub(super) const UNDATED: u8 = 4;
 /// When the page was last found changed; and by how many bits.
-const LAST: u8 = 8;
-const DISTANCE: u8 = 16;
+pub(super) const LAST: u8 = 8;
+pub(super) const DISTANCE: u8 = 16;
+
+/// All of these, by the names that the format has for them.
+pub(super) const FLAGS: &[(u8, &str)] = &[
+    (UNCHANGED, "unchanged"),
+    (DATED, "dated"),
+    (UNDATED, "undated"),
+    (LAST, "last"),
+    (DISTANCE, "distance"),
+];
 
 /// Appends how a page changes; nothing if there is no comparison.
 pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {

@@ -5,38 +5,38 @@ use crate::layout::{Cursor, Put, put_signed, put_varint};
 use crate::page::{Content, Digest, Entry, Epoch, Restated, Seen, Visit, Weighed, Weight};
 
 /// Low two bits of a tag: what was seen.
-const FAILED: u8 = 0;
-const NOT_MODIFIED: u8 = 1;
-const GONE: u8 = 2;
-const CONTENT: u8 = 3;
-const SEEN_MASK: u8 = 3;
+pub(super) const FAILED: u8 = 0;
+pub(super) const NOT_MODIFIED: u8 = 1;
+pub(super) const GONE: u8 = 2;
+pub(super) const CONTENT: u8 = 3;
+pub(super) const SEEN_MASK: u8 = 3;
 /// The status is the one before's.
-const SAME_STATUS: u8 = 1 << 2;
+pub(super) const SAME_STATUS: u8 = 1 << 2;
 /// The content is the one before's.
-const SAME_CONTENT: u8 = 1 << 3;
+pub(super) const SAME_CONTENT: u8 = 1 << 3;
 /// The fingerprint is given by the bits that moved; the epoch is the one before's.
-const MOVED_BITS: u8 = 1 << 4;
+pub(super) const MOVED_BITS: u8 = 1 << 4;
 /// A digest follows.
-const HAS_DIGEST: u8 = 1 << 5;
+pub(super) const HAS_DIGEST: u8 = 1 << 5;
 /// The time since the one before is in whole seconds, not in milliseconds.
-const SECONDS: u8 = 1 << 6;
+pub(super) const SECONDS: u8 = 1 << 6;
 
 /// The content is restated. It has no status, and two bits have another meaning: it has a
 /// fingerprint; its digest is that of the content before.
-const RESTATED: u8 = 1 << 7;
-const HAS_FINGERPRINT: u8 = SAME_STATUS;
-const SAME_DIGEST: u8 = SAME_CONTENT;
+pub(super) const RESTATED: u8 = 1 << 7;
+pub(super) const HAS_FINGERPRINT: u8 = SAME_STATUS;
+pub(super) const SAME_DIGEST: u8 = SAME_CONTENT;
 
 /// The entry is a weight, and has nothing else.
-const WEIGHED: u8 = RESTATED | FAILED;
+pub(super) const WEIGHED: u8 = RESTATED | FAILED;
 
 /// A tag of its own before that of a visit. The visit is followed by when the page was modified, in
 /// seconds or milliseconds before it, unless that is what it was when last heard of.
-const DATED: u8 = RESTATED | NOT_MODIFIED;
-const SAME_DATE: u8 = SAME_STATUS;
+pub(super) const DATED: u8 = RESTATED | NOT_MODIFIED;
+pub(super) const SAME_DATE: u8 = SAME_STATUS;
 
 /// Of content that is not restated: it has no fingerprint, and its epoch follows.
-const NO_FINGERPRINT: u8 = SAME_CONTENT | MOVED_BITS;
+pub(super) const NO_FINGERPRINT: u8 = SAME_CONTENT | MOVED_BITS;
 
 /// More bits than this are not named one by one: the whole fingerprint takes no more room.
 const MOVED_MAX: u32 = 6;

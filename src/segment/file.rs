@@ -90,6 +90,10 @@ impl Segment {
         Ok(())
     }
 
+    pub(super) fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
     pub(crate) fn id(&self) -> u64 {
         self.id
     }

@@ -163,6 +163,16 @@ impl Frame {
         self.sections.iter().filter(|s| s.tag.kind == Kind::Fingerprints).map(|s| s.tag.epoch)
     }
 
+    /// Where the table starts.
+    pub(super) fn table_at(&self) -> u64 {
+        self.table_at
+    }
+
+    /// How many roots there are.
+    pub(super) fn roots(&self) -> u64 {
+        self.table.roots.len() as u64
+    }
+
     /// A section; an empty one if there is none of that name.
     pub(crate) fn place(&self, tag: Tag) -> Section {
         if let Some(&plain) = self.plain.get(tag.kind as usize) {

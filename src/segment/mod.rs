@@ -9,6 +9,7 @@ mod build;
 mod carried;
 mod changes;
 mod column;
+mod dump;
 mod entries;
 mod file;
 mod frame;
@@ -34,6 +35,8 @@ mod tombstones;
 pub(crate) use carried::{
     head_of, put_carried, put_course, take_course, unpack_course, unpack_head,
 };
+pub use dump::DumpLine;
+pub(crate) use dump::Dumped;
 pub(crate) use entries::{Entries, count_visits, put_entries};
 pub(crate) use file::Segment;
 pub(crate) use frame::{Frame, read_stamp};

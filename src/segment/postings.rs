@@ -16,7 +16,7 @@ use crate::page::Digest;
 use crate::search::Column;
 
 /// The word refers to a list.
-const LIST: u32 = 1 << 31;
+pub(super) const LIST: u32 = 1 << 31;
 /// The fingerprint is in force on the page.
 const IN_FORCE: u32 = 1 << 30;
 
@@ -37,7 +37,7 @@ impl Posting {
         self.page | if self.in_force { IN_FORCE } else { 0 }
     }
 
-    fn parse(word: u32) -> Posting {
+    pub(super) fn parse(word: u32) -> Posting {
         Posting { page: word & (IN_FORCE - 1), in_force: word & IN_FORCE != 0 }
     }
 }

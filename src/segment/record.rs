@@ -20,11 +20,20 @@ const RESET: u8 = 1;
 /// Older segments know the page.
 const EARLIER: u8 = 2;
 /// Something of the head is carried.
-const CARRIED: u8 = 4;
+pub(super) const CARRIED: u8 = 4;
 /// Some of the entries are no visits.
-const OTHERS: u8 = 8;
+pub(super) const OTHERS: u8 = 8;
 /// Visits of the page were compared.
-const CHANGES: u8 = 16;
+pub(super) const CHANGES: u8 = 16;
+
+/// All flags, by the names that the format has for them.
+pub(super) const FLAGS: &[(u8, &str)] = &[
+    (RESET, "reset"),
+    (EARLIER, "earlier"),
+    (CARRIED, "carried"),
+    (OTHERS, "others"),
+    (CHANGES, "compared"),
+];
 
 /// What a segment is to know of a page.
 #[derive(Clone, Copy, Debug)]
@@ -251,7 +260,8 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// How the page changes, as it stands here; it may be missing if all entries tell it where it goes.
+    /// How the page changes, as it stands here; it may be missing if all entries tell it where it
+    /// goes.
     /// `None` if it cannot be read.
     pub(super) fn changes_unless(&self, is_told: bool) -> Option<Changes> {
         if self.flags & CARRIED == 0 {

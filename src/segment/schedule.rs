@@ -23,6 +23,10 @@ const FAILING: u8 = 4;
 /// The page was gone when last heard of.
 const GONE: u8 = 8;
 
+/// All flags, by the names that the format has for them.
+pub(super) const NAMES: &[(u8, &str)] =
+    &[(FIRST, "first"), (KNOWN, "known"), (FAILING, "failing"), (GONE, "gone")];
+
 /// Steps of an octave in which it is told for how long a page fails, as a power of two.
 const FAILING_STEPS: u32 = 10;
 
@@ -132,6 +136,11 @@ impl Row {
     /// The row, of a page that changes so.
     pub(crate) fn with(self, changes: &Changes) -> Row {
         if self.known { Row { code: Code::of(&changes.summary()), ..self } } else { self }
+    }
+
+    /// The [`seconds`] of the last visit.
+    pub(super) fn seconds(&self) -> u64 {
+        self.last
     }
 
     /// The seconds since the last visit, as of so many [`seconds`]; none if it is in the future.

@@ -16,6 +16,7 @@ mod dates;
 mod diff;
 mod directory;
 mod due;
+mod dump;
 mod epochs;
 mod examples;
 #[cfg(not(narrow_hash))]

@@ -4,9 +4,14 @@
 //! of the golden store, or a table of its catalog and a key. Each line has an offset, bytes, and
 //! what they mean, two spaces apart; `00*36` is 36 bytes of zero. The dumps of one source on one
 //! page show all of it without a gap.
+//!
+//! Those of a segment are what the crate prints of it, word by word; of the others the bytes are put
+//! right.
 
-use std::path::PathBuf;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
+use simkeep::inspect::{DumpLine, DumpQuery};
 use simkeep_testing::in_repository;
 
 use super::golden;
@@ -31,6 +36,55 @@ fn source(store: &Store, text: &str) -> Vec<u8> {
         [file] => std::fs::read(store.path.join(file)).unwrap(),
         _ => panic!("no source: {text}"),
     }
+}
+
+/// What the crate prints of a segment of a store.
+pub(crate) fn printed(store: &Path, id: u64) -> Vec<DumpLine> {
+    let (reader, mut lines) = (simkeep::Reader::open(store).unwrap(), Vec::new());
+    let there = reader.snapshot().dump(id, &DumpQuery::all(), |line| {
+        lines.push(line);
+        ControlFlow::Continue(())
+    });
+    assert!(there.unwrap());
+    lines
+}
+
+/// The number of a segment that a dump is of.
+fn segment_of(source: &str) -> Option<u64> {
+    source.strip_prefix("segments/")?.strip_suffix(".seg")?.parse().ok()
+}
+
+/// The dumps of segments as the crate prints them, each block from where it begins to where the next
+/// one does: how a file is divided into blocks, the page says.
+fn with_segments(store: &Store, text: &str) -> String {
+    let fence = |line: &str| line.strip_prefix("```dump ").and_then(segment_of);
+    let starts: Vec<(u64, u64)> = text
+        .lines()
+        .zip(text.lines().skip(1))
+        .filter_map(|(line, first)| Some((fence(line)?, parse(first).offset as u64)))
+        .collect();
+    let (mut out, mut block, mut is_shown) = (String::new(), 0, false);
+    for line in text.lines() {
+        if is_shown && line != "```" {
+            continue;
+        }
+        is_shown = false;
+        out.push_str(line);
+        out.push('\n');
+        if let Some(id) = fence(line) {
+            let (_, from) = starts[block];
+            block += 1;
+            let to = starts.get(block).filter(|next| next.0 == id).map_or(u64::MAX, |next| next.1);
+            let lines = printed(&store.path, id);
+            let begins = lines.iter().any(|line| line.offset == from);
+            assert!(begins, "no line begins at {from:04x}: divide the dump by hand");
+            for line in lines.iter().filter(|line| (from..to).contains(&line.offset)) {
+                out.push_str(&format!("{line}\n"));
+            }
+            is_shown = true;
+        }
+    }
+    out
 }
 
 /// A line of a dump: its offset, the length of what is shown, and the text that shows it.
@@ -62,6 +116,7 @@ fn show(like: &str, mut bytes: &[u8]) -> String {
 
 /// Goes through all dumps of a page. Returns the page as it should be, and how many dumps it has.
 fn corrected(store: &Store, text: &str) -> (String, usize) {
+    let text = &with_segments(store, text);
     let mut out = String::new();
     let mut dumps = 0;
     // What the dump at hand is of; for each source, how far it has been shown.
@@ -122,5 +177,6 @@ pub(crate) fn check() {
         for (line, right) in text.lines().zip(right.lines()) {
             assert_eq!(line, right, "format/{name} shows other bytes than the golden files have");
         }
+        assert_eq!(text, right, "format/{name}");
     }
 }

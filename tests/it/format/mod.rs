@@ -398,6 +398,29 @@ fn the_dumps_in_the_pages_are_the_golden_bytes() {
     dumps::check();
 }
 
+/// Writes the dumps on the pages of `format/` anew, as they are printed.
+#[test]
+#[ignore = "writes pages of format/"]
+fn make_dumps() {
+    dumps::refresh();
+}
+
+#[test]
+fn a_dump_has_all_bytes_of_a_segment_and_nothing_damaged() {
+    let store = store::Store::open(&golden_store());
+    for id in store.segment_rows.keys() {
+        let bytes = std::fs::read(store.path.join(format!("segments/{id:010}.seg"))).unwrap();
+        let mut at = 0;
+        for line in dumps::printed(&store.path, *id) {
+            assert_eq!((line.offset, line.damaged), (at, false), "{id}: {line}");
+            at += line.len;
+            let shown = &bytes[line.offset as usize..at as usize];
+            assert_eq!(line.bytes.as_deref(), Some(shown), "{id}: {line}");
+        }
+        assert_eq!(at, bytes.len() as u64);
+    }
+}
+
 #[test]
 fn the_keys_in_the_pages_follow_from_their_rules() {
     let text = std::fs::read_to_string(dumps::page("surt.md")).unwrap();

@@ -1,0 +1,120 @@
+//! One segment byte by byte.
+
+use std::ops::ControlFlow;
+
+use crate::error::Result;
+use crate::page::Epoch;
+pub use crate::segment::DumpLine;
+use crate::segment::Dumped;
+use crate::store::Snapshot;
+
+/// What of a segment to dump; for [`Snapshot::dump`].
+///
+/// ```
+/// use simkeep::inspect::DumpQuery;
+///
+/// let lists = DumpQuery::all().section("lists").from(0x8000);
+/// assert_eq!(lists.from, 0x8000);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DumpQuery {
+    /// All sections of this name, as [`SectionView`](super::SectionView) has them; or "head", "table"
+    /// or "trailer".
+    pub section: Option<String>,
+    /// Of those, the ones of this part.
+    pub part: Option<u16>,
+    /// The sections of the tables of this epoch.
+    pub epoch: Option<Epoch>,
+    /// An offset in the file: only what ends behind it.
+    pub from: u64,
+}
+
+impl DumpQuery {
+    /// The whole file, what lies between two sections included.
+    #[must_use]
+    pub fn all() -> DumpQuery {
+        DumpQuery::default()
+    }
+
+    /// Asks for the sections of a name.
+    #[must_use]
+    pub fn section(mut self, name: impl Into<String>) -> DumpQuery {
+        self.section = Some(name.into());
+        self
+    }
+
+    /// Asks for the sections of a part: which rotation, or which table of cells.
+    #[must_use]
+    pub fn part(mut self, part: u16) -> DumpQuery {
+        self.part = Some(part);
+        self
+    }
+
+    /// Asks for the sections of an epoch.
+    #[must_use]
+    pub fn epoch(mut self, epoch: Epoch) -> DumpQuery {
+        self.epoch = Some(epoch);
+        self
+    }
+
+    /// Begins at an offset in the file, with what ends behind it.
+    #[must_use]
+    pub fn from(mut self, offset: u64) -> DumpQuery {
+        self.from = offset;
+        self
+    }
+}
+
+impl Snapshot {
+    /// Passes on the bytes of one of the segments, each with its meaning, in the order of the file,
+    /// until
+    /// `sink` breaks. Returns whether any segment of this snapshot has the number.
+    ///
+    /// As text, a [`DumpLine`] is what the pages of `format/` show. A damaged block is a line that
+    /// says so, and what follows it is shown as far as it can be told apart; so damage is no error
+    /// here. Reads the file once, from the part on that is asked for, in the memory of a few blocks.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use simkeep::inspect::DumpQuery;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.seal()?;
+    /// let id = store.stats()?.segments[0].id;
+    /// let mut lines = Vec::new();
+    /// store.snapshot().dump(id, &DumpQuery::all().section("pages"), |line| {
+    ///     lines.push(line.to_string());
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert_eq!(lines[0], "0040  01                       1 page in this group");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) if the file cannot be opened.
+    pub fn dump(
+        &self,
+        id: u64,
+        asked: &DumpQuery,
+        mut sink: impl FnMut(DumpLine) -> ControlFlow<()>,
+    ) -> Result<bool> {
+        self.view().check()?;
+        let live = self.view().segments.iter().find(|live| live.segment.id() == id);
+        let Some(live) = live else { return Ok(false) };
+        let wanted = Dumped {
+            section: asked.section.as_deref(),
+            part: asked.part,
+            epoch: asked.epoch.map(|epoch| epoch.0),
+            from: asked.from,
+        };
+        self.heed(|| live.segment.dump(&wanted, &mut sink))?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,240 @@
+//! Sections of elements that are all as long, those of pages and of fingerprints.
+
+use super::reader::{Reader, Stop, Told};
+use super::words::{day, flags, key, many, number, quoted, section};
+use crate::layout::{BLOCK_BYTES, Kind, Tag, block_count};
+use crate::page::TIME_MIN;
+use crate::search::Address;
+use crate::segment::Segment;
+use crate::segment::frame::Frame;
+use crate::segment::schedule::{self, Row};
+
+/// Reads all elements of so many bytes, one or more at a time, from the one on that is asked for;
+/// what is damaged is passed over.
+pub(super) fn each<'r, 'f, 'o>(
+    reader: &mut Reader<'r, 'f, 'o>,
+    width: u64,
+    one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> Told,
+) -> Told {
+    let before = reader.out.from.saturating_sub(reader.section.offset()) / width;
+    each_from(reader, width, before, one)
+}
+
+/// [`each`], from this element on.
+fn each_from<'r, 'f, 'o>(
+    reader: &mut Reader<'r, 'f, 'o>,
+    width: u64,
+    before: u64,
+    mut one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> Told,
+) -> Told {
+    let count = reader.section.bytes() / width;
+    let mut index = before.min(count);
+    while index < count {
+        if reader.at != index * width {
+            reader.go_to(index * width);
+        }
+        match one(reader, index) {
+            Ok(()) => index = reader.at / width,
+            Err(stop) => {
+                reader.pass_over(stop, (index + 1..=count).map(|index| index * width))?;
+                index = reader.at / width;
+            }
+        }
+    }
+    let end = reader.section.bytes();
+    reader.rest(end, Some("it is shorter than an element"))
+}
+
+/// Where groups of pages start.
+pub(super) fn page_index(reader: &mut Reader<'_, '_, '_>) -> Told {
+    let groups = (reader.section.bytes() / 8).saturating_sub(1);
+    each(reader, 8, |reader, group| {
+        let start = number(reader.u64()?);
+        reader.line(match group {
+            group if group < groups => format!("group {} starts at {start}", number(group)),
+            0 => format!("no group: the section ends at {start}"),
+            _ => format!("and ends at {start}, with the section"),
+        })
+    })
+}
+
+pub(super) fn hashes(reader: &mut Reader<'_, '_, '_>) -> Told {
+    each(reader, 8, |reader, _| {
+        let hash = reader.u64()?;
+        reader.line(format!("{hash:016x}"))
+    })
+}
+
+/// The pages of the hashes. Their URLs are told where they can be read.
+pub(super) fn hash_pages(reader: &mut Reader<'_, '_, '_>, segment: &Segment) -> Told {
+    let pages = segment.numbers().pages;
+    each(reader, 4, |reader, _| {
+        let page = reader.u32()?;
+        if u64::from(page) >= pages {
+            return Err(Stop::Impossible("a page that there is not"));
+        }
+        let mut url = Vec::new();
+        let read = segment.page(page, &mut url).is_ok();
+        let url = if read { format!(", {}", quoted(&url)) } else { String::new() };
+        reader.line(format!("that is page {}{url}", number(page)))
+    })
+}
+
+pub(super) fn hash_directory(reader: &mut Reader<'_, '_, '_>) -> Told {
+    let buckets = (reader.section.bytes() / 4).saturating_sub(1);
+    each(reader, 4, |reader, bucket| {
+        let below = match reader.u32()? {
+            0 => "no hash is".to_owned(),
+            1 => "1 hash is".to_owned(),
+            hashes => format!("{} hashes are", number(hashes)),
+        };
+        let not = if bucket == buckets { ", which there is not" } else { "" };
+        reader.line(format!("{below} below bucket {}{not}", number(bucket)))
+    })
+}
+
+pub(super) fn filter(reader: &mut Reader<'_, '_, '_>) -> Told {
+    each(reader, 64, |reader, block| {
+        reader.take(64)?;
+        reader.line(format!("block {}", number(block)))
+    })
+}
+
+/// What decides when pages are visited again, in the order of their hashes.
+pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+    let pages = frame.place(Tag::of(Kind::HashPages));
+    each(reader, 16, |reader, place| {
+        let packed: [u8; 16] = reader.peek()?;
+        let row = Row::unpack(&packed).ok_or(Stop::Impossible("a row that there is not"))?;
+        let page = match reader.blocks.beside(&pages, place, 4)? {
+            Some(page) => format!("page {}", number(page)),
+            None => "a page".to_owned(),
+        };
+        if !row.known {
+            reader.take(16)?;
+            return reader.line(format!("{page}: not known"));
+        }
+        let seconds = row.seconds();
+        let time = i64::try_from(seconds).unwrap_or(0).saturating_mul(1000);
+        reader.take(5)?;
+        let time = day(time.saturating_add(TIME_MIN));
+        reader.line(format!("{page}: {} s: {time}", number(seconds)))?;
+        let bits = reader.u8()?;
+        let named = flags(bits, schedule::NAMES).unwrap_or_default();
+        reader.line(format!("flags: {named}"))?;
+        let slot = reader.u16()?;
+        reader.line(format!("slot {slot:04x}"))?;
+        let code = reader.u32()?;
+        reader.line(evidence(code, &row))?;
+        reader.take(2)?;
+        reader.line(format!("weight {}", row.weight()))?;
+        reader.take(2)?;
+        reader.line(match row.failing_seconds() {
+            None => "it does not fail".to_owned(),
+            Some(seconds) => format!("it fails for some {} s", number(seconds)),
+        })
+    })
+}
+
+fn evidence(code: u32, row: &Row) -> String {
+    if code == 0 {
+        return "no evidence".to_owned();
+    }
+    let summary = row.code.summary();
+    let changes = match summary.changes {
+        0 => "no changes".to_owned(),
+        changes => format!("some {}", many(changes, "change", "changes")),
+    };
+    let of = |count: u64, what: &str| match count {
+        0 => String::new(),
+        count => format!(", {} {what}", number(count)),
+    };
+    let (dated, returned) = (of(summary.dated, "dated"), of(summary.returned, "back"));
+    let unchanged = number(summary.quiet_ms / 1000);
+    format!("{changes}{dated}{returned}, unchanged for some {unchanged} s")
+}
+
+/// Prefixes that were forgotten.
+pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> Told {
+    let told = (|| {
+        while reader.at < reader.end {
+            let operation = reader.u64()?;
+            reader.line(format!("operation {}", number(operation)))?;
+            let len = reader.varint()?;
+            reader.line(format!("a prefix of {}:", many(len, "byte", "bytes")))?;
+            if len > 0 {
+                let prefix = key(reader.take(len)?);
+                reader.line(prefix)?;
+            }
+        }
+        Ok(())
+    })();
+    // Where the next one begins, only those before it say.
+    told.or_else(|stop| reader.pass_over(stop, std::iter::empty()))
+}
+
+pub(super) fn fingerprints(reader: &mut Reader<'_, '_, '_>) -> Told {
+    each(reader, 8, |reader, ordinal| {
+        let fingerprint = reader.u64()?;
+        let bits = many(fingerprint.count_ones().into(), "bit", "bits");
+        reader.line(format!("ordinal {}: {fingerprint:016x}, {bits} set", number(ordinal)))
+    })
+}
+
+/// How many fingerprints have fewer bits set: those that are as many are one line.
+pub(super) fn shards(reader: &mut Reader<'_, '_, '_>) -> Told {
+    let count = reader.section.bytes() / 4;
+    each_from(reader, 4, 0, |reader, bits| {
+        let fewer = reader.u32()?;
+        let mut next = bits + 1;
+        while next < count && reader.peek()? == fewer.to_le_bytes() {
+            reader.take(4)?;
+            next += 1;
+        }
+        let have = match fewer {
+            0 => "none has".to_owned(),
+            1 => "1 has".to_owned(),
+            fewer => format!("{} have", number(fewer)),
+        };
+        let than = match next - bits {
+            1 => format!("{bits}"),
+            2 => format!("{bits} or {}", bits + 1),
+            3 => format!("{bits}, {} or {}", bits + 1, bits + 2),
+            _ => format!("{bits}, {} ... {}", bits + 1, next - 1),
+        };
+        reader.line(format!("{have} fewer than {than} bits set"))
+    })
+}
+
+pub(super) fn shape(reader: &mut Reader<'_, '_, '_>) -> Told {
+    each(reader, 16, |reader, _| {
+        let words = [reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?];
+        let shape = match words {
+            [0, 0, 0, 0] => "no more tables".to_owned(),
+            [1, bits, lines, 0] if (Address { bits, lines }).is_possible() => {
+                let lines = many(lines.into(), "line", "lines");
+                format!("rotations by {}, {lines} a bucket", many(bits.into(), "bit", "bits"))
+            }
+            [2, 0, 0, cells] if cells > 0 => many(cells.into(), "cell", "cells"),
+            _ => return Err(Stop::Impossible("it names no shape that this version knows")),
+        };
+        reader.line(format!("shape: {shape}"))
+    })
+}
+
+pub(super) fn checksums(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+    let mut sections = frame.sections().iter();
+    let (mut of, mut from, mut blocks) = (None, 0, 0);
+    each(reader, 4, |reader, number_of| {
+        while number_of - from >= blocks {
+            from += blocks;
+            let next = sections.next().ok_or(Stop::Impossible("there is no such block"))?;
+            (of, blocks) = (Some(next.tag()), block_count(next.bytes()));
+        }
+        reader.take(4)?;
+        let of = of.map(section).unwrap_or_default();
+        reader.line(format!("block {} of: {of}", number(number_of - from)))
+    })
+}
+
+const _: () = assert!(BLOCK_BYTES.is_multiple_of(64), "no element lies in two blocks");

@@ -1,0 +1,151 @@
+//! Lists of entries.
+
+use super::reader::{Reader, Stop, Told};
+use super::words::{day, epoch, many, number};
+use crate::segment::entries::{
+    CONTENT, DATED, FAILED, GONE, HAS_DIGEST, HAS_FINGERPRINT, MOVED_BITS, NO_FINGERPRINT,
+    NOT_MODIFIED, RESTATED, SAME_CONTENT, SAME_DATE, SAME_DIGEST, SAME_STATUS, SECONDS, SEEN_MASK,
+    WEIGHED,
+};
+
+/// So many entries, one list. `name` says what one is, by its place in the list, if that is special.
+pub(super) fn entries(
+    reader: &mut Reader<'_, '_, '_>,
+    count: u64,
+    name: &dyn Fn(u64) -> &'static str,
+) -> Told {
+    for place in 0..count {
+        entry(reader, place == 0, name(place))?;
+    }
+    Ok(())
+}
+
+/// How many thousandths of a second a time is counted in.
+fn unit(tag: u8) -> (&'static str, i64) {
+    if tag & SECONDS == 0 { ("ms", 1) } else { ("s", 1000) }
+}
+
+fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> Told {
+    let mut tag = reader.u8()?;
+    let date = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == DATED);
+    if let Some(date) = date {
+        reader.line(format!("tag of a date: {}", of_date(date)?))?;
+        tag = reader.u8()?;
+    }
+    let prefix = if name.is_empty() { "tag: " } else { name };
+    let restated = tag & RESTATED != 0;
+    let weighed = tag & !SECONDS == WEIGHED;
+    let seen = tag & SEEN_MASK;
+    if restated && (date.is_some() || !weighed && seen != CONTENT) {
+        return Err(Stop::Impossible("a tag that there is not"));
+    }
+    reader.line(format!("{prefix}{}", of_tag(tag)))?;
+    time(reader, tag, first)?;
+    if weighed {
+        let weight = reader.u32()?;
+        return reader.line(f32::from_bits(weight).to_string());
+    }
+    if !restated && tag & SAME_STATUS == 0 {
+        let status = reader.varint()?;
+        reader.line(match status.checked_sub(1) {
+            None => "no status".to_owned(),
+            Some(status) => format!("status: {status} + 1"),
+        })?;
+    }
+    if seen == CONTENT && (restated || tag & NO_FINGERPRINT != SAME_CONTENT) {
+        content(reader, tag)?;
+    }
+    if tag & HAS_DIGEST != 0 && (seen == CONTENT || seen == NOT_MODIFIED) {
+        reader.take(16)?;
+        reader.line("digest")?;
+    }
+    match date {
+        Some(date) if date & SAME_DATE == 0 => {
+            let (unit, _) = unit(date);
+            let earlier = reader.signed()?;
+            reader.line(format!("modified {} {unit} before", number(earlier)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What follows the tag of a date.
+fn of_date(date: u8) -> Told<&'static str> {
+    match date & !DATED {
+        0 => Ok("in milliseconds"),
+        SECONDS => Ok("in seconds"),
+        SAME_DATE => Ok("as before"),
+        _ => Err(Stop::Impossible("a tag of a date that there is not")),
+    }
+}
+
+/// What a tag says.
+fn of_tag(tag: u8) -> String {
+    let seconds = tag & SECONDS != 0;
+    if tag & !SECONDS == WEIGHED {
+        return format!("a weight, in {}", if seconds { "seconds" } else { "milliseconds" });
+    }
+    let restated = tag & RESTATED != 0;
+    let seen = tag & SEEN_MASK;
+    let content = seen == CONTENT;
+    let mut said = vec![match seen {
+        _ if restated => "restated",
+        FAILED => "failed",
+        NOT_MODIFIED => "not modified",
+        GONE => "gone",
+        _ => "content",
+    }];
+    let none = content && !restated && tag & NO_FINGERPRINT == NO_FINGERPRINT;
+    for (is_said, what) in [
+        (restated && tag & HAS_FINGERPRINT != 0, "fingerprint"),
+        (!restated && tag & SAME_STATUS != 0, "same status"),
+        (none, "no fingerprint"),
+        (content && !restated && !none && tag & SAME_CONTENT != 0, "same content"),
+        (content && !none && tag & MOVED_BITS != 0, "moved bits"),
+        (restated && tag & SAME_DIGEST != 0, "same digest"),
+        (tag & HAS_DIGEST != 0, "digest"),
+        (seconds, "seconds"),
+    ] {
+        said.extend(is_said.then_some(what));
+    }
+    said.join(", ")
+}
+
+fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> Told {
+    let (name, ms) = unit(tag);
+    if !first {
+        let later = reader.varint()?;
+        return reader.line(format!("{} {name} later", number(later)));
+    }
+    let time = reader.signed()?;
+    let whole = time.checked_mul(ms).ok_or(Stop::Impossible("a time that there is not"))?;
+    reader.line(format!("{} {name}: {}", number(time), day(whole)))
+}
+
+/// The epoch and the fingerprint, or which bits are others.
+fn content(reader: &mut Reader<'_, '_, '_>, tag: u8) -> Told {
+    let restated = tag & RESTATED != 0;
+    let has_none = match restated {
+        true => tag & HAS_FINGERPRINT == 0,
+        false => tag & NO_FINGERPRINT == NO_FINGERPRINT,
+    };
+    if tag & MOVED_BITS != 0 && !has_none {
+        let moved = reader.u8()?;
+        let colon = if moved == 0 { "" } else { ":" };
+        reader.line(format!("{} moved{colon}", many(moved.into(), "bit", "bits")))?;
+        if moved > 0 {
+            let bits: Vec<String> = reader.take(moved.into())?.iter().map(u8::to_string).collect();
+            let bits = bits.join(", ");
+            reader.line(format!("{} {bits}", if moved == 1 { "bit" } else { "bits" }))?;
+        }
+        return Ok(());
+    }
+    let of = reader.varint()?;
+    let of = u32::try_from(of).map_err(|_| Stop::Impossible("an epoch that there is not"))?;
+    reader.line(epoch(of))?;
+    if has_none {
+        return Ok(());
+    }
+    let fingerprint = reader.u64()?;
+    reader.line(format!("fingerprint {fingerprint:016x}"))
+}

@@ -1,0 +1,154 @@
+//! A segment byte by byte, each with its meaning, in the notation of `format/segment.md`.
+//!
+//! The file is read block by block, with plain reads, and each line is passed on as it is read: it
+//! takes the memory of a few blocks, however large the segment is. A damaged block is a line that
+//! says so, and reading goes on at the first element behind it: what is not told apart before that is
+//! shown as bytes.
+//!
+//! This is the reader of the format that says what each byte means. What the tags and flags are, it
+//! takes from those who write them.
+
+mod columns;
+mod entries;
+mod frame;
+mod line;
+mod pages;
+mod reader;
+mod record;
+mod tables;
+mod words;
+
+use std::ops::ControlFlow;
+
+pub use line::DumpLine;
+
+use super::file::Segment;
+use super::frame::Section;
+use super::plain::PlainSegment;
+use crate::disk::{Access, DiskFile, Name};
+use crate::error::{Error, Result};
+use crate::layout::{HEAD_BYTES, Kind, TRAILER_BYTES, in_memory};
+use reader::{Blocks, Out, Reader, Stop, Told};
+
+/// What of a segment is dumped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dumped<'d> {
+    /// A section by its name, or "head", "table" or "trailer"; all, and what lies in between, if none
+    /// is named.
+    pub(crate) section: Option<&'d str>,
+    pub(crate) part: Option<u16>,
+    pub(crate) epoch: Option<u32>,
+    /// Only what ends behind this offset in the file.
+    pub(crate) from: u64,
+}
+
+impl Dumped<'_> {
+    fn wants(&self, section: &Section) -> bool {
+        let tag = section.tag();
+        self.section.is_none_or(|name| name == tag.kind.name())
+            && self.part.is_none_or(|part| tag.kind.has_parts() && part == tag.part)
+            && self.epoch.is_none_or(|epoch| tag.kind.is_of_epoch() && epoch == tag.epoch)
+            && section.offset() + section.bytes() > self.from
+    }
+
+    /// Whether something is wanted that is no section; "padding" if it lies between two of them.
+    fn wants_other(&self, name: &str) -> bool {
+        let all = (self.part, self.epoch) == (None, None);
+        all && self.section.is_none_or(|section| section == name)
+    }
+}
+
+impl Segment {
+    /// Passes on its bytes with their meaning, until that is all, or whoever takes them breaks.
+    pub(crate) fn dump(
+        &self,
+        wanted: &Dumped<'_>,
+        sink: &mut dyn FnMut(DumpLine) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut out = Out { from: wanted.from, sink };
+        match self.dump_to(wanted, &mut out) {
+            Ok(()) | Err(Stop::Enough) => Ok(()),
+            Err(Stop::Failed(error)) => Err(error),
+            Err(Stop::Damaged(_, flaw)) => Err(Error::Corrupt(flaw)),
+            Err(Stop::Impossible(what)) => Err(Error::corrupt(Name::Segment(self.id()), 0, what)),
+        }
+    }
+
+    fn dump_to(&self, wanted: &Dumped<'_>, out: &mut Out<'_>) -> Told {
+        let frame = self.frame();
+        let open = || self.open_plainly().map_err(Stop::Failed);
+        let file = open()?;
+        let read = |from: u64, to: u64| -> Told<Vec<u8>> {
+            let mut bytes = vec![0; in_memory(to - from)];
+            let name = Name::Segment(self.id());
+            let done = file.read_at(from, &mut bytes);
+            done.map_err(|e| Stop::Failed(Error::io("read", name, e))).map(|()| bytes)
+        };
+        if wanted.wants_other("head") {
+            frame::head(out, frame, &read(0, HEAD_BYTES)?)?;
+        }
+        let mut blocks = Blocks::new(PlainSegment::new(frame, open()?));
+        let mut before = HEAD_BYTES;
+        for section in frame.sections() {
+            if wanted.wants_other("padding") {
+                padding(out, before, &read(before, section.offset())?)?;
+            }
+            before = section.offset() + section.bytes();
+            if wanted.wants(section) && section.bytes() > 0 {
+                self.dump_section(Reader::new(&mut blocks, out, *section))?;
+            }
+        }
+        if wanted.wants_other("padding") {
+            padding(out, before, &read(before, frame.table_at())?)?;
+        }
+        let trailer = frame.bytes().saturating_sub(TRAILER_BYTES);
+        if wanted.wants_other("table") {
+            frame::table(out, frame, &read(frame.table_at(), trailer)?)?;
+        }
+        if wanted.wants_other("trailer") {
+            frame::trailer(out, frame, &read(trailer, frame.bytes())?)?;
+        }
+        Ok(())
+    }
+
+    fn dump_section(&self, mut reader: Reader<'_, '_, '_>) -> Told {
+        let (reader, frame) = (&mut reader, self.frame());
+        match reader.section.tag().kind {
+            Kind::Pages => pages::pages(reader, frame),
+            Kind::PageIndex => columns::page_index(reader),
+            Kind::Hashes => columns::hashes(reader),
+            Kind::HashPages => columns::hash_pages(reader, self),
+            Kind::HashDirectory => columns::hash_directory(reader),
+            Kind::Filter => columns::filter(reader),
+            Kind::Schedule => columns::schedule(reader, frame),
+            Kind::Tombstones => columns::tombstones(reader),
+            Kind::Fingerprints => columns::fingerprints(reader),
+            Kind::Shards => columns::shards(reader),
+            Kind::Shape => columns::shape(reader),
+            Kind::Postings => tables::postings(reader),
+            Kind::Lists => tables::lists(reader, frame),
+            Kind::Buckets => tables::buckets(reader, frame),
+            Kind::Rest => tables::rest(reader),
+            Kind::Cells | Kind::Further => tables::cells(reader),
+            Kind::Ordinals => tables::ordinals(reader),
+            Kind::Sums => columns::checksums(reader, frame),
+        }
+    }
+
+    fn open_plainly(&self) -> Result<Box<dyn DiskFile>> {
+        let name = Name::Segment(self.id());
+        self.disk().open(name, Access::Read).map_err(|e| Error::io("open", name, e))
+    }
+}
+
+/// What lies between two sections: zeros.
+fn padding(out: &mut Out<'_>, offset: u64, bytes: &[u8]) -> Told {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    if bytes.iter().all(|byte| *byte == 0) {
+        return out.show(offset, bytes, "padding");
+    }
+    let (len, meaning) = (bytes.len() as u64, "damaged: padding that is not zeros".to_owned());
+    out.line(DumpLine { offset, len, bytes: Some(bytes.to_vec()), meaning, damaged: true })
+}

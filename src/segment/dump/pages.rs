@@ -1,0 +1,138 @@
+//! The pages of a segment: groups, and the records in them.
+
+use super::reader::{Reader, Stop, Told};
+use super::record;
+use super::words::{many, number, quoted};
+use crate::layout::{GROUP_PAGES, Kind, Tag};
+use crate::segment::frame::{Frame, Section};
+
+/// Where the records of a group are, which page each is of, and where the last one ends.
+struct Records {
+    starts: Vec<u64>,
+    end: u64,
+}
+
+pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+    let index = frame.place(Tag::of(Kind::PageIndex));
+    let groups = frame.numbers().pages.div_ceil(GROUP_PAGES);
+    let mut group = first_group(reader, &index, groups)?;
+    while group < groups {
+        let bounds = (start(reader, &index, group)?, start(reader, &index, group + 1)?);
+        if let Some(from) = bounds.0.filter(|from| *from >= reader.mark()) {
+            // What is before it belongs to a group that is damaged.
+            reader.rest(from, Some("no page has these bytes"))?;
+            reader.go_to(from);
+        }
+        reader.end = bounds.1.unwrap_or(reader.section.bytes()).min(reader.section.bytes());
+        group += 1;
+        match one_group(reader, (group - 1) * GROUP_PAGES, bounds.1) {
+            Ok(()) => {}
+            Err(stop) => {
+                // On with the first group that is whole; those before it are named with the damage.
+                let from = reader.damaged_to(&stop);
+                let mut next = None;
+                while group < groups && next.is_none() {
+                    next = start(reader, &index, group)?.filter(|start| *start >= from);
+                    group += u64::from(next.is_none());
+                }
+                reader.end = reader.section.bytes();
+                reader.pass_over(stop, next.into_iter())?;
+            }
+        }
+    }
+    let end = reader.section.bytes();
+    reader.rest(end, Some("no page has these bytes"))
+}
+
+/// The last group that begins at or before what is asked for.
+fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) -> Told<u64> {
+    let wanted = reader.out.from.saturating_sub(reader.section.offset());
+    let (mut low, mut high) = (0, groups);
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        // Where the index is damaged, nothing is skipped.
+        match start(reader, index, middle)? {
+            Some(start) if start <= wanted => low = middle,
+            Some(_) => high = middle,
+            None => return Ok(0),
+        }
+    }
+    if let Some(from) = start(reader, index, low)?.filter(|_| low > 0) {
+        reader.go_to(from);
+    }
+    Ok(low)
+}
+
+/// Where a group starts; the last number is where the section ends. None if that is damaged.
+fn start(reader: &mut Reader<'_, '_, '_>, index: &Section, group: u64) -> Told<Option<u64>> {
+    let bytes = reader.section.bytes();
+    Ok(reader.blocks.beside(index, group, 8)?.filter(|start| *start <= bytes))
+}
+
+/// A group whose first page has this ordinal, and which ends there, if that is known.
+fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> Told {
+    let count = reader.varint()?;
+    if count > GROUP_PAGES {
+        return Err(Stop::Impossible("a group has more pages than it may"));
+    }
+    reader.line(format!("{} in this group", many(count, "page", "pages")))?;
+    let heads = reader.varint()?;
+    reader.line(format!("{} of heads", many(heads, "byte", "bytes")))?;
+    let records = heads_of(reader, first, count, heads)?;
+    if let Some(end) = end.filter(|end| *end < records.end) {
+        reader.end = end;
+        return Err(Stop::Impossible("the records end beyond their group"));
+    }
+    for (start, page) in records.starts.iter().zip(first..) {
+        if reader.mark() > *start {
+            continue;
+        }
+        let after = records.starts.iter().copied().chain([records.end]);
+        let mut after = after.filter(|place| place > start);
+        reader.end = after.clone().next().unwrap_or(records.end);
+        if let Err(stop) = record::record(reader, page) {
+            reader.end = reader.section.bytes();
+            if reader.damaged_to(&stop) > records.end {
+                // The whole rest of the group, and maybe more.
+                return Err(stop);
+            }
+            reader.pass_over(stop, &mut after)?;
+        }
+    }
+    reader.end = end.unwrap_or(records.end);
+    if end.is_some_and(|end| end != reader.mark()) {
+        return Err(Stop::Impossible("no page has these bytes"));
+    }
+    Ok(())
+}
+
+/// The heads of a group.
+fn heads_of(reader: &mut Reader<'_, '_, '_>, first: u64, count: u64, heads: u64) -> Told<Records> {
+    let end = reader.mark().saturating_add(heads);
+    let beyond = Stop::Impossible("the heads go on beyond their group");
+    if end > reader.end {
+        return Err(beyond);
+    }
+    let of_group = std::mem::replace(&mut reader.end, end);
+    let (mut starts, mut at) = (Vec::new(), end);
+    for page in first..first + count {
+        let shared = reader.varint()?;
+        let shared = many(shared, "byte", "bytes");
+        reader.line(format!("page {}: shares {shared} with the URL before", number(page)))?;
+        let added = reader.varint()?;
+        reader.line(format!("and adds {}", number(added)))?;
+        let record = reader.varint()?;
+        reader.line(format!("its record has {}", many(record, "byte", "bytes")))?;
+        starts.push(at);
+        at = at.saturating_add(record);
+        if added > 0 {
+            let text = quoted(reader.take(added)?);
+            reader.line(text)?;
+        }
+    }
+    if reader.mark() != end {
+        return Err(Stop::Impossible("the heads are shorter than they say"));
+    }
+    reader.end = of_group;
+    if at > of_group { Err(beyond) } else { Ok(Records { starts, end: at }) }
+}

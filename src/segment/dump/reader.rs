@@ -1,0 +1,283 @@
+//! Reading a section from front to end, field by field: what is read since the last line is the next
+//! one.
+
+use std::ops::ControlFlow;
+
+use super::line::DumpLine;
+use crate::error::{Corruption, Error};
+use crate::layout::{BLOCK_BYTES, Cursor, in_memory};
+use crate::segment::frame::Section;
+use crate::segment::plain::PlainSegment;
+
+/// Why reading a field ends.
+pub(super) enum Stop {
+    /// It lies in this block, which is damaged in this way.
+    Damaged(u64, Corruption),
+    /// The bytes say what cannot be.
+    Impossible(&'static str),
+    /// Whoever takes the lines has enough.
+    Enough,
+    /// No more can be read at all.
+    Failed(Error),
+}
+
+/// Something that was read.
+pub(super) type Told<T = ()> = std::result::Result<T, Stop>;
+
+impl From<crate::Bug> for Stop {
+    fn from(bug: crate::Bug) -> Stop {
+        Stop::Failed(bug.into())
+    }
+}
+
+/// Where lines go.
+pub(super) struct Out<'o> {
+    /// Lines that end at or before this offset in the file are left out.
+    pub(super) from: u64,
+    pub(super) sink: &'o mut dyn FnMut(DumpLine) -> ControlFlow<()>,
+}
+
+impl Out<'_> {
+    pub(super) fn line(&mut self, line: DumpLine) -> Told {
+        if line.offset + line.len <= self.from {
+            return Ok(());
+        }
+        match (self.sink)(line) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Stop::Enough),
+        }
+    }
+
+    /// A line of bytes that are sound.
+    pub(super) fn show(&mut self, offset: u64, bytes: &[u8], meaning: impl Into<String>) -> Told {
+        let (bytes, len) = (Some(bytes.to_vec()), bytes.len() as u64);
+        self.line(DumpLine { offset, len, bytes, meaning: meaning.into(), damaged: false })
+    }
+}
+
+/// A block of a section that is held.
+pub(super) struct Held {
+    section: Section,
+    block: u64,
+    bytes: Vec<u8>,
+}
+
+/// The blocks of a segment, of which some are held: sections are read beside each other.
+pub(super) struct Blocks<'f> {
+    plain: PlainSegment<'f>,
+    /// The one that is read on, and one of another section that says more about it.
+    held: [Option<Held>; 2],
+}
+
+impl<'f> Blocks<'f> {
+    pub(super) fn new(plain: PlainSegment<'f>) -> Blocks<'f> {
+        Blocks { plain, held: [None, None] }
+    }
+
+    /// A block, held in this place.
+    fn block(&mut self, place: usize, section: &Section, block: u64) -> Told<&[u8]> {
+        let [first, second] = &mut self.held;
+        let held = if place == 0 { first } else { second };
+        let is_held = |held: &Held| (held.section.number, held.block) == (section.number, block);
+        if !held.as_ref().is_some_and(is_held) {
+            let bytes = match self.plain.block(section, block) {
+                Ok(bytes) => bytes.to_vec(),
+                Err(Error::Corrupt(flaw)) => return Err(Stop::Damaged(block, flaw)),
+                Err(error) => return Err(Stop::Failed(error)),
+            };
+            *held = Some(Held { section: *section, block, bytes });
+        }
+        Ok(held.as_ref().map_or(&[], |held| &held.bytes))
+    }
+
+    /// A number that stands in another section, which is of numbers of so many bytes; none if it is
+    /// damaged.
+    pub(super) fn beside(
+        &mut self,
+        section: &Section,
+        index: u64,
+        width: u64,
+    ) -> Told<Option<u64>> {
+        let Some(at) = index.checked_mul(width).filter(|at| at + width <= section.bytes()) else {
+            return Ok(None);
+        };
+        let within = in_memory(at % BLOCK_BYTES);
+        let bytes = match self.block(1, section, at / BLOCK_BYTES) {
+            Ok(block) => block.get(within..).and_then(|rest| rest.get(..in_memory(width))),
+            Err(Stop::Damaged(..)) => None,
+            Err(stop) => return Err(stop),
+        };
+        let word = |bytes: &[u8]| {
+            let mut word = [0; 8];
+            word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            u64::from_le_bytes(word)
+        };
+        Ok(bytes.map(word))
+    }
+}
+
+/// A section on its way.
+pub(super) struct Reader<'r, 'f, 'o> {
+    pub(super) blocks: &'r mut Blocks<'f>,
+    pub(super) out: &'r mut Out<'o>,
+    pub(super) section: Section,
+    /// The next byte.
+    pub(super) at: u64,
+    /// Nothing is read from here on.
+    pub(super) end: u64,
+    /// What was read since the last line.
+    held: Vec<u8>,
+}
+
+impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
+    pub(super) fn new(
+        blocks: &'r mut Blocks<'f>,
+        out: &'r mut Out<'o>,
+        section: Section,
+    ) -> Reader<'r, 'f, 'o> {
+        Reader { blocks, out, section, at: 0, end: section.bytes(), held: Vec::new() }
+    }
+
+    /// Where the next line begins.
+    pub(super) fn mark(&self) -> u64 {
+        self.at - self.held.len() as u64
+    }
+
+    /// Takes so many bytes: those of the next line end with them.
+    pub(super) fn take(&mut self, len: u64) -> Told<&[u8]> {
+        if len > self.end.saturating_sub(self.at) {
+            return Err(Stop::Impossible("it goes on beyond where it ends"));
+        }
+        let (before, end) = (self.held.len(), self.at + len);
+        while self.at < end {
+            let (block, within) = (self.at / BLOCK_BYTES, in_memory(self.at % BLOCK_BYTES));
+            let bytes = self.blocks.block(0, &self.section, block)?;
+            let bytes = bytes.get(within..).unwrap_or(&[]);
+            let most = in_memory((end - self.at).min(bytes.len() as u64));
+            if most == 0 {
+                return Err(Stop::Impossible("its block is shorter than it has to be"));
+            }
+            self.held.extend(bytes.iter().take(most));
+            self.at += most as u64;
+        }
+        Ok(self.held.get(before..).unwrap_or(&[]))
+    }
+
+    /// Bytes that are taken later.
+    pub(super) fn peek<const N: usize>(&mut self) -> Told<[u8; N]> {
+        let bytes = self.take(N as u64)?;
+        let bytes = *bytes.as_array().ok_or(SHORT)?;
+        self.at -= N as u64;
+        self.held.truncate(self.held.len() - N);
+        Ok(bytes)
+    }
+
+    pub(super) fn u8(&mut self) -> Told<u8> {
+        Ok(self.take(1)?.first().copied().unwrap_or(0))
+    }
+
+    fn cursor(&mut self, len: u64) -> Told<Cursor<'_>> {
+        self.take(len).map(Cursor::new)
+    }
+
+    pub(super) fn u16(&mut self) -> Told<u16> {
+        self.cursor(2)?.u16().ok_or(SHORT)
+    }
+
+    pub(super) fn u32(&mut self) -> Told<u32> {
+        self.cursor(4)?.u32().ok_or(SHORT)
+    }
+
+    pub(super) fn u64(&mut self) -> Told<u64> {
+        self.cursor(8)?.u64().ok_or(SHORT)
+    }
+
+    fn packed(&mut self) -> Told<Vec<u8>> {
+        /// Bytes of the longest number.
+        const LEN_MAX: usize = 10;
+        let mut bytes = vec![self.u8()?];
+        while bytes.last().is_some_and(|byte| *byte >= 0x80) && bytes.len() < LEN_MAX {
+            bytes.push(self.u8()?);
+        }
+        Ok(bytes)
+    }
+
+    pub(super) fn varint(&mut self) -> Told<u64> {
+        Cursor::new(&self.packed()?).varint().ok_or(TOO_LONG)
+    }
+
+    pub(super) fn signed(&mut self) -> Told<i64> {
+        Cursor::new(&self.packed()?).signed().ok_or(TOO_LONG)
+    }
+
+    /// A line of what was read since the last one.
+    pub(super) fn line(&mut self, meaning: impl Into<String>) -> Told {
+        let offset = self.section.offset() + self.mark();
+        let bytes = std::mem::take(&mut self.held);
+        self.out.show(offset, &bytes, meaning)
+    }
+
+    /// Goes on at a later place, without a line of what is before it.
+    pub(super) fn go_to(&mut self, at: u64) {
+        (self.at, self.end) = (at, self.section.bytes());
+        self.held.clear();
+    }
+
+    /// Where the damage ends at the earliest that stopped reading.
+    pub(super) fn damaged_to(&self, stop: &Stop) -> u64 {
+        match stop {
+            Stop::Damaged(block, _) => (block + 1) * BLOCK_BYTES,
+            _ => self.mark() + 1,
+        }
+    }
+
+    /// What was to be read stopped in this way. If nothing but that is wrong, passes on what lies
+    /// there, up to where it can go on: the first of these places behind the damage, or the end.
+    pub(super) fn pass_over(&mut self, stop: Stop, mut places: impl Iterator<Item = u64>) -> Told {
+        let from = self.damaged_to(&stop);
+        let damage = match stop {
+            Stop::Damaged(..) => None,
+            Stop::Impossible(what) => Some(what),
+            other => return Err(other),
+        };
+        let to = places.find(|place| *place >= from).unwrap_or(u64::MAX);
+        self.rest(to.min(self.section.bytes()), damage)
+    }
+
+    /// Passes on bytes up to a place that are not told apart, and why not if that is their own fault.
+    pub(super) fn rest(&mut self, to: u64, mut damage: Option<&'static str>) -> Told {
+        let from = self.mark();
+        self.go_to(from);
+        while self.at < to {
+            let (block, start) = (self.at / BLOCK_BYTES, self.at);
+            let end = to.min((block + 1) * BLOCK_BYTES);
+            let offset = self.section.offset() + start;
+            match self.take(end - start) {
+                Ok(_) => {
+                    let bytes = std::mem::take(&mut self.held);
+                    let why = damage.take();
+                    let (meaning, damaged) = match why {
+                        Some(what) => (format!("damaged: {what}"), true),
+                        None => ("not told apart, for the damage beside it".to_owned(), false),
+                    };
+                    let len = bytes.len() as u64;
+                    let bytes = Some(bytes);
+                    self.out.line(DumpLine { offset, len, bytes, meaning, damaged })?;
+                }
+                Err(Stop::Damaged(_, flaw)) => {
+                    let meaning = format!("damaged block {block}: {}", flaw.what);
+                    let len = end - start;
+                    let line = DumpLine { offset, len, bytes: None, meaning, damaged: true };
+                    self.out.line(line)?;
+                    damage = None;
+                    self.go_to(end);
+                }
+                Err(stop) => return Err(stop),
+            }
+        }
+        Ok(())
+    }
+}
+
+const SHORT: Stop = Stop::Impossible("it is shorter than its number");
+const TOO_LONG: Stop = Stop::Impossible("a number is too long");
