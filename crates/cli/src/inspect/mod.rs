@@ -1,6 +1,7 @@
 //! `inspect`: what a store is made of, and what it knows.
 
 mod census;
+mod dump;
 mod epoch;
 mod fingerprint;
 mod help;
@@ -22,7 +23,7 @@ pub(super) use host::Answer as OfHost;
 pub(super) use journal::Answer as OfJournal;
 pub(super) use overview::Answer;
 pub(super) use page::Answer as OfPage;
-pub(super) use segment::Answer as OfSegment;
+pub(super) use segment::Line as OfSegment;
 
 /// Look inside a store: what is in it, and where its space goes
 ///

@@ -15,17 +15,37 @@ use super::super::table::{Table, left, right};
 use super::super::time::Clock;
 use super::super::visit;
 use super::super::words::{bytes, count};
+use super::dump::{self, Dump};
 use simkeep_archive::escape;
 
 /// A segment: its numbers, its sections, and the tables of its fingerprints
 ///
-/// The names of the sections are those of format/segment.md.
+/// The names of the sections are those of format/segment.md. With --dump, its bytes, each with what it
+/// means, as they stand on that page.
 #[derive(Args)]
+#[command(after_long_help = HELP)]
 pub(super) struct SegmentOf {
     /// The number of the segment, which its file is named after
     #[arg(value_name = "NUMBER")]
     id: u64,
+    #[command(flatten)]
+    dump: Dump,
 }
+
+const HELP: &str = "Examples:
+  simkeep inspect segment 2
+  simkeep inspect segment 2 --dump --section pages
+  simkeep inspect segment 2 --dump --section fingerprints --epoch html/1 --all
+  simkeep inspect segment 2 --dump --from 8a40 --lines 100 --json
+
+A line of a dump has the offset in the file, in hexadecimal digits, the bytes, and what they mean; below
+it are the bytes that have no room beside them. 00*36 are 36 bytes of zero. ??*4096 is a block that its
+checksum does not vouch for: it is named there, and what follows it is shown as soon as it can be told
+apart. With damage the exit code is 4. Without --section it is the whole file, with its \"head\", \"table\"
+and \"trailer\", which can be named as sections, too.
+
+With --json, an object a line of the dump: \"offset\", \"size_bytes\", \"bytes\" in hexadecimal digits (null
+if they are damaged), \"meaning\" and \"damaged\".";
 
 impl SegmentOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
@@ -38,6 +58,9 @@ impl SegmentOf {
             say(&format!("there is no segment {}; these there are: {live}", self.id));
             return Ok(Exit::Nothing);
         };
+        if self.dump.is_asked_for() {
+            return self.dump.run(&segment, &snapshot, common, output);
+        }
         if common.json {
             let saw = Saw::of(&reader);
             output.object(&Answer::new(&segment, snapshot.epochs(), saw)?)?;
@@ -129,6 +152,15 @@ fn print(
         )?;
     }
     Ok(table.end(output)?)
+}
+
+/// What a segment is; or with --dump, some bytes of it.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "each is printed by itself")]
+pub(in super::super) enum Line<'a> {
+    Segment(Box<Answer<'a>>),
+    Bytes(dump::Line<'a>),
 }
 
 /// What a segment is.

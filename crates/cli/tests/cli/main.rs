@@ -9,6 +9,7 @@ mod df;
 mod diff;
 mod digest;
 mod due;
+mod dump;
 mod epoch;
 mod evaluate;
 mod exits;

@@ -139,6 +139,7 @@ impl Checker {
             &["inspect", "host", "example.org"],
             &["inspect", "fingerprint", print, "-k", "9", "--epoch", epoch],
             &["inspect", "segment", "1"],
+            &["inspect", "segment", "1", "--dump", "--all"],
             &["inspect", "segment", "2"],
             &["inspect", "epoch", epoch],
             &["inspect", "journal"],

@@ -1,0 +1,77 @@
+//! The bytes of a segment with their meanings.
+
+use serde_json::json;
+
+use super::Place;
+
+/// A store with a page whose URL would steer a terminal, and another one.
+fn store() -> Place {
+    let place = Place::new();
+    let pages = ["https://example.com/\u{202e}gpj", "https://example.com/b"];
+    let lines = pages.map(|url| {
+        json!({"url": url, "t": "2024-01-01", "fingerprint": "00000000000000ff"}).to_string()
+    });
+    let file = place.write("pages.jsonl", lines.join("\n"));
+    place.done(&["load", &file]);
+    place
+}
+
+fn segment(place: &Place) -> String {
+    let answer = place.run(&["inspect", "--json"]).objects();
+    answer[0]["segments"][0]["segment"].to_string()
+}
+
+#[test]
+fn a_section_is_dumped_and_nothing_in_it_steers_a_terminal() {
+    let place = store();
+    let id = segment(&place);
+    let dump = |args: &[&str]| place.run(&[&["inspect", "segment", &id, "--dump"], args].concat());
+    let all = dump(&["--all"]);
+    assert_eq!((all.code, all.err.as_str()), (0, ""));
+    assert!(all.out.starts_with("0000  73 69 6d 6b 73 65 67 00  \"simkseg\", 0\n"), "{}", all.out);
+    assert!(all.out.contains("\\u{202e}gpj"), "{}", all.out);
+    assert!(all.out.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'));
+    // A part is cut out of it, and a cut one says how to go on.
+    let index = dump(&["--section", "page-index"]).out;
+    assert_eq!(index.lines().count(), 2);
+    assert!(all.out.contains(&index), "{index}");
+    let cut = dump(&["--lines", "3"]);
+    assert!(cut.err.contains("--from 0010 goes on"), "{}", cut.err);
+    assert_eq!(cut.out.clone() + &dump(&["--from", "0010", "--all"]).out, all.out);
+    let epoch = dump(&["--section", "fingerprints", "--epoch", "external"]).out;
+    assert!(epoch.contains("ordinal 0: 00000000000000ff, 8 bits set"), "{epoch}");
+    let none = dump(&["--section", "page"]);
+    assert_eq!((none.code, none.out.as_str()), (1, ""));
+    assert!(none.err.contains("its sections: checksums, fingerprints, "), "{}", none.err);
+    for wrong in [&["--from", "xyz"][..], &["--epoch", "none"], &["--all", "--lines", "2"]] {
+        assert_eq!(dump(wrong).code, 2, "{wrong:?}");
+    }
+    assert_eq!(place.run(&["inspect", "segment", &id, "--section", "pages"]).code, 2);
+    let objects = dump(&["--json", "--section", "head"]).objects();
+    assert_eq!(objects.len(), 8);
+    assert_eq!(
+        objects[1],
+        json!({
+            "offset": 8, "size_bytes": 4, "bytes": "04000000", "meaning": "format version 4",
+            "damaged": false
+        })
+    );
+}
+
+#[test]
+fn a_damaged_block_is_named_the_rest_is_shown_and_the_code_is_4() {
+    let place = store();
+    let id = segment(&place);
+    let file = place.store().join(format!("segments/{:010}.seg", id.parse::<u64>().unwrap()));
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[0x50] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let ran = place.run(&["inspect", "segment", &id, "--dump", "--all"]);
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.out.contains("damaged block 0: checksum: expected "), "{}", ran.out);
+    assert!(ran.out.contains("0040  ??*") && ran.out.contains("\"simkend\", 0"), "{}", ran.out);
+    let objects = place.run(&["inspect", "segment", &id, "--dump", "--section", "pages", "--json"]);
+    assert_eq!(objects.code, 4);
+    let object = &objects.objects()[0];
+    assert_eq!((&object["bytes"], &object["damaged"]), (&json!(null), &json!(true)));
+}
