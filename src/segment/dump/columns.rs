@@ -1,11 +1,10 @@
 //! Sections of elements that are all as long, those of pages and of fingerprints.
 
 use super::reader::{Reader, Stop, Told};
-use super::words::{day, flags, key, many, number, quoted, section};
+use super::words::{day, flags, key, many, number, section};
 use crate::layout::{BLOCK_BYTES, Kind, Tag, block_count};
 use crate::page::TIME_MIN;
 use crate::search::Address;
-use crate::segment::Segment;
 use crate::segment::frame::Frame;
 use crate::segment::schedule::{self, Row};
 
@@ -65,18 +64,15 @@ pub(super) fn hashes(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-/// The pages of the hashes. Their URLs are told where they can be read.
-pub(super) fn hash_pages(reader: &mut Reader<'_, '_, '_>, segment: &Segment) -> Told {
-    let pages = segment.numbers().pages;
+/// The pages of the hashes. Their URLs are not told: they lie everywhere.
+pub(super) fn hash_pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+    let pages = frame.numbers().pages;
     each(reader, 4, |reader, _| {
         let page = reader.u32()?;
         if u64::from(page) >= pages {
             return Err(Stop::Impossible("a page that there is not"));
         }
-        let mut url = Vec::new();
-        let read = segment.page(page, &mut url).is_ok();
-        let url = if read { format!(", {}", quoted(&url)) } else { String::new() };
-        reader.line(format!("that is page {}{url}", number(page)))
+        reader.line(format!("that is page {}", number(page)))
     })
 }
 

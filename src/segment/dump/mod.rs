@@ -117,7 +117,7 @@ impl Segment {
             Kind::Pages => pages::pages(reader, frame),
             Kind::PageIndex => columns::page_index(reader),
             Kind::Hashes => columns::hashes(reader),
-            Kind::HashPages => columns::hash_pages(reader, self),
+            Kind::HashPages => columns::hash_pages(reader, frame),
             Kind::HashDirectory => columns::hash_directory(reader),
             Kind::Filter => columns::filter(reader),
             Kind::Schedule => columns::schedule(reader, frame),

@@ -42,7 +42,7 @@ fn a_section_is_dumped_and_nothing_in_it_steers_a_terminal() {
     assert!(epoch.contains("ordinal 0: 00000000000000ff, 8 bits set"), "{epoch}");
     let none = dump(&["--section", "page"]);
     assert_eq!((none.code, none.out.as_str()), (1, ""));
-    assert!(none.err.contains("its sections: checksums, fingerprints, "), "{}", none.err);
+    assert!(none.err.contains("its sections: checksums, filter, "), "{}", none.err);
     for wrong in [&["--from", "xyz"][..], &["--epoch", "none"], &["--all", "--lines", "2"]] {
         assert_eq!(dump(wrong).code, 2, "{wrong:?}");
     }
