@@ -71,7 +71,7 @@ const VERBS: &[(&str, Makes)] = &[
     ("inspect", of::<inspect::Answer<'static>>),
     ("inspect epoch", of::<inspect::OfEpoch<'static>>),
     ("inspect fingerprint", of::<inspect::OfFingerprint<'static>>),
-    ("inspect host", of::<inspect::OfHost>),
+    ("inspect host", of::<inspect::OfHost<'static>>),
     ("inspect journal", of::<inspect::OfJournal>),
     ("inspect page", of::<inspect::OfPage<'static>>),
     ("inspect segment", of::<inspect::OfSegment<'static>>),

@@ -5,18 +5,19 @@ use std::collections::HashMap;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{Page, Prefix, Query};
+use simkeep::{Corruption, Epoch, Error, Page, Prefix, Query, Snapshot};
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
-use super::super::json::{Saw, Time};
+use super::super::json::{Flaw, Saw, Time};
 use super::super::output::Output;
 use super::super::words::{self, count, many};
+use simkeep_archive::escape;
 
 /// A site: its pages, visits and changes, and copies within it and elsewhere
 ///
 /// Reads all pages under the prefix, and looks each different fingerprint up elsewhere, of up to a
-/// million.
+/// million. Where the store is damaged, it counts the pages before that, and says so.
 #[derive(Args)]
 pub(super) struct HostOf {
     /// The pages: a domain, a host, a path, a SURT prefix
@@ -25,7 +26,7 @@ pub(super) struct HostOf {
 
 /// What is known of a site.
 #[derive(Serialize, JsonSchema)]
-pub(in super::super) struct Answer {
+pub(in super::super) struct Answer<'a> {
     /// The prefix of its pages.
     under: String,
     pages: u64,
@@ -50,6 +51,8 @@ pub(in super::super) struct Answer {
     copied_elsewhere: u64,
     /// Whether all fingerprints were looked at for copies.
     complete: bool,
+    /// What was found to be damaged: what is counted are the pages before it.
+    flaw: Option<Flaw<'a>>,
     saw: Saw,
 }
 
@@ -93,29 +96,47 @@ impl Counts {
     }
 }
 
+impl Counts {
+    /// Adds all pages under a prefix.
+    fn take(&mut self, snapshot: &Snapshot, prefix: &Prefix, epoch: Epoch) -> simkeep::Result<()> {
+        for page in snapshot.scan(Some(prefix)) {
+            let page = page?;
+            let own = page.contents.iter().find(|content| content.epoch == epoch);
+            self.add(&page, own.and_then(|content| content.compared()));
+        }
+        Ok(())
+    }
+
+    /// Adds the pages of which the fingerprint is found elsewhere, too.
+    fn seek(&self, snapshot: &Snapshot, epoch: Epoch, elsewhere: &mut u64) -> simkeep::Result<()> {
+        for (fingerprint, pages) in &self.fingerprints {
+            // With one more than there are here, one is elsewhere.
+            let limit = usize::try_from(*pages).unwrap_or(usize::MAX).saturating_add(1);
+            let query = Query::new(*fingerprint, 0).epoch(epoch).limit(limit);
+            *elsewhere += u64::from(snapshot.search(&query)?.near.len() as u64 > *pages) * pages;
+        }
+        Ok(())
+    }
+}
+
 impl HostOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let epoch = snapshot.near_epoch();
         let mut counts = Counts::default();
-        for page in snapshot.scan(Some(&self.prefix)) {
-            let page = page?;
-            let own = page.contents.iter().find(|content| content.epoch == epoch);
-            counts.add(&page, own.and_then(|content| content.compared()));
+        let mut flaw = damage(counts.take(&snapshot, &self.prefix, epoch))?;
+        if let Some(flaw) = flaw.take_if(|_| counts.pages == 0) {
+            return Err(Error::Corrupt(flaw).into());
         }
         if counts.pages == 0 {
             say(&format!("no page is known under {}", self.prefix));
             return Ok(Exit::Nothing);
         }
-        let (mut within, mut elsewhere) = (0, 0);
-        for (fingerprint, pages) in &counts.fingerprints {
-            within += if *pages > 1 { *pages } else { 0 };
-            // With one more than there are here, one is elsewhere.
-            let limit = usize::try_from(*pages).unwrap_or(usize::MAX).saturating_add(1);
-            let query = Query::new(*fingerprint, 0).epoch(epoch).limit(limit);
-            elsewhere += u64::from(snapshot.search(&query)?.near.len() as u64 > *pages) * pages;
-        }
+        let copied = counts.fingerprints.values().filter(|pages| **pages > 1);
+        let (within, mut elsewhere) = (copied.sum(), 0);
+        flaw = flaw.or(damage(counts.seek(&snapshot, epoch, &mut elsewhere))?);
+        let exit = if flaw.is_some() { Exit::Damaged } else { Exit::Done };
         let different = counts.fingerprints.len() as u64;
         if common.json {
             output.object(&Answer {
@@ -131,10 +152,11 @@ impl HostOf {
                 fingerprints: different,
                 copies_within: within,
                 copied_elsewhere: elsewhere,
-                complete: !counts.is_cut,
+                complete: !counts.is_cut && flaw.is_none(),
+                flaw: flaw.as_ref().map(Flaw::from),
                 saw: Saw::of(&reader),
             })?;
-            return Ok(Exit::Done);
+            return Ok(exit);
         }
         let clock = common.clock();
         let span = counts.first.zip(counts.last).map(|(first, last)| {
@@ -172,6 +194,19 @@ impl HostOf {
         if counts.is_cut {
             output.note("copies are those of the first million fingerprints; there are more")?;
         }
-        Ok(Exit::Done)
+        if let Some(flaw) = &flaw {
+            let flaw = escape::whole(&flaw.to_string());
+            output.note(&format!("{flaw}; what is counted are the pages before that"))?;
+        }
+        Ok(exit)
+    }
+}
+
+/// The damage that ended something; other errors are passed on.
+fn damage(done: simkeep::Result<()>) -> simkeep::Result<Option<Corruption>> {
+    match done {
+        Ok(()) => Ok(None),
+        Err(Error::Corrupt(flaw)) => Ok(Some(flaw)),
+        Err(error) => Err(error),
     }
 }

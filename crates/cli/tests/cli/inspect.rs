@@ -200,6 +200,31 @@ fn an_overview_names_damage_and_shows_the_rest() {
     );
 }
 
+#[test]
+fn of_a_damaged_site_the_pages_before_the_damage_are_counted() {
+    let place = Place::new();
+    let line = |n: u32| {
+        let url = format!("https://example.com/{n:04}/{}", "x".repeat(200));
+        format!("{{\"url\":\"{url}\",\"t\":1,\"fingerprint\":\"{n:016x}\",\"epoch\":\"e\"}}\n")
+    };
+    let file = place.write("pages.jsonl", (0..600).map(line).collect::<String>());
+    place.done(&["load", &file]);
+    let find = |(path, ..): &(PathBuf, _, Vec<u8>)| path.extension().is_some_and(|e| e == "seg");
+    let (path, _, mut bytes) = files(&place.store()).into_iter().find(find).unwrap();
+    // A page in the midst of them.
+    let at = bytes.windows(5).position(|at| at == b"0400/").unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+    let ran = place.run(&["inspect", "host", "example.com"]);
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.contains("what is counted are the pages before that"), "{}", ran.err);
+    let ran = place.run(&["inspect", "host", "example.com", "--json"]);
+    let site = &ran.objects()[0];
+    let pages = site["pages"].as_u64().unwrap();
+    assert!((1..400).contains(&pages) && site["complete"] == false, "{site}");
+    assert!(site["flaw"]["why"].as_str().unwrap().contains("checksum"), "{site}");
+}
+
 /// Failures that a good visit divides are two rows.
 #[test]
 fn failures_follow_each_other_in_one_row_with_one_status() {
