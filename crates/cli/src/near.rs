@@ -31,7 +31,7 @@ use simkeep_archive::escape;
   simkeep near 0123456789abcdef --ever --limit 100
   simkeep near --url https://example.com/terms --nearest 5 --under example.org
   simkeep near 0123456789abcdef -k 8 --explain
-  echo 'some text' | simkeep near --text -
+  simkeep near --text - < terms.html
 
 Fingerprints are compared within one epoch: what was made by the same recipe. A --text and a --url are
 compared within the newest epoch that near-duplicates are sought by (see `simkeep epoch`), or within

@@ -7,8 +7,9 @@ pub(super) const HELP: &str = r#"Examples:
   simkeep inspect page https://example.com/terms    its versions, and where they stand
   simkeep inspect host example.com                  a site: pages, visits, changes, copies
   simkeep inspect fingerprint 0123456789abcdef      who has it, and who is near
-  simkeep inspect segment 12                        its sections and tables
-  simkeep inspect segment 12 --dump                 its bytes, and what they mean
+  simkeep inspect segment 2                         its sections and tables
+  simkeep inspect segment 2 --dump                  its bytes, and what they mean
+  simkeep inspect journal                           what is in no segment yet
   simkeep inspect epoch 'html/2 words2-sqrt/1'
 
 Figures with a ~ are estimates. Hosts are told from 64 pages at equal distances, and only those that have

@@ -4,7 +4,7 @@
 pub(super) const HELP: &str = r#"Examples:
   simkeep simulate --store crawl.simkeep --per-day 5000 --plot freshness.svg
   simkeep simulate --store crawl.simkeep --every 28d --policy value --policy uniform
-  simkeep simulate --random flat --per-day 71 --from 100
+  simkeep simulate --random flat --per-day 71 --from 100 --policy value
   simkeep simulate --random by-host --every 14d --days 200 --from 120 --seeds 20 --json
 
 With a store, each version of a page is taken to be in force from the visit that found it until the

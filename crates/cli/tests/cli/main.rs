@@ -12,6 +12,7 @@ mod due;
 mod dump;
 mod epoch;
 mod evaluate;
+mod examples;
 mod exits;
 mod export;
 mod exported;
