@@ -101,24 +101,34 @@ impl<'a> Entries<'a> {
         });
         let modified = entry.visit().and_then(|(visit, _)| visit.modified);
         let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms)));
-        let told = told(entry) + &modified.unwrap_or_default();
+        let told = told(entry, &self.clock) + &modified.unwrap_or_default();
         cells.extend([digest.unwrap_or_else(none), told]);
         Ok(self.table.cells(cells, output)?)
     }
 }
 
 /// What an entry meant.
-fn told(entry: &HistoryEntry) -> String {
+fn told(entry: &HistoryEntry, clock: &Clock) -> String {
     match entry {
         HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
-            format!("{verdict}: {meaning}")
+            format!("{}: {meaning}", found(*verdict, clock))
         }
         HistoryEntry::Visit { verdict: Verdict::Changed { .. }, .. } if is_by_digest(entry) => {
             "changed (digest; it has no fingerprint)".to_owned()
         }
-        HistoryEntry::Visit { verdict, meaning: None, .. } => verdict.to_string(),
+        HistoryEntry::Visit { verdict, meaning: None, .. } => found(*verdict, clock),
         HistoryEntry::Restated(_) => "restated".to_owned(),
         HistoryEntry::Weighed(weighed) => format!("weight {}", weighed.weight),
+    }
+}
+
+/// What a visit found. Times are as in the rest of the table.
+fn found(verdict: Verdict, clock: &Clock) -> String {
+    let Verdict::Reverted { to, distance } = verdict else { return verdict.to_string() };
+    let back = format!("reverted to the version of {}", clock.show(to));
+    match distance {
+        None => back,
+        Some(distance) => format!("{back}, {distance} from the one before"),
     }
 }
 
@@ -179,7 +189,7 @@ pub(super) struct Line<'a> {
     /// "digest", "fingerprint" or "word".
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'static str>,
-    /// When the version was first seen that the page reverted to.
+    /// When the version was last seen that the page reverted to.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Time>,
     /// How many bits differ from the version before.

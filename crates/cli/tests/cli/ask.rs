@@ -16,7 +16,7 @@ fn a_history_says_what_each_visit_meant() {
         format!("2024-01-03 00:00  200  {b}  changed by 4 bits: {four}"),
         format!(
             "2024-01-04 00:00  200  {a}  reverted to the version of \
-             2024-01-02T00:00:00Z, 4 bits from the one before: {four}"
+             2024-01-02 00:00, 4 bits from the one before: {four}"
         ),
         format!("2024-01-05 00:00  304  {none}  same (server's word)"),
         format!("2024-01-06 00:00    -  {none}  failed"),
@@ -28,9 +28,15 @@ fn a_history_says_what_each_visit_meant() {
     // The visit that found it, with what it meant.
     let third = place.done(&[&terms[..], &["--as-of", "2024-01-03 18:00"]].concat());
     assert_eq!(third, format!("{}\n", expected[2]));
-    let mut in_zone = place.command(&[&terms[..], &["--as-of", "2024-01-03", "--local"]].concat());
-    let local = Ran::from(in_zone.env("TZ", "UTC-5:30").output().unwrap()).out;
+    let in_zone = |args: &[&str]| {
+        let mut command = place.command(&[&terms[..], args, &["--local"]].concat());
+        Ran::from(command.env("TZ", "UTC-5:30").output().unwrap()).out
+    };
+    let local = in_zone(&["--as-of", "2024-01-03"]);
     assert!(local.starts_with("2024-01-03 05:30  200  "), "{local}");
+    // Also the time of the version that a page went back to.
+    let local = in_zone(&[]);
+    assert!(local.contains("reverted to the version of 2024-01-02 05:30, 4 bits"), "{local}");
 }
 
 /// What a page's content is in another epoch stands below the visit.
