@@ -49,6 +49,9 @@ pub struct Census {
     pub period: i64,
     /// What visits found by when they were, in order of time: at most 400 periods.
     pub periods: Vec<Period>,
+    /// What visits found that are in none of the periods: one in a thousand at either end, or one of at
+    /// least twenty, whose times are so far from all others that most periods would be empty.
+    pub outside: Found,
 }
 
 /// A page that was drawn.
@@ -81,8 +84,8 @@ pub struct HostCensus {
     pub pages: u64,
     /// Visits to them.
     pub visits: u64,
-    /// How many of these saw that their page had changed, or was back at an earlier version.
-    pub changes: u64,
+    /// What these found.
+    pub found: Found,
 }
 
 /// What is counted of the fingerprints of an epoch that pages have now.
@@ -211,6 +214,7 @@ impl Counting {
             changing: [0; 11],
             period: 0,
             periods: Vec::new(),
+            outside: Found::default(),
         };
         Counting {
             census,
@@ -263,6 +267,7 @@ impl Counting {
         let (mut compared, mut changes) = (0_u64, 0_u64);
         for (visit, verdict) in history.iter().filter_map(|entry| entry.visit()) {
             self.periods.add(visit.time, verdict);
+            self.of_host.found.add(verdict);
             if let Some(distance) = verdict.distance() {
                 count(&mut self.census.distances, distance.bits as usize, 1);
             }
@@ -271,7 +276,6 @@ impl Counting {
             compared += u64::from(differs || is_same);
             changes += u64::from(differs);
         }
-        self.of_host.changes += changes;
         if compared > 0 {
             // At most ten, as no more visits changed than were compared.
             let tenth = usize::try_from((changes * 10).div_ceil(compared)).unwrap_or(10);
@@ -307,7 +311,7 @@ impl Counting {
     fn finish(mut self) -> Census {
         self.end_host();
         let mut census = self.census;
-        (census.period, census.periods) = self.periods.finish();
+        (census.period, census.periods, census.outside) = self.periods.finish();
         census.sample = self.drawn.finish();
         let fingerprints = &mut census.fingerprints;
         fingerprints.share = self.sample.share();

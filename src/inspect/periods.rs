@@ -3,15 +3,22 @@
 use std::collections::BTreeMap;
 
 use super::Period;
+use super::found::Found;
 use crate::page::Verdict;
 
-/// Periods that are kept at most.
-const PERIODS_MAX: usize = 400;
+/// Periods that a census has at most, from the first to the last.
+const SPANNED_MAX: usize = 400;
+/// Periods with visits that are kept while it counts, so that few visits at wrong times do not make all
+/// of them longer.
+const KEPT_MAX: usize = 4096;
+/// One visit of so many may lie outside of the periods at either end; or one, of at least so few.
+const OUTSIDE: u64 = 1000;
+const OUTSIDE_VISITS_MIN: u64 = 20;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Visits by when they were. Periods begin with days and become longer as the time that they cover does,
-/// so memory is bounded.
+/// Visits by when they were. Periods begin with days and become longer as there are more of them, so
+/// memory is bounded.
 #[derive(Debug)]
 pub(super) struct Periods {
     length: i64,
@@ -31,7 +38,7 @@ impl Periods {
         let new = || Period { from: number.saturating_mul(self.length), ..Period::default() };
         let period = self.all.entry(number).or_insert_with(new);
         period.found.add(verdict);
-        while self.spanned() > PERIODS_MAX as i64 {
+        while self.all.len() > KEPT_MAX {
             self.lengthen();
         }
     }
@@ -53,10 +60,64 @@ impl Periods {
         }
     }
 
-    /// How long each is, in milliseconds, and those that have visits, in order.
-    pub(super) fn finish(self) -> (i64, Vec<Period>) {
-        (self.length, self.all.into_values().collect())
+    /// Takes out the few at the beginning and at the end that lie far from all others.
+    fn take_outside(&mut self) -> Found {
+        let all: u64 = self.all.values().map(|period| period.found.visits()).sum();
+        let least = u64::from(all >= OUTSIDE_VISITS_MIN);
+        let (mut outside, allowed) = (Found::default(), (all / OUTSIDE).max(least));
+        // Each end once: what is left when one was cut may be cut at the other.
+        for _ in 0..2 {
+            let before = cut(self.all.iter().map(|(at, period)| (*at, period)), allowed);
+            let after = cut(self.all.iter().rev().map(|(at, period)| (*at, period)), allowed);
+            let (gap, is_before, at) = match (before, after) {
+                (Some((gap, at)), None) => (gap, true, at),
+                (None, Some((gap, at))) => (gap, false, at),
+                (Some((gap, at)), Some((other, _))) if gap >= other => (gap, true, at),
+                (_, Some((gap, at))) => (gap, false, at),
+                (None, None) => break,
+            };
+            // Only where all others take up half of the axis at most.
+            if gap < self.spanned() / 2 {
+                break;
+            }
+            let (kept, taken): (BTreeMap<_, _>, BTreeMap<_, _>) = std::mem::take(&mut self.all)
+                .into_iter()
+                .partition(|(number, _)| if is_before { *number >= at } else { *number <= at });
+            self.all = kept;
+            taken.values().for_each(|period| outside.join(&period.found));
+        }
+        outside
     }
+
+    /// How long each is, in milliseconds, those that have visits, in order, and what visits found that
+    /// lie far outside of them.
+    pub(super) fn finish(mut self) -> (i64, Vec<Period>, Found) {
+        let outside = self.take_outside();
+        while self.spanned() > SPANNED_MAX as i64 {
+            self.lengthen();
+        }
+        (self.length, self.all.into_values().collect(), outside)
+    }
+}
+
+/// Where periods, seen from one end, are best cut so that at most so many visits are cut off: at the
+/// widest gap. How wide that is, and the number of the first period that stays.
+fn cut<'p>(periods: impl Iterator<Item = (i64, &'p Period)>, allowed: u64) -> Option<(i64, i64)> {
+    let (mut cut_off, mut widest, mut last) = (0, None, None);
+    for (number, period) in periods {
+        if let Some(last) = last {
+            let gap = i64::abs(number - last);
+            if widest.is_none_or(|(before, _)| gap > before) {
+                widest = Some((gap, number));
+            }
+        }
+        cut_off += period.found.visits();
+        if cut_off > allowed {
+            break;
+        }
+        last = Some(number);
+    }
+    widest
 }
 
 #[cfg(test)]
@@ -69,13 +130,50 @@ mod tests {
         for times in [vec![TIME_MIN, TIME_MAX, 0, -1], (0..3000).map(|n| n * DAY_MS).collect()] {
             let mut periods = Periods::default();
             times.iter().for_each(|time| periods.add(*time, Verdict::New));
-            let (length, all) = periods.finish();
-            assert!(all.len() <= PERIODS_MAX);
+            let (length, all, outside) = periods.finish();
+            assert!(all.len() <= SPANNED_MAX);
+            assert_eq!(outside.visits(), 0);
             assert_eq!(all.iter().map(|period| period.found.new).sum::<u64>(), times.len() as u64);
             for time in times {
                 let holds = |p: &Period| (p.from..p.from + length).contains(&time);
                 assert_eq!(all.iter().filter(|period| holds(period)).count(), 1, "{time}");
             }
         }
+    }
+
+    /// Visits on each of these days, and what comes of them: the first day, the last, and how many visits
+    /// lie outside.
+    fn of_days(days: &[(i64, u64)]) -> (i64, i64, u64) {
+        let mut periods = Periods::default();
+        for (day, visits) in days {
+            (0..*visits).for_each(|_| periods.add(day * DAY_MS, Verdict::Failed));
+        }
+        let (_, all, outside) = periods.finish();
+        let day = |period: Option<&Period>| period.map_or(0, |period| period.from / DAY_MS);
+        assert_eq!(outside.visits(), outside.failed);
+        let inside: u64 = all.iter().map(|period| period.found.failed).sum();
+        assert_eq!(inside + outside.failed, days.iter().map(|day| day.1).sum::<u64>());
+        (day(all.first()), day(all.last()), outside.failed)
+    }
+
+    #[test]
+    fn a_few_visits_at_wrong_times_do_not_stretch_the_periods() {
+        let year: Vec<(i64, u64)> = (20_000..20_365).map(|day| (day, 5)).collect();
+        let with = |more: &[(i64, u64)]| of_days(&[&year[..], more].concat());
+        assert_eq!(with(&[]), (20_000, 20_364, 0));
+        let last = TIME_MAX / DAY_MS;
+        for more in [&[(0, 1)][..], &[(last, 1)], &[(0, 1), (last, 1)], &[(-700_000, 1), (last, 1)]]
+        {
+            assert_eq!(with(more), (20_000, 20_364, more.len() as u64), "{more:?}");
+        }
+        // What is not that far out, or more than a few, is drawn.
+        assert_eq!(with(&[(19_800, 1)]).2, 0);
+        assert_eq!(with(&[(0, 50)]).2, 0);
+        // Of few visits none is odd, and of twenty one may be.
+        assert_eq!(of_days(&[(0, 1), (1, 1), (9000, 1)]).2, 0);
+        assert_eq!(of_days(&[(0, 1), (9000, 19)]), (9000, 9000, 1));
+        // Many at all times make the periods longer, and memory stays bounded.
+        let all: Vec<(i64, u64)> = (0..20_000).map(|n| (n * 100, 1)).collect();
+        assert_eq!(of_days(&all).2, 0);
     }
 }

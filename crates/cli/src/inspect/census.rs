@@ -27,11 +27,13 @@ pub(super) fn fingerprints(census: &FingerprintCensus) -> (String, String) {
 /// The hosts with most pages.
 pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), Failure> {
     output.line("")?;
-    let columns = [right("pages"), right("visits"), right("changes"), left("host")];
-    let mut table = Table::new(columns);
+    let columns = ["pages", "visits", "changed", "reverted"].map(right);
+    let mut table = Table::new(columns.into_iter().chain([left("host")]));
     for host in &census.largest_hosts {
-        let [pages, visits, changes] = [host.pages, host.visits, host.changes].map(count);
-        table.row([pages, visits, changes, escape::whole(&host.host)], output)?;
+        let found = &host.found;
+        let [pages, visits, changed, reverted] =
+            [host.pages, host.visits, found.changed, found.reverted].map(count);
+        table.row([pages, visits, changed, reverted, escape::whole(&host.host)], output)?;
     }
     Ok(table.end(output)?)
 }
@@ -66,6 +68,8 @@ pub(super) struct Answer<'a> {
     period_seconds: i64,
     /// What visits found, in order of time.
     periods: Vec<Period>,
+    /// What visits found at times so far from all others that they are in no period.
+    outside: Found,
 }
 
 /// A host.
@@ -74,7 +78,9 @@ struct Host<'a> {
     host: &'a str,
     pages: u64,
     visits: u64,
-    changes: u64,
+    /// What these found.
+    #[serde(flatten)]
+    found: Found,
 }
 
 /// What visits found in a period.
@@ -124,7 +130,7 @@ impl<'a> From<&'a Census> for Answer<'a> {
             host: &host.host,
             pages: host.pages,
             visits: host.visits,
-            changes: host.changes,
+            found: host.found.into(),
         });
         let periods = census
             .periods
@@ -159,6 +165,7 @@ impl<'a> From<&'a Census> for Answer<'a> {
             changing: census.changing,
             period_seconds: census.period / 1000,
             periods: periods.collect(),
+            outside: census.outside.into(),
         }
     }
 }

@@ -37,8 +37,10 @@ pub(in super::super) struct Answer<'a> {
     visits: u64,
     /// Visits that could be compared with one before.
     comparisons: u64,
-    /// Those that found the page changed, or back at an earlier version.
+    /// How many of these found the page changed by more than a minor change.
     changes: u64,
+    /// How many of these found it back at an earlier version.
+    returns: u64,
     /// When the earliest visit was.
     first: Option<Time>,
     /// When the latest visit was.
@@ -68,6 +70,7 @@ struct Counts {
     visits: u64,
     comparisons: u64,
     changes: u64,
+    returns: u64,
     first: Option<i64>,
     last: Option<i64>,
     /// Pages by their fingerprints.
@@ -83,7 +86,8 @@ impl Counts {
         self.gone += u64::from(page.gone);
         self.visits += page.visits;
         self.comparisons += u64::from(page.changes.comparisons());
-        self.changes += u64::from(page.changes.changes() + page.changes.returns());
+        self.changes += u64::from(page.changes.changes());
+        self.returns += u64::from(page.changes.returns());
         self.first = Some(self.first.map_or(page.first, |first| first.min(page.first)));
         self.last = Some(self.last.map_or(page.last.time, |last| last.max(page.last.time)));
         let Some(fingerprint) = fingerprint else { return };
@@ -147,6 +151,7 @@ impl HostOf {
                 visits: counts.visits,
                 comparisons: counts.comparisons,
                 changes: counts.changes,
+                returns: counts.returns,
                 first: counts.first.map(Time),
                 last: counts.last.map(Time),
                 fingerprints: different,
@@ -162,7 +167,11 @@ impl HostOf {
         let span = counts.first.zip(counts.last).map(|(first, last)| {
             clock.heading(&format!("{} to {}", clock.show(first), clock.show(last)))
         });
-        let share = counts.changes as f64 / counts.comparisons.max(1) as f64 * 100.0;
+        let of_compared = |number: u64| {
+            let share = number as f64 / counts.comparisons.max(1) as f64 * 100.0;
+            let all = many(counts.comparisons, "comparison", "comparisons");
+            format!("{} % of {all}", words::amount(share))
+        };
         output.line(&self.prefix.to_string())?;
         for (name, number, remark) in [
             (
@@ -174,11 +183,12 @@ impl HostOf {
             (
                 "changes",
                 counts.changes,
-                format!(
-                    "by more than a minor one: {} % of {}",
-                    words::amount(share),
-                    many(counts.comparisons, "comparison", "comparisons")
-                ),
+                format!("by more than a minor one: {}", of_compared(counts.changes)),
+            ),
+            (
+                "returns",
+                counts.returns,
+                format!("to an earlier version: {}", of_compared(counts.returns)),
             ),
             ("fingerprints", different, "different ones".to_owned()),
             ("copies", within, "pages that have the fingerprint of another one here".to_owned()),

@@ -3,18 +3,25 @@
 
 use maud::{Markup, html};
 
-use super::ticks::{powers, round, short};
+use super::super::words::count;
+use super::ticks::{powers, round, short, whole};
 
 /// Units of the drawing, which are pixels on a narrow screen.
 const WIDTH: f64 = 340.0;
-const HEIGHT: f64 = 170.0;
+const PANEL_HEIGHT: f64 = 126.0;
 /// Room for the numbers left of the panel, above and below it.
 const LEFT: f64 = 44.0;
 const TOP: f64 = 10.0;
 const BELOW: f64 = 34.0;
 const PANEL_WIDTH: f64 = WIDTH - LEFT - 8.0;
-const PANEL_HEIGHT: f64 = HEIGHT - TOP - BELOW;
+const MARK_HEIGHT: f64 = 12.0;
 const BAR_HEIGHT: f64 = 34.0;
+/// What a store has any number of is cut, so that a report is never large: bars of a figure, rows of a
+/// table, characters of a name beside a bar and in a table.
+const BARS_MAX: usize = 40;
+const ROWS_MAX: usize = 400;
+const NAME_CHARS_MAX: usize = 30;
+const CELL_CHARS_MAX: usize = 120;
 
 /// A figure with what is said of it.
 pub(super) struct Figure {
@@ -37,7 +44,7 @@ pub(super) struct Columns<'a> {
     pub(super) below: Vec<(usize, String)>,
     /// What the axis below is of.
     pub(super) axis: &'a str,
-    /// Lines from top to bottom before some of the columns, with a word each.
+    /// Lines from top to bottom before some of the columns, with a word each above the panel.
     pub(super) marks: Vec<(usize, &'a str)>,
     /// A line from left to right at a height.
     pub(super) level: Option<f64>,
@@ -56,9 +63,14 @@ impl Figure {
                     summary { "Numbers" }
                     div.scroll { table {
                         thead { tr { @for heading in &self.headings { th scope="col" { (heading) } } } }
-                        tbody { @for row in &self.rows {
-                            tr { @for cell in row { td { (cell) } } }
-                        } }
+                        tbody {
+                            @for row in self.rows.iter().take(ROWS_MAX) {
+                                tr { @for cell in row { td { (cut(cell, CELL_CHARS_MAX)) } } }
+                            }
+                            @if let Some(more) = more(self.rows.len(), ROWS_MAX) {
+                                tr { td colspan=(self.headings.len()) { (more) } }
+                            }
+                        }
                     } }
                 }
             }
@@ -74,21 +86,30 @@ impl Columns<'_> {
     pub(super) fn html(&self) -> Markup {
         let largest = self.values.iter().copied().chain(self.level).fold(0.0, f64::max);
         let largest = if largest > 0.0 { largest } else { 1.0 };
-        let ticks = if self.is_log { powers(largest) } else { round(largest) };
-        let top = ticks.last().copied().unwrap_or(1.0);
+        // What is counted has no halves.
+        let is_count = self.values.iter().all(|value| value.fract() == 0.0);
+        let ticks = match self.is_log {
+            true => powers(largest),
+            false if is_count => whole(largest),
+            false => round(largest),
+        };
+        let highest = ticks.last().copied().unwrap_or(1.0);
         // Of a number by powers of ten, one is already something.
         let share = |value: f64| match self.is_log {
-            false => value / top,
+            false => value / highest,
             true if value <= 0.0 => 0.0,
-            true => (value.log10() + 0.3) / (top.log10() + 0.3),
+            true => (value.log10() + 0.3) / (highest.log10() + 0.3),
         };
-        let y = |value: f64| TOP + PANEL_HEIGHT * (1.0 - share(value).clamp(0.0, 1.0));
+        let line = |nth: usize| TOP + MARK_HEIGHT * nth as f64;
+        let top = line(self.marks.len());
+        let y = |value: f64| top + PANEL_HEIGHT * (1.0 - share(value).clamp(0.0, 1.0));
         let width = PANEL_WIDTH / self.values.len().max(1) as f64;
         let gap = if width > 3.0 { 1.0 } else { 0.0 };
         let x = |number: usize| LEFT + width * number as f64;
-        let bottom = TOP + PANEL_HEIGHT;
+        let bottom = top + PANEL_HEIGHT;
+        let height = bottom + BELOW;
         html! {
-            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" {
+            svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img" {
                 title { (self.title) }
                 desc { (self.described) }
                 @for tick in ticks.iter().filter(|tick| !self.is_log || share(**tick) > 0.0) {
@@ -103,14 +124,18 @@ impl Columns<'_> {
                     line.level x1=(px(LEFT)) x2=(px(LEFT + PANEL_WIDTH)) y1=(px(y(level))) y2=(px(y(level))) {}
                 }
                 @for (nth, (number, word)) in self.marks.iter().enumerate() {
-                    line.mark x1=(px(x(*number))) x2=(px(x(*number))) y1=(px(TOP)) y2=(px(bottom)) {}
-                    text x=(px(x(*number) + 3.0)) y=(px(TOP + 9.0 + 12.0 * nth as f64)) { (word) }
+                    line.mark x1=(px(x(*number))) x2=(px(x(*number))) y1=(px(line(nth) - 2.0)) y2=(px(bottom)) {}
+                    // At the right it would lie outside.
+                    @let is_right = x(*number) > WIDTH - 60.0;
+                    text x=(px(x(*number) + if is_right { -3.0 } else { 3.0 }))
+                        y=(px(line(nth) + 7.0))
+                        text-anchor=(if is_right { "end" } else { "start" }) { (word) }
                 }
                 line.axis x1=(px(LEFT)) x2=(px(LEFT + PANEL_WIDTH)) y1=(px(bottom)) y2=(px(bottom)) {}
                 @for (number, text) in &self.below {
                     text x=(px(x(*number) + width / 2.0)) y=(px(bottom + 13.0)) text-anchor=(anchor(*number, self.values.len())) { (text) }
                 }
-                text x=(px(LEFT + PANEL_WIDTH / 2.0)) y=(px(HEIGHT - 5.0)) text-anchor="middle" { (self.axis) }
+                text x=(px(LEFT + PANEL_WIDTH / 2.0)) y=(px(height - 5.0)) text-anchor="middle" { (self.axis) }
             }
         }
     }
@@ -135,30 +160,68 @@ pub(super) fn bars(title: &str, described: &str, rows: &[(String, f64, String)])
     spans(title, described, &rows.iter().map(of).collect::<Vec<_>>())
 }
 
-/// Spans below each other on one axis, from and to, as shares of it.
+/// Spans below each other on one axis, from and to, as shares of it. Of very many the longest.
 pub(super) fn spans(title: &str, described: &str, rows: &[(String, f64, f64, String)]) -> Markup {
-    let height = BAR_HEIGHT * rows.len().max(1) as f64;
+    let shown = longest(rows);
+    let more = more(rows.len(), BARS_MAX);
     let y = |number: usize| BAR_HEIGHT * number as f64;
+    let height = y(shown.len().max(1) + usize::from(more.is_some()));
     html! {
         svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img" {
             title { (title) }
             desc { (described) }
-            @for (number, (name, from, to, said)) in rows.iter().enumerate() {
-                text x="0" y=(px(y(number) + 13.0)) { (cut(name)) }
+            @for (number, (name, from, to, said)) in shown.iter().enumerate() {
+                text x="0" y=(px(y(number) + 13.0)) { (cut(name, NAME_CHARS_MAX)) }
                 text x=(px(WIDTH)) y=(px(y(number) + 13.0)) text-anchor="end" { (said) }
                 rect.back x="0" y=(px(y(number) + 18.0)) width=(px(WIDTH)) height="8" {}
                 rect.fill x=(px(WIDTH * from)) y=(px(y(number) + 18.0)) height="8"
                     width=(px((WIDTH * (to - from)).max(1.0))) {}
             }
+            @if let Some(more) = more {
+                text x="0" y=(px(y(shown.len()) + 13.0)) { (more) }
+            }
         }
     }
 }
 
-/// A name that leaves room for a number beside it.
-fn cut(name: &str) -> String {
-    const CHARS: usize = 30;
-    match name.char_indices().nth(CHARS) {
-        None => name.to_owned(),
-        Some((at, _)) => format!("{}…", name.get(..at).unwrap_or(name)),
+/// The longest spans, in the order that they had.
+fn longest(rows: &[(String, f64, f64, String)]) -> Vec<&(String, f64, f64, String)> {
+    let mut by_length: Vec<_> = rows.iter().enumerate().collect();
+    by_length.sort_by(|(_, a), (_, b)| (b.2 - b.1).total_cmp(&(a.2 - a.1)));
+    by_length.truncate(BARS_MAX);
+    by_length.sort_by_key(|(number, _)| *number);
+    by_length.into_iter().map(|(_, row)| row).collect()
+}
+
+/// That there are more than are shown, if so.
+fn more(all: usize, most: usize) -> Option<String> {
+    let more = all.saturating_sub(most);
+    (more > 0).then(|| format!("and {} more", count(more as u64)))
+}
+
+/// A text of at most so many characters.
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_bars_the_longest_are_drawn_and_the_others_counted() {
+        let name = |number: usize| format!("{number}{}", "ä".repeat(100));
+        let row = |number: usize| (name(number), number as f64, number.to_string());
+        let rows: Vec<_> = (0..1041).map(row).collect();
+        let drawn = bars("title", "described", &rows).into_string();
+        assert_eq!(drawn.matches("class=\"fill\"").count(), BARS_MAX);
+        assert!(drawn.contains(">and 1,001 more<") && drawn.contains(">1040ää"), "{drawn}");
+        assert!(
+            !drawn.contains(">1000ää") && drawn.contains(&format!(">1001{}…<", "ä".repeat(26)))
+        );
+        assert!(!bars("title", "described", &rows[..40]).into_string().contains("more"));
     }
 }

@@ -13,6 +13,15 @@ pub(super) fn round(most: f64) -> Vec<f64> {
     (0..=10).map(f64::from).take_while(|n| *n <= count).map(|n| n * step).collect()
 }
 
+/// Some round numbers from 0 to at least `most` that have no fraction.
+pub(super) fn whole(most: f64) -> Vec<f64> {
+    match most {
+        most if most <= 1.0 => vec![0.0, 1.0],
+        most if most <= 2.0 => vec![0.0, 1.0, 2.0],
+        most => round(most).into_iter().filter(|n| n.fract() == 0.0).collect(),
+    }
+}
+
 /// The powers of ten from 1 to at least `most`.
 pub(super) fn powers(most: f64) -> Vec<f64> {
     let last = most.max(1.0).log10().ceil().max(1.0);
@@ -45,6 +54,11 @@ mod tests {
             let ticks = round(most);
             assert!(ticks.last().is_some_and(|last| *last >= most * 0.999_999), "{most} {ticks:?}");
             assert!((2..=6).contains(&ticks.len()), "{most} {ticks:?}");
+        }
+        for most in (1..2000).map(f64::from) {
+            let ticks = whole(most);
+            assert!(ticks.last().is_some_and(|last| *last >= most), "{most} {ticks:?}");
+            assert!(ticks.len() >= 2 && ticks.iter().all(|tick| tick.fract() == 0.0));
         }
         assert_eq!(powers(878.0), [1.0, 10.0, 100.0, 1000.0]);
         assert_eq!(powers(0.0), [1.0, 10.0]);

@@ -48,7 +48,7 @@ fn counted_page_by_page_it_says_more() {
     let lines = place.done(&["inspect", "--deep"]);
     assert!(lines.contains("    in force 3 · gone 1 · never any content 0\n"), "{lines}");
     assert!(lines.contains(", 2024-01-01 00:00 to 2024-01-06 00:00 (UTC)\n"), "{lines}");
-    assert!(lines.contains("\n2  8  2  example.com\n"), "{lines}");
+    assert!(lines.contains("\n2  8  1  1  example.com\n"), "{lines}");
     let census = place.run(&["inspect", "--deep", "--json"]).objects().remove(0)["census"].take();
     assert_eq!((&census["in_force"], &census["host_count"]), (&json!(3), &json!(3)));
     assert_eq!(census["fingerprint_census"]["popcounts"].as_array().unwrap().len(), 65);

@@ -85,6 +85,50 @@ fn a_report_is_one_page_that_loads_nothing_and_runs_nothing() {
     assert!(page.contains("&lt;script&gt;") && page.contains("\\u{202e}"));
 }
 
+/// Thousands of epochs with names that are as long as they can be, and take most when they are escaped.
+#[test]
+fn a_report_is_never_large() {
+    let epochs = 4000;
+    let line = |n: usize| {
+        let name = format!("{n:04}{}", "\u{202e}\"".repeat(62));
+        let t = n * 86_400;
+        json!({"url": format!("http://{}.a/", "&".repeat(8000 - n)), "t": t, "epoch": name, "fingerprint": "00000000000000ff"})
+            .to_string()
+            + "\n"
+    };
+    let place = Place::new();
+    let lines: String = (0..epochs).map(line).collect();
+    let ran = place.run_with_input(&["load", "-", "--max-epochs", "5000"], &lines);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = place.run(&["report", "-o", "report.html"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let page = std::fs::read_to_string(place.path("report.html")).unwrap();
+    assert!(page.len() < 3 << 20, "{}", page.len());
+    assert!(page.contains("and 3,9"), "it is said how many more there are");
+}
+
+#[test]
+fn visits_at_wrong_times_do_not_stretch_the_figures() {
+    let visit = |t: &str, n: u64| {
+        json!({"url": format!("http://a/{n}"), "t": t, "seen": "failed"}).to_string() + "\n"
+    };
+    let day = |n: u64| format!("2024-{:02}-{:02}", n / 28 + 1, n % 28 + 1);
+    let mut lines: String = (0..300).map(|n| visit(&day(n), n)).collect();
+    let place = Place::with(&lines);
+    place.done(&["report", "-o", "report.html"]);
+    let page = |place: &Place| std::fs::read_to_string(place.path("report.html")).unwrap();
+    let told = "visits lie outside of the figures";
+    assert!(!page(&place).contains(told));
+    for (n, t) in [(1000, "1970-01-01"), (1001, "9999-12-31")] {
+        lines += &visit(t, n);
+    }
+    let place = Place::with(&lines);
+    place.done(&["report", "-o", "report.html"]);
+    let page = page(&place);
+    assert!(page.contains(&format!("2 {told}")) && page.contains("a column for each 24 hours"));
+    assert!(!page.contains("9999-12") && !page.contains("1970-01"));
+}
+
 #[test]
 fn a_report_of_nothing_is_a_report() {
     let place = Place::new();

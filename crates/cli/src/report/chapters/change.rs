@@ -10,7 +10,15 @@ use super::{Chapter, headings, heights, rows};
 pub(super) fn chapter(facts: &Facts) -> Chapter {
     let mut figures = over_time(facts);
     figures.extend([distances(facts), by_page(facts), rates(facts)]);
-    let said = "What visits found, and what pages are believed to do.".to_owned();
+    let mut said = "What visits found, and what pages are believed to do.".to_owned();
+    let outside = facts.census.outside.visits();
+    if outside > 0 {
+        let visits = words::many(outside, "visit lies", "visits lie");
+        said += &format!(
+            " {visits} outside of the figures over time: so far from all others that their times are most \
+             likely wrong."
+        );
+    }
     Chapter { title: "How pages change", said, figures }
 }
 
@@ -95,7 +103,7 @@ fn distances(facts: &Facts) -> Figure {
     let shown = distances.get(..=last).unwrap_or(distances);
     let (minor, moderate) = (facts.bands.0 as usize, facts.bands.1 as usize);
     let title = "Distance to the version before";
-    let described = "How many changes were by so many bits";
+    let described = "How many visits found the page so many bits away from the version before";
     let below = (0..=last).step_by(8).map(|bits| (bits, bits.to_string())).collect();
     let marks = [(1, "minor"), (minor + 1, "moderate"), (moderate + 1, "major")];
     let drawing = Columns {
@@ -114,7 +122,7 @@ fn distances(facts: &Facts) -> Figure {
                that edit their pages. A hump about 32 is of pages that became something else."
             .to_owned(),
         drawing: drawing.html(),
-        headings: headings(["bits", "changes"]),
+        headings: headings(["bits", "visits"]),
         rows: rows((0..=last).map(|bits| bits.to_string()), shown),
     }
 }

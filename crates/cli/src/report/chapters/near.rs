@@ -53,7 +53,7 @@ fn shared(facts: &Facts) -> Figure {
         described: "How many fingerprints are on 1 page, on 2 or 3, on 4 to 7 and so on",
         values: &heights(shared),
         below,
-        axis: "pages that have it (twice as many from column to column)",
+        axis: "pages that have it, by powers of two",
         marks: Vec::new(),
         level: None,
         is_log: true,
@@ -107,7 +107,8 @@ fn hosts(facts: &Facts) -> Figure {
         .map(|host| (escape::whole(&host.host), host.pages as f64, words::count(host.pages)))
         .collect();
     let row = |host: &simkeep::inspect::HostCensus| {
-        let numbers = [host.pages, host.visits, host.changes].map(words::count);
+        let found = &host.found;
+        let numbers = [host.pages, host.visits, found.changed, found.reverted].map(words::count);
         [escape::whole(&host.host)].into_iter().chain(numbers).collect()
     };
     Figure {
@@ -116,7 +117,7 @@ fn hosts(facts: &Facts) -> Figure {
                search, sessions in the URL."
             .to_owned(),
         drawing: bars(title, "How many pages each of the largest hosts has", &shown),
-        headings: headings(["host", "pages", "visits", "changes found"]),
+        headings: headings(["host", "pages", "visits", "changed", "reverted"]),
         rows: hosts.iter().map(row).collect(),
     }
 }
