@@ -36,6 +36,7 @@ mod report;
 mod revisit;
 mod schema;
 mod short;
+mod shown;
 mod simulate;
 mod snapshots;
 mod tail;

@@ -1,0 +1,179 @@
+//! What README.md and docs/guide.md show of the sample is what the tool prints.
+
+use std::fs;
+
+use super::*;
+
+/// Outputs stand in such a block, each below the command that prints it.
+const BLOCK: &str = "```text\n$ ";
+/// Stands for lines that are left out.
+const LEFT_OUT: &str = "...";
+/// Where a report has the figures that the picture shows.
+const FIGURES: [&str; 4] = [
+    "Visits over time",
+    "Changes over time",
+    "Gone and failed over time",
+    "Distance to the version before",
+];
+const PICTURE: &str = "docs/report.svg";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn text_of(file: &str) -> String {
+    fs::read_to_string(root().join(file)).unwrap()
+}
+
+/// A place with the sample where a clone has it, and the store of it.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("examples/terms.jsonl", text_of("examples/terms.jsonl"));
+    place.done(&["ingest", "examples/terms.jsonl", "--store", "terms.simkeep"]);
+    place
+}
+
+/// The commands that a text shows, each with the lines that it is to print.
+fn shown(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let blocks = text.split(BLOCK).skip(1).map(|rest| rest.split("\n```").next().unwrap());
+    let commands = blocks.flat_map(|block| block.split("\n$ "));
+    commands.map(|shown| (shown.lines().next().unwrap(), shown.lines().skip(1).collect())).collect()
+}
+
+/// Whether these are the lines, but for those that are left out.
+fn fits(lines: &[String], shown: &[&str]) -> bool {
+    let runs: Vec<&[&str]> = shown.split(|line| *line == LEFT_OUT).collect();
+    let mut rest = lines;
+    for (at, run) in runs.iter().enumerate() {
+        let is_here = |rest: &[String]| {
+            rest.starts_with(&run.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>())
+        };
+        // Only where lines are left out may others come before.
+        let from = match at {
+            0 => is_here(rest).then_some(0),
+            _ if at + 1 == runs.len() => {
+                rest.len().checked_sub(run.len()).filter(|from| is_here(&rest[*from..]))
+            }
+            _ => (0..rest.len()).find(|from| is_here(&rest[*from..])),
+        };
+        let Some(from) = from else { return false };
+        rest = &rest[from + run.len()..];
+    }
+    runs.len() > 1 || rest.is_empty()
+}
+
+#[test]
+fn what_the_documents_show_of_the_sample_is_what_is_printed() {
+    let place = place();
+    let mut count = 0;
+    for file in ["README.md", "docs/guide.md"] {
+        for (command, lines) in shown(&text_of(file)) {
+            let words: Vec<&str> = command.strip_prefix("simkeep ").unwrap().split(' ').collect();
+            let args = [&words[..], &["--store", "terms.simkeep"]].concat();
+            let ran = place.on_terminal(&args, &[("NO_COLOR", "1"), ("TERM", "xterm")], "");
+            let Some(ran) = ran else {
+                return eprintln!("skipped: there is no `script` here");
+            };
+            let printed: Vec<String> =
+                ran.out.lines().map(|line| line.trim_end().to_owned()).collect();
+            assert!(fits(&printed, &lines), "{file}: {command}: {}", printed.join("\n"));
+            count += 1;
+        }
+    }
+    assert!(count >= 6, "{count}");
+}
+
+#[test]
+fn lines_that_are_left_out_are_told_from_those_that_differ() {
+    let lines = ["a", "b", "c", "d"].map(str::to_owned);
+    for fitting in
+        [&["a", "b", "c", "d"][..], &["a", "...", "d"], &["...", "b", "c", "..."], &["a", "..."]]
+    {
+        assert!(fits(&lines, fitting), "{fitting:?}");
+    }
+    for other in [
+        &["a", "b", "c"][..],
+        &["b", "..."],
+        &["...", "b", "d", "..."],
+        &["a", "...", "c"],
+        &["...", "x"],
+    ] {
+        assert!(!fits(&lines, other), "{other:?}");
+    }
+}
+
+/// The commands of the README, from a clone with the tool installed: each runs.
+#[test]
+fn the_readme_is_followed_word_for_word() {
+    let text = text_of("README.md");
+    let section = text.split("## Look around").nth(1).unwrap().split("\n## ").next().unwrap();
+    let blocks = section.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let script: String = blocks.collect();
+    assert!(script.lines().count() >= 6, "{script}");
+    let place = Place::new();
+    place.write("examples/terms.jsonl", text_of("examples/terms.jsonl"));
+    let tool = Path::new(env!("CARGO_BIN_EXE_simkeep")).parent().unwrap().to_owned();
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let paths = std::env::join_paths([tool].into_iter().chain(std::env::split_paths(&paths)));
+    let mut bash = Command::new("bash");
+    bash.args(["-e", "-c", &script]).current_dir(place.path(".")).env("PATH", paths.unwrap());
+    let ran = Ran::from(bash.output().unwrap());
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    assert!(place.path("report.html").is_file() && place.path("saved.simkeep").is_dir());
+}
+
+/// Some figures of the report of the sample, side by side.
+fn picture() -> String {
+    const WIDTH: usize = 380;
+    const HEIGHT: usize = 250;
+    let place = place();
+    place.done(&["report", "terms.simkeep", "-o", "report.html"]);
+    let page = fs::read_to_string(place.path("report.html")).unwrap();
+    let style = page.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
+    let colours = style.split("* {").next().unwrap().trim();
+    let is_of_figures = |line: &&str| {
+        [".fill", ".back", ".grid", ".axis", ".mark"].iter().any(|class| line.starts_with(class))
+    };
+    let rules: Vec<&str> = style.lines().filter(is_of_figures).collect();
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\">\n\
+         <title>Figures of a report</title>\n<style>\n{colours}\n{}\n\
+         text {{ font: 10.5px system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif; \
+         fill: var(--pale); }}\n.title {{ font-size: 14px; font-weight: bold; fill: var(--ink); }}\n\
+         .paper {{ fill: var(--paper); }}\n</style>\n\
+         <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
+        2 * WIDTH,
+        2 * HEIGHT,
+        rules.join("\n"),
+    );
+    for (at, title) in FIGURES.iter().enumerate() {
+        let figure = page.split(&format!("<h3>{title}</h3>")).nth(1).unwrap();
+        let drawing = figure.split("</desc>").nth(1).unwrap().split("</svg>").next().unwrap();
+        let (x, y) = (20 + at % 2 * WIDTH, 24 + at / 2 * HEIGHT);
+        out += &format!(
+            "<text class=\"title\" x=\"{x}\" y=\"{y}\">{title}</text>\n\
+             <g transform=\"translate({x} {})\">\n{}\n</g>\n",
+            y + 10,
+            drawing.replace("><", ">\n<")
+        );
+    }
+    out + "</svg>\n"
+}
+
+#[test]
+fn the_picture_of_a_report_is_that_of_the_sample() {
+    let shown = text_of(PICTURE);
+    assert!(shown.len() < 60 << 10);
+    let how =
+        "make it anew: cargo test --release -p simkeep-cli --test cli make_picture -- --ignored";
+    assert!(shown == picture(), "{PICTURE} shows another report; {how}");
+    for file in ["README.md", "docs/guide.md"] {
+        assert!(text_of(file).contains("report.svg"), "{file}");
+    }
+}
+
+#[test]
+#[ignore = "writes docs/report.svg"]
+fn make_picture() {
+    fs::write(root().join(PICTURE), picture()).unwrap();
+}
