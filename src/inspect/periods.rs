@@ -141,8 +141,8 @@ mod tests {
         }
     }
 
-    /// Visits on each of these days, and what comes of them: the first day, the last, and how many visits
-    /// lie outside.
+    /// Visits on each of these days, and what comes of them: the first day, the last, and how many of
+    /// the visits lie outside.
     fn of_days(days: &[(i64, u64)]) -> (i64, i64, u64) {
         let mut periods = Periods::default();
         for (day, visits) in days {

@@ -118,14 +118,14 @@ fn inputs() -> Place {
         "pairs.tsv",
         (0..20).map(|n| format!("{}\t{}\t0.9\n", 3 * n, 3 * n + 1)).collect::<String>(),
     );
-    let version = |n: u64| {
-        let words =
-            text("w", 150).replace("w7 ", &format!("other{n} ")) + &text("more", 3 * n as usize);
-        visit("https://example.com/terms", n, &json!({ "text": words }))
+    let version = |n: usize| {
+        let words = text("w", 150).replace("w7 ", &format!("other{n} ")) + &"more ".repeat(n);
+        visit("https://example.com/terms", n as u64, &json!({ "text": words }))
     };
     place.write("histories.jsonl", (0..20).map(version).collect::<String>());
     place.write("rules.jsonl", "{\"under\":\"example.com/news\",\"max\":\"1d\"}\n");
-    let sitemap = "<urlset><url><loc>https://example.com/news</loc><lastmod>2024-05-01</lastmod></url></urlset>";
+    let hint = "<loc>https://example.com/news</loc><lastmod>2024-05-01</lastmod>";
+    let sitemap = format!("<urlset><url>{hint}</url></urlset>");
     place.write("sitemap.xml.gz", gz(sitemap));
     place.write("fish.txt", "fish and chips, and chips and fish ".repeat(20));
     place.done(&["df", "build", "fish.txt", "pages.jsonl", "--out", "2025.df"]);
@@ -263,6 +263,7 @@ fn every_example_in_every_help_runs_and_each_verb_has_one() {
 
 #[test]
 fn an_example_is_told_from_what_is_said_of_it() {
-    let help = "Usage\n\nExamples:\n  simkeep a 'b c' |\n    jq d      that\n  simkeep e   which\n\nText\n  name  simkeep\n  simkeep f\n    g\n";
-    assert_eq!(examples(help), ["simkeep a 'b c' | jq d", "simkeep e", "simkeep f g"]);
+    let list = "Examples:\n  simkeep a 'b c' |\n    jq d      that\n  simkeep e   which\n\n";
+    let help = format!("Usage\n\n{list}Text\n  name  simkeep\n  simkeep f\n    g\n");
+    assert_eq!(examples(&help), ["simkeep a 'b c' | jq d", "simkeep e", "simkeep f g"]);
 }
