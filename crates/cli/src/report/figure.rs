@@ -17,10 +17,10 @@ const PANEL_WIDTH: f64 = WIDTH - LEFT - 8.0;
 const MARK_HEIGHT: f64 = 12.0;
 const BAR_HEIGHT: f64 = 34.0;
 /// What a store has any number of is cut, so that a report is never large: bars of a figure, rows of a
-/// table, characters of a name beside a bar and in a table.
+/// table, the width of a name above a bar, characters of one in a table.
 const BARS_MAX: usize = 40;
 const ROWS_MAX: usize = 400;
-const NAME_CHARS_MAX: usize = 30;
+const NAME_WIDTH_MAX: f64 = 180.0;
 const CELL_CHARS_MAX: usize = 120;
 
 /// A figure with what is said of it.
@@ -171,7 +171,7 @@ pub(super) fn spans(title: &str, described: &str, rows: &[(String, f64, f64, Str
             title { (title) }
             desc { (described) }
             @for (number, (name, from, to, said)) in shown.iter().enumerate() {
-                text x="0" y=(px(y(number) + 13.0)) { (cut(name, NAME_CHARS_MAX)) }
+                text x="0" y=(px(y(number) + 13.0)) { (cut(name, fitting(name))) }
                 text x=(px(WIDTH)) y=(px(y(number) + 13.0)) text-anchor="end" { (said) }
                 rect.back x="0" y=(px(y(number) + 18.0)) width=(px(WIDTH)) height="8" {}
                 rect.fill x=(px(WIDTH * from)) y=(px(y(number) + 18.0)) height="8"
@@ -199,6 +199,22 @@ fn more(all: usize, most: usize) -> Option<String> {
     (more > 0).then(|| format!("and {} more", count(more as u64)))
 }
 
+/// How many characters of a name leave room for a number beside it. The letters are those that the
+/// reader has, so this is about as wide as they are.
+fn fitting(name: &str) -> usize {
+    let width = |c: char| match c {
+        c if !c.is_ascii() => 11.0,
+        'A'..='Z' | 'm' | 'w' | '%' | '@' | '&' => 9.5,
+        _ => 6.0,
+    };
+    let mut room = NAME_WIDTH_MAX;
+    let fits = |c: &char| {
+        room -= width(*c);
+        room >= 0.0
+    };
+    name.chars().take_while(fits).count()
+}
+
 /// A text of at most so many characters.
 fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
@@ -220,8 +236,10 @@ mod tests {
         assert_eq!(drawn.matches("class=\"fill\"").count(), BARS_MAX);
         assert!(drawn.contains(">and 1,001 more<") && drawn.contains(">1040ää"), "{drawn}");
         assert!(
-            !drawn.contains(">1000ää") && drawn.contains(&format!(">1001{}…<", "ä".repeat(26)))
+            !drawn.contains(">1000ää") && drawn.contains(&format!(">1001{}…<", "ä".repeat(14)))
         );
+        let names = ["a.example".repeat(9), "W".repeat(90), "丈".repeat(90)];
+        assert_eq!(names.map(|name| fitting(&name)), [28, 18, 16]);
         assert!(!bars("title", "described", &rows[..40]).into_string().contains("more"));
     }
 }
