@@ -10,7 +10,7 @@ doc: |
   which bucket or cell follows from the fingerprints: `format/check/tables.py` computes it.
 doc-ref: format/segment.md, Fingerprints
 enums:
-  shape:
+  shape_kind:
     0: column
     1: rotations
     2: cells
@@ -30,9 +30,9 @@ types:
         doc: How many fingerprints have fewer bits set than this number's place.
   shape:
     seq:
-      - id: shape
+      - id: kind
         type: u4
-        enum: shape
+        enum: shape_kind
         valid:
           in-enum: true
       - id: num_bits

@@ -1,0 +1,89 @@
+"""Entries of a page as they were meant, out of the differences that the files have."""
+
+from typing import Any, NamedTuple
+
+SEEN = ["failed", "not-modified", "gone", "content"]
+
+
+class Content(NamedTuple):
+    """What was seen, or was restated of it."""
+
+    digest: bytes | None
+    fingerprint: int | None
+    epoch: int
+
+
+class Entry(NamedTuple):
+    """A visit, restated content, or a weight."""
+
+    time: int
+    seen: str
+    content: Content | None = None
+    digest: bytes | None = None
+    status: int | None = None
+    modified: int | None = None
+    weight: float | None = None
+
+    @property
+    def is_visit(self) -> bool:
+        return self.seen in SEEN
+
+    def key(self) -> tuple[Any, ...]:
+        """The order of entries; an absent value comes before any other."""
+        content = self.content
+        seen = "content" if self.seen == "restated" else self.seen
+        values = (
+            self.weight,
+            self.digest,
+            content.epoch & 0xFFFFFF if content and self.seen == "restated" else None,
+            content.fingerprint if content else None,
+            SEEN.index(seen) if seen in SEEN else None,
+            content.epoch if content else None,
+            self.status,
+            self.modified,
+        )
+        return (self.time, *((value is not None, value) for value in values))
+
+
+def decode(entries: list[Any]) -> list[Entry]:
+    """A list of entries, each of which is told by the one before."""
+    time, status, date, content = 0, None, None, None
+    found = []
+    for number, raw in enumerate(entries):
+        tag = raw.tag
+        step = raw.time.value if number == 0 else raw.time_later.value
+        time += step * (1000 if tag.in_seconds else 1)
+        if tag.is_weight:
+            found.append(Entry(time, "weighed", weight=raw.weight))
+            continue
+        digest = raw.digest if tag.has_digest else None
+        seen = SEEN[tag.seen]
+        of: Content | None = None
+        if seen == "content":
+            if tag.same_content and (tag.is_no_visit or not tag.moved):
+                assert content
+                digest = content.digest
+            if tag.is_moved:
+                assert content and content.fingerprint is not None
+                fingerprint = content.fingerprint
+                for bit in raw.moved:
+                    fingerprint ^= 1 << bit
+                of = Content(digest, fingerprint, content.epoch)
+            elif tag.is_whole or tag.is_bare:
+                of = Content(digest, raw.fingerprint if tag.is_whole else None, raw.epoch.value)
+            else:
+                of = content
+            content = of
+        if tag.is_restated:
+            found.append(Entry(time, "restated", of, digest))
+            continue
+        if not tag.same_status:
+            status = raw.status.value - 1 if raw.status.value else None
+        modified = None
+        if raw.lead.is_date:
+            if not raw.lead.same_status:
+                earlier = raw.date_earlier.value
+                date = (time // 1000 - earlier) * 1000 if raw.lead.in_seconds else time - earlier
+            modified = date
+        found.append(Entry(time, seen, of, digest, status, modified))
+    return found

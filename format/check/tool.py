@@ -1,0 +1,74 @@
+"""What the tool says of a store, and its words as the numbers that the files have."""
+
+import functools
+import json
+import re
+import struct
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from changes import Epoch
+from entries import Entry
+
+BINARY = Path()
+BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def run(*arguments: object, input: str | None = None) -> str:
+    command = [str(BINARY), *map(str, arguments)]
+    done = subprocess.run(command, input=input, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{' '.join(command)}: {done.stderr}")
+    return done.stdout
+
+
+@functools.cache
+def says(*arguments: object) -> list[dict[str, Any]]:
+    """The lines of JSON that a verb prints; the stores stay as they are."""
+    return [json.loads(line) for line in run(*arguments, "--json").splitlines()]
+
+
+def time_of(text: str | None) -> int | None:
+    """Milliseconds since the start of 1970."""
+    if text is None:
+        return None
+    return (datetime.fromisoformat(text) - BEGIN) // timedelta(milliseconds=1)
+
+
+def entry_of(line: dict[str, Any], numbers: dict[str, int]) -> tuple[str, Entry]:
+    """A page and its entry, from a line of an export or of `tail`."""
+    from entries import Content
+
+    digest = bytes.fromhex(line["digest"]) if "digest" in line else None
+    weight = line.get("weight")
+    if weight is not None:
+        weight = struct.unpack("<f", struct.pack("<f", weight))[0]
+    seen = line.get("seen", "content" if weight is None else "weighed")
+    content = None
+    if seen in ("content", "restated"):
+        fingerprint = line["fingerprint"]
+        number = None if fingerprint is None else int(fingerprint, 16)
+        content = Content(digest, number, numbers[line["epoch"]])
+    time = time_of(line["t"])
+    assert time is not None
+    modified = time_of(line.get("modified"))
+    return line["url"], Entry(time, seen, content, digest, line.get("status"), modified, weight)
+
+
+def surt(prefix: str) -> str:
+    """A prefix in bytes as it is shown, for those that this check makes: a host or a path of one."""
+    return re.sub("[^a-z0-9./]", "", prefix)
+
+
+def epoch_line(epoch: Epoch) -> dict[str, Any]:
+    """What `epoch list` says of an epoch, apart from what its segments have."""
+    return {
+        "epoch": epoch.name,
+        "number": epoch.number & 0xFFFFFF,
+        "role": epoch.role,
+        "minor": epoch.minor,
+        "moderate": epoch.moderate,
+        "begun_at_visit": epoch.begun,
+    }
