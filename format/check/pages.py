@@ -31,7 +31,7 @@ def require(holds: bool, *what: object) -> None:
 
 def same(found: object, expected: object, *what: object) -> None:
     if found != expected:
-        raise Wrong(f"{' '.join(map(str, what))}: {found!r}, and not {expected!r}")
+        raise Wrong(f"{' '.join(map(str, what))}: {found!r:.600}, and not {expected!r:.600}")
 
 
 def load() -> dict[str, Any]:

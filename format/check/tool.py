@@ -2,7 +2,6 @@
 
 import functools
 import json
-import re
 import struct
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from changes import Epoch
-from entries import Entry
+from entries import Content, Entry
 
 BINARY = Path()
 BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
@@ -37,14 +36,15 @@ def time_of(text: str | None) -> int | None:
     return (datetime.fromisoformat(text) - BEGIN) // timedelta(milliseconds=1)
 
 
+def f32(number: float | None) -> float | None:
+    """The nearest number of 32 bits."""
+    return None if number is None else struct.unpack("<f", struct.pack("<f", number))[0]
+
+
 def entry_of(line: dict[str, Any], numbers: dict[str, int]) -> tuple[str, Entry]:
     """A page and its entry, from a line of an export or of `tail`."""
-    from entries import Content
-
     digest = bytes.fromhex(line["digest"]) if "digest" in line else None
-    weight = line.get("weight")
-    if weight is not None:
-        weight = struct.unpack("<f", struct.pack("<f", weight))[0]
+    weight = f32(line.get("weight"))
     seen = line.get("seen", "content" if weight is None else "weighed")
     content = None
     if seen in ("content", "restated"):
@@ -55,11 +55,6 @@ def entry_of(line: dict[str, Any], numbers: dict[str, int]) -> tuple[str, Entry]
     assert time is not None
     modified = time_of(line.get("modified"))
     return line["url"], Entry(time, seen, content, digest, line.get("status"), modified, weight)
-
-
-def surt(prefix: str) -> str:
-    """A prefix in bytes as it is shown, for those that this check makes: a host or a path of one."""
-    return re.sub("[^a-z0-9./]", "", prefix)
 
 
 def epoch_line(epoch: Epoch) -> dict[str, Any]:

@@ -1,0 +1,94 @@
+"""Reads stores by the Kaitai pages alone, and holds what it reads against the tool.
+
+check.py TOOL CELLS FOLDER [--mutate [PART]]
+
+TOOL is simkeep, CELLS a store that has cells, FOLDER where stores may be made.
+"""
+
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import df
+import mutate
+import pages
+import tool
+from entries import Content, Entry
+from pages import Parsers, same
+from scenes import SCENES
+from store import Files, Store
+
+GOLDEN = pages.HERE.parent / "golden"
+WORDS = ("the", "car", "北京", "house", "missing")
+
+
+def check_golden(store: Store) -> None:
+    """The golden store holds what was written down while it was made."""
+    for line in map(json.loads, (GOLDEN / "v4.jsonl").read_text().splitlines()):
+        if "visits" in line:
+            expected = [golden_entry(*visit) for visit in line["visits"]]
+            same(store.entries[line["url"]], expected, line["url"])
+        elif "epochs" in line:
+            same(store.last_operation, line["sequence"], "last operation of the golden store")
+
+
+def golden_entry(
+    time: int,
+    seen: str,
+    status: int | None = None,
+    digest: str | None = None,
+    fingerprint: str | None = None,
+    epoch: int | None = None,
+    modified: int | None = None,
+    weight: float | None = None,
+) -> Entry:
+    of = bytes.fromhex(digest) if digest else None
+    number = int(fingerprint, 16) if fingerprint else None
+    content = None if epoch is None else Content(of, number, epoch)
+    return Entry(time, seen.replace(" ", "-"), content, of, status, modified, tool.f32(weight))
+
+
+class Checks:
+    """All that is checked, by whatever parsers."""
+
+    def __init__(self, cells: Path, folder: Path) -> None:
+        # The tool opens it, and must not change what is checked in.
+        golden = folder / "golden"
+        shutil.copytree(GOLDEN / "v4", golden)
+        paths = [golden, cells]
+        for scene in SCENES:
+            scene(folder / scene.__name__)
+            paths.insert(-2 if scene.__name__ == "fresh" else len(paths), folder / scene.__name__)
+        self.files = [Files(path) for path in paths]
+        self.table = (GOLDEN / "words.df").read_bytes()
+
+    def run(self, parsers: Parsers, say: bool = False) -> None:
+        df.check(parsers, GOLDEN / "words.df", self.table, WORDS)
+        for files in self.files:
+            store = Store(parsers, files)
+            store.check()
+            if files.path.name == "golden":
+                check_golden(store)
+            if say:
+                told = ", ".join(f"{count} {what}" for what, count in store.census.items())
+                print(f"{files.path.name}: {len(files.segment_rows)} segments, {told}")
+
+
+def main() -> None:
+    tool.BINARY, cells, folder = map(Path, sys.argv[1:4])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    start = time.monotonic()
+    read = pages.load()
+    pages.check_bits(read)
+    checks = Checks(cells, folder)
+    checks.run(Parsers(read, pages.Compiler()), say=True)
+    print(f"every byte has its place, and the tool agrees ({time.monotonic() - start:.0f} s)")
+    if "--mutate" in sys.argv:
+        mutate.run(checks, read, *map(int, sys.argv[5:6]))
+
+
+if __name__ == "__main__":
+    main()
