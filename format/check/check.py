@@ -1,8 +1,9 @@
 """Reads stores by the Kaitai pages alone, and holds what it reads against the tool.
 
-check.py TOOL CELLS FOLDER [--mutate [PART]]
+check.py TOOL CELLS FOLDER [--mutate [EACH [--verbose]]]
 
-TOOL is simkeep, CELLS a store that has cells, FOLDER where stores may be made.
+TOOL is simkeep, CELLS a store that has cells, FOLDER where stores may be made. With --mutate, the
+pages are changed in one place at a time, and each change (or every EACH-th) must be noticed.
 """
 
 import json
@@ -87,7 +88,8 @@ def main() -> None:
     checks.run(Parsers(read, pages.Compiler()), say=True)
     print(f"every byte has its place, and the tool agrees ({time.monotonic() - start:.0f} s)")
     if "--mutate" in sys.argv:
-        mutate.run(checks, read, *map(int, sys.argv[5:6]))
+        each = int(sys.argv[5]) if len(sys.argv) > 5 else 1
+        mutate.run(checks, read, each, "--verbose" in sys.argv)
 
 
 if __name__ == "__main__":
