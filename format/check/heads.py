@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from entries import Content, Entry, decode
+from pages import require
 
 
 class Known(NamedTuple):
@@ -85,6 +86,10 @@ def head_of(entries: list[Entry], carried: Any = None) -> Head | None:
         others = decode(carried.entries.entries)
         contents = carried.num_contents.value
         visits += others[contents:]
+        is_last = carried.has_last or any(entry.is_visit for entry in entries)
+        require(is_last, "a carried head has no last visit")
+        if carried.has_settled:
+            require(others[contents].seen != "failed", "a settled visit failed")
         known += known_of(others)
         first = carried.first.value
         firsts.append(first)

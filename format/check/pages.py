@@ -110,10 +110,15 @@ class Parsers:
             value = getattr(of, key)
             items = value if isinstance(value, list) else [value]
             if items and isinstance(items[0], KaitaiStruct):
-                for item, at in zip(items, place.get("arr", [place])):
-                    if item._io is not of._io and id(item._io) not in bases:
-                        bases[id(item._io)] = base + at["start"]
-                    yield from self.ranges(item, bases)
+                for item, at in zip(items, place.get("arr", [place]), strict=True):
+                    if item._io is of._io:
+                        yield from self.ranges(item, bases)
+                        continue
+                    bases[id(item._io)] = base + at["start"]
+                    below = list(self.ranges(item, bases))
+                    ends = max((end for _, end, _ in below), default=base + at["start"])
+                    same(ends, base + at["end"], type(item).__name__, "has fields up to")
+                    yield from below
             elif place["start"] < place["end"]:
                 yield base + place["start"], base + place["end"], f"{type(of).__name__}.{name}"
         if type(of).__name__ == "Varint":

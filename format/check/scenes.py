@@ -55,6 +55,12 @@ def kinds() -> list[dict[str, Any]]:
         seen("https://site.example/fails", 400, seen="failed", status=500),
         seen("https://site.example/gone", 1, seen="gone", status=404),
         seen("https://site.example/words", 1, seen="not-modified", status=304),
+        seen("https://site.example/dated", 1, 0x1111, status=200),
+        seen("https://site.example/dated", 5, 0xEEEE00000000, status=200, modified=at(3)),
+        seen("https://under.example/gone", 1, 77),
+        seen("https://under.example/gone", 2, seen="gone"),
+        seen("https://under.example/fails", 2, seen="failed"),
+        seen("https://under.example/there", 2, 78),
         seen("https://site.example/text", 1, text=TEXTS[0], status=200),
         seen("https://site.example/text", 2, text=TEXTS[1], status=200),
         seen("https://site.example/text", 3, text=TEXTS[0], status=200),
@@ -88,6 +94,7 @@ def journal(store: Path) -> None:
     tool.run("forget", "https://site.example/gone", "-s", store)
     tool.run("forget", "https://site.example/words", "-s", store)
     tool.run("forget", "--prefix", "xn--bcher-kva.example", "--yes", "-s", store)
+    tool.run("forget", "--prefix", "under.example", "--yes", "-s", store)
 
 
 def sealed(store: Path) -> None:
@@ -106,6 +113,7 @@ def deletions(store: Path) -> None:
     ingest(store, spread(80, 2)[:90], verb="load")
     for prefix in ("host1.example", "host2.example/page", "host3.example/page/1"):
         tool.run("forget", "--prefix", prefix, "--yes", "-s", store)
+    ingest(store, [seen("https://site.example/dated", 9, seen="not-modified")])
     tool.run("forget", "https://site.example/a", "-s", store)
     tool.run("forget", "https://site.example/text", "-s", store)
     ingest(store, kinds()[:6] + spread(20, 3))
@@ -118,11 +126,11 @@ def epochs(store: Path) -> None:
     """Four epochs, one of which has ended, one with a table, one for each role; fingerprints anew."""
     texts = [seen(f"https://texts.example/{n}", n, text=text) for n, text in enumerate(TEXTS)]
     ingest(store, texts + kinds())
-    table = store.parent / "words.df"
-    table.unlink(missing_ok=True)
+    counted, table = store.parent / "counted.df", store.parent / "words.df"
     inputs = store.parent / "texts.jsonl"
     inputs.write_text("".join(json.dumps(line) + "\n" for line in texts))
-    tool.run("df", "build", inputs, "--recipe", "words-idf", "--out", table)
+    tool.run("df", "build", inputs, "--recipe", "words-idf", "--out", counted)
+    tool.run("df", "freeze", counted, "--least", 2, "--out", table)
     tool.run("epoch", "begin", "--recipe", "words-idf", "--df", table, "--role", "change", "-s", store)
     tool.run("epoch", "begin", "--recipe", "near", "--role", "near", "--minor", 4,
              "--moderate", 11, "-s", store)

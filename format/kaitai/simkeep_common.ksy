@@ -3,7 +3,6 @@ meta:
   title: What all files of a simkeep store share
   license: MIT
   ks-version: "0.10"
-  endian: le
 doc: |
   Numbers of variable length, and how an epoch is named in bytes. Every other page imports this one.
 doc-ref: format/README.md
@@ -32,7 +31,7 @@ types:
           + (size > 6 ? (groups[6] % 128) * 4398046511104 : 0)
           + (size > 7 ? (groups[7] % 128) * 562949953421312 : 0)
           + (size > 8 ? (groups[8] % 128) * 72057594037927936 : 0)
-          + (size > 9 ? (groups[9] % 128) * 9223372036854775808 : 0)
+          + (size > 9 ? groups[9] * 9223372036854775808 : 0)
   signed_varint:
     doc: |
       A number n as the varint of 2n if it is not negative, else of -2n - 1.
