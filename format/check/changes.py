@@ -92,8 +92,9 @@ def read(changes: Any) -> Sums:
     if changes.has_undated:
         for of in changes.undated:
             if of.is_there:
-                twice = of.twice_changes.value
-                sums.undated[of.length] = [twice // 2, of.num_returns if twice % 2 else 0, of.units.value]
+                changed, has_returns = divmod(of.twice_changes.value, 2)
+                returned = of.num_returns if has_returns else 0
+                sums.undated[of.length] = [changed, returned, of.units.value]
     if changes.has_dated:
         sums.dated = [changes.num_dated, changes.dated_ms.value, changes.after_dated_ms.value]
     if changes.has_unchanged:
@@ -136,23 +137,20 @@ class Comparer:
         }
         versions = at_hand(before.contents)
         last = [known for known in versions if known in before.last_version()]
-        distances = [(known.content.epoch & 0xFFFFFF, self.distance(known, now)) for known in last]
-        newest, distance = max(
-            ((count, by) for count, by in distances if by is not None), default=(None, None)
-        )
+        by_epoch = {known.content.epoch: self.distance(known, now) for known in last}
+        told = {epoch: by for epoch, by in by_epoch.items() if by is not None}
+        newest = max(told, key=lambda epoch: epoch & 0xFFFFFF, default=None)
+        distance = None if newest is None else told[newest]
         if not before.is_gone:
             if digest is not None and any(known.content.digest == digest for known in last):
                 return "unchanged", distance
-            if newest is not None and distance <= self.epochs_by_count(newest).minor:
+            if newest is not None and told[newest] <= self.epochs[newest].minor:
                 return "unchanged", distance
             if newest is None and not self.told_by_digests(last, now, digest):
                 return None, None
             versions = [known for known in versions if known not in last]
         is_back = any(self.is_like(known, now, digest) for known in versions)
         return ("returned" if is_back else "changed"), distance
-
-    def epochs_by_count(self, count: int) -> Epoch:
-        return next(of for number, of in self.epochs.items() if number & 0xFFFFFF == count)
 
     @staticmethod
     def told_by_digests(last: list[Known], now: dict[int, Content], digest: bytes | None) -> bool:

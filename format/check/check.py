@@ -12,17 +12,31 @@ import sys
 import time
 from pathlib import Path
 
-import df
 import mutate
 import pages
+import surt
 import tool
 from entries import Content, Entry
-from pages import Parsers, same
+from pages import Parsers, require, same
 from scenes import SCENES
+from tables import cell_of
+
+import df
 from store import Files, Store
 
 GOLDEN = pages.HERE.parent / "golden"
 WORDS = ("the", "car", "北京", "house", "missing")
+
+
+def check_examples() -> None:
+    """What the pages say of keys and of cells."""
+    lines = (GOLDEN.parent / "surt.md").read_text().splitlines()
+    rows = [line[3:-3].split("` | `") for line in lines if line[:3] == "| `" and line[-3:] == "` |"]
+    require(len(rows) > 10, "the examples of keys")
+    for url, shown in rows:
+        letters = [chr(of) if 32 <= of < 128 else f"<{of:02X}>" for of in surt.key(url)]
+        same("".join(letters), shown, url)
+    same([cell_of(half, 6_600) for half in (0xC3A5C85C, 0x97CB3127)], [981, 6_299], "cells")
 
 
 def check_golden(store: Store) -> None:
@@ -82,6 +96,7 @@ def main() -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     start = time.monotonic()
+    check_examples()
     read = pages.load()
     pages.check_bits(read)
     checks = Checks(cells, folder)

@@ -6,6 +6,7 @@ from pathlib import Path
 import tool
 import xxhash
 from pages import Parsers, require, same
+
 from segment import starts_of
 
 

@@ -42,17 +42,17 @@ def types_of(kind: str) -> Iterator[tuple[str, str]]:
 
 
 def expressions(text: str) -> Iterator[tuple[str, str]]:
-    """An expression with one number, one operator or one name changed."""
+    """An expression with one number, one operator or the branches changed."""
     for found in re.finditer(r"(?<![a-z_0-9])[0-9]+", text):
-        yield f"{found[0]} at {found.start()}", text[: found.start()] + str(int(found[0]) + 1) + text[
-            found.end() :
-        ]
+        start, end = found.span()
+        yield f"{found[0]} at {start}", f"{text[:start]}{int(found[0]) + 1}{text[end:]}"
     for operator, other in OPERATORS.items():
         for found in re.finditer(re.escape(operator), text):
             rest = text[: found.start()] + other + text[found.end() :]
             yield f"{operator.strip()} at {found.start()}", rest
     if " ? " in text and text.count(" ? ") == 1:
-        condition, one, two = re.fullmatch(r"(.*) \? (.*) : (.*)", text, re.S).groups()  # type: ignore
+        condition, _, branches = text.partition(" ? ")
+        one, _, two = branches.partition(" : ")
         yield "branches", f"{condition} ? {two} : {one}"
 
 
@@ -90,11 +90,10 @@ def field_mutants(field: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
             yield f"until {what}", field | {"repeat-until": other}
     if "contents" in field:
         contents = field["contents"]
-        text = contents if isinstance(contents, str) else None
-        other = "x" + text[1:] if text else [*contents[:-1], contents[-1] + 1]
-        yield "contents", field | {"contents": other}
-        shorter = text[:-1] if text else contents[:-1]
-        yield "shorter contents", field | {"contents": shorter}
+        is_text = isinstance(contents, str)
+        changed = "x" + contents[1:] if is_text else [*contents[:-1], contents[-1] + 1]
+        yield "contents", field | {"contents": changed}
+        yield "shorter contents", field | {"contents": contents[:-1]}
     valid = field.get("valid")
     if isinstance(valid, int):
         yield "valid", field | {"valid": valid + 1}
@@ -127,9 +126,9 @@ def type_mutants(page: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             other = values | {one: values[two], two: values[one]}
             changed = page["enums"] | {name: other}
             yield f"{values[one]}: value", page | {"enums": changed}
-    for key, other in (("endian", "be"), ("bit-endian", "be")):
+    for key in ("endian", "bit-endian"):
         if key in page.get("meta", {}):
-            yield f"{key}", page | {"meta": page["meta"] | {key: other}}
+            yield key, page | {"meta": page["meta"] | {key: "be"}}
 
 
 def mutants(pages: dict[str, Any]) -> Iterator[Mutant]:

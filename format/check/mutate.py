@@ -95,7 +95,8 @@ def run(checks: Any, read: dict[str, Any], each: int, verbose: bool) -> None:
             elif verbose:
                 print(f"{name}: {noticed[:120]}")
     seconds = time.monotonic() - start
-    print(f"{len(tried)} of {len(all)} mutants tried, {len(all) - len(left)} equivalent ({seconds:.0f} s)")
+    equal = len(all) - len(left)
+    print(f"{len(tried)} of {len(all)} mutants tried, {equal} change nothing ({seconds:.0f} s)")
     for pattern in unused:
         print(f"no mutant is called {pattern}")
     if survivors or unused:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import xxhash
-
 from pages import require
 
 PAGE = 4096
@@ -13,6 +12,13 @@ PAGE = 4096
 def number(data: bytes, at: int, size: int) -> int:
     require(at + size <= len(data), "redb: a number lies outside of its page")
     return int.from_bytes(data[at : at + size], "little")
+
+
+def ends(page: bytes, at: int, start: int, width: int | None, count: int) -> list[int]:
+    """Where keys or values end in a page: all have one width, or their ends stand at `at`."""
+    if width is not None:
+        return [start + width * (i + 1) for i in range(count)]
+    return [number(page, at + 4 * i, 4) for i in range(count)]
 
 
 class Database:
@@ -28,11 +34,11 @@ class Database:
         require(slot[0] == 3, "redb: another file format")
         sum = xxhash.xxh3_128_intdigest(slot[:112])
         require(sum == number(slot, 112, 16), "redb: the checksum of the last commit")
-        self.tables = {}
+        # What the definition of a table says of its root, its keys and its values.
+        self.tables: dict[str, tuple[bytes, bool, int | None, int | None]] = {}
         for name, of in self.rows(slot[8:32], slot[1] != 0, None, None):
-            fixed = [of[42] != 0, of[47] != 0]
-            widths = [number(of, at, 4) if is_fixed else None for is_fixed, at in zip(fixed, (43, 48))]
-            self.tables[name.decode()] = (of[10:34], of[9] != 0, *widths)
+            key, value = (number(of, at + 1, 4) if of[at] else None for at in (42, 47))
+            self.tables[name.decode()] = (of[10:34], of[9] != 0, key, value)
 
     def table(self, name: str) -> list[tuple[bytes, bytes]]:
         """The rows of a table, by their keys; a missing one is empty."""
@@ -57,13 +63,9 @@ class Database:
         count = number(page, 2, 2)
         if page[0] == 1:
             at = 4 + 4 * count * [key, value].count(None)
-            ends = [number(page, 4 + 4 * i, 4) if key is None else at + key * (i + 1) for i in range(count)]
-            cuts = [at, *ends]
+            cuts = [at, *ends(page, 4, at, key, count)]
             more = 4 + (4 * count if key is None else 0)
-            cuts += [
-                number(page, more + 4 * i, 4) if value is None else ends[-1] + value * (i + 1)
-                for i in range(count)
-            ]
+            cuts += ends(page, more, cuts[-1], value, count)
             self.check(page, cuts[-1], sum)
             parts = [page[start:end] for start, end in zip(cuts, cuts[1:])]
             yield from zip(parts[:count], parts[count:])

@@ -131,9 +131,9 @@ def epochs(store: Path) -> None:
     inputs.write_text("".join(json.dumps(line) + "\n" for line in texts))
     tool.run("df", "build", inputs, "--recipe", "words-idf", "--out", counted)
     tool.run("df", "freeze", counted, "--least", 2, "--out", table)
-    tool.run("epoch", "begin", "--recipe", "words-idf", "--df", table, "--role", "change", "-s", store)
-    tool.run("epoch", "begin", "--recipe", "near", "--role", "near", "--minor", 4,
-             "--moderate", 11, "-s", store)
+    begin = ("epoch", "begin", "-s", store, "--recipe")
+    tool.run(*begin, "words-idf", "--df", table, "--role", "change")
+    tool.run(*begin, "near", "--role", "near", "--minor", 4, "--moderate", 11)
     ingest(store, texts, "--restate")
     ingest(store, spread(40, 6), verb="load")
     tool.run("epoch", "end", "external", "--left", 100, "-s", store)

@@ -3,9 +3,8 @@
 import zlib
 from typing import Any, NamedTuple
 
-import xxhash
-
 import surt
+import xxhash
 from entries import Entry, decode
 from pages import require, same
 
@@ -113,7 +112,7 @@ class Segment:
         others = record.num_others.value if record.has_others else 0
         same(sum(not entry.is_visit for entry in entries), others, url, "entries that are no visits")
         require(record.is_carried or len(entries) <= 64, url, "has too many entries to carry none")
-        require(entries or record.is_reset, url, "has no entries")
+        require(bool(entries) or record.is_reset, url, "has no entries")
         return Page(url, record, entries, chunk)
 
     def check_pages(self) -> None:

@@ -5,7 +5,6 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import df
 import surt
 import tables
 import tool
@@ -15,6 +14,8 @@ from entries import Entry, decode
 from heads import Head, head_of
 from pages import Parsers, require, same
 from redb import Database
+
+import df
 from segment import Page, Segment
 
 YEAR_1 = 62_135_596_800
@@ -33,8 +34,8 @@ class Files:
     def __init__(self, path: Path) -> None:
         self.path = path
         catalog = Database(path / "catalog.redb")
-        self.settings = {key.decode(): int.from_bytes(value, "little") for key, value in
-                         catalog.table("settings")}
+        settings = catalog.table("settings")
+        self.settings = {name.decode(): int.from_bytes(of, "little") for name, of in settings}
         self.segment_rows = catalog.table("segments")
         self.epoch_rows = catalog.table("epochs")
         journals = [self.frames(catalog.table(name)) for name in ("journal_a", "journal_b")]
@@ -184,8 +185,8 @@ class Store:
             self.forget(self.under(tombstone.prefix))
         heads = [self.check_record(page) for page in segment.pages]
         deltas = tuple(after - before for after, before in zip(self.totals(), before))
-        told = (table.page_delta, table.visit_delta, table.in_force_delta, table.gone_delta)
-        same(told, deltas, "what a segment adds to the store")
+        added = (table.page_delta, table.visit_delta, table.in_force_delta, table.gone_delta)
+        same(added, deltas, "what a segment adds to the store")
         self.check_fingerprints(segment, heads)
         order = segment.check_hashes(settings["url_seed"])
         rows = segment.body("schedule").rows
@@ -233,7 +234,8 @@ class Store:
                 {
                     entry.content.fingerprint & mask
                     for entry in self.entries.get(page.url, [])
-                    if entry.content and entry.content.epoch == epoch
+                    if entry.content
+                    and entry.content.epoch == epoch
                     and entry.content.fingerprint is not None
                 }
                 for page in segment.pages
@@ -357,7 +359,8 @@ class Store:
         head = self.heads.get(url)
         visits = (operation.page_visits.value, line["visits"])
         same(visits, (head.visits if head else 0,) * 2, url, "visits that are forgotten")
-        state = "none" if head is None else "gone" if head.is_gone else "in_force" if head.contents else "none"
+        is_gone = head is not None and head.is_gone
+        state = "gone" if is_gone else "in_force" if head and head.contents else "none"
         same(operation.page_state.name, state, url, "state of a page that is forgotten")
         self.forget([url])
 

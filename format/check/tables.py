@@ -5,6 +5,7 @@ from typing import Any
 
 from heads import Head
 from pages import require, same
+
 from segment import Segment
 
 
@@ -88,7 +89,7 @@ def block(fingerprint: int, number: int) -> int:
 
 def check_rotation(segment: Segment, epoch: int, part: int, shape: Any, column: list[int]) -> None:
     bits, per_bucket = shape.num_bits, shape.num_lines
-    buckets = [[] for _ in range(1 << bits)]
+    buckets: list[list[int]] = [[] for _ in range(1 << bits)]
     for ordinal, fingerprint in enumerate(column):
         buckets[block(fingerprint, part) >> 16 - bits].append(ordinal)
     order = [ordinal for bucket in buckets for ordinal in bucket]
@@ -133,7 +134,7 @@ def cell_of(half: int, cells: int) -> int:
 
 
 def check_cells(segment: Segment, epoch: int, part: int, count: int, column: list[int]) -> None:
-    cells = [[] for _ in range(count)]
+    cells: list[list[int]] = [[] for _ in range(count)]
     halves = [(f >> 32, f & 0xFFFFFFFF) if part == 0 else (f & 0xFFFFFFFF, f >> 32) for f in column]
     for ordinal, (half, _) in enumerate(halves):
         cells[cell_of(half, count)].append(ordinal)
@@ -152,7 +153,7 @@ def check_cells(segment: Segment, epoch: int, part: int, count: int, column: lis
             same(line.first_number, number, "first number of a line")
             same(line.goes_on_too, line.goes_on, "whether a line goes on")
             same(line.goes_on, len(left) > 20, "whether a line goes on")
-            found = [l | h << 16 for l, h in zip(low, high, strict=True)]
+            found = [bits | more << 16 for bits, more in zip(low, high, strict=True)]
             now = left[: 18 if line.goes_on else 20]
             same(found[: len(now)], now, "entries of a line")
             number, left = number + len(now), left[len(now) :]
