@@ -1,16 +1,18 @@
 """Reads stores by the Kaitai pages alone, and holds what it reads against the tool.
 
-check.py TOOL CELLS FOLDER [--mutate [EACH [--verbose]]]
+check.py TOOL SHAPES FOLDER [--mutate [EACH [--verbose]]]
 
-TOOL is simkeep, CELLS a store that has cells, FOLDER where stores may be made. With --mutate, the
+TOOL is simkeep, SHAPES a folder of stores that only tests make, FOLDER where stores may be made. With --mutate, the
 pages are changed in one place at a time, and each change (or every EACH-th) must be noticed.
 """
 
 import json
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import mutate
 import pages
@@ -65,17 +67,28 @@ def golden_entry(
     return Entry(time, seen.replace(" ", "-"), content, of, status, modified, tool.f32(weight))
 
 
+def check_browsers(read: dict[str, Any], cells: Path) -> None:
+    """The pages also make parsers for browsers, whose numbers have fewer bits."""
+    files = [("segment", path) for store in (GOLDEN / "v4", cells) for path in store.glob("segments/*")]
+    files += [("df", GOLDEN / "words.df"), ("lock", GOLDEN / "v4/LOCK")]
+    files += [("snapshot", GOLDEN / "v4/SNAPSHOT")]
+    arguments = [text for name, path in files for text in (f"simkeep_{name}", str(path))]
+    script = str(pages.HERE / "browse.js")
+    subprocess.run(["node", script, *arguments], input=json.dumps(read), text=True, check=True)
+
+
 class Checks:
     """All that is checked, by whatever parsers."""
 
-    def __init__(self, cells: Path, folder: Path) -> None:
+    def __init__(self, shapes: Path, folder: Path) -> None:
         # The tool opens it, and must not change what is checked in.
         golden = folder / "golden"
         shutil.copytree(GOLDEN / "v4", golden)
-        paths = [golden, cells]
-        for scene in SCENES:
-            scene(folder / scene.__name__)
-            paths.insert(-2 if scene.__name__ == "fresh" else len(paths), folder / scene.__name__)
+        made = [folder / scene.__name__ for scene in SCENES]
+        for scene, path in zip(SCENES, made):
+            scene(path)
+        # What is wrong is found soonest in what has most kinds of things in few bytes.
+        paths = [golden, *sorted(shapes.iterdir()), *made]
         self.files = [Files(path) for path in paths]
         self.table = (GOLDEN / "words.df").read_bytes()
 
@@ -92,15 +105,16 @@ class Checks:
 
 
 def main() -> None:
-    tool.BINARY, cells, folder = map(Path, sys.argv[1:4])
+    tool.BINARY, shapes, folder = map(Path, sys.argv[1:4])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     start = time.monotonic()
     check_examples()
     read = pages.load()
     pages.check_bits(read)
-    checks = Checks(cells, folder)
+    checks = Checks(shapes, folder)
     checks.run(Parsers(read, pages.Compiler()), say=True)
+    check_browsers(read, shapes / "cells")
     print(f"every byte has its place, and the tool agrees ({time.monotonic() - start:.0f} s)")
     if "--mutate" in sys.argv:
         each = int(sys.argv[5]) if len(sys.argv) > 5 else 1

@@ -100,6 +100,8 @@ def journal(store: Path) -> None:
 def sealed(store: Path) -> None:
     ingest(store, kinds())
     tool.run("compact", "-s", store)
+    # Long ago, and so that a segment ends before 1970.
+    ingest(store, [seen(f"https://old.example/{n}", n - 30_000, n) for n in range(3)], verb="load")
 
 
 def parts(store: Path) -> None:
@@ -146,7 +148,7 @@ def long(store: Path) -> None:
     draw = random.Random(7)
     for upto in (1, 2):
         lines = []
-        for page, count in enumerate((64, 65, 150, 300)):
+        for page, count in enumerate((64, 65, 128, 150, 300)):
             day, fingerprint = 0.0, draw.getrandbits(64)
             for visit in range(count * upto):
                 day += draw.choice((0.01, 0.3, 2, 40))

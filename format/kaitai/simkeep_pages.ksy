@@ -122,9 +122,11 @@ types:
         doc: In the order of the hashes.
   schedule_row:
     seq:
-      - id: last_visit
-        type: b40
-        doc: Whole seconds since the start of year 1.
+      - id: last_visit_low
+        type: u4
+      - id: last_visit_high
+        type: u1
+        doc: Bits 32 to 39.
       - id: is_first
         type: b1
         doc: All visits that the head counts stand in this record.
@@ -162,6 +164,10 @@ types:
       - id: failing
         type: u2
         doc: For how long the page fails, in seconds, in steps of 1/1024 octave.
+    instances:
+      last_visit:
+        value: last_visit_low + last_visit_high * 4294967296
+        doc: The time of the last visit, in whole seconds since the start of year 1.
   tombstones:
     seq:
       - id: tombstones

@@ -5,7 +5,6 @@ meta:
   license: MIT
   ks-version: "0.10"
   endian: le
-  bit-endian: le
   imports:
     - simkeep_common
     - simkeep_pages

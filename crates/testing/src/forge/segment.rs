@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use simkeep::explain::Shape;
+use simkeep::explain::{Address, Shape};
 use simkeep::search::{Census, Part, Resources, Sink, build_index, canonical_key};
 
 const HEAD_BYTES: usize = 64;
@@ -16,6 +16,8 @@ const SHARDS: u16 = 10;
 const SHAPE: u16 = 11;
 const POSTINGS: u16 = 12;
 const LISTS: u16 = 13;
+const BUCKETS: u16 = 14;
+const REST: u16 = 15;
 const CELLS: u16 = 16;
 const FURTHER: u16 = 17;
 const ORDINALS: u16 = 18;
@@ -89,7 +91,13 @@ impl Segment {
 
     /// Gives the first epoch `more` fingerprints, which were once on page 0, and cells in the place of
     /// what found them. No golden segment is so large that it would have any.
-    pub fn with_cells(mut self, more: u64) -> Segment {
+    pub fn with_cells(self, more: u64) -> Segment {
+        // Few enough that many go on in further lines.
+        self.with_shape(more, |n| Shape::Cells { count: n / 18 + 1 })
+    }
+
+    /// The same with tables of whatever shape `n` fingerprints are to have.
+    pub fn with_shape(mut self, more: u64, shape: impl FnOnce(u32) -> Shape) -> Segment {
         let kind = |section: &Section| u16::from_le_bytes(word(&section.tag, 0));
         let Some(column) = self.sections.iter().find(|s| kind(s) == FINGERPRINTS) else {
             return self;
@@ -114,17 +122,16 @@ impl Segment {
             Ok(())
         };
         let resources = Resources { memory_bytes: 1 << 20, threads: 1 };
-        // Few enough that many go on in further lines.
-        let count = all.len() as u32 / 18 + 1;
+        let shape = shape(all.len() as u32);
         let made = Made::default();
-        let Ok(()) = build_index(Shape::Cells { count }, all.len() as u32, resources, &read, &made);
+        let Ok(()) = build_index(shape, all.len() as u32, resources, &read, &made);
         self.sections.retain(|s| kind(s) <= LISTS || s.tag[4..] != epoch);
         for section in &mut self.sections {
             let new: Vec<u8> = match kind(section) {
                 _ if section.tag[4..] != epoch => continue,
                 FINGERPRINTS => all.iter().flat_map(|(f, _)| f.to_le_bytes()).collect(),
                 SHARDS => census.shards().to_bytes().to_vec(),
-                SHAPE => [2, 0, 0, count].map(u32::to_le_bytes).concat(),
+                SHAPE => numbers_of(shape).map(u32::to_le_bytes).concat(),
                 POSTINGS => all.iter().flat_map(|(_, word)| *word).collect(),
                 _ => continue,
             };
@@ -193,12 +200,22 @@ impl Section {
 #[derive(Default)]
 struct Made(Mutex<BTreeMap<(u16, u16), Vec<u8>>>);
 
+fn numbers_of(shape: Shape) -> [u32; 4] {
+    match shape {
+        Shape::Column => [0; 4],
+        Shape::Rotations(Address { bits, lines }) => [1, bits, lines, 0],
+        Shape::Cells { count } => [2, 0, 0, count],
+        _ => unreachable!("no other shape is written"),
+    }
+}
+
 fn part_and_kind(part: Part) -> (u16, u16) {
     match part {
+        Part::Buckets(rotation) => (rotation as u16, BUCKETS),
+        Part::Rest(rotation) => (rotation as u16, REST),
         Part::Cells(table) => (table as u16, CELLS),
         Part::Further(table) => (table as u16, FURTHER),
         Part::Ordinals(table) => (table as u16, ORDINALS),
-        Part::Buckets(_) | Part::Rest(_) => unreachable!("no parts of cells"),
     }
 }
 

@@ -1,10 +1,11 @@
-//! Writes a copy of the golden store one of whose segments has cells, which no store so small would
-//! have. `format/check/run` reads it.
+//! Writes copies of the golden store one of whose segments has cells, or buckets of several lines, which
+//! no store so small would have. `format/check/run` reads them.
 
 use std::error::Error;
 use std::path::PathBuf;
 
 use simkeep::disk::Name;
+use simkeep::explain::{Address, Shape};
 use simkeep_testing::forge::golden::{agreeing, files, golden};
 use simkeep_testing::forge::segment::Segment;
 
@@ -12,10 +13,16 @@ use simkeep_testing::forge::segment::Segment;
 const SEGMENT: u64 = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let to = std::env::args_os().nth(1).ok_or("cells DIRECTORY: where to write the store")?;
-    let to = PathBuf::from(to);
+    let to = std::env::args_os().nth(1).ok_or("shapes DIRECTORY: where to write the stores")?;
+    let whole = Segment::read(&golden(Name::Segment(SEGMENT)));
+    let lines = Shape::Rotations(Address { bits: 4, lines: 3 });
+    write(&whole.clone().with_cells(0), PathBuf::from(&to).join("cells"))?;
+    write(&whole.with_shape(0, |_| lines), PathBuf::from(&to).join("lines"))
+}
+
+fn write(segment: &Segment, to: PathBuf) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(to.join("segments"))?;
-    let segment = Segment::read(&golden(Name::Segment(SEGMENT))).with_cells(0).write();
+    let segment = segment.write();
     let catalog = agreeing(SEGMENT, &segment);
     for (name, bytes) in files(&catalog, Some((SEGMENT, &segment))) {
         std::fs::write(to.join(name.to_string()), bytes)?;
