@@ -67,6 +67,8 @@ class Store:
         self.parsers, self.files, self.path = parsers, files, files.path
         self.entries: dict[str, list[Entry]] = {}
         self.heads: dict[str, Head] = {}
+        # Where each page stands, the oldest place first, as `inspect page` says it.
+        self.places: dict[str, list[dict[str, Any]]] = {}
         self.last_operation = 0
         self.census = {"operations": 0, "carried": 0, "compared": 0, "chunked": 0}
 
@@ -84,6 +86,7 @@ class Store:
             self.replay(frames)
         self.check_lock()
         self.check_export()
+        self.check_places()
         self.check_tables()
 
     def read_epoch(self, key: bytes, value: bytes) -> Epoch:
@@ -149,6 +152,7 @@ class Store:
         for url in urls:
             self.entries.pop(url, None)
             self.heads.pop(url, None)
+            self.places.pop(url, None)
 
     def under(self, prefix: bytes) -> list[str]:
         return [url for url in self.entries if surt.covers(prefix, surt.key(url))]
@@ -184,6 +188,11 @@ class Store:
         for tombstone in segment.body("tombstones").tombstones:
             self.forget(self.under(tombstone.prefix))
         heads = [self.check_record(page) for page in segment.pages]
+        for number, page in enumerate(segment.pages):
+            if page.entries:
+                size, count = len(page.record._io.to_byte_array()), len(page.entries)
+                is_first = not page.record.is_earlier
+                self.place(page.url, segment.number, number, size, count, is_first)
         deltas = tuple(after - before for after, before in zip(self.totals(), before))
         added = (table.page_delta, table.visit_delta, table.in_force_delta, table.gone_delta)
         same(added, deltas, "what a segment adds to the store")
@@ -355,6 +364,11 @@ class Store:
             (entry,) = decode(operation.entry.entries)
             same(entry, tool.entry_of(line, self.numbers)[1], url, "entry")
             self.add(url, [entry])
+            places = self.places.get(url, [])
+            if operation.is_new or not places:
+                self.place(url, None, urls.index(url), None, 1, not operation.is_earlier)
+            else:
+                places[-1]["entries"] += 1
             return
         head = self.heads.get(url)
         visits = (operation.page_visits.value, line["visits"])
@@ -363,6 +377,23 @@ class Store:
         state = "gone" if is_gone else "in_force" if head and head.contents else "none"
         same(operation.page_state.name, state, url, "state of a page that is forgotten")
         self.forget([url])
+
+    def place(
+        self, url: str, segment: int | None, at: int, size: int | None, entries: int, first: bool
+    ) -> None:
+        place = {"segment": segment, "ordinal": at, "size_bytes": size, "entries": entries}
+        self.places.setdefault(url, []).append(place | {"is_first": first})
+
+    def check_places(self) -> None:
+        """Where some pages stand, the newest place first: those that stand in most places."""
+        urls = sorted(self.places, key=lambda url: (-len(self.places[url]), url))
+        for url in urls[:3] + urls[-1:]:
+            (line,) = tool.says("inspect", "page", url, "-s", self.path)
+            same(self.places[url][::-1], line["places"], "places of", url)
+            head = self.heads[url]
+            same((head.visits, head.is_gone), (line["visits"], line["gone"]), "inspect page", url)
+            hash = xxhash.xxh3_64_intdigest(url.encode(), self.files.settings["url_seed"])
+            same(f"{hash:016x}", line["hash"], "hash of", url)
 
     def forget_prefix(self, prefix: Any, line: dict[str, Any]) -> None:
         urls = self.under(prefix.prefix)
