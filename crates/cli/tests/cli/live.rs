@@ -26,7 +26,7 @@ const NEAR: &str = "https://example.org/often";
 const F: u64 = 0x0123_4567_89ab_cdef;
 
 /// Runs of each verb beside one store, which has grown large by then.
-const RUNS: usize = 50;
+const RUNS: u64 = 50;
 
 /// Observes the batch that begins with operation `first`. Operation `n` is at `n` seconds.
 fn observe(store: &Store, first: u64) {
@@ -60,8 +60,10 @@ fn operation_at(time: &Value) -> u64 {
     let text = time.as_str().unwrap();
     let part = |from: usize, to: usize| text[from..to].parse::<u64>().unwrap();
     assert_eq!(part(0, 4), 1970, "{text}");
-    let before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-    let days = before[part(5, 7) as usize - 1] + part(8, 10) - 1;
+    let months = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].into_iter().zip(1..);
+    let before: u64 =
+        months.take_while(|(_, month)| *month < part(5, 7)).map(|(days, _)| days).sum();
+    let days = before + part(8, 10) - 1;
     ((days * 24 + part(11, 13)) * 60 + part(14, 16)) * 60 + part(17, 19)
 }
 
@@ -83,7 +85,7 @@ fn saw(verb: &str, ran: &Ran) -> Option<u64> {
 #[test]
 fn each_verb_sees_beside_a_crawler_what_it_acknowledged_before() {
     // At depth 50, a thousand runs of each and twenty reports.
-    let (mut left, mut runs, mut behind) = (deep(20) as usize, 0, 0);
+    let (mut left, mut runs, mut behind) = (deep(20), 0, 0);
     while left > 0 {
         let now = left.min(RUNS);
         behind += beside_one_store(now);
@@ -103,7 +105,7 @@ impl Drop for Stop<'_> {
 }
 
 /// Runs each verb so often beside a store of its own, and says how many fell back.
-fn beside_one_store(runs: usize) -> usize {
+fn beside_one_store(runs: u64) -> u64 {
     let place = Place::new();
     let meter = Meter::counting(Arc::new(RealDisk::new(place.store())));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
