@@ -113,12 +113,13 @@ def main() -> None:
     read = pages.load()
     pages.check_bits(read)
     checks = Checks(shapes, folder)
-    checks.run(Parsers(read, pages.Compiler()), say=True)
+    parsers = mutate.Mixed(None, read, pages.Compiler(), pages.MAINS)
+    checks.run(parsers, say=True)
     check_browsers(read, shapes / "cells")
     print(f"every byte has its place, and the tool agrees ({time.monotonic() - start:.0f} s)")
     if "--mutate" in sys.argv:
         each = int(sys.argv[5]) if len(sys.argv) > 5 else 1
-        mutate.run(checks, read, each, "--verbose" in sys.argv)
+        mutate.run(checks, parsers, each, "--verbose" in sys.argv)
 
 
 if __name__ == "__main__":

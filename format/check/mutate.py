@@ -75,13 +75,11 @@ def equivalents() -> dict[str, str]:
     return {pattern: reason.strip() for pattern, reason in rows}
 
 
-def run(checks: Any, read: dict[str, Any], each: int, verbose: bool) -> None:
+def run(checks: Any, base: Mixed, each: int, verbose: bool) -> None:
     """Tries each mutant, or every so-manieth; fails if one survives that is not equivalent."""
     start = time.monotonic()
-    Work.checks = checks
-    Work.base = Mixed(None, read, Compiler(), MAINS)
-    checks.run(Work.base)
-    all = list(mutants(read))
+    Work.checks, Work.base = checks, base
+    all = list(mutants(base.pages))
     known = equivalents()
     unused = [of for of in known if not any(fnmatchcase(name, of) for name, *_ in all)]
     left = [one for one in all if not any(fnmatchcase(one[0], of) for of in known)]
