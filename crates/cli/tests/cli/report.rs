@@ -106,6 +106,7 @@ fn a_report_is_never_large() {
     assert!(page.len() < 3 << 20, "{}", page.len());
     // Of bars and of rows it is said how many more there are.
     assert!(page.contains(">and 3,9") && page.contains(">and 3,6"));
+    assert!(page.contains("<td>0000\\u{202e}") && !page.contains("<td>2000\\u{202e}"));
 }
 
 #[test]
