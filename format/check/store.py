@@ -391,7 +391,7 @@ class Store:
             (line,) = tool.says("inspect", "page", url, "-s", self.path)
             same(self.places[url][::-1], line["places"], "places of", url)
             head = self.heads[url]
-            same((head.visits, head.is_gone), (line["visits"], line["gone"]), "inspect page", url)
+            same((head.visits, head.is_gone), (line["visits"], line["is_gone"]), "inspect page", url)
             hash = xxhash.xxh3_64_intdigest(url.encode(), self.files.settings["url_seed"])
             same(f"{hash:016x}", line["hash"], "hash of", url)
 
@@ -420,7 +420,7 @@ class Store:
         for one, other in zip(found, expected):
             same(one, other, "entry")
         (line,) = tool.says("inspect", "-s", self.path)
-        keys = ("pages", "visits", "in_force", "gone")
+        keys = ("pages", "visits", "pages_in_force", "pages_gone")
         same(self.totals(), tuple(line[key] for key in keys), "pages and visits")
 
     def check_tables(self) -> None:

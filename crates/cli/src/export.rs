@@ -44,7 +44,7 @@ pub(super) use lines::Line;
   simkeep export --format csv -o crawl.csv.gz --store crawl.simkeep
   simkeep export --format cdxj --store crawl.simkeep | LC_ALL=C sort > crawl.cdxj
 
-As JSON lines (the default), the first line is {\"simkeep\": \"export\", \"version\": 1}, with \"under\", \"since\" and \"in_force\" if it is
+As JSON lines (the default), the first line is {\"simkeep\": \"export\", \"version\": 1}, with \"under\", \"since\" and \"in_force_only\" if it is
 not of all. The last is {\"simkeep\": \"end\", \"lines\"}, the number of all lines. An export without its
 last line, or with another number of lines, is not loaded.
 
@@ -59,7 +59,7 @@ Behind the first line stand the epochs, the oldest first:
   ended        true if it has ended
   table        the checksum of its table, if it has one
 
-Then their tables: \"table\", \"at\" and \"of\" in bytes, \"base64\".
+Then their tables: \"table\", \"offset\" and \"table_bytes\", \"base64\".
 
 Then the entries. Keys, in this order, absent where there is nothing to say:
   url

@@ -86,7 +86,7 @@ pub(super) struct Line<'a> {
     last: Time,
     /// What the last visit saw.
     seen: Seen,
-    gone: bool,
+    is_gone: bool,
     weight: Number,
     /// That of the content in force; null if there is none, or if it has none.
     fingerprint: Option<Fingerprint>,
@@ -109,7 +109,7 @@ impl Line<'_> {
             first: Time(page.first),
             last: Time(page.last.time),
             seen: Seen(page.last.seen),
-            gone: page.gone,
+            is_gone: page.gone,
             weight: Number(page.weight.to_f64()),
             fingerprint: content.and_then(|content| content.fingerprint).map(Fingerprint),
             digest: content.and_then(|content| content.digest).map(Digest),

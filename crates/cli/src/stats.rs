@@ -35,7 +35,7 @@ two of its visits were, and found changed if it was more than a minor change awa
 or back at an earlier version. The tenths are those of the pages that were compared, by how often each
 is believed to change.
 
-With --json and --changes, \"changes\" has \"pages\", \"compared\", \"changed\", and
+With --json and --changes, \"survey\" has \"pages\", \"pages_compared\", \"pages_changed\", and
 \"changes_per_day_deciles\": the rate that one, two and up to nine tenths of the pages have at most; null if
 none was compared.")]
 pub(super) struct Stats {
@@ -155,7 +155,7 @@ pub(super) struct Answer<'a> {
     /// The segments, the oldest first.
     segments: Vec<Segment>,
     /// How pages change, if that was asked for.
-    changes: Option<Changes>,
+    survey: Option<Changes>,
     saw: Saw,
 }
 
@@ -176,9 +176,9 @@ struct Segment {
 struct Changes {
     pages: Number,
     /// Pages of which two visits were compared.
-    compared: Number,
+    pages_compared: Number,
     /// Those of them that were found changed.
-    changed: Number,
+    pages_changed: Number,
     /// How many times a day one, two and up to nine tenths of the pages change at most, as is believed.
     changes_per_day_deciles: Option<[f64; 9]>,
 }
@@ -207,10 +207,10 @@ impl Answer<'_> {
             epoch_visits: stats.epoch_visits,
             epoch_due: stats.epoch_due,
             segments: segments.collect(),
-            changes: survey.map(|survey| Changes {
+            survey: survey.map(|survey| Changes {
                 pages: Number(survey.pages),
-                compared: Number(survey.compared),
-                changed: Number(survey.changed),
+                pages_compared: Number(survey.compared),
+                pages_changed: Number(survey.changed),
                 changes_per_day_deciles: survey.deciles,
             }),
             saw,

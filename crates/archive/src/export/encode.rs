@@ -38,7 +38,7 @@ impl Encoder {
             put_time(out, b",\"since\":\"", since);
         }
         if extent.in_force {
-            out.extend_from_slice(b",\"in_force\":true");
+            out.extend_from_slice(b",\"in_force_only\":true");
         }
         encoder.line();
         encoder
@@ -90,9 +90,9 @@ impl Encoder {
             let out = &mut self.out;
             out.extend_from_slice(b"{\"table\":\"");
             put_hexadecimal(out, &table.id().to_be_bytes());
-            out.extend_from_slice(b"\",\"at\":");
+            out.extend_from_slice(b"\",\"offset\":");
             put_number(out, at);
-            out.extend_from_slice(b",\"of\":");
+            out.extend_from_slice(b",\"table_bytes\":");
             put_number(out, bytes.len() as u64);
             out.extend_from_slice(b",\"base64\":\"");
             base64::encode(part, out);

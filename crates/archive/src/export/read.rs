@@ -162,7 +162,7 @@ impl Keys {
                 }
                 let _ = self.take("under", false, |value| value.as_str().map(str::to_owned));
                 let _ = self.take("since", false, |value| value.as_str().map(str::to_owned));
-                let _ = self.flag("in_force");
+                let _ = self.flag("in_force_only");
                 Ok(Says::Begin)
             }
             ("export", _) => Err("an export begins within another: name each file".to_owned()),
@@ -195,7 +195,7 @@ impl Keys {
 
     fn part(&mut self) -> Result<TablePart, String> {
         let id = self.id(true).unwrap_or_default();
-        let [at, of] = ["at", "of"].map(|key| self.number(key, true));
+        let [at, of] = ["offset", "table_bytes"].map(|key| self.number(key, true));
         let text = self.text("base64");
         let bytes = base64::decode(text.as_bytes()).ok_or("\"base64\" is no base64")?;
         if bytes.is_empty() || bytes.len() > PART_BYTES_MAX {

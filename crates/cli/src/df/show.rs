@@ -47,7 +47,7 @@ struct Bar {
 struct Word<'a> {
     text: &'a str,
     /// Whether it is shorter than a feature: then it is counted where it is the whole document.
-    short: bool,
+    shorter_than_feature: bool,
     hash: Hash,
     /// How many documents have it.
     documents: u64,
@@ -68,7 +68,7 @@ impl Show {
                 let df = feature.frequency.unwrap_or(0);
                 Word {
                     text: &feature.text,
-                    short: feature.short,
+                    shorter_than_feature: feature.short,
                     hash: Hash(feature.hash),
                     documents: df,
                     idf: idf(table, df),

@@ -28,9 +28,9 @@ is equal or not, so that they have the distance 0 alone: I-Match with one digest
 document frequencies of these documents, and supershingles.
 
 With --json, an object a recipe or signature: as it was "called", and "recipe", its full name;
-"documents", how many are compared; "left_out", how many take no part, as they are "empty", "short"
-or "equal" to another; "near_pairs", how many pairs are near, by the "lenient" and the "strict" measure;
-"seeds"; "at", a list by distance from 0 on of "k", "pairs", "lenient", "strict", "recall" and "f1",
+"documents", how many are compared; "left_out", how many take no part: "empty_documents",
+"short_documents", and "equal_documents" to others; "near_pairs", how many pairs are near, by the "lenient"
+and the "strict" measure; "seeds"; "by_distance", a list from 0 on of "k", "pairs", "lenient", "strict", "recall" and "f1",
 null where that is nothing of nothing, and, of several hashes, "deviation" with the standard
 deviation of each; and of these objects again the "advised" one, and the "best" by F1.
 
@@ -47,7 +47,7 @@ pairs of each band (balanced). Recipes that use document frequencies take those 
 versions of the first 1,000 pages. With --magnitude, a table for each recipe follows: by distance,
 the pairs, their deciles and quartiles, the share of them in each band, and the range that is told.
 
-With --versions and --json, an object a recipe: "called" and "recipe"; "changed", "returned", "equal",
-"short" and "long", numbers of pairs; "hidden"; "bands", with "minor" and "moderate"; "right" and
-"two_off"; "below_in_above"; "most_right" and "best_balanced", which are bands; and with --magnitude
-"distances", a list of "distance", "pairs", "quantiles" (.1, .25, .5, .75, .9), "in_bands" and "words_changed", the range that is told."#;
+With --versions and --json, an object a recipe: "called" and "recipe"; "changed_pairs",
+"returned_pairs", "equal_pairs", "short_pairs" and "long_pairs"; "hidden"; "bands", with "minor" and
+"moderate"; "right_share" and "two_off"; "below_in_above"; "most_right" and "best_balanced", which are bands; and with --magnitude
+"meanings", a list of "distance", "pairs", "quantiles" (.1, .25, .5, .75, .9), "in_bands" and "words_changed", the range that is told."#;

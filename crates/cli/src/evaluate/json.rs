@@ -32,7 +32,7 @@ pub(crate) struct OfRecipe<'a> {
     /// How many hashes the figures are the means of.
     seeds: usize,
     /// By distance, from 0 on.
-    at: Vec<Score>,
+    by_distance: Vec<Score>,
     /// At the distance that is advised.
     advised: Option<Score>,
     /// At the distance with the highest F1.
@@ -42,9 +42,9 @@ pub(crate) struct OfRecipe<'a> {
 /// Documents that take no part, as they are empty, too short to tell, or equal to another.
 #[derive(Serialize, JsonSchema)]
 struct LeftOut {
-    empty: u64,
-    short: u64,
-    equal: u64,
+    empty_documents: u64,
+    short_documents: u64,
+    equal_documents: u64,
 }
 
 /// How many pairs are near by each measure.
@@ -90,13 +90,13 @@ impl<'a> OfRecipe<'a> {
             recipe: &row.recipe,
             documents: documents.compared.len(),
             left_out: LeftOut {
-                empty: left_out.empty,
-                short: left_out.short,
-                equal: left_out.equal,
+                empty_documents: left_out.empty,
+                short_documents: left_out.short,
+                equal_documents: left_out.equal,
             },
             near_pairs: NearPairs { lenient: truth.lenient(), strict: truth.strict() },
             seeds: row.seeds,
-            at: (0..row.at.len()).filter_map(at).collect(),
+            by_distance: (0..row.at.len()).filter_map(at).collect(),
             advised: row.advised.and_then(at),
             best: row.best().and_then(at),
         }

@@ -33,7 +33,7 @@ pub(crate) struct First<'a> {
     since: Option<Time>,
     /// True if it has only what is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
-    in_force: Option<bool>,
+    in_force_only: Option<bool>,
 }
 
 /// An epoch.
@@ -67,9 +67,9 @@ pub(crate) struct TablePart<'a> {
     /// The checksum of the table.
     table: Hash,
     /// Where in the table the part begins, in bytes.
-    at: u64,
+    offset: u64,
     /// How many bytes the table has.
-    of: u64,
+    table_bytes: u64,
     base64: &'a str,
 }
 

@@ -140,7 +140,7 @@ impl Summary {
         Answer {
             records: self.records,
             new_pages: self.new_pages,
-            versions: self.versions(),
+            new_versions: self.versions(),
             new: self.first,
             changed: self.changed,
             changed_minor: self.minor,
@@ -161,7 +161,7 @@ impl Summary {
             novel: self.novel,
             near_duplicates: self.near,
             exact_copies: self.copies,
-            too_short: self.too_short,
+            short_texts: self.too_short,
             revisits_without_original: self.revisits_alone,
             passed_over: &self.passed,
             broken: self.broken,
@@ -231,7 +231,7 @@ pub(crate) struct Answer<'a> {
     /// Pages that were not in the store.
     new_pages: u64,
     /// Contents that are new, changed or reverted.
-    versions: u64,
+    new_versions: u64,
     /// Contents that are the first of their page.
     new: u64,
     changed: u64,
@@ -266,7 +266,7 @@ pub(crate) struct Answer<'a> {
     /// Contents that other pages have.
     exact_copies: u64,
     /// Texts that have no fingerprint.
-    too_short: u64,
+    short_texts: u64,
     /// Revisits whose original was not found.
     revisits_without_original: u64,
     /// Records that are of no use here, by their kind.

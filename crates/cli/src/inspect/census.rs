@@ -44,11 +44,11 @@ pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), Fa
 pub(super) struct Answer<'a> {
     pages: u64,
     /// Pages with content in force.
-    in_force: u64,
+    pages_in_force: u64,
     /// Pages that are gone.
-    gone: u64,
+    pages_gone: u64,
     /// Pages whose content was never seen.
-    never: u64,
+    pages_never_seen: u64,
     visits: u64,
     /// When the earliest visit was.
     first: Option<Time>,
@@ -138,9 +138,9 @@ impl<'a> From<&'a Census> for Answer<'a> {
             .map(|period| Period { from: Time(period.from), found: period.found.into() });
         Answer {
             pages: census.pages,
-            in_force: census.in_force,
-            gone: census.gone,
-            never: census.never,
+            pages_in_force: census.in_force,
+            pages_gone: census.gone,
+            pages_never_seen: census.never,
             visits: census.visits,
             first: census.first.map(Time),
             last: census.last.map(Time),

@@ -31,9 +31,9 @@ pub(in super::super) struct Answer<'a> {
     under: String,
     pages: u64,
     /// Pages with content in force.
-    in_force: u64,
+    pages_in_force: u64,
     /// Pages that are gone.
-    gone: u64,
+    pages_gone: u64,
     visits: u64,
     /// Visits that could be compared with one before.
     comparisons: u64,
@@ -146,8 +146,8 @@ impl HostOf {
             output.object(&Answer {
                 under: self.prefix.to_string(),
                 pages: counts.pages,
-                in_force: counts.in_force,
-                gone: counts.gone,
+                pages_in_force: counts.in_force,
+                pages_gone: counts.gone,
                 visits: counts.visits,
                 comparisons: counts.comparisons,
                 changes: counts.changes,

@@ -163,11 +163,11 @@ fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure>
 pub(in super::super) struct Answer<'a> {
     pages: u64,
     /// Pages with content in force.
-    in_force: u64,
+    pages_in_force: u64,
     /// Pages that are gone.
-    gone: u64,
+    pages_gone: u64,
     /// Pages whose content was never seen.
-    never: u64,
+    pages_never_seen: u64,
     visits: u64,
     /// No visit was earlier; it may have been forgotten since.
     first: Option<Time>,
@@ -186,7 +186,7 @@ pub(in super::super) struct Answer<'a> {
     /// What was found to be damaged among those pages.
     flaw: Option<Flaw<'a>>,
     /// What the bytes of the segments are for, the most first.
-    space: Vec<Space>,
+    spaces: Vec<Space>,
     catalog_bytes: u64,
     /// The segments, the oldest first.
     segments: Vec<Segment>,
@@ -228,7 +228,7 @@ struct Segment {
     first: Option<Time>,
     last: Option<Time>,
     /// When it was written.
-    written: Time,
+    created: Time,
     size_bytes: u64,
     /// How its fingerprints are found.
     shape: Option<&'static str>,
@@ -239,7 +239,7 @@ struct Segment {
 impl<'a> Answer<'a> {
     fn new(overview: &'a Overview, catalog: u64, census: Option<&'a Census>, saw: Saw) -> Self {
         let hosts = overview.hosts.iter().map(|of| Host { host: &of.host, share: Share(of.share) });
-        let space = overview
+        let spaces = overview
             .space
             .iter()
             .map(|space| Space { space: space.of.name(), size_bytes: space.bytes });
@@ -252,16 +252,16 @@ impl<'a> Answer<'a> {
             visits: segment.visits,
             first: segment.times.map(|(first, _)| Time(first)),
             last: segment.times.map(|(_, last)| Time(last)),
-            written: Time(segment.written),
+            created: Time(segment.written),
             size_bytes: segment.bytes,
             shape: segment.shape.map(shape),
             superseded: Share(segment.superseded),
         });
         Answer {
             pages: overview.pages,
-            in_force: overview.in_force,
-            gone: overview.gone,
-            never: overview.never,
+            pages_in_force: overview.in_force,
+            pages_gone: overview.gone,
+            pages_never_seen: overview.never,
             visits: overview.visits,
             first: overview.first.map(Time),
             last: overview.last.map(Time),
@@ -271,7 +271,7 @@ impl<'a> Answer<'a> {
             commonest_pages: overview.commonest_pages,
             hosts: hosts.collect(),
             flaw: overview.flaw.as_ref().map(Flaw::from),
-            space: space.collect(),
+            spaces: spaces.collect(),
             catalog_bytes: catalog,
             segments: segments.collect(),
             epochs: overview.epochs.iter().map(Epoch::from).collect(),

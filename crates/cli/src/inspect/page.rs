@@ -187,9 +187,9 @@ pub(in super::super) struct Answer<'a> {
     /// In the order of which pages stand.
     surt: &'a str,
     hash: Hash,
-    /// Where it stands, the oldest first.
+    /// Where something of it stands, the newest first.
     places: Vec<InPlace>,
-    gone: bool,
+    is_gone: bool,
     visits: u64,
     /// How many versions are left out before those that are told.
     older_versions: usize,
@@ -216,7 +216,7 @@ struct InPlace {
 #[derive(Serialize, JsonSchema)]
 struct OfVersion<'a> {
     /// Its number, from 1 on, if content was seen.
-    version: Option<u32>,
+    number: Option<u32>,
     seen: Seen,
     /// When its first visit was.
     first: Time,
@@ -257,7 +257,7 @@ impl Answer<'_> {
             surt: &trace.surt,
             hash: Hash(trace.hash),
             places: places.collect(),
-            gone: trace.page.gone,
+            is_gone: trace.page.gone,
             visits: trace.page.visits,
             older_versions: left_out,
             versions: versions.collect::<simkeep::Result<_>>()?,
@@ -271,7 +271,7 @@ impl OfVersion<'_> {
         let content = version.visit.seen.content();
         let epoch = content.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
         Ok(OfVersion {
-            version: match version.kind {
+            number: match version.kind {
                 VersionKind::Content(number) => Some(number),
                 _ => None,
             },

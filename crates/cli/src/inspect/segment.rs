@@ -35,8 +35,8 @@ pub(super) struct SegmentOf {
 const HELP: &str = "Examples:
   simkeep inspect segment 2
   simkeep inspect segment 2 --dump --section pages
-  simkeep inspect segment 2 --dump --section fingerprints --epoch html/1 --all
-  simkeep inspect segment 2 --dump --from 8a40 --lines 100 --json
+  simkeep inspect segment 2 --dump --section fingerprints --epoch 'html/2 words2-sqrt/1' --all
+  simkeep inspect segment 2 --dump --from 1000 --lines 100 --json
 
 A line of a dump has the offset in the file, in hexadecimal digits, the bytes, and what they mean; below
 it are the bytes that have no room beside them. 00*36 are 36 bytes of zero. ??*4096 is a block that its
@@ -194,9 +194,9 @@ pub(in super::super) struct Answer<'a> {
     /// The most pages that one fingerprint is or was on.
     longest_list: u64,
     /// When it was written.
-    written: Time,
+    created: Time,
     /// Prefixes that were forgotten.
-    forgotten: u64,
+    forgotten_prefixes: u64,
     /// The parts of its file, in their order there.
     sections: Vec<Section<'a>>,
     /// The tables of fingerprints.
@@ -274,8 +274,8 @@ impl Answer<'_> {
             first: segment.times.map(|(first, _)| Time(first)),
             last: segment.times.map(|(_, last)| Time(last)),
             longest_list: segment.longest_list,
-            written: Time(segment.written),
-            forgotten: segment.forgotten,
+            created: Time(segment.written),
+            forgotten_prefixes: segment.forgotten,
             sections: segment.sections.iter().map(section).collect::<simkeep::Result<_>>()?,
             tables: segment.tables.iter().map(table).collect::<simkeep::Result<_>>()?,
             saw,

@@ -50,7 +50,7 @@ impl Summary {
             known: self.known(),
             restated: self.loaded.restated,
             weighed: self.loaded.weighed,
-            too_short: self.too_short,
+            short_texts: self.too_short,
             pages: self.loaded.pages,
             new_pages: self.loaded.new_pages,
             new_segments: self.loaded.segments,
@@ -127,7 +127,7 @@ pub(crate) struct Answer<'a> {
     /// Weights that were not known.
     weighed: u64,
     /// Texts that have no fingerprint.
-    too_short: u64,
+    short_texts: u64,
     /// Pages that something came of.
     pages: u64,
     /// Pages that were not in the store.

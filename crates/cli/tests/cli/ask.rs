@@ -283,7 +283,7 @@ fn scan_lists_a_site_together() {
     assert_eq!(alone, "2024-01-02 00:00  gone  2  https://example.com/old\n");
     let page = place.run(&["scan", "org,example", "--json"]).objects().remove(0);
     assert_eq!(page["url"], "https://example.org/");
-    assert_eq!((&page["visits"], &page["gone"]), (&1.into(), &false.into()));
+    assert_eq!((&page["visits"], &page["is_gone"]), (&1.into(), &false.into()));
     assert_eq!(page["last"], "2024-01-01T00:00:00Z");
     assert_eq!(place.run(&["scan", "no..host"]).code, 2);
 }

@@ -262,7 +262,7 @@ fn what_makes_no_sense_is_refused_before_it_is_begun() {
     assert!(shown.ends_with("  red house\n"), "{shown}");
     let shown = &place.run(&["df", "show", &pairs, "house", "red house", "--json"]).objects()[0];
     assert_eq!(
-        (&shown["words"][0]["short"], &shown["words"][1]["short"]),
+        (&shown["words"][0]["shorter_than_feature"], &shown["words"][1]["shorter_than_feature"]),
         (&true.into(), &false.into())
     );
     let shown = place.done(&["df", "show", &table, "the house"]);

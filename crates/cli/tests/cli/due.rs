@@ -443,12 +443,15 @@ pages compared                      24
     assert!(text.contains(said), "{text}");
     assert!(text.contains("\n  90 % change at most       4.35 a day\n"), "{text}");
     assert!(!place.done(&["stats"]).contains("compared"));
-    let stats = &super::objects(&place.done(&["stats", "--changes", "--json"]))[0]["changes"];
-    assert_eq!((&stats["pages"], &stats["compared"]), (&json!(25), &json!(24)));
+    let stats = &super::objects(&place.done(&["stats", "--changes", "--json"]))[0]["survey"];
+    assert_eq!((&stats["pages"], &stats["pages_compared"]), (&json!(25), &json!(24)));
     assert_eq!(stats["changes_per_day_deciles"].as_array().unwrap().len(), 9);
     let empty = Place::with("");
-    let stats = &super::objects(&empty.done(&["stats", "--changes", "--json"]))[0]["changes"];
-    assert_eq!((&stats["changed"], &stats["changes_per_day_deciles"]), (&json!(0), &Value::Null));
+    let stats = &super::objects(&empty.done(&["stats", "--changes", "--json"]))[0]["survey"];
+    assert_eq!(
+        (&stats["pages_changed"], &stats["changes_per_day_deciles"]),
+        (&json!(0), &Value::Null)
+    );
     assert!(
         empty.done(&["stats", "--changes"]).contains("pages compared                       0\n")
     );

@@ -87,7 +87,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     assert_eq!(place.run(&["epoch", "stale"]).out, "");
     // Told once more, they are no other visits.
     let told = place.ingest(&first());
-    assert_eq!((&told["known"], &told["versions"]), (&10.into(), &0.into()));
+    assert_eq!((&told["known"], &told["new_versions"]), (&10.into(), &0.into()));
     let file = place.write("text.txt", text(3, "First."));
     let near = place.run(&["near", "--text", &file, "-k", "0", "--json"]).objects().remove(0);
     assert_eq!((&near["epoch"], &near["near"][0]["url"]), (&new.as_str().into(), &after.into()));

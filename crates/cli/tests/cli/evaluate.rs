@@ -43,7 +43,7 @@ fn recipes_are_evaluated_by_labelled_pairs() {
     let (all, signatures) = all.split_at(Recipe::PRESETS.len() + 4);
     let names: Vec<&Value> = signatures.iter().map(|object| &object["called"]).collect();
     assert_eq!(names, ["imatch", "imatch-10", "supershingles"]);
-    assert!(signatures.iter().all(|object| object["at"].as_array().unwrap().len() == 1));
+    assert!(signatures.iter().all(|object| object["by_distance"].as_array().unwrap().len() == 1));
     // The same by a loop over all pairs: the three of a group follow each other.
     let lines = std::fs::read_to_string(&documents).unwrap();
     let texts = lines.lines().take(60).map(|line| -> Value { serde_json::from_str(line).unwrap() });
@@ -72,15 +72,18 @@ fn recipes_are_evaluated_by_labelled_pairs() {
         });
         // Read as the other was: the last digit of a number may differ from what was written.
         let expected: Value = serde_json::from_str(&expected.to_string()).unwrap();
-        assert_eq!(default["at"][k as usize], expected);
+        assert_eq!(default["by_distance"][k as usize], expected);
     }
-    assert!(all.iter().all(|object| object["at"].as_array().unwrap().len() == 21));
+    assert!(all.iter().all(|object| object["by_distance"].as_array().unwrap().len() == 21));
     assert_eq!(default["documents"], 60);
-    assert_eq!(default["left_out"], json!({"empty": 1, "short": 1, "equal": 1}));
+    assert_eq!(
+        default["left_out"],
+        json!({"empty_documents": 1, "short_documents": 1, "equal_documents": 1})
+    );
     assert_eq!(default["near_pairs"], json!({"lenient": 40, "strict": 20}));
-    assert_eq!(default["advised"], default["at"][3]);
+    assert_eq!(default["advised"], default["by_distance"][3]);
     let f1 = |score: &Value| score["f1"].as_f64().unwrap();
-    let best = default["at"].as_array().unwrap().iter().map(f1).fold(0.0, f64::max);
+    let best = default["by_distance"].as_array().unwrap().iter().map(f1).fold(0.0, f64::max);
     assert_eq!(f1(&default["best"]), best);
 }
 
@@ -125,10 +128,10 @@ fn several_hashes_have_a_mean_and_a_deviation() {
     for k in 0..21 {
         for what in ["pairs", "lenient", "strict", "recall", "f1"] {
             let known: Vec<f64> =
-                each.iter().filter_map(|object| object["at"][k][what].as_f64()).collect();
+                each.iter().filter_map(|object| object["by_distance"][k][what].as_f64()).collect();
             let (many, sum) = (known.len() as f64, known.iter().sum::<f64>());
             let squares = known.iter().map(|share| (share - sum / many).powi(2)).sum::<f64>();
-            let at = &mean["at"][k];
+            let at = &mean["by_distance"][k];
             assert!(known.is_empty() || (at[what].as_f64().unwrap() - sum / many).abs() < 1e-9);
             let deviation = (known.len() > 1).then(|| (squares / (many - 1.0)).sqrt());
             let found = at["deviation"][what].as_f64();
@@ -136,8 +139,11 @@ fn several_hashes_have_a_mean_and_a_deviation() {
             assert!((found.unwrap_or(0.0) - deviation.unwrap_or(0.0)).abs() < 1e-9);
         }
     }
-    assert!(mean["at"][3]["deviation"]["f1"].as_f64().unwrap() > 0.0);
-    assert_eq!((&mean["seeds"], &each[0]["at"][3]["deviation"]), (&json!(3), &Value::Null));
+    assert!(mean["by_distance"][3]["deviation"]["f1"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        (&mean["seeds"], &each[0]["by_distance"][3]["deviation"]),
+        (&json!(3), &Value::Null)
+    );
 }
 
 #[test]
@@ -362,7 +368,9 @@ fn on_real_documents_the_presets_are_as_good_as_they_are_said_to_be() {
         "--json",
     ]);
     let objects = objects(&out);
-    let at = |recipe: usize, k: usize, what: &str| objects[recipe]["at"][k][what].as_f64().unwrap();
+    let at = |recipe: usize, k: usize, what: &str| {
+        objects[recipe]["by_distance"][k][what].as_f64().unwrap()
+    };
     let (lenient, strict, recall) = (at(0, 3, "lenient"), at(0, 3, "strict"), at(0, 3, "recall"));
     println!("default within 3: {lenient:.3} / {strict:.3} / {recall:.3}");
     assert!(lenient >= 0.99 && strict >= 0.96 && recall >= 0.57);
@@ -394,10 +402,10 @@ fn historic_signatures_find_what_has_equal_words_that_are_neither_common_nor_rar
     let only = |name: &str| {
         let object = all.iter().find(|object| object["called"] == name).unwrap();
         assert_eq!(
-            (&object["at"].as_array().unwrap().len(), &object["advised"]),
+            (&object["by_distance"].as_array().unwrap().len(), &object["advised"]),
             (&1, &Value::Null)
         );
-        object["at"][0].clone()
+        object["by_distance"][0].clone()
     };
     let one = only("imatch");
     assert_eq!((&one["k"], &one["pairs"], &one["recall"]), (&json!(0), &json!(27.0), &json!(1.0)));

@@ -173,7 +173,7 @@ fn an_export_is_of_what_was_asked_for() {
     assert_eq!(place.run(&["export", "--since", "1", "--in-force"]).code, 2);
     // What is in force is what the other verbs say.
     let in_force = ask(&["--in-force"]);
-    assert!(in_force.starts_with(r#"{"simkeep":"export","version":1,"in_force":true}"#));
+    assert!(in_force.starts_with(r#"{"simkeep":"export","version":1,"in_force_only":true}"#));
     let copy = Place::new();
     copy.load(&in_force);
     copy.done(&["verify"]);
@@ -240,7 +240,7 @@ fn an_export_that_is_not_whole_or_not_sound_makes_no_store() {
         (edit(0, ":1}", ":\"1\"}"), line(0), "\"version\" is missing or wrong"),
         (edit(0, ":1}", ":1,\"more\":1}"), line(0), "the key \"more\" is not known"),
         (edit(0, "\"export\"", "\"backup\""), line(0), "neither \"export\" nor \"end\""),
-        (edit(0, "}", ",\"in_force\":1}"), line(0), "\"in_force\" is missing or wrong"),
+        (edit(0, "}", ",\"in_force_only\":1}"), line(0), "\"in_force_only\" is missing or wrong"),
         (with(3, lines[1].trim_end()), line(3), "the epoch first/1 comes twice"),
         (edit(1, "}", ",\"more\":1}"), line(1), "the key \"more\" is not known"),
         (edit(1, "\"minor\":1", "\"minor\":65"), line(1), "no bands"),
@@ -253,10 +253,14 @@ fn an_export_that_is_not_whole_or_not_sound_makes_no_store() {
         (edit(2, "\"near\",", "\"far\","), line(2), "no role"),
         (edit(2, "near \\u202e it", "near \\u0007 it"), line(2), "no name"),
         (edit(2, "}", ",\"reserved\":65}"), line(2), "\"reserved\" is missing or wrong"),
-        (edit(part, "\"at\":0", "\"at\":1"), line(part), "do not follow"),
-        (edit(part, "\"of\":", "\"of\":1"), line(part + 1), "do not follow"),
-        (edit(part, "\"of\":", "\"of\":0,\"x\":"), line(part), "ends behind the table"),
-        (edit(part, "\"at\":0", "\"at\":18446744073709551615"), line(part), "ends behind"),
+        (edit(part, "\"offset\":0", "\"offset\":1"), line(part), "do not follow"),
+        (edit(part, "\"table_bytes\":", "\"table_bytes\":1"), line(part + 1), "do not follow"),
+        (
+            edit(part, "\"table_bytes\":", "\"table_bytes\":0,\"x\":"),
+            line(part),
+            "ends behind the table",
+        ),
+        (edit(part, "\"offset\":0", "\"offset\":18446744073709551615"), line(part), "ends behind"),
         (edit(part, "\"base64\":\"", "\"base64\":\"*"), line(part), "no base64"),
         (edit(part, "\"base64\":\"", "\"base64\":\"====\",\"x\":\""), line(part), "no base64"),
         (edit(part, "\"base64\":\"", "\"base64\":\"\",\"x\":\""), line(part), "has 0 bytes"),

@@ -119,7 +119,7 @@ fn the_summary_counts_what_was_found() {
     // What there is none of is left out, and so is a rate of no time.
     assert!(!ran.out.contains("exact copies") && !ran.out.contains("a second"), "{}", ran.out);
     let summary = place.ingest(CRAWL);
-    assert_eq!((&summary["known"], &summary["versions"]), (&10.into(), &0.into()));
+    assert_eq!((&summary["known"], &summary["new_versions"]), (&10.into(), &0.into()));
     assert_eq!(summary["read_bytes"], CRAWL.len());
 }
 
@@ -139,7 +139,7 @@ fn new_pages_are_those_that_were_not_in_the_store_whatever_was_seen_of_them() {
         unmodified("http://c/", 2),
     ];
     let summary = place.ingest(&lines.concat());
-    assert_eq!((&summary["new_pages"], &summary["versions"]), (&3.into(), &0.into()));
+    assert_eq!((&summary["new_pages"], &summary["new_versions"]), (&3.into(), &0.into()));
     assert_eq!((&summary["unseen"], &summary["new"]), (&4.into(), &0.into()));
     let history = place.run(&["history", "http://a/", "--json"]).objects();
     assert!(history.iter().all(|visit| visit["verdict"] == "unseen"), "{history:?}");

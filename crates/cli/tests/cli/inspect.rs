@@ -28,15 +28,15 @@ fn the_overview_says_what_is_in_a_store_and_where_its_space_goes() {
     let object = place.run(&["inspect", "--json"]).objects().remove(0);
     assert_eq!((&object["pages"], &object["visits"]), (&json!(4), &json!(10)));
     assert_eq!(
-        (&object["in_force"], &object["gone"], &object["never"]),
+        (&object["pages_in_force"], &object["pages_gone"], &object["pages_never_seen"]),
         (&json!(3), &json!(1), &json!(0))
     );
     assert_eq!(object["unsealed_operations"], json!(null));
     let segment = &object["segments"][0];
     assert_eq!((&segment["first"], &segment["last"]), (&object["first"], &object["last"]));
-    assert!(segment["written"].as_str().unwrap() > "2026");
+    assert!(segment["created"].as_str().unwrap() > "2026");
     let space =
-        object["space"].as_array().unwrap().iter().map(|of| of["size_bytes"].as_u64().unwrap());
+        object["spaces"].as_array().unwrap().iter().map(|of| of["size_bytes"].as_u64().unwrap());
     assert_eq!(space.sum::<u64>(), object["segments"][0]["size_bytes"].as_u64().unwrap());
     assert_eq!(object["epochs"][1]["epoch"], "e");
     assert!(object["census"].is_null(), "{object}");
@@ -50,7 +50,7 @@ fn counted_page_by_page_it_says_more() {
     assert!(lines.contains(", 2024-01-01 00:00 to 2024-01-06 00:00 (UTC)\n"), "{lines}");
     assert!(lines.contains("\n2  8  1  1  example.com\n"), "{lines}");
     let census = place.run(&["inspect", "--deep", "--json"]).objects().remove(0)["census"].take();
-    assert_eq!((&census["in_force"], &census["host_count"]), (&json!(3), &json!(3)));
+    assert_eq!((&census["pages_in_force"], &census["host_count"]), (&json!(3), &json!(3)));
     assert_eq!(census["fingerprint_census"]["popcounts"].as_array().unwrap().len(), 65);
     assert_eq!(census["distances"][4], 2);
     let empty = Place::new();
@@ -104,7 +104,7 @@ fn a_site_is_counted() {
     let place = sealed();
     let site = place.run(&["inspect", "host", "example.com", "--json"]).objects().remove(0);
     assert_eq!(
-        (&site["pages"], &site["in_force"], &site["gone"]),
+        (&site["pages"], &site["pages_in_force"], &site["pages_gone"]),
         (&3.into(), &2.into(), &1.into())
     );
     assert_eq!(site["copies_within"], 0);

@@ -60,7 +60,7 @@ fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
         .collect();
     let summary = ingest(&place, &archive);
     let count = |key: &str| summary[key].as_u64().unwrap();
-    assert_eq!((count("records"), count("new_pages"), count("too_short")), (1_200, 1_200, 1_000));
+    assert_eq!((count("records"), count("new_pages"), count("short_texts")), (1_200, 1_200, 1_000));
     // Each of twenty groups has a copy, and one that is near to both if its one word moves few bits.
     let distances: Vec<u32> = (0..20).map(|group| near_of(group * 10)).collect();
     let within = |k: u32| distances.iter().filter(|distance| **distance <= k).count();
@@ -111,7 +111,7 @@ fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
     let line = "too short to tell                1,000  fewer than 8 words, or none that count: no fingerprint, compared by digest";
     assert!(shown.contains(line), "{shown}");
     let loaded = Place::new();
-    assert_eq!(loaded.run(&["load", &file, "--json"]).objects()[0]["too_short"], 1_000);
+    assert_eq!(loaded.run(&["load", &file, "--json"]).objects()[0]["short_texts"], 1_000);
     assert_eq!(loaded.export(), place.export());
 }
 
@@ -200,10 +200,10 @@ fn an_epoch_of_another_version_of_the_extractor_gets_no_fingerprints() {
 
     place.done(&["epoch", "begin"]);
     let summary = place.ingest(&line(1, text));
-    assert_eq!((&summary["changed"], &summary["too_short"]), (&1.into(), &0.into()));
+    assert_eq!((&summary["changed"], &summary["short_texts"]), (&1.into(), &0.into()));
     // What the old one had is not compared; and of what it made of few words nothing is left.
     assert!(history(&place, "http://a/")[1].get("distance").is_none());
-    assert_eq!(place.ingest(&line(2, "Loading"))["too_short"], 1);
+    assert_eq!(place.ingest(&line(2, "Loading"))["short_texts"], 1);
     let restate = ["ingest", "-", "--restate", "--json"];
     let summary = place.run_with_input(&restate, &line(0, "Few words")).objects().remove(0);
     assert_eq!((&summary["missing"], &summary["restated"]), (&1.into(), &0.into()));
@@ -212,7 +212,7 @@ fn an_epoch_of_another_version_of_the_extractor_gets_no_fingerprints() {
     place.ingest(&ready.replace(",\"epoch\"", &format!(",\"digest\":\"{digest}\",\"epoch\"")));
     let summary = place.run_with_input(&restate, &line(0, "Few words").replace("//a/", "//b/"));
     let summary = summary.objects().remove(0);
-    assert_eq!((&summary["restated"], &summary["too_short"]), (&1.into(), &1.into()));
+    assert_eq!((&summary["restated"], &summary["short_texts"]), (&1.into(), &1.into()));
     assert_eq!(place.run(&["near", "--url", "http://b/"]).code, 1);
     place.done(&["epoch", "end", old, "--left", "0"]);
     place.done(&["verify"]);
@@ -260,5 +260,8 @@ fn evaluate_leaves_out_what_is_too_short_by_the_one_rule() {
     let args = ["evaluate", &documents, "--pairs", &pairs, "--recipe", "default", "--json"];
     let object = place.run(&args).objects().remove(0);
     assert_eq!(object["documents"], 2);
-    assert_eq!(object["left_out"], json!({"empty": 1, "short": 2, "equal": 0}));
+    assert_eq!(
+        object["left_out"],
+        json!({"empty_documents": 1, "short_documents": 2, "equal_documents": 0})
+    );
 }

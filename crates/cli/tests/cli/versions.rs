@@ -51,7 +51,8 @@ fn what_distances_mean_is_measured_on_versions_of_pages() {
     let args =
         ["evaluate", "--versions", &file, "--anew", "k=tech", "--recipe", "default", "--json"];
     let found = place.run(&args).objects().remove(0);
-    let counts = ["changed", "returned", "equal", "short", "long"].map(|key| found[key].as_u64());
+    let counts = ["changed_pairs", "returned_pairs", "equal_pairs", "short_pairs", "long_pairs"]
+        .map(|key| found[key].as_u64());
     assert_eq!(counts, [60, 1, 1, 1, 0].map(Some));
     // By what is known of how the versions were made.
     let (mut hidden, mut right, mut far) = (0, 0, 0);
@@ -68,10 +69,13 @@ fn what_distances_mean_is_measured_on_versions_of_pages() {
         far += u32::from((told - truth).abs() == 2);
     }
     let share = |key: &str| (found[key].as_f64().unwrap() * 60.0).round();
-    assert_eq!(["hidden", "right", "two_off"].map(share), [hidden, right, far].map(f64::from));
+    assert_eq!(
+        ["hidden", "right_share", "two_off"].map(share),
+        [hidden, right, far].map(f64::from)
+    );
     assert!(right > 40, "{right} of 60");
     assert_eq!(found["bands"], json!({"minor": 2, "moderate": 9}));
-    assert!(found["distances"].is_null());
+    assert!(found["meanings"].is_null());
     // Whatever is counted beside it, on however many threads.
     let all = ["--recipe", "words-idf", "--recipe", "near", "--threads", "3"];
     let all = place.run(&[&args[..], &all[..]].concat()).objects();
@@ -79,7 +83,10 @@ fn what_distances_mean_is_measured_on_versions_of_pages() {
     // Without the rule it is a change and a return.
     let args = ["evaluate", "--versions", &file, "--recipe", "default", "--json"];
     let found = place.run(&args).objects().remove(0);
-    assert_eq!((found["changed"].as_u64(), found["returned"].as_u64()), (Some(61), Some(1)));
+    assert_eq!(
+        (found["changed_pairs"].as_u64(), found["returned_pairs"].as_u64()),
+        (Some(61), Some(1))
+    );
 }
 
 #[test]
@@ -93,7 +100,7 @@ fn the_words_that_changed_are_shown_by_distance() {
     let shown = place.done(&args);
     assert!(shown.starts_with("60 pairs of versions changed; "), "{shown}");
     let found = place.run(&[&args[..], &["--json"]].concat()).objects().remove(0);
-    let distances = found["distances"].as_array().unwrap();
+    let distances = found["meanings"].as_array().unwrap();
     let pairs: u64 = distances.iter().map(|of| of["pairs"].as_u64().unwrap()).sum();
     assert_eq!(pairs, 60);
     for of in distances {

@@ -101,19 +101,19 @@ impl Versions {
         Answer {
             called,
             recipe: recipe.name(),
-            changed: compared.changed,
-            returned: compared.returned,
-            equal: compared.equal,
-            short: compared.short,
-            long: compared.long,
+            changed_pairs: compared.changed,
+            returned_pairs: compared.returned,
+            equal_pairs: compared.equal,
+            short_pairs: compared.short,
+            long_pairs: compared.long,
             hidden: tally.hidden(),
             bands: bands.into(),
-            right: rightness.map(|rightness| rightness.right),
+            right_share: rightness.map(|rightness| rightness.right),
             two_off: rightness.map(|rightness| rightness.far_off),
             most_right: tally.best(|rightness| rightness.right).map(OfBands::from),
             best_balanced: tally.best(|rightness| rightness.balanced).map(OfBands::from),
             below_in_above: tally.told(),
-            distances: self.magnitude.then(|| distances().collect()),
+            meanings: self.magnitude.then(|| distances().collect()),
         }
     }
 }
@@ -127,20 +127,20 @@ pub(crate) struct Answer<'a> {
     /// The name that says all of it.
     recipe: String,
     /// Pairs of versions that changed: those that are compared.
-    changed: u64,
+    changed_pairs: u64,
     /// Pairs that are returns to an earlier version.
-    returned: u64,
+    returned_pairs: u64,
     /// Pairs of equal words.
-    equal: u64,
+    equal_pairs: u64,
     /// Pairs of too few words.
-    short: u64,
+    short_pairs: u64,
     /// Pairs of too many words.
-    long: u64,
+    long_pairs: u64,
     /// The share of pairs that have one fingerprint.
     hidden: Option<f64>,
     bands: OfBands,
     /// The share of pairs that are in the band that is told.
-    right: Option<f64>,
+    right_share: Option<f64>,
     /// The share of pairs that are two bands off.
     two_off: Option<f64>,
     /// The bands that would have most pairs right.
@@ -150,7 +150,7 @@ pub(crate) struct Answer<'a> {
     /// For what shares of pairs the share of words is below the range that is told, in it, and above it.
     below_in_above: Option<[f64; 3]>,
     /// By distance, what share of the words changed, if that was asked for.
-    distances: Option<Vec<OfDistance>>,
+    meanings: Option<Vec<OfDistance>>,
 }
 
 /// Up to which distance a change is minor, and up to which moderate.
