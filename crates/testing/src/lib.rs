@@ -84,7 +84,8 @@ pub fn sound(store: &Store) -> Result<Verified> {
 /// The command that runs some tests of this program again.
 pub fn command(tests: &str) -> String {
     let optimised = if cfg!(debug_assertions) { "" } else { "--release " };
-    let flags = if cfg!(narrow_hash) { "RUSTFLAGS=\"--cfg narrow_hash\" " } else { "" };
+    let narrow = "RUSTC_WORKSPACE_WRAPPER=$PWD/tests/narrow ";
+    let flags = if cfg!(narrow_hash) { narrow } else { "" };
     // Cargo puts a hash behind the name.
     let program = std::env::current_exe().unwrap();
     let program = program.file_stem().unwrap().to_string_lossy();
