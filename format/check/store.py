@@ -296,10 +296,10 @@ class Store:
             "in_force_delta": table.in_force_delta,
             "gone_delta": table.gone_delta,
             "longest_list": table.longest_list,
-            "forgotten": len(segment.body("tombstones").tombstones),
+            "forgotten_prefixes": len(segment.body("tombstones").tombstones),
         }
         same(told, {key: line[key] for key in told}, "inspect segment", segment.number)
-        same([*times, table.written], [tool.time_of(line[k]) for k in ("first", "last", "written")])
+        same([*times, table.written], [tool.time_of(line[k]) for k in ("first", "last", "created")])
         names = {epoch.number: epoch.name for epoch in self.epochs}
         sections = [
             {
