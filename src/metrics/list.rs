@@ -71,7 +71,8 @@ pub(super) const WRITTEN: Instrument = Instrument {
     name: "simkeep_written_bytes_total",
     kind: Kind::Counter,
     label: Some(("what", &WRITTEN_TO)),
-    help: "Bytes given to the system to be written, by kind of file. The journal is in the catalog.",
+    help: "Bytes given to the system to be written, by kind of file. The journal is in the catalog; what \
+           a backup writes is not the store's.",
 };
 
 const WRITTEN_TO: [&str; 5] = ["catalog", "segment", "snapshot", "table", "other"];
@@ -80,8 +81,8 @@ pub(super) const STALL: Instrument = Instrument {
     name: "simkeep_stall_seconds",
     kind: Kind::Histogram,
     label: None,
-    help: "How long a call waited because two memtables were full, or for a load to end. Calls that did \
-           not wait are not in it.",
+    help: "Each wait of a call because two memtables were full, merges were far behind, or a load had to \
+           end. Calls that need not wait are not in it.",
 };
 
 pub(super) const SEAL: Instrument = Instrument {

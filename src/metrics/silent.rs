@@ -31,6 +31,8 @@ impl Metrics {
         Timing
     }
 
+    pub(crate) fn opened(&self) {}
+
     pub(crate) fn segments(&self, _count: usize) {}
 
     pub(crate) fn poisoned(&self) {}

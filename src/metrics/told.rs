@@ -72,7 +72,6 @@ impl Metrics {
             seal: histogram(&list::SEAL),
             merge: histogram(&list::MERGE),
         };
-        instruments.poisoned.set(0.0);
         (watched, Metrics(Some(Arc::new(instruments))))
     }
 
@@ -103,6 +102,13 @@ impl Metrics {
             };
             (histogram, Instant::now())
         }))
+    }
+
+    /// The store was opened, and nothing is wrong.
+    pub(crate) fn opened(&self) {
+        if let Some(told) = &self.0 {
+            told.poisoned.set(0.0);
+        }
     }
 
     /// So many segments are live.

@@ -32,6 +32,7 @@ impl Live {
     pub(super) fn new(view: View, last: u64) -> Live {
         let (disk, poison) = (Arc::clone(&view.disk), Arc::clone(&view.poison));
         let metrics = view.metrics.clone();
+        metrics.opened();
         metrics.segments(view.segments.len());
         let view = RankedRwLock::new(Rank::View, Arc::new(view));
         let visible = AtomicU64::new(last);

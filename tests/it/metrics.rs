@@ -126,6 +126,10 @@ fn a_store_that_accepts_nothing_more_says_so() {
     store.observe(content("http://a.example/", 2, F, 1)).unwrap_err();
     assert!(matches!(store.flush(), Err(Error::Poisoned(_))));
     assert_eq!(recording.gauge(&poisoned), 1.0);
+    // Whoever is refused meanwhile does not say otherwise.
+    let again = with_local_recorder(&recording, || Store::open(on(&disk), small()));
+    assert!(again.is_err());
+    assert_eq!(recording.gauge(&poisoned), 1.0);
 }
 
 #[test]
