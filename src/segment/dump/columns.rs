@@ -3,7 +3,7 @@
 use super::reader::{Reader, Stop, Told};
 use super::words::{day, flags, key, many, number, section};
 use crate::layout::{BLOCK_BYTES, Kind, Tag, block_count};
-use crate::page::TIME_MIN;
+use crate::page::{TIME_MIN, URL_BYTES_MAX};
 use crate::search::Address;
 use crate::segment::frame::Frame;
 use crate::segment::schedule::{self, Row};
@@ -158,6 +158,9 @@ pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> Told {
             reader.line(format!("operation {}", number(operation)))?;
             let len = reader.varint()?;
             reader.line(format!("a prefix of {}:", many(len, "byte", "bytes")))?;
+            if len > 2 * URL_BYTES_MAX as u64 {
+                return Err(Stop::Impossible("a prefix that is too long"));
+            }
             if len > 0 {
                 let prefix = key(reader.take(len)?);
                 reader.line(prefix)?;

@@ -27,7 +27,7 @@ use super::frame::Section;
 use super::plain::PlainSegment;
 use crate::disk::{Access, DiskFile, Name};
 use crate::error::{Error, Result};
-use crate::layout::{HEAD_BYTES, Kind, TRAILER_BYTES, in_memory};
+use crate::layout::{ALIGN, HEAD_BYTES, Kind, TRAILER_BYTES, in_memory};
 use reader::{Blocks, Out, Reader, Stop, Told};
 
 /// What of a segment is dumped.
@@ -91,7 +91,7 @@ impl Segment {
         let mut before = HEAD_BYTES;
         for section in frame.sections() {
             if wanted.wants_other("padding") {
-                padding(out, before, &read(before, section.offset())?)?;
+                padding(out, (before, section.offset()), &read)?;
             }
             before = section.offset() + section.bytes();
             if wanted.wants(section) && section.bytes() > 0 {
@@ -99,7 +99,7 @@ impl Segment {
             }
         }
         if wanted.wants_other("padding") {
-            padding(out, before, &read(before, frame.table_at())?)?;
+            padding(out, (before, frame.table_at()), &read)?;
         }
         let trailer = frame.bytes().saturating_sub(TRAILER_BYTES);
         if wanted.wants_other("table") {
@@ -141,8 +141,19 @@ impl Segment {
     }
 }
 
-/// What lies between two sections: zeros.
-fn padding(out: &mut Out<'_>, offset: u64, bytes: &[u8]) -> Told {
+/// What lies between two sections: zeros, up to the next multiple of 64. What a file has beyond is not
+/// read, however much it is.
+fn padding(
+    out: &mut Out<'_>,
+    (offset, end): (u64, u64),
+    read: &dyn Fn(u64, u64) -> Told<Vec<u8>>,
+) -> Told {
+    let len = end.saturating_sub(offset);
+    if len >= ALIGN {
+        let meaning = "damaged: more room than alignment needs".to_owned();
+        return out.line(DumpLine { offset, len, bytes: None, meaning, damaged: true });
+    }
+    let bytes = &*read(offset, end)?;
     if bytes.is_empty() {
         return Ok(());
     }

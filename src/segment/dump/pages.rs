@@ -4,6 +4,7 @@ use super::reader::{Reader, Stop, Told};
 use super::record;
 use super::words::{many, number, quoted};
 use crate::layout::{GROUP_PAGES, Kind, Tag};
+use crate::page::URL_BYTES_MAX;
 use crate::segment::frame::{Frame, Section};
 
 /// Where the records of a group are, which page each is of, and where the last one ends.
@@ -125,6 +126,9 @@ fn heads_of(reader: &mut Reader<'_, '_, '_>, first: u64, count: u64, heads: u64)
         reader.line(format!("its record has {}", many(record, "byte", "bytes")))?;
         starts.push(at);
         at = at.saturating_add(record);
+        if added > URL_BYTES_MAX as u64 {
+            return Err(Stop::Impossible("a URL that is too long"));
+        }
         if added > 0 {
             let text = quoted(reader.take(added)?);
             reader.line(text)?;
