@@ -72,9 +72,9 @@ impl FromStr for Each {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Each, &'static str> {
-        match text.parse() {
+        match text.parse::<u64>() {
             _ if text == "all" => Ok(Each(usize::MAX)),
-            Ok(1..) => Ok(Each(text.parse().unwrap_or(usize::MAX))),
+            Ok(each @ 1..) => Ok(Each(usize::try_from(each).unwrap_or(usize::MAX))),
             _ => Err("a number from 1 on, or \"all\", is expected"),
         }
     }

@@ -70,7 +70,7 @@ page's history, in that of the page it refers to, or among the last contents of 
 Texts get fingerprints of the newest epochs of simkeep's own that verdicts and near-duplicates go by. If
 that is one, and the one before has not ended, they get those of that too: see `simkeep epoch`. Those
 of fewer than 8 words are too short to tell from others: they get none, are near to nothing, and are
-compared by their digests. With --json, \"too_short\" counts them. A visit that is known by its time,
+compared by their digests. With --json, \"short_texts\" counts them. A visit that is known by its time,
 status and digest is not stored again: fingerprints that it has not are restated.
 
 An epoch that is named first by a record begins, with the role both and the bands of its recipe, unless

@@ -17,5 +17,5 @@ more than one in fifty of the pages. A fingerprint that stands in several segmen
 "again" is about how much of a segment's records is of pages of which newer segments have records, too.
 
 With --json, one object: "pages", "visits", "unsealed_pages", "fingerprints", "hosts" (a list of "host" and
-"share"), "flaw", "space" (a list of "space" and "size_bytes"), "catalog_bytes", "segments", "epochs", "saw",
+"share"), "flaw", "spaces" (a list of "space" and "size_bytes"), "catalog_bytes", "segments", "epochs", "saw",
 and "census", null without --deep. `simkeep schema inspect` has all of it."#;
