@@ -2,6 +2,7 @@
 
 use super::reader::{Reader, Stop, Told};
 use super::words::{day, flags, key, many, number, section};
+use crate::bug::OrBug;
 use crate::layout::{BLOCK_BYTES, Kind, Tag, block_count};
 use crate::page::{TIME_MIN, URL_BYTES_MAX};
 use crate::search::Address;
@@ -111,12 +112,13 @@ pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
             return reader.line(format!("{page}: not known"));
         }
         let seconds = row.seconds();
-        let time = i64::try_from(seconds).unwrap_or(0).saturating_mul(1000);
+        let time = i64::try_from(seconds).ok().or_bug("seconds of 40 bits")?.saturating_mul(1000);
         reader.take(5)?;
         let time = day(time.saturating_add(TIME_MIN));
         reader.line(format!("{page}: {} s: {time}", number(seconds)))?;
         let bits = reader.u8()?;
-        let named = flags(bits, schedule::NAMES).unwrap_or_default();
+        let named =
+            flags(bits, schedule::NAMES).ok_or(Stop::Impossible("a flag that there is not"))?;
         reader.line(format!("flags: {named}"))?;
         let slot = reader.u16()?;
         reader.line(format!("slot {slot:04x}"))?;
@@ -231,7 +233,7 @@ pub(super) fn checksums(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told 
             (of, blocks) = (Some(next.tag()), block_count(next.bytes()));
         }
         reader.take(4)?;
-        let of = of.map(section).unwrap_or_default();
+        let of = section(of.or_bug("a block is of a section")?);
         reader.line(format!("block {} of: {of}", number(number_of - from)))
     })
 }

@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 
 use super::line::DumpLine;
+use crate::bug::OrBug;
 use crate::error::{Corruption, Error};
 use crate::layout::{BLOCK_BYTES, Cursor, in_memory};
 use crate::segment::frame::Section;
@@ -160,7 +161,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
             self.held.extend(bytes.iter().take(most));
             self.at += most as u64;
         }
-        Ok(self.held.get(before..).unwrap_or(&[]))
+        Ok(self.held.get(before..).or_bug("what was held is held still")?)
     }
 
     /// Bytes that are taken later.
@@ -173,7 +174,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     }
 
     pub(super) fn u8(&mut self) -> Told<u8> {
-        Ok(self.take(1)?.first().copied().unwrap_or(0))
+        Ok(self.take(1)?.first().copied().or_bug("a byte was taken")?)
     }
 
     fn cursor(&mut self, len: u64) -> Told<Cursor<'_>> {
