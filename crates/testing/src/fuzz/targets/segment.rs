@@ -10,13 +10,20 @@
 //! | 16 | hostile: the segment alone, without its neighbours and the journal |
 //! | 32 | hostile: so many more fingerprints that cells are worth it, and cells |
 
+use std::ops::ControlFlow;
+
 use simkeep::disk::Name;
+use simkeep::inspect::DumpQuery;
+use simkeep::{Error, Store};
 
 use crate::forge::catalog::Catalog;
 use crate::forge::segment::{Section, Segment, checksum, numbers};
 use crate::fuzz::ask::{check_same, use_all};
 use crate::fuzz::input::{Input, patch};
 use crate::fuzz::store::{CATALOG, SEGMENTS, disk, golden, open};
+
+/// Lines of a dump that are looked at.
+const LINES_MAX: usize = 50_000;
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
@@ -120,6 +127,18 @@ fn hostile(id: u64, file: Vec<u8>, alone: bool) {
         files.push((Name::Segment(*of), bytes));
     }
     if let Ok(store) = open(&disk(files)) {
+        dump(&store, id);
         use_all(&store);
     }
+}
+
+/// Dumps what there is: each line goes on where the one before ended, whatever the bytes say.
+fn dump(store: &Store, id: u64) {
+    let (mut at, mut left) = (0, LINES_MAX);
+    let dumped = store.snapshot().dump(id, &DumpQuery::all(), |line| {
+        assert_eq!(line.offset, at, "{line}");
+        (at, left) = (at + line.len, left - 1);
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(!matches!(dumped, Err(Error::Bug(_))), "{dumped:?}");
 }
