@@ -21,6 +21,7 @@ mod counted;
 mod diff;
 mod due;
 mod epochs;
+mod first_seen;
 mod forget;
 mod handle;
 mod histories;
@@ -62,16 +63,18 @@ mod shared;
 mod snapshot;
 mod stale;
 mod stamps;
+mod taken;
 mod verify;
 mod view;
 mod write;
 
-pub(crate) use component::{Component, ComponentId, PageIn};
+pub(crate) use component::{Component, ComponentId, PageIn, Standing};
 pub(crate) use counted::Counted;
 pub(crate) use epochs::Epochs;
 pub(crate) use live_segment::LiveSegment;
 pub(crate) use lookup::Lookup;
 pub(crate) use memtable::{Effect, Inner, Logged, Memtable};
+pub(crate) use taken::{Taken, TakenPages, Taking};
 
 pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,

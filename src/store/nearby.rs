@@ -5,6 +5,7 @@ use std::mem;
 
 use super::answer::{ExactCopy, Outcome};
 use super::epochs::Epochs;
+use super::first_seen::first_seen;
 use super::judged::also_of;
 use super::lookup::Lookup;
 use super::options::Options;
@@ -12,8 +13,8 @@ use super::query::Versions;
 use super::search::{Found, Wanted, bounds, together};
 use super::view::View;
 use crate::bug::OrBug;
-use crate::error::{Error, Result};
-use crate::page::{Content, Entry, Epoch, Request, surt};
+use crate::error::Result;
+use crate::page::{Content, Epoch, Request, surt};
 
 /// How many searches there are beside a request at most.
 pub(super) const SEARCHES_MAX: usize = 2;
@@ -88,7 +89,7 @@ pub(super) fn add_nearby(
             if let Some(digest) = wanted.digest {
                 let lookup = Lookup::new(&copy.url, view.seed);
                 let has_it = |content: &Content| content.digest == Some(digest);
-                let first = first_seen(view, &lookup, u64::MAX, has_it)?;
+                let first = first_seen(&view.entries(&lookup, u64::MAX)?, has_it)?;
                 copies.push(ExactCopy { url: copy.url, first });
             }
         }
@@ -102,18 +103,4 @@ pub(super) fn add_nearby(
     copies.truncate(options.near_limit);
     outcome.copies = copies;
     Ok(())
-}
-
-/// When a page was first seen with a content that it has in force. Costs reading its history.
-pub(super) fn first_seen(
-    view: &View,
-    lookup: &Lookup<'_>,
-    sequence: u64,
-    is_it: impl Fn(&Content) -> bool,
-) -> Result<i64> {
-    let entries = view.entries(lookup, sequence)?;
-    let has_it = |entry: &&Entry| entry.content().as_ref().is_some_and(&is_it);
-    let first = entries.iter().find(has_it).map(Entry::time);
-    let what = "a page has a content in force that no entry of it has";
-    first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::answer::{History, Page};
 use super::component::{Changing, Component, ComponentId, PageIn, changing_across, entries_across};
+use super::epochs::Epochs;
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
 use super::snapshot::{Snapshot, fold};
-use crate::bug::OrBug;
+use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
 use crate::page::{Entry, Head, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
@@ -200,9 +201,24 @@ impl Scan {
     }
 
     /// What the components have of the page that this stands at, the newest first.
-    fn parts(&self) -> impl Iterator<Item = Result<PageIn<'_>>> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = Result<PageIn<'_>>> {
         let sequence = self.snapshot.sequence;
         self.pages.newest_first().map(move |(stream, taken)| stream.page(taken, sequence))
+    }
+
+    /// The SURT key of the page that this stands at.
+    pub(super) fn key(&self) -> &[u8] {
+        self.pages.key()
+    }
+
+    /// The page that this stands at.
+    pub(super) fn url(&self) -> Result<&str, Bug> {
+        self.pages.url()
+    }
+
+    /// The epochs of the snapshot.
+    pub(super) fn epochs(&self) -> &Epochs {
+        &self.snapshot.view.epochs
     }
 
     /// Goes to the next page that any component has, visible or not; false past the last.
@@ -222,7 +238,10 @@ impl Scan {
         Ok(None)
     }
 
-    fn next_with<T>(&mut self, read: impl Fn(&Scan) -> Result<Option<T>>) -> Option<Result<T>> {
+    pub(super) fn next_with<T>(
+        &mut self,
+        read: impl Fn(&Scan) -> Result<Option<T>>,
+    ) -> Option<Result<T>> {
         let found = match self.failed.take() {
             Some(e) => Err(e),
             None => self.find(read),
@@ -252,17 +271,17 @@ impl Scan {
     /// The next page, and how it changes.
     pub(super) fn next_changing(&mut self) -> Option<Result<(String, Changing)>> {
         self.next_with(|scan| {
-            let epochs = &scan.snapshot.view.epochs;
-            let page = changing_across(|| scan.pages.key(), || scan.parts(), epochs)?;
-            page.map(|page| Ok((scan.pages.url()?.to_owned(), page))).transpose()
+            let epochs = scan.epochs();
+            let page = changing_across(|| scan.key(), || scan.parts(), epochs)?;
+            page.map(|page| Ok((scan.url()?.to_owned(), page))).transpose()
         })
     }
 
     /// The next page with its entries, in order.
     pub(super) fn next_entries(&mut self) -> Option<Result<(String, Vec<Entry>)>> {
         self.next_with(|scan| {
-            let entries = entries_across(|| scan.pages.key(), scan.parts())?;
-            Ok((!entries.is_empty()).then_some((scan.pages.url()?.to_owned(), entries)))
+            let entries = entries_across(|| scan.key(), scan.parts())?;
+            Ok((!entries.is_empty()).then_some((scan.url()?.to_owned(), entries)))
         })
     }
 }

@@ -9,9 +9,10 @@ use std::collections::HashMap;
 use super::decide::{Asked, Looked};
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
-use crate::page::{Content, Epoch, Head, is_of_version, known, surt};
+use crate::page::{Epoch, Head, known, surt};
+use crate::store::first_seen;
 use crate::store::lookup::Lookup;
-use crate::store::nearby::{SEARCHES_MAX, first_seen, sought};
+use crate::store::nearby::{SEARCHES_MAX, sought};
 use crate::store::query::{FINGERPRINTS, Near, Versions};
 use crate::store::search::{Wanted, bounds_of_search, pages_near, together};
 use crate::store::snapshot::Snapshot;
@@ -156,15 +157,9 @@ fn first_of(
     Ok(first.map(|(.., url)| url).filter(is_other))
 }
 
-/// When a page with this head was first seen with what it has in force; not before its first visit.
+/// When a page with this head was first seen with what it has in force.
 fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &Head) -> Result<i64> {
-    if head.in_force_seen() == Some(head.first) {
-        return Ok(head.first);
-    }
-    let in_force = head.in_force();
-    let is_it = |content: &Content| is_of_version(&in_force, content);
-    // What was restated of times before that is no visit.
-    Ok(first_seen(&snapshot.view, lookup, snapshot.sequence, is_it)?.max(head.first))
+    first_seen::since(head, || snapshot.view.entries(lookup, snapshot.sequence))
 }
 
 fn is_before((key, url): &(Vec<u8>, String), lookup: &Lookup<'_>) -> bool {
