@@ -24,6 +24,10 @@ const SHORT_RUN_MAX: usize = 8;
 /// The smallest bucket that is searched for equal fingerprints.
 const EQUALS_MIN: usize = 256;
 
+/// So few entries on one side of a border are compared with all of the other side at once: to tell them
+/// apart first would take longer.
+const FEW: usize = 64;
+
 /// The smallest run whose bits are put into another order.
 const SPREAD_MIN: usize = 2048;
 
@@ -40,6 +44,9 @@ struct Context<'c> {
     equals: Option<&'c [(u64, u32)]>,
     /// Entries from this one on are not compared with each other.
     cross: Option<usize>,
+    /// If set, only pairs are wanted of which one has an ordinal below this one, and the other has not.
+    /// In every run entries are in order of their ordinals.
+    across: Option<u32>,
     /// How many entries there were when their bits were last put into another order. Then `equals` tells
     /// the fingerprints as they were.
     reordered: usize,
@@ -53,15 +60,38 @@ pub(super) struct Joiner<'j, F> {
     kernel: PairKernel,
     /// Only pairs with one ordinal below each of these, and the other not, are wanted.
     pub(super) borders: [Option<u32>; 2],
+    /// And with one below this.
+    across: Option<u32>,
     near: Vec<[u32; 2]>,
     halves: Vec<u32>,
     chunk: Vec<Pair>,
 }
 
+impl Context<'_> {
+    /// How many entries of a run lie on each side, if only pairs across are wanted.
+    fn sides(&self, run: Run<'_>) -> Option<(usize, usize)> {
+        let left = self.across.map(|across| run.ordinals.partition_point(|of| *of < across))?;
+        Some((left, run.len() - left))
+    }
+
+    /// The entries with one fingerprint from this place on, where equal ones lie side by side; of two
+    /// sides, those of one. None at the end.
+    #[expect(clippy::indexing_slicing, reason = "places of entries, and no more than follow")]
+    fn same<'e>(&self, equals: &'e [(u64, u32)], place: u32) -> Option<&'e [(u64, u32)]> {
+        let side = self.across.filter(|across| place < *across);
+        let end = side.map_or(equals.len(), |across| across as usize);
+        let from = &equals[place as usize..end];
+        let (first, _) = from.first()?;
+        let copies = from.iter().take_while(|(word, _)| word == first).count();
+        Some(&from[..copies])
+    }
+}
+
 impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
-    pub(super) fn new(k: u32, sink: &'j F, stop: &'j Stop<'j>) -> Self {
+    pub(super) fn new(k: u32, across: Option<u32>, sink: &'j F, stop: &'j Stop<'j>) -> Self {
         Self {
             k,
+            across,
             sink,
             stop,
             kernel: PairKernel::fastest(),
@@ -98,7 +128,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             starts.place(key.key(fingerprint), fingerprint, ordinal, words, ordinals);
         }
         let cross = middle.filter(|_| key.width == 0);
-        let context = Context { cut, equals: None, cross, reordered: usize::MAX };
+        let across = self.across;
+        let context = Context { cut, equals: None, cross, across, reordered: usize::MAX };
         self.join_runs(Run { words, ordinals }, &starts, key, context, room)
     }
 
@@ -197,6 +228,9 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     /// Splits a run again where that is cheaper than comparing all with all.
     fn split(&mut self, run: Run<'_>, context: Context<'_>, mut room: Room<'_>) -> ControlFlow<()> {
         self.stop.check()?;
+        if context.sides(run).is_some_and(|(left, right)| left.min(right) <= FEW) {
+            return self.compare(run, context);
+        }
         let Some(split) = context.cut.split(run.len()) else {
             return self.compare_distinct(run, context, room);
         };
@@ -265,14 +299,28 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         };
         let mut equals: Vec<(u64, u32)> =
             run.words.iter().copied().zip(run.ordinals.iter().copied()).collect();
-        equals.sort_unstable();
-        let distinct = self.put_distinct(&equals, context.cut, |word| word, words, ordinals)?;
-        let context = Context { equals: Some(&equals), ..context };
+        let across = self.sort_equals(&mut equals);
+        let context = Context { equals: Some(&equals), across, ..context };
+        let distinct = self.put_distinct(&equals, context, |word| word, words, ordinals)?;
         let run = Run { words: &words[..distinct], ordinals: &ordinals[..distinct] };
         match context.cut.split(distinct) {
             Some(_) => self.split(run, context, rest),
             None => self.compare(run, context),
         }
+    }
+
+    /// Sorts entries by side and fingerprint. Returns the place of the first on the other side, if only
+    /// pairs across are wanted.
+    fn sort_equals(&self, equals: &mut [(u64, u32)]) -> Option<u32> {
+        let Some(across) = self.across else {
+            equals.sort_unstable();
+            return None;
+        };
+        equals.sort_unstable_by_key(|&(word, ordinal)| (ordinal >= across, word, ordinal));
+        let first = equals.partition_point(|(_, ordinal)| *ordinal < across);
+        #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
+        let first = first as u32;
+        Some(first)
     }
 
     /// Puts each fingerprint there once, with its bits in another order if need be, and its place for an
@@ -281,20 +329,20 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     fn put_distinct(
         &mut self,
         equals: &[(u64, u32)],
-        cut: &Cut,
+        context: Context<'_>,
         put: impl Fn(u64) -> u64,
         words: &mut [u64],
         ordinals: &mut [u32],
     ) -> ControlFlow<(), usize> {
         let mut distinct = 0;
         let mut place = 0_u32;
-        for same in equals.chunk_by(|(word, _), (other, _)| word == other) {
+        while let Some(same) = context.same(equals, place) {
             (words[distinct], ordinals[distinct]) = (put(same[0].0), place);
             distinct += 1;
             #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
             let copies = same.len() as u32;
             place += copies;
-            if cut.reports_equal() {
+            if context.cut.reports_equal() && context.across.is_none() {
                 self.report_equal(same)?;
             }
         }
@@ -310,11 +358,13 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         (spread, part, cut): (&Spread, Part, &Cut),
         mut room: Room<'_>,
     ) -> ControlFlow<()> {
-        equals.sort_unstable();
+        let across = self.sort_equals(&mut equals);
+        let context =
+            Context { cut, equals: Some(&equals), cross: None, across, reordered: equals.len() };
         let all = room.take(equals.len());
         let (words, ordinals, mut room) = all.expect("there is room for all entries");
         let put = |word| spread.put(word);
-        let distinct = self.put_distinct(&equals, cut, put, words, ordinals)?;
+        let distinct = self.put_distinct(&equals, context, put, words, ordinals)?;
         let entries = words.iter().zip(&*ordinals).take(distinct);
         let mut counts = Counts::new(part.width);
         entries.clone().for_each(|(word, _)| counts.count(part.key(*word)));
@@ -324,7 +374,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         for (&word, &ordinal) in entries {
             starts.place(part.key(word), word, ordinal, words, ordinals);
         }
-        let context = Context { cut, equals: Some(&equals), cross: None, reordered: distinct };
+        let context = Context { reordered: distinct, ..context };
         self.join_runs(Run { words, ordinals }, &starts, part, context, room)
     }
 
@@ -356,8 +406,15 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         self.split(Run { words: &words, ..run }, context, room.reborrow())
     }
 
-    /// Compares all entries of a run with each other.
-    fn compare(&mut self, run: Run<'_>, context: Context<'_>) -> ControlFlow<()> {
+    /// Compares all entries of a run with each other, or those of each side with the other.
+    fn compare(&mut self, run: Run<'_>, mut context: Context<'_>) -> ControlFlow<()> {
+        if let Some((left, right)) = context.sides(run) {
+            debug_assert!(run.ordinals.is_sorted(), "entries are in order of their ordinals");
+            if left == 0 || right == 0 {
+                return ControlFlow::Continue(());
+            }
+            context.cross = context.cross.or(Some(left));
+        }
         let (half, half_k) = context.cut.half();
         let mut halves = std::mem::take(&mut self.halves);
         halves.clear();
@@ -433,7 +490,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             let (ordinal, other_ordinal) = (left.ordinals[row], right.ordinals[column]);
             flow = match context.equals {
                 None => self.report((word, ordinal), (other, other_ordinal)),
-                Some(equals) => self.report_all(equals, ordinal, other_ordinal),
+                Some(equals) => self.report_all(equals, context, ordinal, other_ordinal),
             };
             if flow.is_break() {
                 break;
@@ -444,16 +501,17 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     }
 
     /// Reports each entry with the one fingerprint together with each with the other.
-    #[expect(clippy::indexing_slicing, reason = "places of entries, and no more than follow")]
-    fn report_all(&mut self, equals: &[(u64, u32)], one: u32, other: u32) -> ControlFlow<()> {
-        let same = |place: u32| {
-            let from = &equals[place as usize..];
-            let copies = from.iter().take_while(|(word, _)| *word == from[0].0).count();
-            &from[..copies]
-        };
-        let others = same(other);
+    #[expect(clippy::expect_used, reason = "places of entries")]
+    fn report_all(
+        &mut self,
+        equals: &[(u64, u32)],
+        context: Context<'_>,
+        one: u32,
+        other: u32,
+    ) -> ControlFlow<()> {
+        let same = |place| context.same(equals, place).expect("an entry has the place of one");
         for &left in same(one) {
-            for &right in others {
+            for &right in same(other) {
                 self.report(left, right)?;
             }
         }
@@ -477,7 +535,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let ((first, left), (second, right)) =
             if one.1 <= other.1 { (one, other) } else { (other, one) };
         let crosses = |border: &u32| left < *border && *border <= right;
-        if !self.borders.iter().flatten().all(crosses) {
+        if !self.borders.iter().chain([&self.across]).flatten().all(crosses) {
             return ControlFlow::Continue(());
         }
         let distance = (first ^ second).count_ones();

@@ -68,6 +68,7 @@ pub struct Join {
     k: u32,
     memory_bytes: usize,
     threads: usize,
+    across: Option<u32>,
 }
 
 impl Join {
@@ -76,7 +77,34 @@ impl Join {
     #[must_use]
     pub fn within(k: u32) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads }
+        Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads, across: None }
+    }
+
+    /// Joins two sets with each other, and neither with itself: the fingerprints below this ordinal, and
+    /// the others. Of a crowd on one side, the pairs within it cost nothing then.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use std::sync::Mutex;
+    ///
+    /// use simkeep::Progress;
+    /// use simkeep::join::{Join, Pair};
+    ///
+    /// let (ours, theirs) = ([0b0000, 0b0001], [0b0011, 0xffff]);
+    /// let found = Mutex::new(Vec::new());
+    /// let sink = |pairs: &[Pair]| {
+    ///     found.lock().unwrap().extend(pairs.iter().map(|pair| (pair.left, pair.right)));
+    ///     ControlFlow::Continue(())
+    /// };
+    /// let both = [ours, theirs].concat();
+    /// let _ = Join::within(1).across(2).run(&both[..], &Progress::default(), sink)?;
+    /// assert_eq!(found.into_inner().unwrap(), [(1, 2)]);
+    /// # Ok::<(), std::convert::Infallible>(())
+    /// ```
+    #[must_use]
+    pub fn across(mut self, border: u32) -> Self {
+        self.across = Some(border);
+        self
     }
 
     /// Bounds the memory for entries, in bytes; 64 KiB at least. It does not grow with the number of
@@ -333,7 +361,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let largest = items.iter().map(Item::entries).max().unwrap_or(0);
         let room = self.budget.room.min(largest * ROOM_BUCKETS);
         let work = |_: usize| {
-            let mut joiner = Joiner::new(self.join.k, self.sink, self.stop);
+            let mut joiner = Joiner::new(self.join.k, self.join.across, self.sink, self.stop);
             let (mut words, mut ordinals) = (Scratch::zeroed(room), Scratch::zeroed(room));
             while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.stop.check()?;
