@@ -96,6 +96,7 @@ compile_error!(
 
 mod bug;
 mod catalog;
+pub mod cluster;
 mod cpu;
 pub mod df;
 #[cfg(feature = "internals")]

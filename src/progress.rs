@@ -50,6 +50,8 @@ struct State {
     of: AtomicU64,
     found: AtomicU64,
     cancelled: AtomicBool,
+    /// The one whose part this is: whoever cancels that, cancels this.
+    whole: Option<Progress>,
 }
 
 /// What a call that takes long is doing.
@@ -73,9 +75,11 @@ pub enum Stage {
     Counting,
     /// Files are linked or copied.
     Copying,
+    /// Fingerprints are put into clusters.
+    Clustering,
 }
 
-const STAGES: [Stage; 8] = [
+const STAGES: [Stage; 9] = [
     Stage::Waiting,
     Stage::Gathering,
     Stage::Merging,
@@ -84,6 +88,7 @@ const STAGES: [Stage; 8] = [
     Stage::Joining,
     Stage::Counting,
     Stage::Copying,
+    Stage::Clustering,
 ];
 
 impl Progress {
@@ -95,7 +100,14 @@ impl Progress {
     /// Whether it was told to stop.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.state.cancelled.load(Ordering::Relaxed)
+        let whole = self.state.whole.as_ref();
+        self.state.cancelled.load(Ordering::Relaxed) || whole.is_some_and(Progress::is_cancelled)
+    }
+
+    /// One for a part of what this is of, that nobody looks at, and that is cancelled with this.
+    pub(crate) fn hidden(&self) -> Progress {
+        let state = State { whole: Some(self.clone()), ..State::default() };
+        Progress { state: Arc::new(state) }
     }
 
     /// What the call is doing.
@@ -106,7 +118,8 @@ impl Progress {
     }
 
     /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
-    /// that are checked or copied, fingerprints of a join, each counted once for every pass.
+    /// that are checked or copied, fingerprints that are in clusters, and those of a join, each counted
+    /// once for every pass.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.state.done.load(Ordering::Relaxed)

@@ -26,6 +26,7 @@ mod real;
 mod regular;
 #[cfg(feature = "internals")]
 mod sim;
+mod unnamed;
 #[cfg(any(feature = "internals", feature = "metrics"))]
 mod watched;
 
@@ -45,6 +46,7 @@ pub use name::{Dir, Name};
 pub use real::RealDisk;
 #[cfg(feature = "internals")]
 pub use sim::{Fault, Op, OpKind, SimDisk, Strikes, Unit};
+pub use unnamed::UnnamedDisk;
 #[cfg(any(feature = "internals", feature = "metrics"))]
 pub use watched::{WatchedDisk, Watcher};
 

@@ -271,9 +271,10 @@ impl Disk for RealDisk {
     }
 }
 
+/// An open file of the file system.
 #[derive(Debug)]
-struct RealFile {
-    file: File,
+pub(super) struct RealFile {
+    pub(super) file: File,
 }
 
 impl DiskFile for RealFile {

@@ -12,6 +12,7 @@ mod in_force;
 mod observation;
 mod prefix;
 mod punycode;
+mod ranking;
 mod replay;
 mod ruling;
 mod state;
@@ -38,6 +39,8 @@ pub(crate) use head::{
 pub(crate) use in_force::{InForceVisit, retain_in_force, version_of};
 pub use observation::{Observation, Request, Restatement, Weighing};
 pub use prefix::{Prefix, PrefixError};
+pub(crate) use ranking::{Rank, Ranked};
+pub use ranking::{Ranking, RankingError, Rule};
 pub use replay::{Replayed, ReplayedPage};
 pub(crate) use ruling::Ruling;
 pub(crate) use state::PageState;

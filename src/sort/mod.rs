@@ -10,9 +10,13 @@
 mod digits;
 mod frames;
 mod sorter;
+mod spool;
 mod tournament;
+mod workspace;
 
 pub(crate) use digits::{Keyed, sort_by_digits};
 pub(crate) use frames::{FrameWriter, Frames};
 pub(crate) use sorter::{Packed, Sorted, Sorter};
+pub(crate) use spool::{Spool, SpoolReader, Spooled};
 pub(crate) use tournament::Tournament;
+pub(crate) use workspace::Workspace;

@@ -154,6 +154,13 @@ fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
     }
 }
 
+impl<T> Sorted<T> {
+    /// None.
+    pub(crate) fn none() -> Sorted<T> {
+        Sorted::Memory(Vec::new().into_iter())
+    }
+}
+
 impl<T: Packed> Sorted<T> {
     /// The next item.
     #[inline]

@@ -38,6 +38,30 @@ pub(crate) struct Standing {
     pub(crate) page: u32,
 }
 
+impl Standing {
+    /// It as a number.
+    pub(crate) fn to_bits(self) -> u64 {
+        let component = match self.component {
+            ComponentId::Segment(number) => number,
+            ComponentId::Sealing => u32::MAX - 1,
+            ComponentId::Active => u32::MAX,
+        };
+        u64::from(component) << 32 | u64::from(self.page)
+    }
+
+    /// That of a number.
+    pub(crate) fn from_bits(bits: u64) -> Standing {
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+        let [component, page] = [(bits >> 32) as u32, bits as u32];
+        let component = match component {
+            u32::MAX => ComponentId::Active,
+            number if number == u32::MAX - 1 => ComponentId::Sealing,
+            number => ComponentId::Segment(number),
+        };
+        Standing { component, page }
+    }
+}
+
 /// What is known of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Known {

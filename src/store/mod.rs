@@ -74,7 +74,7 @@ pub(crate) use epochs::Epochs;
 pub(crate) use live_segment::LiveSegment;
 pub(crate) use lookup::Lookup;
 pub(crate) use memtable::{Effect, Inner, Logged, Memtable};
-pub(crate) use taken::{Taken, TakenPages, Taking};
+pub(crate) use taken::{Taken, Taking};
 
 pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,

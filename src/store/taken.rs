@@ -1,9 +1,10 @@
 //! Pages with a version in force, now or at a past time: what clusters and mirrors are made of.
 
 use super::answer::Page;
-use super::component::{Changing, Known, Standing, entries_across};
-use super::epochs::check_live;
+use super::component::{Changing, Known, PageIn, Standing, entries_across};
+use super::epochs::{Epochs, check_live};
 use super::first_seen::since;
+use super::lookup::Lookup;
 use super::scan::Scan;
 use super::snapshot::Snapshot;
 use crate::bug::OrBug;
@@ -61,6 +62,50 @@ impl Taking {
         TakenPages { taking: self.clone(), scan }
     }
 
+    /// A page, if it is taken.
+    pub(crate) fn page(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Taken>> {
+        let Snapshot { view, sequence, .. } = snapshot;
+        view.check()?;
+        let lookup = Lookup::new(url, view.seed);
+        let parts = || view.components().map(|component| component.page(&lookup, *sequence));
+        self.take(|| Ok(url.to_owned()), || lookup.key(), parts, &view.epochs)
+    }
+
+    /// What is taken of a page, of which components have these parts.
+    fn take<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>>(
+        &self,
+        url: impl FnOnce() -> Result<String>,
+        key: impl Fn() -> &'k [u8],
+        parts: impl Fn() -> I,
+        epochs: &Epochs,
+    ) -> Result<Option<Taken>> {
+        let mut known = Known::default();
+        known.take_in(&key, parts())?;
+        let Some(head) = known.head else { return Ok(None) };
+        let entries = || {
+            let mut entries = entries_across(&key, parts())?;
+            entries.retain(|entry| self.at.is_none_or(|at| entry.time() <= at));
+            Ok(entries)
+        };
+        let Some(head) = self.head_then(head, entries)? else { return Ok(None) };
+        let in_force = head.in_force();
+        let of_epoch = in_force.iter().find(|content| content.epoch == self.epoch);
+        let Some((content, fingerprint)) = of_epoch.and_then(|c| Some((c, c.compared()?))) else {
+            return Ok(None);
+        };
+        let url = url()?;
+        let since = since(&head, entries)?;
+        let (digest, weight) = (content.digest, head.weight());
+        let standing = known.standing.or_bug("a page whose head is known stands somewhere")?;
+        let page = if self.whole {
+            let changes = Changes::of(&entries()?, epochs);
+            Some(Page::new(&url, &Changing { head, changes }, epochs))
+        } else {
+            None
+        };
+        Ok(Some(Taken { url, fingerprint, digest, since, weight, standing, page }))
+    }
+
     /// The head of a page at the time that counts; none if it was not known yet.
     fn head_then(
         &self,
@@ -82,43 +127,14 @@ impl Taking {
     }
 }
 
-impl TakenPages {
-    /// What is taken of the page that a scan stands at.
-    fn take(taking: &Taking, scan: &Scan) -> Result<Option<Taken>> {
-        let mut known = Known::default();
-        known.take_in(|| scan.key(), scan.parts())?;
-        let Some(head) = known.head else { return Ok(None) };
-        let entries = || {
-            let mut entries = entries_across(|| scan.key(), scan.parts())?;
-            entries.retain(|entry| taking.at.is_none_or(|at| entry.time() <= at));
-            Ok(entries)
-        };
-        let Some(head) = taking.head_then(head, entries)? else { return Ok(None) };
-        let in_force = head.in_force();
-        let of_epoch = in_force.iter().find(|content| content.epoch == taking.epoch);
-        let Some((content, fingerprint)) = of_epoch.and_then(|c| Some((c, c.compared()?))) else {
-            return Ok(None);
-        };
-        let url = scan.url()?.to_owned();
-        let since = since(&head, entries)?;
-        let (digest, weight) = (content.digest, head.weight());
-        let standing = known.standing.or_bug("a page whose head is known stands somewhere")?;
-        let page = if taking.whole {
-            let epochs = scan.epochs();
-            let changes = Changes::of(&entries()?, epochs);
-            Some(Page::new(&url, &Changing { head, changes }, epochs))
-        } else {
-            None
-        };
-        Ok(Some(Taken { url, fingerprint, digest, since, weight, standing, page }))
-    }
-}
-
 impl Iterator for TakenPages {
     type Item = Result<Taken>;
 
     fn next(&mut self) -> Option<Result<Taken>> {
         let TakenPages { taking, scan } = self;
-        scan.next_with(|scan| TakenPages::take(taking, scan))
+        scan.next_with(|scan| {
+            let url = || Ok(scan.url()?.to_owned());
+            taking.take(url, || scan.key(), || scan.parts(), scan.epochs())
+        })
     }
 }

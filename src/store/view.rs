@@ -210,6 +210,20 @@ impl View {
         changing_across(|| lookup.key(), parts, &self.epochs)
     }
 
+    /// The page that stands there.
+    pub(crate) fn url_at(&self, standing: Standing) -> Result<String> {
+        match self.component(standing.component)? {
+            Component::Segment(_, live) => {
+                let mut url = Vec::new();
+                live.segment.page(standing.page, &mut url)?;
+                live.segment.owned_text(url)
+            }
+            Component::Memtable(_, memtable) => {
+                Ok(memtable.read().page(standing.page).url().to_owned())
+            }
+        }
+    }
+
     /// How a page changes that a memtable has, if that is known without reading its history.
     pub(crate) fn changes_in_memory(&self, standing: Standing) -> Result<Option<Changes>, Bug> {
         let Component::Memtable(_, memtable) = self.component(standing.component)? else {

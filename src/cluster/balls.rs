@@ -1,0 +1,318 @@
+//! Every page leads: how many pages are within a distance of each.
+
+use std::collections::HashMap;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::clustering::Clustering;
+use super::column::Column;
+use super::gather::{captures, fingerprints, nodes};
+use super::items::Bearer;
+use crate::error::Result;
+use crate::progress::{Progress, Stage};
+use crate::search::{Join, Pair};
+use crate::sort::{Spooled, Workspace};
+use crate::store::Snapshot;
+
+/// The balls of one distance: each page with all that are within so many bits of it, itself included.
+///
+/// Other than clusters, balls overlap. Their number by size is figure 6-2 and their average size table
+/// 6.2 of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Balls {
+    /// The distance.
+    pub k: u32,
+    /// How many balls there are: one for each page.
+    pub balls: u64,
+    /// How many pages they have together.
+    pub pages: u64,
+    /// How many pages the largest has.
+    pub largest: u64,
+    /// How many balls have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
+    pub by_size: Vec<u64>,
+    /// Pairs of pages within the distance that both have a label.
+    pub labelled_pairs: u64,
+    /// Those of them whose labels are equal.
+    pub equal_pairs: u64,
+}
+
+impl Balls {
+    /// How many pages a ball has on average; `None` if there is none.
+    pub fn average(&self) -> Option<f64> {
+        (self.balls > 0).then(|| self.pages as f64 / self.balls as f64)
+    }
+
+    /// The share of labelled pairs whose labels are equal; `None` if there is none.
+    pub fn equal_share(&self) -> Option<f64> {
+        (self.labelled_pairs > 0).then(|| self.equal_pairs as f64 / self.labelled_pairs as f64)
+    }
+
+    /// Counts balls of one size.
+    fn add(&mut self, size: u64, balls: u64) {
+        let bin = size.max(1).ilog2() as usize;
+        if self.by_size.len() <= bin {
+            self.by_size.resize(bin + 1, 0);
+        }
+        if let Some(of_size) = self.by_size.get_mut(bin) {
+            *of_size += balls;
+        }
+        self.balls += balls;
+        self.pages += size * balls;
+        self.largest = self.largest.max(size);
+    }
+}
+
+impl Snapshot {
+    /// Counts the pages within each distance of each page, from 0 to k: no list of pairs is made. With
+    /// `labels` of pages, it also counts pairs by whether their labels are equal; of one page that is
+    /// named twice, the last counts.
+    ///
+    /// It takes from `asked` which pages, and the distance. Costs the join of
+    /// [`all_pairs`](Snapshot::all_pairs), so that a crowd costs its square: some 5 ns for each pair of
+    /// fingerprints. If the counts, of 4 bytes for each fingerprint and distance, do not fit into a half
+    /// of its memory, there are several joins. Beside that memory it takes 4 bytes for each fingerprint,
+    /// and room for the labels.
+    ///
+    /// ```
+    /// use simkeep::cluster::Clustering;
+    /// use simkeep::{Observation, Options, Progress, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (url, fingerprint) in [("a", 0b0000), ("b", 0b0111), ("c", 0b1000)] {
+    ///     store.observe(Observation::content(url, 1, fingerprint, epoch))?;
+    /// }
+    /// let labels = [("a", "news"), ("b", "news"), ("c", "sport")];
+    /// let asked = Clustering::within(3);
+    /// let balls = store.snapshot().balls(&asked, labels, &Progress::default())?;
+    /// assert_eq!(balls.iter().map(|of| of.pages).collect::<Vec<_>>(), [3, 5, 5, 7]);
+    /// assert_eq!(balls[3].equal_share(), Some(0.5));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`clusters`](Snapshot::clusters).
+    pub fn balls<U: AsRef<str>, L: AsRef<str>>(
+        &self,
+        asked: &Clustering,
+        labels: impl IntoIterator<Item = (U, L)>,
+        progress: &Progress,
+    ) -> Result<Vec<Balls>> {
+        let labels = Labels::new(labels);
+        self.heed(|| {
+            let work = asked.workspace();
+            balls(self, asked, labels, &work, progress).map_err(|e| work.named(e))
+        })
+    }
+}
+
+fn balls(
+    snapshot: &Snapshot,
+    asked: &Clustering,
+    mut labels: Labels,
+    work: &Workspace,
+    progress: &Progress,
+) -> Result<Vec<Balls>> {
+    let taking = asked.taking(snapshot)?;
+    let k = asked.distance(snapshot, taking.epoch);
+    let captures = captures(snapshot, asked, &taking, work, progress, |page, taken| {
+        labels.see(page, &taken.url);
+    })?;
+    let (_, _, bearers) = nodes(captures, work, progress)?;
+    let (column, pages) = fingerprints(&bearers, work)?;
+    let labelled = labels.of_nodes(&bearers)?;
+    drop(bearers);
+    let counting = Counting { k, work, column: &column, pages: &pages, labelled: &labelled };
+    let mut all: Vec<Balls> = (0..=k).map(|k| Balls { k, ..Balls::default() }).collect();
+    let each = (work.part(2) / (4 * (k as usize + 1))).max(1);
+    let nodes = pages.len();
+    let joins = nodes.div_ceil(each).max(1);
+    progress.begin(Stage::Joining, Some(joins as u64));
+    for join in 0..joins {
+        let range = join * each..nodes.min((join + 1) * each);
+        counting.count(range, join == 0, &mut all, progress)?;
+        progress.pass(1);
+    }
+    Ok(all)
+}
+
+/// What is counted.
+struct Counting<'c> {
+    k: u32,
+    work: &'c Workspace,
+    column: &'c Column,
+    /// How many pages each fingerprint has.
+    pages: &'c [u32],
+    labelled: &'c Labelled,
+}
+
+impl Counting<'_> {
+    /// Counts the balls of some nodes; and the pairs of all if `pairs` is set.
+    #[expect(clippy::indexing_slicing, reason = "ordinals of nodes, and distances up to k")]
+    fn count(
+        &self,
+        range: Range<usize>,
+        pairs: bool,
+        all: &mut [Balls],
+        progress: &Progress,
+    ) -> Result<()> {
+        let width = self.k as usize + 1;
+        let sizes: Vec<AtomicU32> = (0..range.len() * width).map(|_| AtomicU32::new(0)).collect();
+        let (labelled, equal) = (counters(width), counters(width));
+        let near = |found: &[Pair]| {
+            for pair in found {
+                let [left, right] = [pair.left as usize, pair.right as usize];
+                let distance = pair.distance as usize;
+                for (of, other) in [(left, right), (right, left)] {
+                    if range.contains(&of) {
+                        let place = (of - range.start) * width + distance;
+                        sizes[place].fetch_add(self.pages[other], Ordering::Relaxed);
+                    }
+                }
+                if pairs && !self.labelled.is_empty() {
+                    let (pairs, same) = self.labelled.between(left, right);
+                    labelled[distance].fetch_add(pairs, Ordering::Relaxed);
+                    equal[distance].fetch_add(same, Ordering::Relaxed);
+                }
+            }
+            ControlFlow::Continue(())
+        };
+        if self.k > 0 {
+            let join = Join::within(self.k).memory_bytes(self.work.part(2));
+            let _: ControlFlow<()> = join.run(self.column, &progress.hidden(), near)?;
+            progress.check()?;
+        }
+        let (mut labelled, mut equal) = (numbers(labelled), numbers(equal));
+        for node in range.clone() {
+            let (mut size, balls) = (u64::from(self.pages[node]), u64::from(self.pages[node]));
+            let of_node = &sizes[(node - range.start) * width..][..width];
+            for (of, more) in all.iter_mut().zip(of_node) {
+                size += u64::from(more.load(Ordering::Relaxed));
+                of.add(size, balls);
+            }
+        }
+        if pairs {
+            (labelled[0], equal[0]) = self.labelled.within();
+            let (mut pairs, mut same) = (0, 0);
+            for (of, (more, more_same)) in all.iter_mut().zip(labelled.iter().zip(&equal)) {
+                (pairs, same) = (pairs + more, same + more_same);
+                (of.labelled_pairs, of.equal_pairs) = (pairs, same);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn counters(count: usize) -> Vec<AtomicU64> {
+    (0..count).map(|_| AtomicU64::new(0)).collect()
+}
+
+fn numbers(counters: Vec<AtomicU64>) -> Vec<u64> {
+    counters.into_iter().map(AtomicU64::into_inner).collect()
+}
+
+/// The labels of pages, by number.
+struct Labels {
+    of_urls: HashMap<String, u32>,
+    of_pages: HashMap<u32, u32>,
+}
+
+/// How many pages of each label a node has.
+struct Labelled {
+    /// Where the labels of each node begin; empty if there is no label at all.
+    starts: Vec<usize>,
+    /// Label and count, by label.
+    counts: Vec<(u32, u64)>,
+}
+
+impl Labels {
+    fn new<U: AsRef<str>, L: AsRef<str>>(labels: impl IntoIterator<Item = (U, L)>) -> Labels {
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut of_urls = HashMap::new();
+        for (url, label) in labels {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "2^32 labels do not fit into memory"
+            )]
+            let next = numbers.len() as u32;
+            let number = match numbers.get(label.as_ref()) {
+                Some(number) => *number,
+                None => *numbers.entry(label.as_ref().to_owned()).or_insert(next),
+            };
+            of_urls.insert(url.as_ref().to_owned(), number);
+        }
+        Labels { of_urls, of_pages: HashMap::new() }
+    }
+
+    /// Notes the label of a page that is counted.
+    fn see(&mut self, page: u32, url: &str) {
+        if let Some(label) = self.of_urls.get(url) {
+            self.of_pages.insert(page, *label);
+        }
+    }
+
+    /// The labels of nodes, in the order of their fingerprints.
+    fn of_nodes(self, bearers: &Spooled<Bearer>) -> Result<Labelled> {
+        let (mut starts, mut counts): (Vec<usize>, Vec<(u32, u64)>) = (Vec::new(), Vec::new());
+        if self.of_pages.is_empty() {
+            return Ok(Labelled { starts, counts });
+        }
+        let mut reader = bearers.read();
+        let (mut last, mut here) = (None, Vec::new());
+        let mut end = |here: &mut Vec<u32>| {
+            here.sort_unstable();
+            for alike in here.chunk_by(|a, b| a == b) {
+                counts.extend(alike.first().map(|label| (*label, alike.len() as u64)));
+            }
+            here.clear();
+            counts.len()
+        };
+        while let Some(bearer) = reader.next()? {
+            if last != Some(bearer.fingerprint) {
+                last = Some(bearer.fingerprint);
+                starts.push(end(&mut here));
+            }
+            here.extend(self.of_pages.get(&bearer.page));
+        }
+        starts.push(end(&mut here));
+        Ok(Labelled { starts, counts })
+    }
+}
+
+impl Labelled {
+    fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "each node has a start and an end")]
+    fn of(&self, node: usize) -> &[(u32, u64)] {
+        &self.counts[self.starts[node]..self.starts[node + 1]]
+    }
+
+    /// Pairs of labelled pages of two nodes, and those of them with equal labels.
+    fn between(&self, left: usize, right: usize) -> (u64, u64) {
+        let [left, right] = [self.of(left), self.of(right)];
+        let sum = |of: &[(u32, u64)]| of.iter().map(|(_, count)| count).sum::<u64>();
+        let same = left.iter().filter_map(|(label, count)| {
+            let at = right.binary_search_by_key(label, |(label, _)| *label).ok()?;
+            right.get(at).map(|(_, other)| count * other)
+        });
+        (sum(left) * sum(right), same.sum())
+    }
+
+    /// Pairs of labelled pages with equal fingerprints.
+    fn within(&self) -> (u64, u64) {
+        let pairs = |count: u64| count * count.saturating_sub(1) / 2;
+        let nodes = (0..self.starts.len().saturating_sub(1)).map(|node| {
+            let all: u64 = self.of(node).iter().map(|(_, count)| count).sum();
+            let same = self.of(node).iter().map(|(_, count)| pairs(*count));
+            (pairs(all), same.sum::<u64>())
+        });
+        nodes.fold((0, 0), |(a, b), (c, d)| (a + c, b + d))
+    }
+}

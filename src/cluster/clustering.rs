@@ -1,0 +1,165 @@
+//! What is clustered, and how.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::page::{Epoch, Prefix, Rank, Ranked, Ranking};
+use crate::search::DISTANCE_MAX;
+use crate::sort::Workspace;
+use crate::store::{Page, Snapshot, Taken, Taking};
+
+/// Memory that clustering takes at least.
+const MEMORY_BYTES_MIN: usize = 1 << 20;
+
+/// What orders pages, if no rule does.
+type Key = dyn Fn(&Page) -> u64 + Send + Sync;
+
+/// Which pages are clustered, within which distance, and who leads.
+///
+/// ```
+/// use simkeep::Prefix;
+/// use simkeep::cluster::{Clustering, Rule};
+///
+/// let clustering = Clustering::within(3)
+///     .rule(Rule::ShortestUrl)
+///     .under(Prefix::parse("example.org")?)
+///     .at(1_714_564_800_000);
+/// assert_eq!(clustering.k, Some(3));
+/// # Ok::<(), simkeep::PrefixError>(())
+/// ```
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Clustering {
+    /// Largest Hamming distance of a page to the leader of its cluster, 0 to 64; `None` for that within
+    /// which pages of the epoch are near.
+    pub k: Option<u32>,
+    /// The epoch of the fingerprints; `None` for the one that near-duplicates are
+    /// [sought by](Snapshot::near_epoch).
+    pub epoch: Option<Epoch>,
+    /// Which of several pages leads.
+    pub ranking: Ranking,
+    /// The time of which versions are taken, in milliseconds since 1970; `None` for those in force now.
+    pub at: Option<i64>,
+    /// Only pages under this prefix.
+    pub under: Option<Prefix>,
+    /// How much memory is taken; see [`Clustering::memory_bytes`].
+    pub memory_bytes: Option<usize>,
+    /// Where scratch files are made; `None` for the system's directory for temporary files.
+    pub scratch: Option<PathBuf>,
+    /// What orders pages instead of rules.
+    key: Option<Arc<Key>>,
+}
+
+impl Clustering {
+    /// All pages with a version in force, in clusters within this distance of their leaders, which are
+    /// the pages that were first seen with their content.
+    #[must_use]
+    pub fn within(k: u32) -> Clustering {
+        Clustering { k: Some(k), ..Clustering::default() }
+    }
+
+    /// Clusters fingerprints of this epoch.
+    #[must_use]
+    pub fn epoch(mut self, epoch: Epoch) -> Clustering {
+        self.epoch = Some(epoch);
+        self
+    }
+
+    /// Sets which of several pages leads: a [`Rule`](super::Rule), or several one after another. Default:
+    /// that which was first seen with its content.
+    #[must_use]
+    pub fn rule(mut self, rule: impl Into<Ranking>) -> Clustering {
+        self.ranking = rule.into();
+        self.key = None;
+        self
+    }
+
+    /// Has the page lead for which `key` is the least, and the rules decide between pages of one key.
+    /// The key must depend on nothing but the page. It is asked for each page once, which costs reading
+    /// the page's whole history.
+    ///
+    /// ```
+    /// use simkeep::Page;
+    /// use simkeep::cluster::Clustering;
+    ///
+    /// let most_visited = Clustering::within(3).key(|page: &Page| u64::MAX - page.visits);
+    /// ```
+    #[must_use]
+    pub fn key(mut self, key: impl Fn(&Page) -> u64 + Send + Sync + 'static) -> Clustering {
+        self.key = Some(Arc::new(key));
+        self
+    }
+
+    /// Clusters the versions that were in force at a time, by the visits and weights until then: what a
+    /// store of those would say. What was forgotten since never was.
+    #[must_use]
+    pub fn at(mut self, time: impl Into<Option<i64>>) -> Clustering {
+        self.at = time.into();
+        self
+    }
+
+    /// Clusters only pages under a prefix, such as those of a host.
+    #[must_use]
+    pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> Clustering {
+        self.under = prefix.into();
+        self
+    }
+
+    /// Sets how many bytes of memory are taken. Default: 512 MiB. What does not fit goes to scratch
+    /// files, some 150 bytes for each page, which have no names and leave nothing behind.
+    #[must_use]
+    pub fn memory_bytes(mut self, bytes: usize) -> Clustering {
+        self.memory_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets the directory for scratch files, which must be there.
+    #[must_use]
+    pub fn scratch(mut self, dir: impl Into<Option<PathBuf>>) -> Clustering {
+        self.scratch = dir.into();
+        self
+    }
+
+    /// The distance that counts.
+    pub(super) fn distance(&self, snapshot: &Snapshot, epoch: Epoch) -> u32 {
+        self.k.unwrap_or_else(|| snapshot.near_distance(epoch)).min(DISTANCE_MAX)
+    }
+
+    /// Which pages are taken.
+    pub(super) fn taking(&self, snapshot: &Snapshot) -> Result<Taking> {
+        let taking = Taking::new(snapshot, self.epoch)?;
+        Ok(Taking { at: self.at, under: self.under.clone(), whole: self.key.is_some(), ..taking })
+    }
+
+    pub(super) fn workspace(&self) -> Workspace {
+        let bytes = self.memory_bytes.unwrap_or(512 << 20).max(MEMORY_BYTES_MIN);
+        Workspace::new(self.scratch.clone(), bytes)
+    }
+
+    /// The place of a page among others.
+    pub(super) fn rank(&self, taken: &Taken) -> Rank {
+        let Taken { url, since, weight, .. } = taken;
+        let rank = self.ranking.rank(&Ranked { url, since: *since, weight: *weight });
+        match (&self.key, &taken.page) {
+            (Some(key), Some(page)) => rank.after(key(page)),
+            _ => rank,
+        }
+    }
+}
+
+impl fmt::Debug for Clustering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clustering")
+            .field("k", &self.k)
+            .field("epoch", &self.epoch)
+            .field("ranking", &self.ranking)
+            .field("at", &self.at)
+            .field("under", &self.under)
+            .field("memory_bytes", &self.memory_bytes)
+            .field("scratch", &self.scratch)
+            .field("has_key", &self.key.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,352 @@
+//! Clusters that were found, and ways to go through them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::clustering::Clustering;
+use super::gather::{captures, members, nodes, settled};
+use super::items::{Listed, Member, Row};
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::progress::Progress;
+use crate::sort::{Sorted, SpoolReader, Spooled, Workspace};
+use crate::store::{Snapshot, Standing, Taking};
+
+/// The clusters of a snapshot, from [`Snapshot::clusters`].
+///
+/// They are kept in memory or in scratch files until this is dropped, and can be gone through several
+/// times, in several orders. Each of these sorts numbers of 73 bytes a page, in the memory that the
+/// [`Clustering`] allows, and then reads a URL for each page that it names.
+pub struct Clusters {
+    snapshot: Snapshot,
+    taking: Taking,
+    work: Workspace,
+    members: Spooled<Member>,
+    rows: Spooled<Row>,
+    k: u32,
+    fingerprints: u64,
+    several: u64,
+    largest: u32,
+}
+
+/// A cluster: pages within a distance of one, which leads them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cluster {
+    /// The page that leads.
+    pub leader: String,
+    /// Its fingerprint, with reserved bits set to 0.
+    pub fingerprint: u64,
+    /// When it was first seen with the content that counts, in milliseconds since 1970.
+    pub first_seen: i64,
+    /// How many pages there are, itself included.
+    pub pages: u64,
+    /// The greatest distance of one of them to it.
+    pub widest: u32,
+}
+
+/// A page in its cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClusteredPage {
+    /// The page.
+    pub url: Arc<str>,
+    /// Its fingerprint, with reserved bits set to 0.
+    pub fingerprint: u64,
+    /// The page that leads its cluster, which may be itself.
+    pub leader: Arc<str>,
+    /// In how many bits the two differ.
+    pub distance: u32,
+    /// How many pages the cluster has.
+    pub pages: u64,
+}
+
+impl ClusteredPage {
+    /// Whether it leads its cluster.
+    pub fn leads(&self) -> bool {
+        self.url == self.leader
+    }
+}
+
+impl Snapshot {
+    /// Puts all pages into clusters, each with a page that leads it.
+    ///
+    /// Pages are taken in the order of the [rules](Clustering::rule), and those with equal fingerprints
+    /// together. A page leads if no page that leads is within k of it; every other belongs to the
+    /// nearest of the leaders that rank before it, of equally near ones to the first. So each page is in
+    /// one cluster, within k of its leader, and no two leaders are within k of each other. The clusters
+    /// depend on the pages, the rules and the distance alone: not on the order in which pages came, nor
+    /// on how they are stored.
+    ///
+    /// Costs reading all pages once, several sorts of some 40 bytes a page, and joins of about three
+    /// times as many fingerprints as there are. A crowd costs a pair for each of its pages.
+    ///
+    /// ```
+    /// use simkeep::cluster::Clustering;
+    /// use simkeep::{Observation, Options, Progress, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// // B is 3 bits from A, C is 1 from A, and B and C are 4 from each other.
+    /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111), (3, "c", 0b1000)] {
+    ///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+    /// }
+    /// let clusters = store.snapshot().clusters(&Clustering::within(3), &Progress::default())?;
+    /// let pages: Vec<_> = clusters.by_page(1)?.collect::<Result<_, _>>()?;
+    /// assert!(pages.iter().all(|page| &*page.leader == "a" && page.pages == 3));
+    /// assert_eq!(pages.iter().map(|page| page.distance).collect::<Vec<_>>(), [0, 3, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch, [`Error::Io`] if a scratch file
+    /// cannot be written, [`Error::Corrupt`] if what is read is damaged, [`Error::Cancelled`] if the
+    /// progress was, [`Error::Limit`] for 2^32 pages or more.
+    ///
+    /// [`Error::EndedEpoch`]: crate::Error::EndedEpoch
+    /// [`Error::UnknownEpoch`]: crate::Error::UnknownEpoch
+    /// [`Error::Io`]: crate::Error::Io
+    /// [`Error::Corrupt`]: crate::Error::Corrupt
+    /// [`Error::Cancelled`]: crate::Error::Cancelled
+    /// [`Error::Limit`]: crate::Error::Limit
+    pub fn clusters(&self, asked: &Clustering, progress: &Progress) -> Result<Clusters> {
+        self.heed(|| {
+            let work = asked.workspace();
+            let found = Clusters::of(self, asked, work.clone(), progress);
+            found.map_err(|e| work.named(e))
+        })
+    }
+}
+
+impl Clusters {
+    fn of(
+        snapshot: &Snapshot,
+        asked: &Clustering,
+        work: Workspace,
+        progress: &Progress,
+    ) -> Result<Clusters> {
+        let taking = asked.taking(snapshot)?;
+        let k = asked.distance(snapshot, taking.epoch);
+        let captures = captures(snapshot, asked, &taking, &work, progress, |_, _| {})?;
+        let (nodes, fingerprints, bearers) = nodes(captures, &work, progress)?;
+        let (settled, count) = settled(nodes, fingerprints, k, &work, progress)?;
+        let mut sorted = members(&bearers, settled, &work)?;
+        drop(bearers);
+        let (mut members, mut rows) = (work.spool(4), work.spool(4));
+        let (mut row, mut several, mut largest): (Option<Row>, u64, u32) = (None, 0, 0);
+        let mut done = |row: Row| {
+            several += u64::from(row.pages > 1);
+            largest = largest.max(row.pages);
+            rows.push(row)
+        };
+        while let Some(member) = sorted.next()? {
+            members.push(member)?;
+            match &mut row {
+                Some(row) if row.leader == member.leader => {
+                    row.pages += 1;
+                    row.widest = row.widest.max(member.distance);
+                }
+                row => {
+                    let Member { leader, page, place, fingerprint, .. } = member;
+                    let new =
+                        Row { order: 0, leader, pages: 1, widest: 0, page, place, fingerprint };
+                    row.replace(new).map_or(Ok(()), &mut done)?;
+                }
+            }
+        }
+        row.map_or(Ok(()), done)?;
+        let (members, rows) = (members.finish()?, rows.finish()?);
+        let snapshot = snapshot.clone();
+        crate::bug::ensure(rows.len() == u64::from(count), "each leader leads itself at least")?;
+        progress.finish();
+        Ok(Clusters { snapshot, taking, work, members, rows, k, fingerprints, several, largest })
+    }
+
+    /// The distance that counts.
+    pub fn k(&self) -> u32 {
+        self.k
+    }
+
+    /// How many pages there are.
+    pub fn pages(&self) -> u64 {
+        self.members.len()
+    }
+
+    /// How many distinct fingerprints they have.
+    pub fn fingerprints(&self) -> u64 {
+        self.fingerprints
+    }
+
+    /// How many clusters there are.
+    pub fn len(&self) -> u64 {
+        self.rows.len()
+    }
+
+    /// Whether there are none, for there is no page.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many clusters have two pages or more.
+    pub fn several(&self) -> u64 {
+        self.several
+    }
+
+    /// How many pages the largest has.
+    pub fn largest(&self) -> u64 {
+        self.largest.into()
+    }
+
+    /// The clusters of so many pages at least, the largest first, and of equally large ones that whose
+    /// leader ranks first.
+    ///
+    /// # Errors
+    ///
+    /// If a scratch file cannot be written, or is damaged.
+    pub fn by_size(&self, pages_min: u64) -> Result<BySize<'_>> {
+        let sort = || {
+            let (mut rows, mut sorter) = (self.rows.read(), self.work.sorter(2));
+            while let Some(row) = rows.next()? {
+                if u64::from(row.pages) >= pages_min {
+                    sorter.push(Row { order: u32::MAX - row.pages, ..row })?;
+                }
+            }
+            sorter.finish()
+        };
+        let rows = sort().map_err(|e| self.work.named(e))?;
+        Ok(BySize { clusters: self, rows })
+    }
+
+    /// The pages of clusters of so many pages at least, in SURT order.
+    ///
+    /// # Errors
+    ///
+    /// If a scratch file cannot be written, or is damaged.
+    pub fn by_page(&self, pages_min: u64) -> Result<ClusteredPages<'_>> {
+        self.listed(pages_min, |member, _, _| [member.page, 0, 0])
+    }
+
+    /// The pages of clusters of so many pages at least, cluster by cluster in the order of
+    /// [`by_size`](Clusters::by_size): the leader first, then its members by distance and in SURT order.
+    ///
+    /// # Errors
+    ///
+    /// If a scratch file cannot be written, or is damaged.
+    pub fn by_cluster(&self, pages_min: u64) -> Result<ClusteredPages<'_>> {
+        self.listed(pages_min, |_, of, place| [u32::MAX - of.pages, of.leader, place])
+    }
+
+    /// Pages in an order, that of three numbers. The last one that is given is the page's place in its
+    /// cluster.
+    fn listed(
+        &self,
+        pages_min: u64,
+        order: impl Fn(&Member, &Row, u32) -> [u32; 3],
+    ) -> Result<ClusteredPages<'_>> {
+        let sort = || {
+            let mut sorter = self.work.sorter(2);
+            let mut members = self.members.read();
+            let mut rows: SpoolReader<Row> = self.rows.read();
+            while let Some(of) = rows.next()? {
+                for place in 0..of.pages {
+                    let member = members.next()?.or_bug("a cluster has as many as were counted")?;
+                    if u64::from(of.pages) >= pages_min {
+                        sorter.push(Listed { order: order(&member, &of, place), member, of })?;
+                    }
+                }
+            }
+            sorter.finish()
+        };
+        let listed = sort().map_err(|e| self.work.named(e))?;
+        Ok(ClusteredPages { clusters: self, listed, leader: None })
+    }
+
+    fn url(&self, place: u64) -> Result<String> {
+        let view = self.snapshot.view();
+        view.check()?;
+        view.url_at(Standing::from_bits(place))
+    }
+
+    fn cluster(&self, row: &Row) -> Result<Cluster> {
+        let leader = self.url(row.place)?;
+        let taken = self.taking.page(&self.snapshot, &leader)?;
+        let taken = taken.or_bug("a page that was taken is taken again")?;
+        Ok(Cluster {
+            first_seen: taken.since,
+            leader,
+            fingerprint: row.fingerprint,
+            pages: row.pages.into(),
+            widest: row.widest.into(),
+        })
+    }
+}
+
+impl fmt::Debug for Clusters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clusters({} of {} pages, {:?})", self.len(), self.pages(), self.snapshot)
+    }
+}
+
+/// Clusters by their sizes, from [`Clusters::by_size`]. It ends after an error.
+#[derive(Debug)]
+pub struct BySize<'c> {
+    clusters: &'c Clusters,
+    rows: Sorted<Row>,
+}
+
+impl Iterator for BySize<'_> {
+    type Item = Result<Cluster>;
+
+    fn next(&mut self) -> Option<Result<Cluster>> {
+        let clusters = self.clusters;
+        let next = self.rows.next().map_err(|e| clusters.work.named(e)).transpose()?;
+        let cluster = next.and_then(|row| clusters.cluster(&row));
+        if cluster.is_err() {
+            self.rows = Sorted::none();
+        }
+        Some(clusters.snapshot.heed(|| cluster))
+    }
+}
+
+/// Pages in their clusters, from [`Clusters::by_page`] or [`Clusters::by_cluster`]. It ends after an
+/// error.
+#[derive(Debug)]
+pub struct ClusteredPages<'c> {
+    clusters: &'c Clusters,
+    listed: Sorted<Listed>,
+    /// The leader that was read last.
+    leader: Option<(u32, Arc<str>)>,
+}
+
+impl ClusteredPages<'_> {
+    fn page(&mut self, listed: &Listed) -> Result<ClusteredPage> {
+        let Listed { member, of, .. } = listed;
+        let url: Arc<str> = Arc::from(self.clusters.url(member.place)?);
+        let leader = match &self.leader {
+            _ if !member.follows => Arc::clone(&url),
+            Some((number, leader)) if *number == of.leader => Arc::clone(leader),
+            _ => Arc::from(self.clusters.url(of.place)?),
+        };
+        self.leader = Some((of.leader, Arc::clone(&leader)));
+        let (fingerprint, distance) = (member.fingerprint, member.distance.into());
+        Ok(ClusteredPage { url, fingerprint, leader, distance, pages: of.pages.into() })
+    }
+}
+
+impl Iterator for ClusteredPages<'_> {
+    type Item = Result<ClusteredPage>;
+
+    fn next(&mut self) -> Option<Result<ClusteredPage>> {
+        let clusters = self.clusters;
+        let next = self.listed.next().map_err(|e| clusters.work.named(e)).transpose()?;
+        let page = next.and_then(|listed| self.page(&listed));
+        if page.is_err() {
+            self.listed = Sorted::none();
+        }
+        Some(clusters.snapshot.heed(|| page))
+    }
+}

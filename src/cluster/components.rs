@@ -1,0 +1,208 @@
+//! Components: whatever hangs together by small steps. What other tools make of near pairs, and why it is
+//! not done here.
+
+use std::ops::ControlFlow;
+
+use super::clustering::Clustering;
+use super::column::Column;
+use super::gather::{captures, fingerprints, nodes};
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::progress::{Progress, Stage};
+use crate::search::{Join, Pair};
+use crate::sort::Workspace;
+use crate::store::{Snapshot, Standing};
+use crate::sync::Mutex;
+
+/// The largest components that are looked into.
+const LARGEST: usize = 10;
+
+/// Fingerprints of a component of which each is compared with each.
+const COMPARED_MAX: usize = 1 << 16;
+
+/// The components of a snapshot: two pages are in one if a chain of pages leads from one to the other, of
+/// which each is within k of the next. From [`Snapshot::components`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Components {
+    /// The distance of a step.
+    pub k: u32,
+    /// How many pages there are.
+    pub pages: u64,
+    /// How many components there are.
+    pub components: u64,
+    /// Those of two pages or more.
+    pub several: u64,
+    /// The ten largest, of two pages or more.
+    pub largest: Vec<Component>,
+}
+
+/// A component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Component {
+    /// One of its pages: of its least fingerprint the first in SURT order.
+    pub page: String,
+    /// How many there are.
+    pub pages: u64,
+    /// The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest that
+    /// was found, by comparing with each of a few that are far from each other.
+    pub widest: u32,
+}
+
+impl Snapshot {
+    /// Joins whatever touches: pages within k of each other into one component, as tools do that
+    /// remove all but one page of each. A chain of small steps joins texts that have little in common,
+    /// which the widest distance within a component shows. [`clusters`](Snapshot::clusters) are what to
+    /// use.
+    ///
+    /// It takes from `asked` which pages, and the distance. Costs the join of
+    /// [`all_pairs`](Snapshot::all_pairs), so that a crowd costs its square; beside its memory it takes
+    /// 12 bytes for each fingerprint.
+    ///
+    /// ```
+    /// use simkeep::cluster::Clustering;
+    /// use simkeep::{Observation, Options, Progress, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (url, fingerprint) in [("a", 0b0000), ("b", 0b0111), ("c", 0b0011_1111)] {
+    ///     store.observe(Observation::content(url, 1, fingerprint, epoch))?;
+    /// }
+    /// let components = store.snapshot().components(&Clustering::within(3), &Progress::default())?;
+    /// assert_eq!((components.components, components.largest[0].widest), (1, 6));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`clusters`](Snapshot::clusters).
+    pub fn components(&self, asked: &Clustering, progress: &Progress) -> Result<Components> {
+        self.heed(|| {
+            let work = asked.workspace();
+            components(self, asked, &work, progress).map_err(|e| work.named(e))
+        })
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "numbers of nodes")]
+fn components(
+    snapshot: &Snapshot,
+    asked: &Clustering,
+    work: &Workspace,
+    progress: &Progress,
+) -> Result<Components> {
+    let taking = asked.taking(snapshot)?;
+    let k = asked.distance(snapshot, taking.epoch);
+    let captures = captures(snapshot, asked, &taking, work, progress, |_, _| {})?;
+    let (_, _, bearers) = nodes(captures, work, progress)?;
+    let (column, pages) = fingerprints(&bearers, work)?;
+    let mut sets = joined(&column, k, work, progress)?;
+    let mut sizes = vec![0_u32; pages.len()];
+    for (node, pages) in (0..column.len()).zip(&pages) {
+        sizes[sets.root(node) as usize] += pages;
+    }
+    let mut found = Components { k, pages: bearers.len(), ..Components::default() };
+    let mut roots: Vec<u32> = (0..column.len()).filter(|root| sizes[*root as usize] > 0).collect();
+    found.components = roots.len() as u64;
+    roots.retain(|root| sizes[*root as usize] > 1);
+    found.several = roots.len() as u64;
+    roots.sort_unstable_by_key(|root| (u32::MAX - sizes[*root as usize], *root));
+    roots.truncate(LARGEST);
+    let mut within: Vec<(Vec<u64>, Option<u64>)> = vec![Default::default(); roots.len()];
+    let (mut reader, mut last, mut node) = (bearers.read(), None, 0);
+    while let Some(bearer) = reader.next()? {
+        if last == Some(bearer.fingerprint) {
+            continue;
+        }
+        node += u32::from(last.is_some());
+        last = Some(bearer.fingerprint);
+        let root = sets.root(node);
+        if let Some(at) = roots.iter().position(|of| *of == root) {
+            let (fingerprints, place) = &mut within[at];
+            fingerprints.push(bearer.fingerprint);
+            *place = place.or(Some(bearer.place));
+        }
+    }
+    for (root, (fingerprints, place)) in roots.iter().zip(within) {
+        let place = Standing::from_bits(place.or_bug("a component has a page")?);
+        found.largest.push(Component {
+            page: snapshot.view().url_at(place)?,
+            pages: sizes[*root as usize].into(),
+            widest: widest(&fingerprints, progress)?,
+        });
+    }
+    progress.finish();
+    Ok(found)
+}
+
+/// Sets of nodes within k of each other.
+fn joined(column: &Column, k: u32, work: &Workspace, progress: &Progress) -> Result<Sets> {
+    let sets = Mutex::new(Sets { above: (0..column.len()).collect() });
+    progress.begin(Stage::Joining, None);
+    if k > 0 {
+        let near = |found: &[Pair]| {
+            let mut sets = sets.lock();
+            found.iter().for_each(|pair| sets.unite(pair.left, pair.right));
+            progress.find(found.len() as u64);
+            ControlFlow::Continue(())
+        };
+        let join = Join::within(k).memory_bytes(work.part(2));
+        let _: ControlFlow<()> = join.run(column, &progress.hidden(), near)?;
+        progress.check()?;
+    }
+    Ok(sets.into_inner())
+}
+
+/// Disjoint sets (B. A. Galler, M. J. Fischer, 1964), each with its least node for a root.
+struct Sets {
+    above: Vec<u32>,
+}
+
+#[expect(clippy::indexing_slicing, reason = "numbers of nodes")]
+impl Sets {
+    fn root(&mut self, mut node: u32) -> u32 {
+        while self.above[node as usize] != node {
+            let next = self.above[node as usize];
+            // Halves the way for the next who goes it.
+            self.above[node as usize] = self.above[next as usize];
+            node = self.above[node as usize];
+        }
+        node
+    }
+
+    fn unite(&mut self, one: u32, other: u32) {
+        let (one, other) = (self.root(one), self.root(other));
+        self.above[one.max(other) as usize] = one.min(other);
+    }
+}
+
+/// The greatest distance between two of these.
+fn widest(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
+    let far = |from: u64| {
+        let distances = fingerprints.iter().map(|other| ((other ^ from).count_ones(), *other));
+        distances.max().unwrap_or((0, from))
+    };
+    let mut widest = 0;
+    if fingerprints.len() <= COMPARED_MAX {
+        for fingerprint in fingerprints {
+            widest = widest.max(far(*fingerprint).0);
+            progress.check()?;
+        }
+        return Ok(widest);
+    }
+    /// Steps from one end to the other.
+    const STEPS: usize = 64;
+    let Some(mut from) = fingerprints.first().copied() else { return Ok(0) };
+    for _ in 0..STEPS {
+        let (distance, to) = far(from);
+        if distance <= widest {
+            break;
+        }
+        (widest, from) = (distance, to);
+    }
+    Ok(widest)
+}

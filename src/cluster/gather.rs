@@ -1,0 +1,156 @@
+//! From the pages of a snapshot to the members of each leader, with sorted streams: nothing here grows
+//! with the number of pages but scratch files.
+//!
+//! ```text
+//! pages in SURT order -> by fingerprint -> nodes by rank -> leaders -> by fingerprint -> by leader
+//!                              \________________________________________/
+//! ```
+
+use super::clustering::Clustering;
+use super::column::Column;
+use super::items::{Bearer, Capture, Member, Node, Settled};
+use super::leaders::{Belongs, Leaders};
+use crate::bug::OrBug;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, Stage};
+use crate::sort::{Sorted, Spooled, Workspace};
+use crate::store::{Snapshot, Taken, Taking};
+
+/// Pages between two looks at whether to go on.
+const STEP: u64 = 1024;
+
+/// The pages that are clustered, by fingerprint; those of one in the order of their ranks. `each` is
+/// shown each of them with its number, in SURT order.
+pub(super) fn captures(
+    snapshot: &Snapshot,
+    asked: &Clustering,
+    taking: &Taking,
+    work: &Workspace,
+    progress: &Progress,
+    mut each: impl FnMut(u32, &Taken),
+) -> Result<Sorted<Capture>> {
+    progress.start(Stage::Gathering, Some(snapshot.count()?.pages))?;
+    let mut sorter = work.sorter(2);
+    let mut page = 0_u32;
+    for taken in taking.pages(snapshot) {
+        let taken = taken?;
+        each(page, &taken);
+        let (rank, place) = (asked.rank(&taken), taken.standing.to_bits());
+        sorter.push(Capture { fingerprint: taken.fingerprint, rank, page, place })?;
+        page = page.checked_add(1).ok_or(Error::Limit {
+            what: "pages to cluster",
+            max: u32::MAX.into(),
+            instead: "cluster those under several prefixes",
+        })?;
+        if u64::from(page).is_multiple_of(STEP) {
+            progress.pass(STEP);
+            progress.check()?;
+        }
+    }
+    sorter.finish()
+}
+
+/// The distinct fingerprints in the order of their ranks, how many they are, and the pages that have
+/// them.
+pub(super) fn nodes(
+    mut captures: Sorted<Capture>,
+    work: &Workspace,
+    progress: &Progress,
+) -> Result<(Sorted<Node>, u64, Spooled<Bearer>)> {
+    let (mut nodes, mut bearers) = (work.sorter(4), work.spool(4));
+    let (mut last, mut count) = (None, 0);
+    while let Some(Capture { fingerprint, rank, page, place }) = captures.next()? {
+        if last != Some(fingerprint) {
+            last = Some(fingerprint);
+            count += 1;
+            nodes.push(Node { rank, page, fingerprint })?;
+            if count % STEP == 0 {
+                progress.check()?;
+            }
+        }
+        bearers.push(Bearer { fingerprint, page, place })?;
+    }
+    Ok((nodes.finish()?, count, bearers.finish()?))
+}
+
+/// To which leader each fingerprint belongs, by fingerprint; and how many leaders there are.
+pub(super) fn settled(
+    mut nodes: Sorted<Node>,
+    count: u64,
+    k: u32,
+    work: &Workspace,
+    progress: &Progress,
+) -> Result<(Sorted<Settled>, u32)> {
+    progress.begin(Stage::Clustering, Some(count));
+    let mut leaders = Leaders::new(k, work);
+    let mut sorter = work.sorter(4);
+    let (mut fingerprints, mut pages) = (Vec::new(), Vec::new());
+    loop {
+        while fingerprints.len() < leaders.wants()
+            && let Some(node) = nodes.next()?
+        {
+            fingerprints.push(node.fingerprint);
+            pages.push(node.page);
+        }
+        if fingerprints.is_empty() {
+            break;
+        }
+        let belongs = leaders.settle(&fingerprints, progress)?;
+        let count = belongs.len();
+        let taken = fingerprints.drain(..count).zip(pages.drain(..count));
+        for ((fingerprint, page), of) in taken.zip(belongs) {
+            let Belongs { leader, distance } = of;
+            let page = (distance == 0).then_some(page);
+            sorter.push(Settled { fingerprint, leader, distance, page })?;
+        }
+        progress.pass(count as u64);
+    }
+    Ok((sorter.finish()?, leaders.len()))
+}
+
+/// The pages of each leader.
+pub(super) fn members(
+    bearers: &Spooled<Bearer>,
+    mut settled: Sorted<Settled>,
+    work: &Workspace,
+) -> Result<Sorted<Member>> {
+    let mut sorter = work.sorter(2);
+    let mut bearers = bearers.read();
+    let mut of = None;
+    while let Some(Bearer { fingerprint, page, place }) = bearers.next()? {
+        if of.is_none_or(|of: Settled| of.fingerprint != fingerprint) {
+            of = settled.next()?;
+        }
+        let of = of.filter(|of| of.fingerprint == fingerprint);
+        let Settled { leader, distance, page: leads, .. } =
+            of.or_bug("each fingerprint is settled once")?;
+        let follows = leads != Some(page);
+        sorter.push(Member { leader, follows, distance, page, place, fingerprint })?;
+    }
+    sorter.finish()
+}
+
+/// The distinct fingerprints in their order, and how many pages each has.
+pub(super) fn fingerprints(
+    bearers: &Spooled<Bearer>,
+    work: &Workspace,
+) -> Result<(Column, Vec<u32>)> {
+    /// Fingerprints that are added together.
+    const TOGETHER: usize = 1 << 20;
+    let (mut column, mut pages) = (Column::new(work, work.part(8)), Vec::new());
+    let (mut reader, mut last, mut new) = (bearers.read(), None, Vec::new());
+    while let Some(Bearer { fingerprint, .. }) = reader.next()? {
+        if last == Some(fingerprint) {
+            *pages.last_mut().or_bug("each fingerprint has a count")? += 1;
+            continue;
+        }
+        last = Some(fingerprint);
+        pages.push(1);
+        new.push(fingerprint);
+        if new.len() == TOGETHER {
+            column.append(std::mem::take(&mut new))?;
+        }
+    }
+    column.append(new)?;
+    Ok((column, pages))
+}

@@ -1,0 +1,26 @@
+//! Clusters: pages with nearly the same content, and the one that stands for them.
+//!
+//! A clustering is a function of a snapshot, rules and a distance, and of nothing else. Nothing of it is
+//! stored: histories are, so the clusters of any past time can be had afterwards.
+//!
+//! A [`Clustering`] is a question for [`Snapshot::clusters`](crate::Snapshot::clusters). The answer,
+//! [`Clusters`], goes through [clusters](Cluster) and [pages](ClusteredPage) in several orders. Who leads
+//! is for a [`Ranking`] of [rules](Rule) to say.
+
+mod balls;
+mod clustering;
+mod clusters;
+mod column;
+mod components;
+mod gather;
+mod items;
+mod leaders;
+#[cfg(test)]
+mod tests;
+
+pub use balls::Balls;
+pub use clustering::Clustering;
+pub use clusters::{BySize, Cluster, ClusteredPage, ClusteredPages, Clusters};
+pub use components::{Component, Components};
+
+pub use crate::page::{Ranking, RankingError, Rule};

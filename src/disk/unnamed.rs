@@ -1,0 +1,118 @@
+//! Scratch files that have no names: nothing of them is left behind, however the process ends.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use super::real::RealFile;
+use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
+use crate::sync::Mutex;
+
+/// Scratch files in a directory that need not be a store's, for those who read one: a store is none of
+/// theirs to write into. The names of these files are known to this disk only.
+#[derive(Debug)]
+pub struct UnnamedDisk {
+    dir: PathBuf,
+    files: Mutex<HashMap<Name, File>>,
+}
+
+impl UnnamedDisk {
+    /// Files in this directory, which must be there when the first is made.
+    pub fn new(dir: impl Into<PathBuf>) -> UnnamedDisk {
+        UnnamedDisk { dir: dir.into(), files: Mutex::default() }
+    }
+}
+
+fn refused<T>() -> io::Result<T> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+impl Disk for UnnamedDisk {
+    fn location(&self) -> String {
+        self.dir.display().to_string()
+    }
+
+    fn create_dirs(&self) -> io::Result<()> {
+        refused()
+    }
+
+    fn list(&self, _: Dir) -> io::Result<Vec<OsString>> {
+        refused()
+    }
+
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        if access != Access::Create {
+            return refused();
+        }
+        let file = tempfile::tempfile_in(&self.dir)?;
+        let open = RealFile { file: file.try_clone()? };
+        self.files.lock().insert(name, file);
+        Ok(Box::new(open))
+    }
+
+    fn map(&self, name: Name) -> io::Result<Map> {
+        let files = self.files.lock();
+        Map::of_file(files.get(&name).ok_or(io::ErrorKind::NotFound)?)
+    }
+
+    fn rename(&self, _: Name, _: Name) -> io::Result<()> {
+        refused()
+    }
+
+    fn remove(&self, name: Name) -> io::Result<()> {
+        self.files.lock().remove(&name).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn sync_dir(&self, _: Dir) -> io::Result<()> {
+        refused()
+    }
+
+    fn lock(&self, _: Name, _: Lock) -> io::Result<Locked> {
+        refused()
+    }
+
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        RealDisk::new(&self.dir).free_bytes()
+    }
+
+    fn clock(&self) -> i64 {
+        RealDisk::new(&self.dir).clock()
+    }
+
+    fn random(&self) -> u64 {
+        RealDisk::new(&self.dir).random()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::disk::Scratch;
+
+    #[test]
+    fn a_file_is_read_back_and_its_directory_stays_empty() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(UnnamedDisk::new(dir.path()));
+        let mut files: Vec<Scratch> = (0..3)
+            .map(|n| Scratch::create(Arc::clone(&disk), Name::Scratch(0, n)).unwrap())
+            .collect();
+        for (n, file) in files.iter_mut().enumerate() {
+            file.append(&vec![n as u8; 1 << n]).unwrap();
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        for (n, file) in files.into_iter().enumerate() {
+            assert!(*file.into_map().unwrap() == vec![n as u8; 1 << n]);
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_an_error_when_a_file_is_made() {
+        let disk: Arc<dyn Disk> = Arc::new(UnnamedDisk::new("/nowhere/to/be/found"));
+        Scratch::create(disk, Name::Scratch(0, 0)).unwrap_err();
+    }
+}

@@ -1,0 +1,253 @@
+//! Which of several pages with nearly the same content comes first, and stands for the others.
+
+use std::fmt;
+use std::str::FromStr;
+
+use arrayvec::ArrayVec;
+
+use super::{TIME_MAX, TIME_MIN, URL_BYTES_MAX, Weight};
+
+/// A rule by which one of two pages ranks before the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The page that was first seen with the content that it has in force: the first capture is the
+    /// original. In text, `first-seen`.
+    #[default]
+    FirstSeen,
+    /// The page that was last seen for the first time with the content that it has in force: `newest`.
+    Newest,
+    /// The page whose URL has fewer bytes: `shortest-url`.
+    ShortestUrl,
+    /// A page whose URL begins with `https:`, before others: `https`.
+    Https,
+    /// The page of greater [weight](Weight): `weight`.
+    Weight,
+}
+
+const RULES: [(Rule, &str); 5] = [
+    (Rule::FirstSeen, "first-seen"),
+    (Rule::Newest, "newest"),
+    (Rule::ShortestUrl, "shortest-url"),
+    (Rule::Https, "https"),
+    (Rule::Weight, "weight"),
+];
+
+/// Rules one after another: each decides between pages that those before it do not tell apart. If none
+/// does, the first in SURT order ranks first, and then the one whose URL is less, byte by byte.
+///
+/// ```
+/// use simkeep::cluster::{Ranking, Rule};
+///
+/// let ranking: Ranking = "https,shortest-url".parse()?;
+/// assert_eq!(ranking, Ranking::from_iter([Rule::Https, Rule::ShortestUrl]));
+/// assert_eq!(Ranking::default().to_string(), "first-seen");
+/// assert!("newest,oldest".parse::<Ranking>().is_err());
+/// # Ok::<(), simkeep::cluster::RankingError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ranking {
+    rules: ArrayVec<Rule, { RULES.len() }>,
+}
+
+/// A text that is no ranking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankingError {
+    rule: String,
+}
+
+/// What rules go by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranked<'p> {
+    pub(crate) url: &'p str,
+    /// When the page was first seen with the content that it has in force.
+    pub(crate) since: i64,
+    pub(crate) weight: Weight,
+}
+
+/// The place of a page by a ranking: the least comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    /// What decides before all rules.
+    pub(crate) key: u64,
+    pub(crate) by_rules: u128,
+}
+
+impl Rank {
+    /// This place, among pages of one key.
+    pub(crate) fn after(self, key: u64) -> Rank {
+        Rank { key, ..self }
+    }
+}
+
+/// Bits of a time, and of the length of a URL.
+const TIME_BITS: u32 = (TIME_MAX - TIME_MIN).ilog2() + 1;
+const LENGTH_BITS: u32 = URL_BYTES_MAX.ilog2() + 1;
+
+const _: () = assert!(TIME_BITS + LENGTH_BITS + 1 + u32::BITS <= u128::BITS);
+
+impl Rule {
+    /// What it is called in text.
+    pub fn name(self) -> &'static str {
+        let (_, name) = RULES.iter().find(|(rule, _)| *rule == self).unwrap_or(&RULES[0]);
+        name
+    }
+
+    /// What else decides nothing once this has not.
+    fn is_decided_by(self, other: Rule) -> bool {
+        let goes_by_time = |rule| matches!(rule, Rule::FirstSeen | Rule::Newest);
+        self == other || goes_by_time(self) && goes_by_time(other)
+    }
+
+    /// A number that is less for the page that ranks before others, and its bits.
+    #[expect(clippy::cast_sign_loss, reason = "no time is before the least or after the greatest")]
+    fn key(self, of: &Ranked<'_>) -> (u64, u32) {
+        match self {
+            Rule::FirstSeen => ((of.since - TIME_MIN) as u64, TIME_BITS),
+            Rule::Newest => ((TIME_MAX - of.since) as u64, TIME_BITS),
+            Rule::ShortestUrl => (of.url.len() as u64, LENGTH_BITS),
+            Rule::Https => {
+                let scheme = of.url.as_bytes().get(..6);
+                let is_https = scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"https:"));
+                (u64::from(!is_https), 1)
+            }
+            Rule::Weight => (u64::from(!of.weight.to_bits()), u32::BITS),
+        }
+    }
+}
+
+impl Ranking {
+    /// The rules, the first that decides first.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The place of a page. Of pages with one place, SURT order decides.
+    pub(crate) fn rank(&self, of: &Ranked<'_>) -> Rank {
+        let keys = self.rules.iter().map(|rule| rule.key(of));
+        Rank { key: 0, by_rules: keys.fold(0, |rank, (key, bits)| rank << bits | u128::from(key)) }
+    }
+}
+
+impl Default for Ranking {
+    /// The page that was first seen with its content.
+    fn default() -> Ranking {
+        Ranking::from(Rule::default())
+    }
+}
+
+impl From<Rule> for Ranking {
+    fn from(rule: Rule) -> Ranking {
+        Ranking::from_iter([rule])
+    }
+}
+
+impl FromIterator<Rule> for Ranking {
+    /// Rules one after another, without those that can decide nothing any more; if there are none, the
+    /// default.
+    fn from_iter<I: IntoIterator<Item = Rule>>(all: I) -> Ranking {
+        let mut rules = ArrayVec::new();
+        for rule in all {
+            if !rules.iter().any(|other| rule.is_decided_by(*other)) {
+                rules.push(rule);
+            }
+        }
+        if rules.is_empty() {
+            rules.push(Rule::default());
+        }
+        Ranking { rules }
+    }
+}
+
+impl FromStr for Ranking {
+    type Err = RankingError;
+
+    fn from_str(text: &str) -> Result<Ranking, RankingError> {
+        let rule = |name: &str| {
+            let found = RULES.iter().find(|(_, of)| *of == name.trim());
+            let (rule, _) = found.ok_or_else(|| RankingError { rule: name.to_owned() })?;
+            Ok(*rule)
+        };
+        text.split(',').map(rule).collect()
+    }
+}
+
+impl fmt::Display for Ranking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, rule) in self.rules.iter().enumerate() {
+            write!(f, "{}{}", if place > 0 { "," } else { "" }, rule.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for RankingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is no rule: there are ", self.rule)?;
+        for (place, (_, name)) in RULES.iter().enumerate() {
+            let between = match place {
+                0 => "",
+                _ if place + 1 == RULES.len() => " and ",
+                _ => ", ",
+            };
+            write!(f, "{between}{name}")?;
+        }
+        f.write_str("; several are told apart by commas, the one that decides first at the front")
+    }
+}
+
+impl std::error::Error for RankingError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(url: &str, since: i64, weight: f64) -> Ranked<'_> {
+        Ranked { url, since, weight: weight.into() }
+    }
+
+    #[test]
+    fn each_rule_puts_its_page_first() {
+        let before = |rule: Rule, a: Ranked<'_>, b: Ranked<'_>| {
+            let rank = |page| Ranking::from(rule).rank(&page);
+            assert!(rank(a) < rank(b), "{rule:?}");
+            let other = page(b.url, b.since, 1e-30);
+            assert!(rule == Rule::Weight || rank(a) < rank(other), "{rule:?} minds another thing");
+        };
+        before(Rule::FirstSeen, page("http://b/long", -5, 1.0), page("https://a", 5, 2.0));
+        before(Rule::FirstSeen, page("a", TIME_MIN, 1.0), page("a", TIME_MAX, 1.0));
+        before(Rule::Newest, page("http://b/long", 5, 1.0), page("https://a", -5, 2.0));
+        before(Rule::ShortestUrl, page("http://a", 5, 1.0), page("https://a", -5, 2.0));
+        before(Rule::Https, page("HTTPS://a/long", 5, 1.0), page("http://a", -5, 2.0));
+        before(Rule::Weight, page("http://b", 5, 2.0), page("https://a", -5, 1.0));
+        before(Rule::Weight, page("http://b", 5, 1e-30), page("https://a", -5, 1e-31));
+    }
+
+    #[test]
+    fn a_rule_decides_only_what_those_before_it_do_not() {
+        let ranking: Ranking = "https,weight,shortest-url,first-seen,newest,https".parse().unwrap();
+        assert_eq!(ranking.to_string(), "https,weight,shortest-url,first-seen");
+        let rank = |url, since, weight| ranking.rank(&page(url, since, weight));
+        let longest = "x".repeat(URL_BYTES_MAX);
+        let in_order = [
+            rank("https:12", 9, 7.0),
+            rank("https:1", 5, 3.0),
+            rank("https:1", TIME_MAX, 3.0),
+            rank("https:12", 9, 3.0),
+            rank("https:1", 5, 2.0),
+            rank("http:1", 5, 9.0),
+            rank(&longest, 5, 9.0),
+        ];
+        assert!(in_order.is_sorted_by(|a, b| a < b), "{in_order:?}");
+    }
+
+    #[test]
+    fn what_is_no_rule_is_said_with_those_that_are() {
+        let error = "first-seen,oldest".parse::<Ranking>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("\"oldest\" is no rule: there are first-seen, newest,"),
+            "{error}"
+        );
+        "".parse::<Ranking>().unwrap_err();
+    }
+}

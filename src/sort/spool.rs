@@ -1,0 +1,172 @@
+//! Items that are written once and read in the same order, as often as one likes.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{FrameWriter, Frames, Packed};
+use crate::disk::{Disk, Name, Scratch, ScratchMap};
+use crate::error::Result;
+
+/// Takes items. Few of them stay in memory; many go to a scratch file.
+#[derive(Debug)]
+pub(crate) struct Spool<T> {
+    disk: Arc<dyn Disk>,
+    name: Name,
+    items: Vec<T>,
+    items_max: usize,
+    file: Option<(Scratch, FrameWriter)>,
+    len: u64,
+}
+
+/// Items that were taken.
+#[derive(Debug)]
+pub(crate) struct Spooled<T> {
+    held: Held<T>,
+    /// How many there are.
+    len: u64,
+}
+
+#[derive(Debug)]
+enum Held<T> {
+    Memory(Arc<[T]>),
+    File(Name, Arc<ScratchMap>),
+}
+
+/// Reads them from the first on.
+#[derive(Debug)]
+pub(crate) struct SpoolReader<T> {
+    held: Held<T>,
+    at: usize,
+    frames: Option<Frames>,
+    /// The rest of the frame that is read.
+    frame: Range<usize>,
+}
+
+impl<T> Clone for Held<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Held::Memory(items) => Held::Memory(Arc::clone(items)),
+            Held::File(name, map) => Held::File(*name, Arc::clone(map)),
+        }
+    }
+}
+
+impl<T: Packed> Spool<T> {
+    /// Takes about `memory_bytes`, with this name for what does not fit.
+    pub(crate) fn new(disk: &Arc<dyn Disk>, name: Name, memory_bytes: usize) -> Self {
+        let items_max = memory_bytes / size_of::<T>();
+        Spool { disk: Arc::clone(disk), name, items: Vec::new(), items_max, file: None, len: 0 }
+    }
+
+    /// Takes an item.
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) -> Result<()> {
+        self.len += 1;
+        if self.file.is_none() {
+            if self.items.len() < self.items_max {
+                self.items.push(item);
+                return Ok(());
+            }
+            self.begin_file()?;
+        }
+        match &mut self.file {
+            Some((scratch, frames)) => frames.item(scratch, |out| item.put(out)),
+            None => Ok(()),
+        }
+    }
+
+    /// Moves what is in memory into a file.
+    fn begin_file(&mut self) -> Result<()> {
+        let mut scratch = Scratch::create(Arc::clone(&self.disk), self.name)?;
+        let mut frames = FrameWriter::default();
+        for item in std::mem::take(&mut self.items) {
+            frames.item(&mut scratch, |out| item.put(out))?;
+        }
+        self.file = Some((scratch, frames));
+        Ok(())
+    }
+
+    /// Ends the taking.
+    pub(crate) fn finish(self) -> Result<Spooled<T>> {
+        let held = match self.file {
+            None => Held::Memory(self.items.into()),
+            Some((mut scratch, mut frames)) => {
+                frames.flush(&mut scratch)?;
+                Held::File(self.name, Arc::new(scratch.into_map()?))
+            }
+        };
+        Ok(Spooled { held, len: self.len })
+    }
+}
+
+impl<T: Packed> Spooled<T> {
+    /// How many items there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Reads them once more.
+    pub(crate) fn read(&self) -> SpoolReader<T> {
+        let held = self.held.clone();
+        let frames = match &held {
+            Held::Memory(_) => None,
+            Held::File(name, map) => Some(Frames::new(*name, 0..map.len() as u64)),
+        };
+        SpoolReader { held, at: 0, frames, frame: 0..0 }
+    }
+}
+
+impl<T: Packed> SpoolReader<T> {
+    /// The next item.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<T>> {
+        let (map, frames) = match (&self.held, &mut self.frames) {
+            (Held::File(_, map), Some(frames)) => (map, frames),
+            (Held::Memory(items), _) => {
+                let item = items.get(self.at).copied();
+                self.at += 1;
+                return Ok(item);
+            }
+            (Held::File(..), None) => return Ok(None),
+        };
+        if self.frame.is_empty() {
+            let Some(frame) = frames.next(map)? else { return Ok(None) };
+            self.frame = frame;
+        }
+        let end = self.frame.start + T::BYTES;
+        let item = map.get(self.frame.start..end).and_then(T::take);
+        self.frame.start = end;
+        item.map(Some).ok_or_else(|| frames.damaged("it ends within what was written there"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::SimDisk;
+
+    #[test]
+    fn items_come_back_in_order_as_often_as_they_are_read() {
+        for (count, memory_bytes) in
+            [(0, 0), (1, 0), (5, 1 << 20), (50_000, 1 << 10), (50_000, 1 << 20)]
+        {
+            let disk = SimDisk::new();
+            let on: Arc<dyn Disk> = Arc::new(disk.clone());
+            let mut spool = Spool::new(&on, Name::Scratch(1, 0), memory_bytes);
+            (0..count).for_each(|item: u64| spool.push(item * 7).unwrap());
+            let spooled = spool.finish().unwrap();
+            assert_eq!(spooled.len(), count);
+            for _ in 0..2 {
+                let mut reader = spooled.read();
+                let mut found = Vec::new();
+                while let Some(item) = reader.next().unwrap() {
+                    found.push(item);
+                }
+                assert_eq!(found, (0..count).map(|item| item * 7).collect::<Vec<_>>());
+                assert_eq!(reader.next().unwrap(), None);
+            }
+            drop(spooled);
+            assert_eq!(disk.contents().len(), 0, "a scratch file is left");
+        }
+    }
+}

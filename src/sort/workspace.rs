@@ -1,0 +1,63 @@
+//! Memory and scratch files for a computation.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Packed, Sorter, Spool};
+use crate::disk::{Disk, Name, Scratch, UnnamedDisk};
+use crate::error::{Error, Result};
+
+/// How much memory a computation takes, and where the rest goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Workspace {
+    disk: Arc<dyn Disk>,
+    memory_bytes: usize,
+    files: Arc<AtomicU32>,
+}
+
+/// The number in the names of all scratch files here.
+const NUMBER: u64 = 0;
+
+impl Workspace {
+    /// With scratch files that have no names, in this directory, or in the system's for temporary files.
+    pub(crate) fn new(dir: Option<PathBuf>, memory_bytes: usize) -> Workspace {
+        let dir = dir.unwrap_or_else(std::env::temp_dir);
+        let disk: Arc<dyn Disk> = Arc::new(UnnamedDisk::new(dir));
+        Workspace { disk, memory_bytes, files: Arc::default() }
+    }
+
+    /// So many bytes of the memory.
+    pub(crate) fn part(&self, of: usize) -> usize {
+        self.memory_bytes / of
+    }
+
+    /// The name of one more file.
+    fn name(&self) -> Name {
+        Name::Scratch(NUMBER, self.files.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// What sorts, in one of so many parts of the memory.
+    pub(crate) fn sorter<T: Packed>(&self, of: usize) -> Sorter<T> {
+        Sorter::new(&self.disk, self.name(), self.part(of))
+    }
+
+    /// What keeps items in their order, in one of so many parts of the memory.
+    pub(crate) fn spool<T: Packed>(&self, of: usize) -> Spool<T> {
+        Spool::new(&self.disk, self.name(), self.part(of))
+    }
+
+    /// A scratch file.
+    pub(crate) fn scratch(&self) -> Result<Scratch> {
+        Ok(Scratch::create(Arc::clone(&self.disk), self.name())?)
+    }
+
+    /// An error that says of a scratch file where it lies.
+    pub(crate) fn named(&self, error: Error) -> Error {
+        let files = self.files.load(Ordering::Relaxed);
+        let names = (0..files).map(|file| Name::Scratch(NUMBER, file));
+        names.fold(error, |e, name| {
+            e.renamed(name, format_args!("a scratch file in {}", self.disk.location()))
+        })
+    }
+}
