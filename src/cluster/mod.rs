@@ -15,6 +15,7 @@ mod components;
 mod gather;
 mod items;
 mod leaders;
+mod local;
 #[cfg(test)]
 mod tests;
 
@@ -22,5 +23,6 @@ pub use balls::Balls;
 pub use clustering::Clustering;
 pub use clusters::{BySize, Cluster, ClusteredPage, ClusteredPages, Clusters};
 pub use components::{Component, Components};
+pub use local::PageCluster;
 
 pub use crate::page::{Ranking, RankingError, Rule};

@@ -2,7 +2,6 @@
 
 mod cdxj;
 mod csv;
-mod file;
 mod format;
 mod gathered;
 mod lines;
@@ -24,9 +23,9 @@ use super::exit::{Exit, Failure};
 use super::gauge::counted;
 use super::json::Saw;
 use super::output::Output;
+use super::packed::PackedFile;
 use super::words::{bytes, figure};
 use super::{Common, time};
-use file::PackedFile;
 use format::{Format, Row};
 use gathered::GATHERED_BYTES;
 pub(super) use lines::Line;

@@ -109,6 +109,7 @@ fn message(progress: &Progress) -> String {
         },
         Stage::Joining => many(progress.found(), "pair", "pairs"),
         Stage::Copying => format!("{} linked or copied", bytes(done)),
+        Stage::Clustering => format!("{} in clusters", many(done, "fingerprint", "fingerprints")),
         Stage::Counting => format!("{} counted", many(done, "page", "pages")),
         _ => String::new(),
     }

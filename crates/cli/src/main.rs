@@ -8,6 +8,7 @@ mod advice;
 mod asked;
 mod backup;
 mod beside;
+mod cluster;
 mod common;
 mod compact;
 mod completions;
@@ -36,6 +37,7 @@ mod named;
 mod near;
 mod origin;
 mod output;
+mod packed;
 mod pairs;
 mod pipeline;
 mod prometheus;
@@ -98,6 +100,7 @@ enum Verb {
     Load(load::Load),
     Near(near::Near),
     Pairs(pairs::Pairs),
+    Cluster(Box<cluster::Cluster>),
     History(history::History),
     Scan(scan::Scan),
     Inspect(inspect::Inspect),
@@ -136,6 +139,7 @@ fn main() -> ExitCode {
         Verb::Load(verb) => verb.run(&cli.common, output),
         Verb::Near(verb) => verb.run(&cli.common, output),
         Verb::Pairs(verb) => verb.run(&cli.common, output),
+        Verb::Cluster(verb) => verb.run(&cli.common, output),
         Verb::History(verb) => verb.run(&cli.common, output),
         Verb::Scan(verb) => verb.run(&cli.common, output),
         Verb::Inspect(verb) => verb.run(&cli.common, output),

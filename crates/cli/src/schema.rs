@@ -14,7 +14,8 @@ use super::json;
 use super::output::Output;
 use super::verify;
 use super::{
-    backup, compact, df, diff, due, epoch, evaluate, export, fingerprint, forget, history, ingest,
+    backup, cluster, compact, df, diff, due, epoch, evaluate, export, fingerprint, forget, history,
+    ingest,
 };
 use super::{inspect, load, near, pairs, recrawl, repair, report, scan, simulate, stats, tail};
 
@@ -50,6 +51,7 @@ type Makes = fn(&mut SchemaGenerator) -> Of;
 /// What each verb prints, by its name.
 const VERBS: &[(&str, Makes)] = &[
     ("backup", of::<backup::Answer<'static>>),
+    ("cluster", of::<cluster::Line<'static>>),
     ("compact", of::<compact::Answer>),
     ("df build", of::<df::Answer<'static>>),
     ("df compare", of::<df::Compared<'static>>),

@@ -5,6 +5,7 @@
 pub mod allocator;
 pub mod bench;
 pub mod changes;
+pub mod clusters;
 pub mod compare;
 pub mod depth;
 pub mod disks;

@@ -1,4 +1,4 @@
-//! The file of an export: packed as its name says, and there when it is whole.
+//! A file of lines: packed as its name says, and there when it is whole.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 
-use crate::beside::{Beside, place_of};
+use super::beside::{Beside, place_of};
 
 /// A file that is being written.
 pub(super) struct PackedFile {

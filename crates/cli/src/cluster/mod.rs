@@ -1,0 +1,253 @@
+//! `cluster`: pages with nearly the same content, and the one that leads them.
+
+mod counts;
+mod help;
+mod lines;
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use simkeep::cluster::{ClusteredPage, Clustering, Clusters, Ranking};
+use simkeep::{Prefix, Reader, Snapshot};
+
+use super::exit::{Exit, Failure};
+use super::gauge::watched;
+use super::json::Saw;
+use super::near::sought;
+use super::output::{Output, write_object};
+use super::packed::PackedFile;
+use super::table::{Table, left, right};
+use super::words::{bytes, count, many};
+use super::{Common, time};
+use help::HELP;
+pub(super) use lines::Line;
+use lines::{OfCluster, OfPage, Whole};
+use simkeep_archive::escape;
+
+/// Put pages with nearly the same text into clusters, each with a page that leads it
+///
+/// The first line says how many pages and clusters there are; then comes one line per cluster, the
+/// largest first: its pages, how many bits these are from the leader, when that was first seen, its URL.
+#[derive(Args)]
+#[command(after_long_help = HELP)]
+pub(super) struct Cluster {
+    /// How far pages may be from their leader [default: what the recipe advises, 3 for most]
+    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
+    k: Option<u32>,
+    /// Which page leads: first-seen, newest, shortest-url, https, weight, or several with commas
+    #[arg(long, value_name = "RULE", default_value = "first-seen")]
+    rule: Ranking,
+    /// Take what was in force at this time: 2024-05-01 (its first moment in UTC), '3d ago', RFC 3339, or
+    /// seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    at: Option<i64>,
+    /// Take pages under this prefix only: a domain, a host, or one with a path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Compare fingerprints of this epoch
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// Leave out clusters of fewer pages
+    #[arg(long, value_name = "PAGES", default_value_t = 2)]
+    min_size: u64,
+    /// How many clusters to list at most [default: 100; with --by-page or -o all]
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<usize>,
+    /// List the pages of each cluster
+    #[arg(long, conflicts_with = "by_page")]
+    members: bool,
+    /// List pages in SURT order, each with its leader
+    #[arg(long, conflicts_with = "limit")]
+    by_page: bool,
+    /// Count how many pages are within each distance of each page
+    #[arg(long, conflicts_with_all = ["members", "by_page", "limit", "components", "output", "rule", "min_size"])]
+    balls: bool,
+    /// With --balls: a file with lines of a URL, a tab and a label
+    #[arg(long, value_name = "FILE", requires = "balls")]
+    labels: Option<PathBuf>,
+    /// Count what hangs together by small steps
+    #[arg(long, conflicts_with_all = ["members", "by_page", "limit", "output", "rule", "min_size"])]
+    components: bool,
+    /// Write the lines to this file as JSON, packed if its name ends with .zst or .gz
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Memory to take, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 512)]
+    memory: usize,
+    /// Where scratch files go [default: TMPDIR, or /tmp]
+    #[arg(long, value_name = "FOLDER")]
+    scratch: Option<PathBuf>,
+}
+
+/// Clusters that are listed without a limit.
+const LISTED: usize = 100;
+
+impl Cluster {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        let asked = self.asked(&snapshot)?;
+        if self.balls {
+            let labels = self.labels.as_deref().map_or_else(|| Ok(Vec::new()), counts::labels)?;
+            return counts::balls(&snapshot, (&asked, &labels), common.json, output);
+        }
+        if self.components {
+            return counts::components(&snapshot, &asked, common.json, output);
+        }
+        let clusters = watched(|progress| snapshot.clusters(&asked, progress))?;
+        match &self.output {
+            Some(path) => {
+                let written = self.write(path, &clusters, &reader)?;
+                if common.json {
+                    output.object(&Line::Whole(self.whole(&clusters, &reader)))?;
+                } else {
+                    output.line(&self.said(&clusters))?;
+                    output.line(&written)?;
+                }
+            }
+            None if common.json => {
+                self.objects(&clusters, &reader, output.writer())?;
+            }
+            None => {
+                output.line(&self.said(&clusters))?;
+                self.lines(&clusters, common, output)?;
+            }
+        }
+        Ok(if clusters.is_empty() { Exit::Nothing } else { Exit::Done })
+    }
+
+    fn asked(&self, snapshot: &Snapshot) -> Result<Clustering, Failure> {
+        let (epoch, k) = sought(snapshot, self.epoch.as_deref(), self.k)?;
+        Ok(Clustering::within(k)
+            .epoch(epoch)
+            .rule(self.rule.clone())
+            .at(self.at)
+            .under(self.under.clone())
+            .memory_bytes(self.memory.saturating_mul(1 << 20))
+            .scratch(self.scratch.clone()))
+    }
+
+    /// The clusters as a whole, in words.
+    fn said(&self, clusters: &Clusters) -> String {
+        format!(
+            "{}, {}, within {}, {} leads: {}, {} of two pages or more",
+            many(clusters.pages(), "page", "pages"),
+            many(clusters.fingerprints(), "fingerprint", "fingerprints"),
+            many(clusters.k().into(), "bit", "bits"),
+            self.rule,
+            many(clusters.len(), "cluster", "clusters"),
+            count(clusters.several()),
+        )
+    }
+
+    /// The clusters as a whole, for programs.
+    fn whole(&self, clusters: &Clusters, reader: &Reader) -> Whole {
+        Whole::of(clusters, self.rule.to_string(), Saw::of(reader))
+    }
+
+    /// How many clusters are listed.
+    fn listed(&self) -> usize {
+        let all = self.by_page || self.output.is_some();
+        self.limit.unwrap_or(if all { usize::MAX } else { LISTED })
+    }
+
+    /// Pages in the order that is asked for, of no more clusters than are.
+    fn pages<'c>(
+        &self,
+        clusters: &'c Clusters,
+    ) -> Result<impl Iterator<Item = simkeep::Result<ClusteredPage>> + use<'c>, Failure> {
+        let (by_page, mut left) = (self.by_page, self.listed());
+        let pages = match by_page {
+            true => clusters.by_page(self.min_size)?,
+            false => clusters.by_cluster(self.min_size)?,
+        };
+        Ok(pages.take_while(move |page| {
+            if by_page || !page.as_ref().is_ok_and(ClusteredPage::leads) {
+                return true;
+            }
+            let goes_on = left > 0;
+            left = left.saturating_sub(1);
+            goes_on
+        }))
+    }
+
+    fn objects(
+        &self,
+        clusters: &Clusters,
+        reader: &Reader,
+        to: &mut impl Write,
+    ) -> Result<u64, Failure> {
+        write_object(to, &Line::Whole(self.whole(clusters, reader)))?;
+        let mut lines = 1;
+        if self.members || self.by_page {
+            for page in self.pages(clusters)? {
+                write_object(to, &Line::Page(OfPage::from(&page?)))?;
+                lines += 1;
+            }
+        } else {
+            for cluster in clusters.by_size(self.min_size)?.take(self.listed()) {
+                write_object(to, &Line::Cluster(OfCluster::from(&cluster?)))?;
+                lines += 1;
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Clusters or pages, for people.
+    fn lines(
+        &self,
+        clusters: &Clusters,
+        common: &Common,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let within =
+            |distance: u32| if distance == 0 { "0".into() } else { format!("0 to {distance}") };
+        if self.by_page {
+            let columns = [right("bits"), right("pages"), left("URL"), left("leader")];
+            let mut table = Table::new(columns);
+            for page in self.pages(clusters)? {
+                let page = page?;
+                let [url, leader] = [&page.url, &page.leader].map(|url| escape::whole(url));
+                let leader = if page.leads() { "-".to_owned() } else { leader };
+                table.row([page.distance.to_string(), count(page.pages), url, leader], output)?;
+            }
+            return Ok(table.end(output)?);
+        }
+        if self.members {
+            let mut table = Table::new([right("pages"), right("bits"), left("URL")]);
+            for page in self.pages(clusters)? {
+                let page = page?;
+                let pages = if page.leads() { count(page.pages) } else { String::new() };
+                table.row([pages, page.distance.to_string(), escape::whole(&page.url)], output)?;
+            }
+            return Ok(table.end(output)?);
+        }
+        let clock = common.clock();
+        let seen = left(clock.heading("first seen"));
+        let mut table = Table::new([right("pages"), right("within"), seen, left("leader")]);
+        for cluster in clusters.by_size(self.min_size)?.take(self.listed()) {
+            let cluster = cluster?;
+            let (seen, leader) = (clock.show(cluster.first_seen), escape::whole(&cluster.leader));
+            table.row([count(cluster.pages), within(cluster.widest), seen, leader], output)?;
+        }
+        Ok(table.end(output)?)
+    }
+
+    /// Writes lines of JSON to a file; returns what is to be said of it.
+    fn write(&self, path: &Path, clusters: &Clusters, reader: &Reader) -> Result<String, Failure> {
+        let shown = escape::whole(&path.to_string_lossy());
+        let cannot = |e| Failure::Other(format!("cannot write {shown}: {e}"));
+        let mut file = PackedFile::create(path).map_err(cannot)?;
+        let mut gathered = BufWriter::new(&mut file);
+        let written = self.objects(clusters, reader, &mut gathered);
+        let lines = written.map_err(|failure| match failure {
+            Failure::Output(e) => cannot(e),
+            other => other,
+        })?;
+        gathered.flush().map_err(cannot)?;
+        drop(gathered);
+        let len = file.put().map_err(cannot)?;
+        Ok(format!("{} written to {shown}, {}", many(lines, "line", "lines"), bytes(len)))
+    }
+}

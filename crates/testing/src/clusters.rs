@@ -1,0 +1,157 @@
+//! Clusters, found in the slowest way: each page is compared with all leaders before it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use simkeep::cluster::{ClusteredPage, Rule};
+use simkeep::{Content, Entry, Epoch, Seen, Snapshot, Visit, Weight};
+
+use super::pages::Place;
+
+/// A page with a version in force.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pub url: String,
+    pub fingerprint: u64,
+    /// When its version in force was first seen.
+    pub since: i64,
+    pub weight: Weight,
+}
+
+/// The pages of a view with what was in force at a time, or is, in an epoch.
+pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<Known> {
+    let mut pages: BTreeMap<Arc<str>, Vec<Entry>> = BTreeMap::new();
+    for item in view.observations() {
+        let (url, entry) = item.unwrap();
+        if at.is_none_or(|at| entry.time() <= at) {
+            pages.entry(url).or_default().push(entry);
+        }
+    }
+    pages.iter().filter_map(|(url, entries)| known_of(url, entries, epoch)).collect()
+}
+
+fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<Known> {
+    let visits: Vec<&Visit> = entries.iter().filter_map(Entry::visit).collect();
+    let settled = visits.iter().filter(|visit| visit.seen != Seen::Failed).max()?;
+    let last = visits.iter().filter(|visit| visit.seen.content().is_some()).max()?;
+    if settled.seen == Seen::Gone {
+        return None;
+    }
+    let of_last = |entry: &&Entry| {
+        entry.content().is_some()
+            && (entry.time(), entry.digest()) == (last.time, last.seen.digest())
+    };
+    let mut in_force: BTreeMap<Epoch, (bool, Option<u64>, Content)> = BTreeMap::new();
+    for entry in entries.iter().filter(of_last) {
+        let content = entry.content().unwrap();
+        let new = (entry.is_restated(), content.fingerprint, content);
+        let known = in_force.entry(content.epoch).or_insert(new);
+        if (known.0, known.1) < (new.0, new.1) {
+            *known = new;
+        }
+    }
+    let fingerprint = in_force.get(&epoch)?.2.compared()?;
+    let is_it = |content: &Content| {
+        in_force.values().any(|(_, _, own)| match own.digest {
+            Some(_) => content.digest == own.digest,
+            None => {
+                own.compared().is_some()
+                    && (own.epoch, own.compared()) == (content.epoch, content.compared())
+            }
+        })
+    };
+    let seen = entries.iter().filter(|entry| entry.content().as_ref().is_some_and(is_it));
+    let first = visits.iter().map(|visit| visit.time).min()?;
+    let since = seen.map(Entry::time).min()?.max(first);
+    let weighed = entries.iter().filter(|entry| entry.weight().is_some());
+    let weight = weighed.max().and_then(Entry::weight).unwrap_or_default();
+    Some(Known { url: url.to_owned(), fingerprint, since, weight })
+}
+
+/// A page in its cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub url: String,
+    pub fingerprint: u64,
+    pub leader: String,
+    pub distance: u32,
+    pub pages: u64,
+}
+
+impl From<&ClusteredPage> for Found {
+    fn from(page: &ClusteredPage) -> Found {
+        Found {
+            url: page.url.to_string(),
+            fingerprint: page.fingerprint,
+            leader: page.leader.to_string(),
+            distance: page.distance,
+            pages: page.pages,
+        }
+    }
+}
+
+/// Pages in clusters, by their ranks.
+pub struct Clusters(Vec<Found>);
+
+impl Clusters {
+    /// Puts pages into clusters.
+    pub fn of(mut pages: Vec<Known>, k: u32, rules: &[Rule]) -> Clusters {
+        let key = |page: &Known, rule: Rule| match rule {
+            Rule::FirstSeen => page.since,
+            Rule::Newest => -page.since,
+            Rule::ShortestUrl => page.url.len() as i64,
+            Rule::Https => i64::from(!page.url.to_ascii_lowercase().starts_with("https:")),
+            Rule::Weight => -i64::from(page.weight.get().to_bits()),
+            other => panic!("{other:?} is a rule that this does not know"),
+        };
+        pages.sort_by_cached_key(|page| {
+            let keys: Vec<i64> = rules.iter().map(|rule| key(page, *rule)).collect();
+            (keys, Place::of(&page.url))
+        });
+        let mut leaders: Vec<&Known> = Vec::new();
+        let mut found = Vec::new();
+        let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
+        for page in &pages {
+            let distance = |leader: &&Known| (leader.fingerprint ^ page.fingerprint).count_ones();
+            // Of equally near ones the first that was found.
+            let near = leaders.iter().filter(|leader| distance(leader) <= k);
+            let leader = near.min_by_key(|leader| distance(leader)).copied();
+            let leader = leader.unwrap_or_else(|| {
+                leaders.push(page);
+                page
+            });
+            *sizes.entry(&leader.url).or_default() += 1;
+            found.push(Found {
+                url: page.url.clone(),
+                fingerprint: page.fingerprint,
+                leader: leader.url.clone(),
+                distance: distance(&leader),
+                pages: 0,
+            });
+        }
+        for page in &mut found {
+            page.pages = sizes[page.leader.as_str()];
+        }
+        Clusters(found)
+    }
+
+    /// The pages in SURT order.
+    pub fn by_page(&self) -> Vec<Found> {
+        let mut pages = self.0.clone();
+        pages.sort_by_cached_key(|page| Place::of(&page.url));
+        pages
+    }
+
+    /// The largest cluster first; in each the leader, then the others by distance and in SURT order.
+    pub fn by_cluster(&self) -> Vec<Found> {
+        let rank = |url: &str| self.0.iter().position(|page| page.url == url).unwrap();
+        let mut pages = self.0.clone();
+        pages.sort_by_cached_key(|page| {
+            let follows = page.url != page.leader;
+            let place = Place::of(&page.url);
+            (Reverse(page.pages), rank(&page.leader), follows, page.distance, place)
+        });
+        pages
+    }
+}

@@ -1,0 +1,258 @@
+//! The cluster of one page, by searches around it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::clustering::Clustering;
+use super::clusters::{Cluster, ClusteredPage};
+use crate::bug::{Bug, OrBug};
+use crate::error::Result;
+use crate::page::{Rank, surt};
+use crate::store::{Query, Snapshot, Taken, Taking, Versions};
+
+/// Searches for the cluster of one page, at most.
+const SEARCHES_MAX: usize = 1 << 12;
+
+/// Pages that one of them finds, at most.
+const PAGES_MAX: usize = 1 << 14;
+
+/// The cluster of one page, from [`Snapshot::cluster_of`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PageCluster {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// Its pages: the leader first, then the others by distance and in SURT order.
+    pub pages: Vec<ClusteredPage>,
+    /// Whether this is what [`clusters`](Snapshot::clusters) would say. If not, the searches around the
+    /// page were cut short, and it may be led by another page, or have others.
+    pub complete: bool,
+}
+
+impl Snapshot {
+    /// The cluster of a page, as [`clusters`](Snapshot::clusters) would find it; `None` if the page is
+    /// not among those that are asked for.
+    ///
+    /// Whether a page leads depends on the pages near it that rank before it, and whether those lead on
+    /// pages near them. So this costs a search for each fingerprint that is looked at, and reading the
+    /// heads of the pages that these find: as a rule a few, in a dense region thousands. After 4,096
+    /// searches it ends, and says so.
+    ///
+    /// ```
+    /// use simkeep::cluster::Clustering;
+    /// use simkeep::{Observation, Options, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111), (3, "c", 0b1000)] {
+    ///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+    /// }
+    /// let of = store.snapshot().cluster_of("b", &Clustering::within(3))?.unwrap();
+    /// assert_eq!((of.cluster.leader.as_str(), of.cluster.pages, of.complete), ("a", 3, true));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`](crate::Error::Url) of a URL that no page can have, and those of
+    /// [`clusters`](Snapshot::clusters).
+    pub fn cluster_of(&self, url: &str, asked: &Clustering) -> Result<Option<PageCluster>> {
+        self.heed(|| {
+            crate::page::check_url(url)?;
+            let taking = asked.taking(self)?;
+            let Some(own) = taking.page(self, url)? else { return Ok(None) };
+            let k = asked.distance(self, taking.epoch);
+            let mut around = Around {
+                snapshot: self,
+                asked,
+                taking: &taking,
+                k,
+                nodes: HashMap::new(),
+                near: HashMap::new(),
+                leads: HashMap::new(),
+                complete: true,
+            };
+            around.cluster(own.fingerprint).map(Some)
+        })
+    }
+}
+
+/// The place of a page among all: by rank, then in SURT order.
+type Place = (Rank, Vec<u8>, String);
+
+/// The pages with one fingerprint, the first in rank first.
+type Pages = Vec<(Place, Taken)>;
+
+/// What was looked at around a page.
+struct Around<'a> {
+    snapshot: &'a Snapshot,
+    asked: &'a Clustering,
+    taking: &'a Taking,
+    k: u32,
+    nodes: HashMap<u64, Pages>,
+    /// For each fingerprint that was searched for, those near it, itself left out.
+    near: HashMap<u64, Arc<[u64]>>,
+    leads: HashMap<u64, bool>,
+    complete: bool,
+}
+
+impl Around<'_> {
+    /// The fingerprints near one, once it was searched for.
+    fn near(&mut self, fingerprint: u64) -> Result<Arc<[u64]>> {
+        if let Some(near) = self.near.get(&fingerprint) {
+            return Ok(Arc::clone(near));
+        }
+        if self.near.len() >= SEARCHES_MAX {
+            self.complete = false;
+            return Ok(Arc::from([]));
+        }
+        let versions = self.taking.at.map_or(Versions::InForce, Versions::At);
+        let query = Query::new(fingerprint, self.k)
+            .epoch(self.taking.epoch)
+            .versions(versions)
+            .under(self.taking.under.clone())
+            .limit(PAGES_MAX);
+        let found = self.snapshot.search(&query)?;
+        self.complete &= found.complete;
+        let mut near: Vec<u64> = Vec::new();
+        let mut new: HashMap<u64, Pages> = HashMap::new();
+        for page in found.near {
+            if !self.nodes.contains_key(&page.fingerprint) {
+                let taken = self.taking.page(self.snapshot, &page.url)?;
+                let taken = taken.filter(|taken| taken.fingerprint == page.fingerprint);
+                let Some(taken) = taken else { continue };
+                let place = (self.asked.rank(&taken), surt::key_of(&page.url), page.url);
+                new.entry(page.fingerprint).or_default().push((place, taken));
+            }
+            near.push(page.fingerprint);
+        }
+        for (fingerprint, mut pages) in new {
+            pages.sort_by(|(a, _), (b, _)| a.cmp(b));
+            self.nodes.insert(fingerprint, pages);
+        }
+        near.sort_unstable();
+        near.dedup();
+        near.retain(|other| *other != fingerprint);
+        let near: Arc<[u64]> = near.into();
+        self.near.insert(fingerprint, Arc::clone(&near));
+        Ok(near)
+    }
+
+    /// The place of the first page of a node.
+    fn place(&self, fingerprint: u64) -> Result<&Place, Bug> {
+        let pages = self.nodes.get(&fingerprint).and_then(|pages| pages.first());
+        pages.map(|(place, _)| place).or_bug("a node that was found has a page")
+    }
+
+    /// The nodes near one that rank before it, in any order.
+    fn before(&mut self, fingerprint: u64) -> Result<Vec<u64>> {
+        let near = self.near(fingerprint)?;
+        let mut before = Vec::new();
+        for other in near.iter() {
+            if self.place(*other)? < self.place(fingerprint)? {
+                before.push(*other);
+            }
+        }
+        Ok(before)
+    }
+
+    /// Whether a node leads: none does that is near it and ranks before it.
+    fn leads(&mut self, fingerprint: u64) -> Result<bool> {
+        let mut stack = vec![fingerprint];
+        while let Some(node) = stack.last().copied() {
+            if self.leads.contains_key(&node) {
+                stack.pop();
+                continue;
+            }
+            let before = self.before(node)?;
+            let is_led = before.iter().any(|other| self.leads.get(other) == Some(&true));
+            let open = before.into_iter().find(|other| !self.leads.contains_key(other));
+            match open {
+                // Each ranks before the one below it, so that none comes up twice.
+                Some(open) if !is_led => stack.push(open),
+                _ => {
+                    self.leads.insert(node, !is_led);
+                    stack.pop();
+                }
+            }
+        }
+        Ok(*self.leads.get(&fingerprint).or_bug("it was found out")?)
+    }
+
+    /// The node that leads one: the nearest of the leaders that rank before it, or itself.
+    fn leader(&mut self, fingerprint: u64) -> Result<u64> {
+        let mut nearest: Option<(u32, u64)> = None;
+        for other in self.before(fingerprint)? {
+            if !self.leads(other)? {
+                continue;
+            }
+            let distance = (other ^ fingerprint).count_ones();
+            let is_nearer = match nearest {
+                None => true,
+                Some((least, of)) if distance == least => self.place(other)? < self.place(of)?,
+                Some((least, _)) => distance < least,
+            };
+            if is_nearer {
+                nearest = Some((distance, other));
+            }
+        }
+        Ok(nearest.map_or(fingerprint, |(_, leader)| leader))
+    }
+
+    fn cluster(&mut self, fingerprint: u64) -> Result<PageCluster> {
+        // Each node is known once something near it was searched for; this one by itself.
+        self.near(fingerprint)?;
+        let leader = self.leader(fingerprint)?;
+        let mut members = vec![leader];
+        for other in self.near(leader)?.iter() {
+            if self.leader(*other)? == leader {
+                members.push(*other);
+            }
+        }
+        if !members.contains(&fingerprint) {
+            // Of what was cut short it is told what was asked for.
+            members.push(fingerprint);
+        }
+        self.told(leader, &members)
+    }
+
+    /// The cluster of a node that leads these, of which it is one.
+    fn told(&self, leader: u64, members: &[u64]) -> Result<PageCluster> {
+        let (of, _) =
+            self.nodes.get(&leader).and_then(|pages| pages.split_first()).or_bug("it leads")?;
+        let ((_, _, url), taken) = of;
+        let leads: Arc<str> = Arc::from(url.as_str());
+        let mut pages = Vec::new();
+        for node in members {
+            for ((_, key, url), _) in self.nodes.get(node).into_iter().flatten() {
+                let distance = (node ^ leader).count_ones();
+                pages.push(((*leads != **url, distance, key, url), *node));
+            }
+        }
+        pages.sort_unstable();
+        let size = pages.len() as u64;
+        let pages: Vec<ClusteredPage> = pages
+            .into_iter()
+            .map(|((_, distance, _, url), fingerprint)| ClusteredPage {
+                url: Arc::from(url.as_str()),
+                fingerprint,
+                leader: Arc::clone(&leads),
+                distance,
+                pages: size,
+            })
+            .collect();
+        let widest =
+            pages.iter().map(|page| page.distance).max().or_bug("a leader leads itself")?;
+        let cluster = Cluster {
+            leader: url.clone(),
+            fingerprint: leader,
+            first_seen: taken.since,
+            pages: size,
+            widest,
+        };
+        Ok(PageCluster { cluster, pages, complete: self.complete })
+    }
+}

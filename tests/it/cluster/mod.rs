@@ -1,0 +1,16 @@
+//! Clusters of pages.
+
+mod bad_input;
+mod thesis;
+mod worlds;
+
+use simkeep::Progress;
+use simkeep::Snapshot;
+use simkeep::cluster::Clustering;
+use simkeep_testing::clusters::Found;
+
+/// All pages with their leaders, in SURT order.
+fn by_page(view: &Snapshot, asked: &Clustering) -> Vec<Found> {
+    let clusters = view.clusters(asked, &Progress::default()).unwrap();
+    clusters.by_page(1).unwrap().map(|page| Found::from(&page.unwrap())).collect()
+}

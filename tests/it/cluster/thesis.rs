@@ -1,0 +1,30 @@
+//! The examples of the thesis, and of lectures.
+
+use simkeep::cluster::{Clustering, Rule};
+use simkeep::disk::SimDisk;
+use simkeep::{Observation, Options};
+use simkeep_testing::create;
+
+use super::by_page;
+
+/// S. Seshasai, 2.6.2: B is 3 bits from A, C is 1, and B and C are 4 from each other.
+#[test]
+fn who_leads_decides_whether_three_texts_are_one_cluster_or_two() {
+    let fingerprints = [("a", 0b0000), ("b", 0b0111), ("c", 0b1000)];
+    let clusters = |leads: &str| {
+        let store = create(&SimDisk::new(), Options::default());
+        let epoch = store.change_epoch();
+        for (page, fingerprint) in fingerprints {
+            let url = format!("https://{page}.example/");
+            let time = if page == leads { 1 } else { 2 };
+            store.observe(Observation::content(&url, time, fingerprint, epoch)).unwrap();
+        }
+        let pages = by_page(&store.snapshot(), &Clustering::within(3).rule(Rule::FirstSeen));
+        let letter = |url: &str| url.as_bytes()[8] as char;
+        let all = pages.iter().map(|page| [letter(&page.url), letter(&page.leader)]);
+        all.map(String::from_iter).collect::<Vec<_>>()
+    };
+    assert_eq!(clusters("a"), ["aa", "ba", "ca"]);
+    assert_eq!(clusters("b"), ["ab", "bb", "cc"]);
+    assert_eq!(clusters("c"), ["ac", "bb", "cc"]);
+}

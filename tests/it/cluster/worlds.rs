@@ -1,0 +1,319 @@
+//! Clusters beside a plain loop, of the same visits come in every way.
+
+#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+
+use simkeep::cluster::{Clustering, Rule};
+use simkeep::disk::SimDisk;
+use simkeep::load::LoadOptions;
+use simkeep::{
+    Digest, Epoch, Observation, Options, Prefix, Progress, Reader, Restatement, Scope, Snapshot,
+    Store,
+};
+use simkeep_testing::clusters::{Clusters, Found, known};
+use simkeep_testing::depth::deep;
+use simkeep_testing::{choice, create, on, small};
+
+use super::by_page;
+
+/// Times at which pages are visited.
+const TIMES: u64 = 40;
+
+/// Rules, one after another.
+const RULES: [&[Rule]; 6] = [
+    &[Rule::FirstSeen],
+    &[Rule::Newest],
+    &[Rule::ShortestUrl],
+    &[Rule::Https, Rule::ShortestUrl, Rule::FirstSeen],
+    &[Rule::Weight],
+    &[Rule::Weight, Rule::Newest],
+];
+
+fn url(n: u64) -> String {
+    let scheme = ["http", "https"][(n % 2) as usize];
+    let path = "x".repeat((n % 7) as usize);
+    format!("{scheme}://h{}.example/{path}{n:03}", n % 5)
+}
+
+/// Fingerprints around a few, and chains of small steps.
+fn fingerprint(choose: &mut impl FnMut(u64) -> u64) -> u64 {
+    let centre = [0, 0x0f0f_0f0f_0f0f_0f0f, u64::MAX, 0x1234_5678_9abc_def0][choose(4) as usize];
+    let flips = choose(6);
+    (0..flips).fold(centre, |near, _| near ^ 1 << [0, 1, 2, 3, 17, 40, 41, 63][choose(8) as usize])
+}
+
+/// A visit, and what is restated of it.
+#[derive(Clone)]
+struct Seen {
+    page: u64,
+    time: i64,
+    fingerprint: Option<u64>,
+    digest: Option<Digest>,
+    restated: Option<u64>,
+    weight: Option<f64>,
+}
+
+impl Seen {
+    fn draw(pages: u64, choose: &mut impl FnMut(u64) -> u64) -> Seen {
+        let fingerprint = (choose(10) > 0).then(|| fingerprint(choose));
+        Seen {
+            page: choose(pages),
+            time: choose(TIMES) as i64,
+            fingerprint,
+            digest: fingerprint.filter(|_| choose(2) == 0).map(|f| Digest([f as u8; 16])),
+            restated: (choose(8) == 0).then(|| self::fingerprint(choose)),
+            weight: (choose(6) == 0).then(|| [0.5, 2.0, 4.0][choose(3) as usize]),
+        }
+    }
+
+    fn observation<'u>(&self, url: &'u str, epoch: Epoch) -> Observation<'u> {
+        let seen = match self.fingerprint {
+            None => Observation::gone(url, self.time),
+            Some(fingerprint) => Observation::content(url, self.time, fingerprint, epoch),
+        };
+        let seen = self.digest.map_or(seen, |digest| seen.digest(digest));
+        self.weight.map_or(seen, |weight| seen.weight(weight))
+    }
+
+    /// Restates it, if it is to be.
+    fn restate(&self, store: &Store, url: &str, epoch: Epoch) {
+        if let (Some(fingerprint), Some(_)) = (self.restated, self.fingerprint) {
+            let restated = Restatement::new(url, self.time, fingerprint, epoch);
+            let restated = self.digest.map_or(restated, |digest| restated.digest(digest));
+            store.restate(restated).unwrap();
+        }
+    }
+}
+
+fn shuffled<T: Clone>(all: &[T], choose: &mut impl FnMut(u64) -> u64) -> Vec<T> {
+    let mut all = all.to_vec();
+    for at in (1..all.len()).rev() {
+        all.swap(at, choose(at as u64 + 1) as usize);
+    }
+    all
+}
+
+/// A store of these visits, in some order and in some ways; pages are forgotten that had others before.
+fn store(disk: &SimDisk, seen: &[Seen], choose: &mut impl FnMut(u64) -> u64) -> Store {
+    let mut store = create(disk, small());
+    let epoch = store.change_epoch();
+    // What was forgotten never was.
+    let gone: Vec<Seen> = (0..choose(20)).map(|_| Seen::draw(30, choose)).collect();
+    for seen in &gone {
+        store.observe(seen.observation(&url(seen.page), epoch)).unwrap();
+    }
+    if choose(2) == 0 {
+        store.seal().unwrap();
+    }
+    for seen in &gone {
+        let _ = store.forget(Scope::Url(&url(seen.page))).unwrap();
+    }
+    let seen = shuffled(seen, choose);
+    let mut rest = &seen[..];
+    while !rest.is_empty() {
+        let (some, later) = rest.split_at((choose(40) as usize + 1).min(rest.len()));
+        rest = later;
+        let urls: Vec<String> = some.iter().map(|seen| url(seen.page)).collect();
+        let batch = || urls.iter().zip(some).map(|(url, seen)| seen.observation(url, epoch));
+        match choose(3) {
+            0 => batch().for_each(|seen| drop(store.observe(seen).unwrap())),
+            1 => {
+                let batch: Vec<Observation<'_>> = batch().collect();
+                drop(store.observe_batch(&batch).unwrap());
+            }
+            _ => {
+                let batch = batch().map(Ok::<_, simkeep::Error>);
+                store.load(batch, LoadOptions::default()).unwrap();
+            }
+        }
+        urls.iter().zip(some).for_each(|(url, seen)| seen.restate(&store, url, epoch));
+        match choose(6) {
+            0 => store.seal().unwrap(),
+            1 => drop(store.merge(&Progress::default()).unwrap()),
+            2 => {
+                store.close().unwrap();
+                store = simkeep_testing::open(disk, small());
+            }
+            _ => {}
+        }
+    }
+    store
+}
+
+fn asked(k: u32, rules: &[Rule], at: Option<i64>) -> Clustering {
+    let ranking: simkeep::cluster::Ranking = rules.iter().copied().collect();
+    Clustering::within(k).rule(ranking).at(at).memory_bytes(1 << 20)
+}
+
+/// What holds for clusters whatever they are of.
+fn check_invariants(pages: &[Found], k: u32) {
+    let leaders: Vec<&Found> = pages.iter().filter(|page| page.url == page.leader).collect();
+    for page in pages {
+        let leader = leaders.iter().find(|leader| leader.url == page.leader).unwrap();
+        assert_eq!((leader.fingerprint ^ page.fingerprint).count_ones(), page.distance);
+        assert!(page.distance <= k);
+    }
+    for (at, one) in leaders.iter().enumerate() {
+        for other in &leaders[..at] {
+            assert!((one.fingerprint ^ other.fingerprint).count_ones() > k);
+        }
+    }
+    assert_eq!(leaders.iter().map(|leader| leader.pages).sum::<u64>(), pages.len() as u64);
+}
+
+fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
+    let k = [0, 1, 2, 3, 3, 3, 5, 8, 64][choose(9) as usize];
+    let rules = RULES[choose(RULES.len() as u64) as usize];
+    let at = (choose(2) == 0).then(|| choose(TIMES) as i64);
+    let asked = asked(k, rules, at);
+    let truth = Clusters::of(known(view, view.near_epoch(), at), k, rules);
+    let pages = by_page(view, &asked);
+    assert_eq!(pages, truth.by_page(), "{asked:?}");
+    check_invariants(&pages, k);
+    let clusters = view.clusters(&asked, &Progress::default()).unwrap();
+    let by_cluster = clusters.by_cluster(1).unwrap();
+    let by_cluster: Vec<Found> = by_cluster.map(|page| Found::from(&page.unwrap())).collect();
+    assert_eq!(by_cluster, truth.by_cluster());
+    let several: Vec<Found> =
+        clusters.by_page(2).unwrap().map(|p| Found::from(&p.unwrap())).collect();
+    assert!(several.iter().eq(pages.iter().filter(|page| page.pages > 1)));
+    let leads = |page: &&Found| page.url == page.leader;
+    let by_size: Vec<_> = clusters.by_size(1).unwrap().collect::<Result<_, _>>().unwrap();
+    let leaders: Vec<&Found> = by_cluster.iter().filter(leads).collect();
+    assert_eq!(by_size.len(), leaders.len());
+    for (cluster, leader) in by_size.iter().zip(&leaders) {
+        assert_eq!((&cluster.leader, cluster.pages), (&leader.url, leader.pages));
+        let members = pages.iter().filter(|page| page.leader == leader.url);
+        assert_eq!(members.map(|page| page.distance).max(), Some(cluster.widest));
+        let since = known(view, view.near_epoch(), at);
+        let since = since.iter().find(|known| known.url == leader.url).unwrap().since;
+        assert_eq!(cluster.first_seen, since);
+    }
+    assert_eq!(clusters.pages(), pages.len() as u64);
+    assert_eq!(clusters.len(), leaders.len() as u64);
+    assert_eq!(clusters.largest(), by_size.first().map_or(0, |cluster| cluster.pages));
+    for page in &pages {
+        let of = view.cluster_of(&page.url, &asked).unwrap().unwrap();
+        assert!(of.complete, "nothing is too much of so few");
+        let own: Vec<Found> = of.pages.iter().map(Found::from).collect();
+        let whole: Vec<Found> =
+            by_cluster.iter().filter(|other| other.leader == page.leader).cloned().collect();
+        assert_eq!(own, whole, "around {page:?}");
+        assert_eq!(of.cluster, *by_size.iter().find(|c| c.leader == page.leader).unwrap());
+    }
+    check_balls(view, &asked, &pages, k);
+}
+
+/// Balls and components, beside comparing each page with each.
+fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
+    let labels = pages.iter().map(|page| (&page.url, if page.pages % 3 == 0 { "a" } else { "b" }));
+    let balls = view.balls(asked, labels, &Progress::default()).unwrap();
+    let distance = |a: &Found, b: &Found| (a.fingerprint ^ b.fingerprint).count_ones();
+    let within =
+        |page: &Found, k: u32| pages.iter().filter(|o| distance(page, o) <= k).count() as u64;
+    assert_eq!(balls.len(), k as usize + 1);
+    for of in balls.iter().step_by(1 + k as usize / 4) {
+        let sizes: Vec<u64> = pages.iter().map(|page| within(page, of.k)).collect();
+        assert_eq!((of.balls, of.pages), (pages.len() as u64, sizes.iter().sum()));
+        assert_eq!(of.largest, sizes.iter().copied().max().unwrap_or(0));
+        for (bin, count) in of.by_size.iter().enumerate() {
+            let own = sizes.iter().filter(|size| size.ilog2() as usize == bin).count() as u64;
+            assert_eq!(*count, own);
+        }
+        let (mut pairs, mut equal) = (0, 0);
+        for (at, one) in pages.iter().enumerate() {
+            for other in pages[..at].iter().filter(|other| distance(one, other) <= of.k) {
+                pairs += 1;
+                equal += u64::from((one.pages % 3 == 0) == (other.pages % 3 == 0));
+            }
+        }
+        assert_eq!((of.labelled_pairs, of.equal_pairs), (pairs, equal));
+    }
+    let components = view.components(asked, &Progress::default()).unwrap();
+    let mut of: Vec<usize> = (0..pages.len()).collect();
+    for at in 0..pages.len() {
+        for other in 0..at {
+            if distance(&pages[at], &pages[other]) <= k {
+                let (one, other) = (of[at], of[other]);
+                of.iter_mut().filter(|set| **set == one).for_each(|set| *set = other);
+            }
+        }
+    }
+    let mut sets = of.clone();
+    sets.sort_unstable();
+    sets.dedup();
+    let members = |set: usize| -> Vec<&Found> {
+        pages.iter().zip(&of).filter(|(_, own)| **own == set).map(|(page, _)| page).collect()
+    };
+    assert_eq!(components.components, sets.len() as u64);
+    let several = sets.iter().filter(|set| members(**set).len() > 1).count();
+    assert_eq!(components.several, several as u64);
+    assert_eq!(components.largest.len(), several.min(10));
+    assert!(components.largest.is_sorted_by_key(|of| std::cmp::Reverse(of.pages)));
+    for component in &components.largest {
+        let at = pages.iter().position(|page| page.url == component.page).unwrap();
+        let members = members(of[at]);
+        assert_eq!(component.pages, members.len() as u64);
+        let widest = members.iter().flat_map(|a| members.iter().map(|b| distance(a, b))).max();
+        assert_eq!(Some(component.widest), widest);
+    }
+}
+
+#[test]
+fn clusters_are_those_of_a_plain_loop_however_the_pages_came() {
+    for seed in 0..deep(10_000) {
+        let mut choose = choice(seed);
+        let pages = 1 + choose(100);
+        let seen: Vec<Seen> = (0..choose(200)).map(|_| Seen::draw(pages, &mut choose)).collect();
+        let [one, other] = [SimDisk::new(), SimDisk::new()];
+        let [first, second] = [&one, &other].map(|disk| store(disk, &seen, &mut choose));
+        check(&first.snapshot(), &mut choose);
+        let (k, rules) = (choose(5) as u32, RULES[choose(RULES.len() as u64) as usize]);
+        let asked = asked(k, rules, None);
+        let clusters = by_page(&first.snapshot(), &asked);
+        assert_eq!(clusters, by_page(&second.snapshot(), &asked), "seed {seed}");
+        drop(second);
+        let reader = Reader::open(on(&other)).unwrap();
+        assert_eq!(clusters, by_page(&reader.snapshot(), &asked), "seed {seed}, read");
+    }
+}
+
+#[test]
+fn clusters_of_a_past_time_are_those_of_the_visits_until_then() {
+    for seed in 0..deep(1_000) {
+        let mut choose = choice(seed);
+        let seen: Vec<Seen> = (0..200).map(|_| Seen::draw(60, &mut choose)).collect();
+        let time = choose(TIMES) as i64;
+        let until: Vec<Seen> = seen.iter().filter(|seen| seen.time <= time).cloned().collect();
+        let [one, other] = [SimDisk::new(), SimDisk::new()];
+        let all = store(&one, &seen, &mut choose);
+        let until = store(&other, &until, &mut choose);
+        let (k, rules) = (choose(5) as u32, RULES[choose(RULES.len() as u64) as usize]);
+        let then = by_page(&all.snapshot(), &asked(k, rules, Some(time)));
+        assert_eq!(then, by_page(&until.snapshot(), &asked(k, rules, None)), "seed {seed}");
+        let under: Prefix = "h1.example".parse().unwrap();
+        let under_one = by_page(&all.snapshot(), &asked(k, rules, Some(time)).under(under.clone()));
+        let known = known(&all.snapshot(), all.near_epoch(), Some(time));
+        let known = known.into_iter().filter(|page| page.url.contains("//h1.example/")).collect();
+        assert_eq!(under_one, Clusters::of(known, k, rules).by_page(), "seed {seed}, {under}");
+    }
+}
+
+#[test]
+fn a_key_of_the_caller_decides_before_the_rules() {
+    let store = create(&SimDisk::new(), Options::default());
+    let epoch = store.change_epoch();
+    for (url, visits) in
+        [("http://a.example/", 1), ("http://b.example/", 3), ("http://c.example/", 3)]
+    {
+        for time in 0..visits {
+            store.observe(Observation::content(url, time, 7, epoch)).unwrap();
+        }
+    }
+    let most = Clustering::within(3).key(|page| u64::MAX - page.visits);
+    let leader = |asked: &Clustering| by_page(&store.snapshot(), asked)[0].leader.clone();
+    assert_eq!(leader(&Clustering::within(3)), "http://a.example/");
+    assert_eq!(leader(&most), "http://b.example/");
+    // At that time each had one visit.
+    assert_eq!(leader(&most.clone().at(0)), "http://a.example/");
+    assert_eq!(leader(&most.rule(Rule::Newest)), "http://a.example/");
+}
