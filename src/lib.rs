@@ -142,9 +142,9 @@ pub use page::{
 };
 pub use progress::{Progress, Stage};
 pub use store::{
-    Answer, Durability, ExactCopy, History, HistoryEntry, Matches, Near, NearPair, Options, Origin,
-    Outcome, Page, PagePair, PairQuery, PairedPage, Query, Reader, Scope, Snapshot, Store,
-    Versions,
+    Answer, Durability, ExactCopy, History, HistoryEntry, Matches, Near, NearDuplicate, NearPair,
+    Options, Origin, Original, OriginalBy, Outcome, Page, PagePair, PairQuery, PairedPage, Query,
+    Reader, Scope, Snapshot, Store, Versions,
 };
 
 /// Options and results of loading a corpus or another store in bulk.

@@ -133,9 +133,13 @@ impl Clustering {
         Ok(Taking { at: self.at, under: self.under.clone(), whole: self.key.is_some(), ..taking })
     }
 
+    /// How many bytes of memory are taken.
+    pub(super) fn memory(&self) -> usize {
+        self.memory_bytes.unwrap_or(512 << 20).max(MEMORY_BYTES_MIN)
+    }
+
     pub(super) fn workspace(&self) -> Workspace {
-        let bytes = self.memory_bytes.unwrap_or(512 << 20).max(MEMORY_BYTES_MIN);
-        Workspace::new(self.scratch.clone(), bytes)
+        Workspace::new(self.scratch.clone(), self.memory())
     }
 
     /// The place of a page among others.

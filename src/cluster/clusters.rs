@@ -7,10 +7,10 @@ use super::clustering::Clustering;
 use super::gather::{captures, members, nodes, settled};
 use super::items::{Listed, Member, Row};
 use crate::bug::OrBug;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::sort::{Sorted, SpoolReader, Spooled, Workspace};
-use crate::store::{Snapshot, Standing, Taking};
+use crate::store::{OriginalBy, Snapshot, Standing, Taking};
 
 /// The clusters of a snapshot, from [`Snapshot::clusters`].
 ///
@@ -59,6 +59,8 @@ pub struct ClusteredPage {
     pub distance: u32,
     /// How many pages the cluster has.
     pub pages: u64,
+    /// How it is known to be nearly the same as its leader; `None` of the leader.
+    pub by: Option<OriginalBy>,
 }
 
 impl ClusteredPage {
@@ -71,8 +73,8 @@ impl ClusteredPage {
 impl Snapshot {
     /// Puts all pages into clusters, each with a page that leads it.
     ///
-    /// Pages are taken in the order of the [rules](Clustering::rule), and those with equal fingerprints
-    /// together. A page leads if no page that leads is within k of it; every other belongs to the
+    /// Pages are taken in the order of the [rules](Clustering::rule), those with equal fingerprints
+    /// together with the first of them. A page leads if no page that leads is within k of it; every other belongs to the
     /// nearest of the leaders that rank before it, of equally near ones to the first. So each page is in
     /// one cluster, within k of its leader, and no two leaders are within k of each other. The clusters
     /// depend on the pages, the rules and the distance alone: not on the order in which pages came, nor
@@ -106,13 +108,6 @@ impl Snapshot {
     /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch, [`Error::Io`] if a scratch file
     /// cannot be written, [`Error::Corrupt`] if what is read is damaged, [`Error::Cancelled`] if the
     /// progress was, [`Error::Limit`] for 2^32 pages or more.
-    ///
-    /// [`Error::EndedEpoch`]: crate::Error::EndedEpoch
-    /// [`Error::UnknownEpoch`]: crate::Error::UnknownEpoch
-    /// [`Error::Io`]: crate::Error::Io
-    /// [`Error::Corrupt`]: crate::Error::Corrupt
-    /// [`Error::Cancelled`]: crate::Error::Cancelled
-    /// [`Error::Limit`]: crate::Error::Limit
     pub fn clusters(&self, asked: &Clustering, progress: &Progress) -> Result<Clusters> {
         self.heed(|| {
             let work = asked.workspace();
@@ -265,10 +260,27 @@ impl Clusters {
         Ok(ClusteredPages { clusters: self, listed, leader: None })
     }
 
+    /// The fingerprint of a page, if it is in a cluster.
+    pub(super) fn fingerprint(&self, url: &str) -> Result<Option<u64>> {
+        let taken = self.taking.page(&self.snapshot, url)?;
+        Ok(taken.map(|taken| taken.fingerprint))
+    }
+
     fn url(&self, place: u64) -> Result<String> {
         let view = self.snapshot.view();
         view.check()?;
         view.url_at(Standing::from_bits(place))
+    }
+
+    /// Whether two pages with one fingerprint have one digest.
+    fn by_content(&self, url: &str, leader: &str) -> Result<OriginalBy> {
+        let digest = |url| {
+            let taken = self.taking.page(&self.snapshot, url)?;
+            Ok::<_, Error>(taken.or_bug("a page that was taken is taken again")?.digest)
+        };
+        let own = digest(url)?;
+        let is_copy = own.is_some() && own == digest(leader)?;
+        Ok(if is_copy { OriginalBy::Digest } else { OriginalBy::Fingerprint })
     }
 
     fn cluster(&self, row: &Row) -> Result<Cluster> {
@@ -333,7 +345,12 @@ impl ClusteredPages<'_> {
         };
         self.leader = Some((of.leader, Arc::clone(&leader)));
         let (fingerprint, distance) = (member.fingerprint, member.distance.into());
-        Ok(ClusteredPage { url, fingerprint, leader, distance, pages: of.pages.into() })
+        let by = match (member.follows, distance) {
+            (false, _) => None,
+            (true, 0) => Some(self.clusters.by_content(&url, &leader)?),
+            (true, _) => Some(OriginalBy::Near),
+        };
+        Ok(ClusteredPage { url, fingerprint, leader, distance, pages: of.pages.into(), by })
     }
 }
 

@@ -242,6 +242,7 @@ impl Around<'_> {
                 leader: Arc::clone(&leads),
                 distance,
                 pages: size,
+                by: None,
             })
             .collect();
         let widest =

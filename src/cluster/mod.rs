@@ -8,6 +8,7 @@
 //! is for a [`Ranking`] of [rules](Rule) to say.
 
 mod balls;
+mod changes;
 mod clustering;
 mod clusters;
 mod column;
@@ -20,6 +21,7 @@ mod local;
 mod tests;
 
 pub use balls::Balls;
+pub use changes::{ClusterChange, ClusterChanges, ClusterChangesIter, WhyLed};
 pub use clustering::Clustering;
 pub use clusters::{BySize, Cluster, ClusteredPage, ClusteredPages, Clusters};
 pub use components::{Component, Components};

@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::component::Changing;
 use super::epochs::Epochs;
-use super::query::Near;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
 use crate::page::{
@@ -20,6 +19,44 @@ pub struct ExactCopy {
     pub url: String,
     /// When that page was first seen with this digest, in milliseconds since 1970.
     pub first: i64,
+}
+
+/// A near-duplicate of what a visit saw.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct NearDuplicate {
+    /// The page.
+    pub url: String,
+    /// Hamming distance.
+    pub distance: u32,
+    /// The page's fingerprint, with reserved bits set to 0.
+    pub fingerprint: u64,
+    /// When the page was first seen with what it has in force, in milliseconds since 1970.
+    pub first: i64,
+}
+
+/// The page that comes first of several with nearly the same content; see [`Outcome::original`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Original {
+    /// The page.
+    pub url: String,
+    /// In how many bits its fingerprint differs.
+    pub distance: u32,
+    /// How it is known to be nearly the same.
+    pub by: OriginalBy,
+}
+
+/// How the content of two pages is known to be nearly the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum OriginalBy {
+    /// They have one digest.
+    Digest,
+    /// They have one fingerprint, and not one digest that is known.
+    Fingerprint,
+    /// Their fingerprints are near each other.
+    Near,
 }
 
 /// The answer to an observation. For people, its `Display` says the verdict, what its distance means,
@@ -94,8 +131,33 @@ pub struct Outcome {
     /// Near-duplicates: other pages whose version in force is near, without the copies, by the
     /// newest epoch that finds [near-duplicates](crate::Role) in which there are two fingerprints to
     /// compare. Nearest first, then in SURT order.
-    pub near: Vec<Near>,
-    /// Whether `copies` and `near` name everything. If not, they were cut short, for one of the
+    pub near: Vec<NearDuplicate>,
+    /// Of `copies` and `near` the page that ranks before this one and before all others, by
+    /// [`Options::rule`](super::Options::rule): as a rule that which was first seen with its content.
+    /// `None` if this page comes first, or there is no other.
+    ///
+    /// It is what an indexer keeps in favour of this page, at once; and with `priority`, what need not be
+    /// processed at all. A page may yield to one that yields to a third which is not near this one;
+    /// [clusters](super::Snapshot::clusters) would not let it, as only a page that leads is yielded to.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// store.observe(Observation::content("https://example.org/", 2_000, 0b0111, epoch))?;
+    /// let seen = Observation::content("https://example.com/copy", 3_000, 0b0011, epoch);
+    /// let original = store.observe(seen)?.original.unwrap();
+    /// assert_eq!((original.url.as_str(), original.distance), ("https://example.org/", 1));
+    /// // What was seen before all others comes first, whenever that is heard of.
+    /// let earlier = Observation::content("https://example.net/", 1_000, 0b0011, epoch);
+    /// assert_eq!(store.observe(earlier)?.original, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub original: Option<Original>,
+    /// Whether `copies` and `near` name everything, so that no other can be the original. If not, they were cut short, for one of the
     /// reasons that [`Matches::complete`](super::Matches::complete) lists.
     pub complete: bool,
 }

@@ -8,6 +8,7 @@ use super::journal::{self, PageName};
 use super::judged::{Judged, Judgement, is_alone, judge_all};
 use super::nearby::add_nearby;
 use super::options::Options;
+use super::original::rank_nearby;
 use super::prepared::Prepared;
 use crate::bug::OrBug;
 use crate::error::Result;
@@ -59,10 +60,21 @@ pub(super) fn apply(
             let priority = judged.weight().map_or(0.0, |weight| ruling.priority(weight));
             let (also, copies, near) = (judged.also(), Vec::new(), Vec::new());
             let meaning = verdict.distance().map(|distance| view.epochs.meaning(distance));
-            let complete = true;
-            let mut outcome =
-                Outcome { verdict, meaning, novel, priority, also, copies, near, complete };
-            add_nearby(&mut outcome, view, options, request, &mut page.found)?;
+            let (original, complete) = (None, true);
+            let mut outcome = Outcome {
+                verdict,
+                meaning,
+                novel,
+                priority,
+                also,
+                copies,
+                near,
+                original,
+                complete,
+            };
+            let near = add_nearby(&mut outcome, view, options, request, &mut page.found)?;
+            let weight = judged.weight().unwrap_or_default();
+            rank_nearby(&mut outcome, near, view, &options.rule, (lookup, request), weight)?;
             Answer::Observed(outcome)
         }
     };

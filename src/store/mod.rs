@@ -43,6 +43,7 @@ mod observe;
 mod open;
 mod options;
 mod origin;
+mod original;
 mod pairs;
 mod pending;
 mod poison;
@@ -77,7 +78,8 @@ pub(crate) use memtable::{Effect, Inner, Logged, Memtable};
 pub(crate) use taken::{Taken, Taking};
 
 pub use answer::{
-    Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, Outcome, Page, SegmentStats, Stats,
+    Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, Original,
+    OriginalBy, Outcome, Page, SegmentStats, Stats,
 };
 pub use backup::{BackedUp, BackupFiles, BackupOptions, backup};
 pub use compact::Compacted;

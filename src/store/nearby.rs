@@ -1,7 +1,6 @@
 //! The copies of what was seen, and the pages that are near it.
 
 use std::cmp::Reverse;
-use std::mem;
 
 use super::answer::{ExactCopy, Outcome};
 use super::epochs::Epochs;
@@ -9,7 +8,7 @@ use super::first_seen::first_seen;
 use super::judged::also_of;
 use super::lookup::Lookup;
 use super::options::Options;
-use super::query::Versions;
+use super::query::{Near, Versions};
 use super::search::{Found, Wanted, bounds, together};
 use super::view::View;
 use crate::bug::OrBug;
@@ -66,25 +65,25 @@ pub(super) fn sought(
     }
 }
 
-/// Adds the copies and the near pages to an outcome, from what each search found in the segments. Asks
-/// the memtables for the rest.
+/// Adds the copies to an outcome, from what each search found in the segments, and returns the near
+/// pages. Asks the memtables for the rest.
 pub(super) fn add_nearby(
     outcome: &mut Outcome,
     view: &View,
     options: &Options,
     request: &Request<'_>,
     found: &mut [Found],
-) -> Result<()> {
-    let mut copies = Vec::new();
+) -> Result<Vec<Near>> {
+    let (mut copies, mut near) = (Vec::new(), Vec::new());
     let several = found.len() > 1;
     for (place, found) in found.iter_mut().enumerate() {
         let wanted = &wanted(options, &view.epochs, request, place);
         let wanted = wanted.as_ref().or_bug("what was found was searched for")?;
         view.add_memory(wanted, found);
         let findings = view.near(wanted, u64::MAX, found)?;
-        outcome.near = together(mem::take(&mut outcome.near), findings.near);
-        outcome.complete &= findings.complete && outcome.near.len() <= wanted.limit;
-        outcome.near.truncate(wanted.limit);
+        near = together(near, findings.near);
+        outcome.complete &= findings.complete && near.len() <= wanted.limit;
+        near.truncate(wanted.limit);
         for copy in findings.copies {
             if let Some(digest) = wanted.digest {
                 let lookup = Lookup::new(&copy.url, view.seed);
@@ -102,5 +101,5 @@ pub(super) fn add_nearby(
     outcome.complete &= copies.len() <= options.near_limit;
     copies.truncate(options.near_limit);
     outcome.copies = copies;
-    Ok(())
+    Ok(near)
 }

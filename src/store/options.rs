@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::query::FINGERPRINTS;
 use super::settings::settings;
 use crate::fingerprint::{Bands, RECIPE};
+use crate::page::Ranking;
 
 /// When an observation is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,9 @@ settings! {
         /// The most near-duplicates, and the most copies, that an [`Outcome`](super::Outcome) names.
         /// Default: 16.
         pub near_limit: usize = 16,
+        /// Which of several pages with nearly the same content comes first, and is the
+        /// [original](field@super::Outcome::original). Default: that which was first seen with its content.
+        pub rule: Ranking = Ranking::default(),
         /// How many pages may be handed out at a time by [`Store::take_due`](super::Store::take_due).
         /// Each takes some 100 bytes and its URL. Default: 1,000,000.
         pub leases_max: usize = 1_000_000,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use simkeep::cluster::{ClusteredPage, Rule};
 use simkeep::{Content, Entry, Epoch, Seen, Snapshot, Visit, Weight};
 
+use super::fold::since;
 use super::pages::Place;
 
 /// A page with a version in force.
@@ -52,18 +53,8 @@ fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<Known> {
         }
     }
     let fingerprint = in_force.get(&epoch)?.2.compared()?;
-    let is_it = |content: &Content| {
-        in_force.values().any(|(_, _, own)| match own.digest {
-            Some(_) => content.digest == own.digest,
-            None => {
-                own.compared().is_some()
-                    && (own.epoch, own.compared()) == (content.epoch, content.compared())
-            }
-        })
-    };
-    let seen = entries.iter().filter(|entry| entry.content().as_ref().is_some_and(is_it));
-    let first = visits.iter().map(|visit| visit.time).min()?;
-    let since = seen.map(Entry::time).min()?.max(first);
+    let contents: Vec<Content> = in_force.values().map(|(_, _, content)| *content).collect();
+    let since = since(entries, &contents)?;
     let weighed = entries.iter().filter(|entry| entry.weight().is_some());
     let weight = weighed.max().and_then(Entry::weight).unwrap_or_default();
     Some(Known { url: url.to_owned(), fingerprint, since, weight })
@@ -112,14 +103,18 @@ impl Clusters {
         let mut leaders: Vec<&Known> = Vec::new();
         let mut found = Vec::new();
         let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut of_equal: BTreeMap<u64, &Known> = BTreeMap::new();
         for page in &pages {
             let distance = |leader: &&Known| (leader.fingerprint ^ page.fingerprint).count_ones();
             // Of equally near ones the first that was found.
             let near = leaders.iter().filter(|leader| distance(leader) <= k);
-            let leader = near.min_by_key(|leader| distance(leader)).copied();
-            let leader = leader.unwrap_or_else(|| {
-                leaders.push(page);
-                page
+            let nearest = near.min_by_key(|leader| distance(leader)).copied();
+            // Pages with one fingerprint are in one cluster, as the first of them is.
+            let leader = *of_equal.entry(page.fingerprint).or_insert_with(|| {
+                nearest.unwrap_or_else(|| {
+                    leaders.push(page);
+                    page
+                })
             });
             *sizes.entry(&leader.url).or_default() += 1;
             found.push(Found {

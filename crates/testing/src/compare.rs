@@ -13,7 +13,7 @@ use super::due::{check_due, some_time};
 use super::expected::{self, Near, Page};
 use super::fold::told;
 use super::model::Model;
-use super::pages::{PREFIXES, URLS};
+use super::pages::{PREFIXES, Place, URLS};
 
 /// Everything that a view holds, as a model.
 pub fn dump(view: &Snapshot) -> Result<Model> {
@@ -92,8 +92,28 @@ pub fn check_outcome(found: &Outcome, expected: &expected::Outcome, limit: usize
     assert_eq!(worth, (expected.novel, expected.priority), "{:?}", found.verdict);
     let all_copies = check_cut(&found.copies, &expected.copies, limit);
     let all_near = check_cut(&found.near, &expected.near, limit);
+    check_original(found, expected);
     if expected.copies.len() + expected.near.len() < limit || !all_copies || !all_near {
         assert_eq!(found.complete, all_copies && all_near, "{found:#?} of {expected:#?}");
+    }
+}
+
+/// The original is that of the pages that are named which was first seen with its content, if that was
+/// before the page itself; then the first in SURT order.
+fn check_original(found: &Outcome, expected: &expected::Outcome) {
+    let copies = found.copies.iter().map(|copy| (copy.first, &copy.url, 0));
+    let near = found.near.iter().map(|near| (near.first, &near.url, near.distance));
+    let first = copies.chain(near).min_by_key(|(first, url, _)| (*first, Place::of(url)));
+    let original = found.original.as_ref();
+    match first {
+        Some((first, ..)) if first > expected.since => assert_eq!(original, None),
+        Some((first, url, distance)) if first < expected.since => {
+            let original = original.map(|of| (&of.url, of.distance));
+            assert_eq!(original, Some((url, distance)), "{found:#?}");
+        }
+        // SURT order decides between it and the page, whose URL is not known here.
+        Some((_, url, _)) => assert!(original.is_none_or(|of| of.url == *url), "{found:#?}"),
+        None => assert_eq!(original, None),
     }
 }
 

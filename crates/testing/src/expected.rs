@@ -16,6 +16,20 @@ impl From<&simkeep::Near> for Near {
     }
 }
 
+/// Another page near what a visit saw, and when it was first seen with what it has in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearDuplicate {
+    pub near: Near,
+    pub first: i64,
+}
+
+impl From<&simkeep::NearDuplicate> for NearDuplicate {
+    fn from(of: &simkeep::NearDuplicate) -> NearDuplicate {
+        let (url, distance, fingerprint) = (of.url.clone(), of.distance, of.fingerprint);
+        NearDuplicate { near: Near { url, distance, fingerprint }, first: of.first }
+    }
+}
+
 /// Another page with the same digest, and when it was first seen with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExactCopy {
@@ -37,7 +51,9 @@ pub struct Outcome {
     pub priority: f64,
     pub also: bool,
     pub copies: Vec<ExactCopy>,
-    pub near: Vec<Near>,
+    pub near: Vec<NearDuplicate>,
+    /// When the page was first seen with what the visit saw.
+    pub since: i64,
 }
 
 /// Of a request.

@@ -259,3 +259,20 @@ pub(super) fn version_at(entries: &[Entry]) -> Option<(Visit, Vec<Content>)> {
     let contents = best.into_values().map(|(_, content)| content).collect();
     (!gone(entries)).then_some((*last, contents))
 }
+
+/// When a page with these entries was first seen with a content that has some of these fingerprints or
+/// their digest, not before its first visit; `None` if it never was.
+pub fn since(entries: &[Entry], of: &[Content]) -> Option<i64> {
+    let is_it = |content: &Content| {
+        of.iter().any(|own| match own.digest {
+            Some(_) => content.digest == own.digest,
+            None => {
+                own.compared().is_some()
+                    && (own.epoch, own.compared()) == (content.epoch, content.compared())
+            }
+        })
+    };
+    let seen = entries.iter().filter(|entry| entry.content().as_ref().is_some_and(is_it));
+    let first = entries.iter().filter_map(Entry::visit).map(|visit| visit.time).min();
+    seen.map(Entry::time).min().map(|time| first.map_or(time, |first| time.max(first)))
+}

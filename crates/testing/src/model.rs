@@ -10,10 +10,10 @@ use simkeep::{
 };
 
 use super::changes::{Compared, comparisons, is_novel};
-use super::expected::{Answer, ExactCopy, Near, Outcome, Page};
+use super::expected::{Answer, ExactCopy, Near, NearDuplicate, Outcome, Page};
 use super::fold::{
     History, Roles, content_modified, contents, gone, history_by, in_force, judge_by, same_digest,
-    version_at, weight as weight_of,
+    since, version_at, weight as weight_of,
 };
 
 use super::pages::{PREFIXES, Place};
@@ -122,10 +122,21 @@ impl Model {
         }
         copies.sort();
         near.sort_by_key(|near| (near.distance, Place::of(&near.url), near.fingerprint));
+        let first = |near: Near| {
+            let entries = self.entries_of(&near.url);
+            let first = since(&entries, &in_force(&entries).0).expect("it has it in force");
+            NearDuplicate { first, near }
+        };
+        let near = near.into_iter().map(first).collect();
+        let own: Vec<Content> = visit.seen.content().copied().into_iter().chain(also).collect();
+        let first = before.iter().filter_map(Entry::visit).map(|visit| visit.time).min();
+        let since = since(&before, &own).map_or(visit.time, |before| {
+            before.min(visit.time).max(first.map_or(visit.time, |first| first.min(visit.time)))
+        });
         let also = restated.is_some_and(|restated| self.state(url, restated));
         let copy = |(first, place): (i64, Place)| ExactCopy { url: place.url, first };
         let copies = copies.into_iter().map(copy).collect();
-        Outcome { verdict, novel, priority, also, copies, near }
+        Outcome { verdict, novel, priority, also, copies, near, since }
     }
 
     /// Takes in what is restated, if it is news.

@@ -1,6 +1,7 @@
 //! Clusters of pages.
 
 mod bad_input;
+mod old_ways;
 mod thesis;
 mod worlds;
 

@@ -7,6 +7,8 @@ pub(super) const HELP: &str = "Examples:
   simkeep cluster --members --min-size 10
   simkeep cluster --by-page -o leaders.jsonl.zst
   simkeep cluster --at 2024-05-01
+  simkeep cluster --changes 2024-05-01..2024-06-01
+  simkeep cluster https://example.com/terms
   simkeep cluster --balls -k 3
   simkeep cluster --components -k 3
 
@@ -27,6 +29,11 @@ Lists:
                 most, when the leader was first seen with what it shows, the leader
   --members     below each cluster its pages: the leader first, then by distance
   --by-page     a line a page, in SURT order: distance, pages of the cluster, the page, its leader
+
+  --changes     a line for each page that is led by another at the later time: why (new, gone, changed by
+                so many bits, its leader is gone, its leader changed, outranked), the page, who led it
+                and who leads it
+  URL           the cluster of one page, by searches around it: the leader first, then by distance
 
 Counts instead of lists:
   --balls       every page leads: for each distance how many pages are within it of a page on average and

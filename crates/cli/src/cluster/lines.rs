@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::cluster::{Cluster, ClusteredPage, Clusters};
+use simkeep::cluster::{Cluster, ClusteredPage, Clusters, PageCluster};
 
-use super::counts;
+use super::{changes, counts};
 use crate::json::{Fingerprint, Saw, Time};
 
-/// The whole, a cluster, or a page; or of counts, those of a distance, or a component.
+/// The whole, a cluster, or a page; of counts, those of a distance, or a component; a change; or the
+/// cluster of one page.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
@@ -17,6 +18,8 @@ pub(crate) enum Line<'a> {
     Balls(counts::OfBalls),
     Components(counts::OfComponents),
     Component(counts::OfComponent<'a>),
+    Change(changes::OfChange<'a>),
+    One(One<'a>),
 }
 
 /// The clusters of a store.
@@ -62,6 +65,25 @@ pub(crate) struct OfPage<'a> {
     leader: &'a str,
     /// How many pages the cluster has.
     size: u64,
+}
+
+/// The cluster of one page.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct One<'a> {
+    #[serde(flatten)]
+    cluster: OfCluster<'a>,
+    /// The leader first, then by distance.
+    members: Vec<OfPage<'a>>,
+    /// Whether no page is missing, and no other can lead.
+    complete: bool,
+    saw: Saw,
+}
+
+impl<'a> One<'a> {
+    pub(super) fn of(of: &'a PageCluster, saw: Saw) -> One<'a> {
+        let members = of.pages.iter().map(OfPage::from).collect();
+        One { cluster: OfCluster::from(&of.cluster), members, complete: of.complete, saw }
+    }
 }
 
 impl Whole {

@@ -1,5 +1,6 @@
 //! `cluster`: pages with nearly the same content, and the one that leads them.
 
+mod changes;
 mod counts;
 mod help;
 mod lines;
@@ -11,7 +12,7 @@ use clap::Args;
 use simkeep::cluster::{ClusteredPage, Clustering, Clusters, Ranking};
 use simkeep::{Prefix, Reader, Snapshot};
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
 use super::json::Saw;
 use super::near::sought;
@@ -19,10 +20,11 @@ use super::output::{Output, write_object};
 use super::packed::PackedFile;
 use super::table::{Table, left, right};
 use super::words::{bytes, count, many};
-use super::{Common, time};
+use super::{Common, spelling, time};
+use changes::Span;
 use help::HELP;
 pub(super) use lines::Line;
-use lines::{OfCluster, OfPage, Whole};
+use lines::{OfCluster, OfPage, One, Whole};
 use simkeep_archive::escape;
 
 /// Put pages with nearly the same text into clusters, each with a page that leads it
@@ -32,6 +34,9 @@ use simkeep_archive::escape;
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub(super) struct Cluster {
+    /// Show the cluster of this page only
+    #[arg(conflicts_with_all = ["members", "by_page", "balls", "components", "changes", "output", "limit", "min_size"])]
+    url: Option<String>,
     /// How far pages may be from their leader [default: what the recipe advises, 3 for most]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
@@ -60,6 +65,9 @@ pub(super) struct Cluster {
     /// List pages in SURT order, each with its leader
     #[arg(long, conflicts_with = "limit")]
     by_page: bool,
+    /// List the pages that are led by others than at an earlier time, and why: FROM, or FROM..TO
+    #[arg(long, value_name = "TIMES", value_parser = Span::parse, conflicts_with_all = ["at", "members", "by_page", "limit", "balls", "components", "output", "min_size"])]
+    changes: Option<Span>,
     /// Count how many pages are within each distance of each page
     #[arg(long, conflicts_with_all = ["members", "by_page", "limit", "components", "output", "rule", "min_size"])]
     balls: bool,
@@ -95,6 +103,12 @@ impl Cluster {
         if self.components {
             return counts::components(&snapshot, &asked, common.json, output);
         }
+        if let Some(span) = self.changes {
+            return changes::changes(&snapshot, (&asked, span), common.json, output);
+        }
+        if let Some(url) = &self.url {
+            return self.one(url, (&reader, &snapshot, &asked), common, output);
+        }
         let clusters = watched(|progress| snapshot.clusters(&asked, progress))?;
         match &self.output {
             Some(path) => {
@@ -126,6 +140,47 @@ impl Cluster {
             .under(self.under.clone())
             .memory_bytes(self.memory.saturating_mul(1 << 20))
             .scratch(self.scratch.clone()))
+    }
+
+    /// The cluster of one page.
+    fn one(
+        &self,
+        url: &str,
+        (reader, snapshot, asked): (&Reader, &Snapshot, &Clustering),
+        common: &Common,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let Some(found) = snapshot.cluster_of(url, asked)? else {
+            say(&match snapshot.latest(url)? {
+                None => spelling::unknown(snapshot, url)?,
+                Some(_) => {
+                    "this page has no text in force whose fingerprint can be compared".to_owned()
+                }
+            });
+            return Ok(Exit::Nothing);
+        };
+        if common.json {
+            output.object(&Line::One(One::of(&found, Saw::of(reader))))?;
+            return Ok(Exit::Done);
+        }
+        let clock = common.clock();
+        output.line(&format!(
+            "{} within {}, led since {}",
+            many(found.cluster.pages, "page", "pages"),
+            many(found.cluster.widest.into(), "bit", "bits"),
+            clock.show(found.cluster.first_seen),
+        ))?;
+        let mut table = Table::new([right("bits"), left("URL")]);
+        for page in &found.pages {
+            table.row([page.distance.to_string(), escape::whole(&page.url)], output)?;
+        }
+        table.end(output)?;
+        if !found.complete {
+            output.note(
+                "so many pages are near it that not all could be looked at: see the whole list",
+            )?;
+        }
+        Ok(Exit::Done)
     }
 
     /// The clusters as a whole, in words.

@@ -5,6 +5,7 @@
 mod archive;
 mod ask;
 mod backup;
+mod cluster;
 mod df;
 mod diff;
 mod digest;

@@ -1,0 +1,163 @@
+//! Clusters: lists, counts, changes and the cluster of one page.
+
+use serde_json::{Value, json};
+
+use super::Place;
+
+/// Pages around two texts: `a` leads `b`, `c` and `d\u{202e}`, of which `b` changes; `x` has a copy.
+fn store() -> Place {
+    let place = Place::new();
+    let pages = [
+        ("a", "2024-01-01", 0x0f_u64),
+        ("b", "2024-01-02", 0x0e),
+        ("c", "2024-01-03", 0x1f),
+        ("d\u{202e}", "2024-01-04", 0x0f),
+        ("x", "2024-01-01", 0xffff << 32),
+        ("y", "2024-01-02", 0xffff << 32),
+        ("z", "2024-01-02", 0xaaaa_aaaa_0000_0000),
+        ("b", "2024-02-01", 0xfffd << 32),
+    ];
+    let lines = pages.map(|(page, time, fingerprint)| {
+        let url = format!("https://example.com/{page}");
+        json!({"url": url, "t": time, "fingerprint": format!("{fingerprint:016x}")}).to_string()
+    });
+    let file = place.write("pages.jsonl", lines.join("\n"));
+    place.done(&["load", &file]);
+    place
+}
+
+/// What follows the host in URLs, and nothing where there is none.
+fn last(url: &Value) -> &str {
+    url.as_str().map_or("-", |url| url.trim_start_matches("https://example.com/"))
+}
+
+#[test]
+fn clusters_are_listed_by_size_with_their_pages_and_by_page() {
+    let place = store();
+    let shown = place.done(&["cluster"]);
+    let lines: Vec<&str> = shown.lines().collect();
+    let whole = "7 pages, 5 fingerprints, within 3 bits, first-seen leads: 3 clusters, 2 of two pages or \
+                 more";
+    assert_eq!(lines[0], whole);
+    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>()[..4], ["3", "0", "to", "1"]);
+    assert!(lines[1].ends_with("2024-01-01 00:00  https://example.com/a"), "{shown}");
+    assert!(lines[2].ends_with("https://example.com/x"), "{shown}");
+    let shown = place.done(&["cluster", "--members"]);
+    assert!(shown.contains("d\\u{202e}"), "{shown}");
+    let of = |args: &[&str]| -> Vec<String> {
+        let objects = place.run(&[&["cluster", "--json"], args].concat()).objects();
+        let line = |page: &Value| {
+            let (url, leader) = (last(&page["url"]), last(&page["leader"]));
+            format!("{url}{leader}{}", page["distance"])
+        };
+        objects[1..].iter().map(line).collect()
+    };
+    let pages = ["aa0", "bx1", "ca1", "d\u{202e}a0", "xx0", "yx0", "zz0"];
+    assert_eq!(of(&["--by-page", "--min-size", "1"]), pages);
+    assert_eq!(of(&["--by-page"]), pages[..6]);
+    assert_eq!(of(&["--members"]), ["aa0", "d\u{202e}a0", "ca1", "xx0", "yx0", "bx1"]);
+    assert_eq!(of(&["--members", "--limit", "1"]), ["aa0", "d\u{202e}a0", "ca1"]);
+    let found = of(&["--by-page", "--rule", "newest", "--min-size", "1"]);
+    assert_eq!([&found[0][..], &found[2][..]], ["ad\u{202e}0", "cd\u{202e}1"]);
+    let at = of(&["--by-page", "--at", "2024-01-15"]);
+    assert_eq!(at, ["aa0", "ba1", "ca1", "d\u{202e}a0", "xx0", "yx0"]);
+    assert_eq!(of(&["--by-page", "--at", "2024-01-02", "--min-size", "1"]), ["aa0", "ba1", "xx0"]);
+}
+
+#[test]
+fn lines_go_to_a_file_that_is_there_when_it_is_whole() {
+    let place = store();
+    let printed = place.done(&["cluster", "--by-page", "--json"]);
+    let said = place.done(&["cluster", "--by-page", "-o", "leaders.jsonl.zst"]);
+    assert!(said.contains("7 lines written to leaders.jsonl.zst"), "{said}");
+    let packed = std::fs::read(place.path("leaders.jsonl.zst")).unwrap();
+    let written = zstd::decode_all(&packed[..]).unwrap();
+    assert_eq!(String::from_utf8(written).unwrap(), printed);
+    let ran = place.run(&["cluster", "-o", "nowhere/leaders.jsonl"]);
+    assert_eq!(ran.code, 5);
+    assert!(ran.err.contains("cannot write nowhere/leaders.jsonl"), "{}", ran.err);
+    let ran = place.run(&["cluster", "--scratch", "nowhere", "--memory", "0"]);
+    assert_eq!(ran.code, 0, "so few pages need no scratch files: {}", ran.err);
+}
+
+#[test]
+fn one_page_is_shown_with_its_cluster() {
+    let place = store();
+    let one = &place.run(&["cluster", "https://example.com/c", "--json"]).objects()[0];
+    assert_eq!(
+        (last(&one["leader"]), &one["size"], &one["complete"]),
+        ("a", &json!(3), &json!(true))
+    );
+    let members: Vec<&str> =
+        one["members"].as_array().unwrap().iter().map(|page| last(&page["url"])).collect();
+    assert_eq!(members, ["a", "d\u{202e}", "c"]);
+    let shown = place.done(&["cluster", "https://example.com/c"]);
+    assert!(shown.starts_with("3 pages within 1 bit, led since 2024-01-01 00:00\n"), "{shown}");
+    let ran = place.run(&["cluster", "example.com/c"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("https://example.com/c is"), "{}", ran.err);
+}
+
+#[test]
+fn who_is_led_by_another_is_told_with_the_reason() {
+    let place = store();
+    let of = |times: &str| -> Vec<String> {
+        let objects = place.run(&["cluster", "--changes", times, "--json"]).objects();
+        let line = |change: &Value| {
+            let [url, before, after] =
+                ["url", "led_before", "led_after"].map(|key| last(&change[key]));
+            format!(
+                "{url} {before} {after} {} {}",
+                change["why"].as_str().unwrap(),
+                change["distance"]
+            )
+        };
+        objects.iter().map(line).collect()
+    };
+    assert_eq!(of("2024-01-15"), ["b a x changed 18"]);
+    assert_eq!(of("2024-01-15..2024-01-16"), [""; 0]);
+    let new = ["c - a new null", "d\u{202e} - a new null"];
+    assert_eq!(of("2024-01-02..2024-01-15"), new);
+    let shown = place.done(&["cluster", "--changes", "2024-01-15"]);
+    let said =
+        "changed by 18 bits  https://example.com/b  https://example.com/a  https://example.com/x\n";
+    assert_eq!(shown, said);
+    place.ingest(
+        "{\"url\": \"https://example.com/a\", \"t\": \"2024-03-01\", \"seen\": \"gone\"}\n",
+    );
+    let gone = ["a a - gone null", "c a c leader-gone null", "d\u{202e} a c leader-gone null"];
+    assert_eq!(of("2024-02-15"), gone);
+}
+
+#[test]
+fn balls_and_components_are_counted() {
+    let place = store();
+    let labels = "https://example.com/a\tone\nhttps://example.com/c\tone\nhttps://example.com/x\ttwo\n\
+                  https://example.com/y\tthree\nhttps://nowhere.example/\tfour\n";
+    let labels = place.write("labels.tsv", labels);
+    let balls =
+        place.run(&["cluster", "--balls", "-k", "2", "--labels", &labels, "--json"]).objects();
+    let sizes: Vec<_> = balls.iter().map(|of| (&of["within"], &of["largest"])).collect();
+    assert_eq!(sizes, [(&json!(0), &json!(2)), (&json!(1), &json!(3)), (&json!(2), &json!(3))]);
+    // Two pages each have one fingerprint; then c and b come to them.
+    assert_eq!(balls[0]["by_size"], json!([3, 4]));
+    assert_eq!(balls[1]["by_size"], json!([1, 6]));
+    assert_eq!(balls[1]["average_size"], json!(2.714));
+    let pairs: Vec<_> =
+        balls.iter().map(|of| (&of["labelled_pairs"], &of["equal_share"])).collect();
+    assert_eq!(pairs[0], (&json!(1), &json!(0.0)));
+    assert_eq!(pairs[1], (&json!(2), &json!(0.5)));
+    let shown = place.done(&["cluster", "--components"]);
+    assert!(
+        shown.starts_with("7 pages in 3 components that hang together by steps of 3 bits"),
+        "{shown}"
+    );
+    let found = place.run(&["cluster", "--components", "--json"]).objects();
+    assert_eq!(
+        (&found[0]["components"], &found[1]["size"], &found[1]["widest"]),
+        (&json!(3), &json!(3), &json!(1))
+    );
+    let ran = place.run(&["cluster", "--balls", "--labels", &place.write("bad.tsv", "a\n")]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.err.contains("bad.tsv, line 1"), "{}", ran.err);
+}

@@ -1,0 +1,213 @@
+//! How clusters changed between two times: which pages are led by others now, and why.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::clustering::Clustering;
+use super::clusters::{ClusteredPage, ClusteredPages, Clusters};
+use crate::error::Result;
+use crate::page::surt;
+use crate::progress::Progress;
+use crate::store::Snapshot;
+
+/// The clusters of two times, from [`Snapshot::cluster_changes`].
+#[derive(Debug)]
+pub struct ClusterChanges {
+    before: Clusters,
+    after: Clusters,
+}
+
+/// That a page is led by another than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClusterChange {
+    /// The page.
+    pub url: Arc<str>,
+    /// The page that led it, perhaps itself; `None` if it was in no cluster.
+    pub before: Option<Arc<str>>,
+    /// The page that leads it now; `None` if it is in no cluster.
+    pub after: Option<Arc<str>>,
+    /// Why.
+    pub why: WhyLed,
+}
+
+/// Why a page is led by another than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhyLed {
+    /// The page had no version in force before.
+    New,
+    /// The page has no version in force any more.
+    Gone,
+    /// The page itself changed.
+    Changed {
+        /// By so many bits.
+        bits: u32,
+    },
+    /// The page that led it has no version in force any more.
+    LeaderGone,
+    /// The page that led it changed.
+    LeaderChanged {
+        /// By so many bits.
+        bits: u32,
+    },
+    /// It and the page that led it are as they were: others came or went, or rank before these by now.
+    Outranked,
+}
+
+impl Snapshot {
+    /// Compares the clusters of two times, of which the later may be now (`None`). Costs
+    /// [`clusters`](Snapshot::clusters) twice, of which each takes half of the memory. What was
+    /// forgotten never was, at neither time.
+    ///
+    /// ```
+    /// use simkeep::cluster::{Clustering, WhyLed};
+    /// use simkeep::{Observation, Options, Progress, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (time, url, fingerprint) in [(1, "a", 0b00), (2, "b", 0b01), (3, "a", 0xffff)] {
+    ///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+    /// }
+    /// let asked = Clustering::within(3);
+    /// let changes = store.snapshot().cluster_changes(&asked, 2, None, &Progress::default())?;
+    /// let all: Vec<_> = changes.iter()?.collect::<Result<_, _>>()?;
+    /// assert_eq!(all.len(), 1);
+    /// assert_eq!((&*all[0].url, all[0].before.as_deref()), ("b", Some("a")));
+    /// assert_eq!(all[0].why, WhyLed::LeaderChanged { bits: 16 });
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`clusters`](Snapshot::clusters).
+    pub fn cluster_changes(
+        &self,
+        asked: &Clustering,
+        from: i64,
+        to: Option<i64>,
+        progress: &Progress,
+    ) -> Result<ClusterChanges> {
+        let asked = asked.clone().memory_bytes(asked.memory() / 2);
+        let before = self.clusters(&asked.clone().at(from), progress)?;
+        let after = self.clusters(&asked.at(to), progress)?;
+        Ok(ClusterChanges { before, after })
+    }
+}
+
+impl ClusterChanges {
+    /// The clusters of the earlier time.
+    pub fn before(&self) -> &Clusters {
+        &self.before
+    }
+
+    /// The clusters of the later time.
+    pub fn after(&self) -> &Clusters {
+        &self.after
+    }
+
+    /// The pages that are led by others than before, in SURT order.
+    ///
+    /// # Errors
+    ///
+    /// If a scratch file cannot be written, or is damaged.
+    pub fn iter(&self) -> Result<ClusterChangesIter<'_>> {
+        let [before, after] = [&self.before, &self.after].map(|of| of.by_page(1));
+        let mut changes = ClusterChangesIter {
+            changes: self,
+            before: Side { pages: before?, next: None },
+            after: Side { pages: after?, next: None },
+        };
+        changes.before.advance()?;
+        changes.after.advance()?;
+        Ok(changes)
+    }
+}
+
+/// Pages that are led by others than before, from [`ClusterChanges::iter`]. It ends after an error.
+#[derive(Debug)]
+pub struct ClusterChangesIter<'c> {
+    changes: &'c ClusterChanges,
+    before: Side<'c>,
+    after: Side<'c>,
+}
+
+/// The pages of one time, of which the next is held, with its key.
+#[derive(Debug)]
+struct Side<'c> {
+    pages: ClusteredPages<'c>,
+    next: Option<(Vec<u8>, ClusteredPage)>,
+}
+
+impl Side<'_> {
+    /// Takes the next page, and looks for the one after it.
+    fn advance(&mut self) -> Result<Option<ClusteredPage>> {
+        let next = self.pages.next().transpose()?;
+        let next = next.map(|page| (surt::key_of(&page.url), page));
+        Ok(std::mem::replace(&mut self.next, next).map(|(_, page)| page))
+    }
+
+    fn place(&self) -> Option<(&[u8], &str)> {
+        self.next.as_ref().map(|(key, page)| (key.as_slice(), &*page.url))
+    }
+}
+
+impl ClusterChangesIter<'_> {
+    fn find(&mut self) -> Result<Option<ClusterChange>> {
+        loop {
+            let order = match (self.before.place(), self.after.place()) {
+                (None, None) => return Ok(None),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(before), Some(after)) => before.cmp(&after),
+            };
+            let before = if order.is_le() { self.before.advance()? } else { None };
+            let after = if order.is_ge() { self.after.advance()? } else { None };
+            let why = match (&before, &after) {
+                (Some(before), Some(after)) if before.leader == after.leader => continue,
+                (Some(before), Some(after)) => self.why(before, after)?,
+                (None, _) => WhyLed::New,
+                (_, None) => WhyLed::Gone,
+            };
+            let Some(url) = before.as_ref().or(after.as_ref()).map(|page| Arc::clone(&page.url))
+            else {
+                continue;
+            };
+            let [before, after] = [before, after].map(|page| page.map(|page| page.leader));
+            return Ok(Some(ClusterChange { url, before, after, why }));
+        }
+    }
+
+    /// Why a page that is in a cluster at both times is led by another.
+    fn why(&self, before: &ClusteredPage, after: &ClusteredPage) -> Result<WhyLed> {
+        let bits = (before.fingerprint ^ after.fingerprint).count_ones();
+        if bits > 0 {
+            return Ok(WhyLed::Changed { bits });
+        }
+        let leader = &before.leader;
+        let [then, now] =
+            [&self.changes.before, &self.changes.after].map(|of| of.fingerprint(leader));
+        Ok(match (then?, now?) {
+            (_, None) => WhyLed::LeaderGone,
+            (Some(then), Some(now)) if then != now => {
+                WhyLed::LeaderChanged { bits: (then ^ now).count_ones() }
+            }
+            _ => WhyLed::Outranked,
+        })
+    }
+}
+
+impl Iterator for ClusterChangesIter<'_> {
+    type Item = Result<ClusterChange>;
+
+    fn next(&mut self) -> Option<Result<ClusterChange>> {
+        let found = self.find();
+        if found.is_err() {
+            (self.before.next, self.after.next) = (None, None);
+        }
+        found.transpose()
+    }
+}
