@@ -3,6 +3,7 @@
 
 #![cfg(test)]
 
+mod clusters;
 #[cfg(not(narrow_hash))]
 mod df;
 #[cfg(not(narrow_hash))]

@@ -7,7 +7,7 @@ use simkeep::cluster::{ClusterChange, Clustering, WhyLed};
 use simkeep_archive::escape;
 
 use super::lines::Line;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, say};
 use crate::gauge::watched;
 use crate::output::Output;
 use crate::table::{Table, left};
@@ -105,6 +105,9 @@ pub(super) fn changes(
         table.row([why(change.why), escape::whole(&change.url), before, after], output)?;
     }
     table.end(output)?;
+    if exit == Exit::Nothing {
+        say("no page is led by another than at the earlier time");
+    }
     Ok(exit)
 }
 

@@ -1,0 +1,127 @@
+//! Clusters take the memory that they are given, however many pages there are, and leave nothing behind;
+//! crowds and chains cost little more than as many strangers.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use simkeep::cluster::Clustering;
+use simkeep::load::LoadOptions;
+use simkeep::{Epoch, Error, Observation, Progress, Query, Result, Snapshot, Store};
+
+use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::{choice, small};
+
+const MEMORY_BYTES: usize = 4 << 20;
+
+/// Beside the memory that is asked for: buffers of scratch files, frames, and a page of each segment.
+const BESIDE_BYTES: usize = 28 << 20;
+
+/// A store of pages with these fingerprints, ranked in their order.
+fn store(dir: &Path, fingerprints: impl Iterator<Item = u64>) -> Store {
+    let store = Store::create(dir.join("store"), small()).unwrap();
+    let pages: Vec<(String, u64)> = fingerprints
+        .enumerate()
+        .map(|(n, print)| (format!("https://host{}.example/some/path/{n}", n % 97), print))
+        .collect();
+    let seen = (0..).zip(&pages).map(|(time, (url, print))| {
+        Result::Ok(Observation::content(url, time, *print, Epoch::from_number(0)))
+    });
+    store.load(seen, LoadOptions::default().segment_pages(1 << 20)).unwrap();
+    store
+}
+
+/// Three in ten are near others.
+fn strangers(pages: u64) -> impl Iterator<Item = u64> {
+    (0..pages).map(|page| {
+        let of = if page % 10 < 3 { page / 100 } else { page };
+        let mut choose = choice(of);
+        choose(u64::MAX) ^ if page % 10 < 3 { 1 << (page % 64) } else { 0 }
+    })
+}
+
+fn asked(k: u32, scratch: &Path) -> Clustering {
+    Clustering::within(k).memory_bytes(MEMORY_BYTES).scratch(Some(scratch.to_owned()))
+}
+
+/// The most that is taken to put so many pages into clusters and to list them in two orders.
+fn most(pages: u64) -> usize {
+    let dir = tempfile::tempdir().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let store = store(dir.path(), strangers(pages));
+    let view = store.snapshot();
+    let (count, most) = most_taken(|| {
+        let clusters = view.clusters(&asked(3, scratch.path()), &Progress::default()).unwrap();
+        assert_eq!(clusters.pages(), pages);
+        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0, "files have no names");
+        assert_eq!(clusters.by_page(1).unwrap().map(Result::unwrap).count() as u64, pages);
+        assert_eq!(clusters.by_cluster(1).unwrap().map(Result::unwrap).count() as u64, pages);
+        clusters.by_size(1).unwrap().map(Result::unwrap).count() as u64
+    });
+    assert!(count > pages / 2, "{count}");
+    most
+}
+
+#[test]
+fn clusters_take_the_memory_that_they_are_given() {
+    let _alone = alone();
+    let [few, many] = [100_000, 400_000].map(most);
+    assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
+    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 400,000 pages, {few} for 100,000");
+}
+
+#[test]
+fn a_place_for_scratch_files_that_is_not_there_is_an_error_that_names_it() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let store = store(dir.path(), strangers(60_000));
+    let nowhere = dir.path().join("nowhere");
+    let refused =
+        store.snapshot().clusters(&asked(3, &nowhere).memory_bytes(0), &Progress::default());
+    let Err(error @ Error::Io { .. }) = refused else { panic!("{refused:?}") };
+    let error = error.to_string();
+    assert!(error.contains("a scratch file in") && error.contains("nowhere"), "{error}");
+}
+
+/// How long clusters take.
+fn took(view: &Snapshot, k: u32) -> Duration {
+    let scratch = tempfile::tempdir().unwrap();
+    let start = Instant::now();
+    let clusters = view.clusters(&asked(k, scratch.path()), &Progress::default()).unwrap();
+    assert!(!clusters.is_empty());
+    start.elapsed()
+}
+
+#[test]
+fn crowds_and_chains_cost_little_more_than_strangers() {
+    let _alone = alone();
+    const PAGES: u64 = 20_000;
+    let of = |k: u32, fingerprints: Box<dyn Iterator<Item = u64>>| {
+        let dir = tempfile::tempdir().unwrap();
+        let store = store(dir.path(), fingerprints);
+        let view = store.snapshot();
+        let least = (0..3).map(|_| took(&view, k)).min().unwrap();
+        (least, dir, view)
+    };
+    let even = |k| of(k, Box::new((0..PAGES).map(|n| choice(n)(u64::MAX)))).0;
+    let mut choose = choice(7);
+    let mut at = choose(u64::MAX);
+    let walk: Vec<u64> = (0..PAGES)
+        .map(|_| {
+            at ^= 1 << choose(64);
+            at
+        })
+        .collect();
+    let centre = choose(u64::MAX);
+    let ball: Vec<u64> =
+        (0..PAGES).map(|_| (0..4).fold(centre, |near, _| near ^ 1 << choose(64))).collect();
+    let equal = of(3, Box::new(std::iter::repeat_n(7, PAGES as usize))).0;
+    let [even_3, walk] = [even(3), of(3, Box::new(walk.into_iter())).0];
+    assert!(equal < 10 * even_3, "{equal:?} for equal ones, {even_3:?} for others");
+    assert!(walk < 10 * even_3, "{walk:?} for a walk, {even_3:?} for others");
+    let (ball, _dir, view) = of(8, Box::new(ball.into_iter()));
+    let start = Instant::now();
+    view.all_pairs(&Query::new(0, 8), &Progress::default(), |_| ControlFlow::Continue(())).unwrap();
+    let join = start.elapsed();
+    assert!(10 * ball < join, "{ball:?} for clusters, {join:?} for all pairs");
+}
