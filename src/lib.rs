@@ -136,9 +136,10 @@ pub use bug::Bug;
 pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, Result};
 pub use page::{
-    Changes, Content, Digest, Distance, Entry, Epoch, EpochInfo, LastChange, Observation, Prefix,
-    PrefixError, Request, RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen,
-    Terms, UrlError, Verdict, Visit, WeighOutcome, Weighed, Weighing, Weight,
+    Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
+    GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError, Property, Request,
+    RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, Terms, UrlError, Verdict,
+    Visit, Weight,
 };
 pub use progress::{Progress, Stage};
 pub use store::{

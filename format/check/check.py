@@ -43,7 +43,7 @@ def check_examples() -> None:
 
 def check_golden(store: Store) -> None:
     """The golden store holds what was written down while it was made."""
-    for line in map(json.loads, (GOLDEN / "v4.jsonl").read_text().splitlines()):
+    for line in map(json.loads, (GOLDEN / "v5.jsonl").read_text().splitlines()):
         if "visits" in line:
             expected = [golden_entry(*visit) for visit in line["visits"]]
             same(store.entries[line["url"]], expected, line["url"])
@@ -60,18 +60,20 @@ def golden_entry(
     epoch: int | None = None,
     modified: int | None = None,
     weight: float | None = None,
+    page_class: int | None = None,
 ) -> Entry:
     of = bytes.fromhex(digest) if digest else None
     number = int(fingerprint, 16) if fingerprint else None
     content = None if epoch is None else Content(of, number, epoch)
-    return Entry(time, seen.replace(" ", "-"), content, of, status, modified, tool.f32(weight))
+    weight = tool.f32(weight)
+    return Entry(time, seen.replace(" ", "-"), content, of, status, modified, weight, page_class)
 
 
 def check_browsers(read: dict[str, Any], cells: Path) -> None:
     """The pages also make parsers for browsers, whose numbers have fewer bits."""
-    files = [("segment", path) for store in (GOLDEN / "v4", cells) for path in store.glob("segments/*")]
-    files += [("df", GOLDEN / "words.df"), ("lock", GOLDEN / "v4/LOCK")]
-    files += [("snapshot", GOLDEN / "v4/SNAPSHOT")]
+    files = [("segment", path) for store in (GOLDEN / "v5", cells) for path in store.glob("segments/*")]
+    files += [("df", GOLDEN / "words.df"), ("lock", GOLDEN / "v5/LOCK")]
+    files += [("snapshot", GOLDEN / "v5/SNAPSHOT")]
     arguments = [text for name, path in files for text in (f"simkeep_{name}", str(path))]
     script = str(pages.HERE / "browse.js")
     subprocess.run(["node", script, *arguments], input=json.dumps(read), text=True, check=True)
@@ -83,7 +85,7 @@ class Checks:
     def __init__(self, shapes: Path, folder: Path) -> None:
         # The tool opens it, and must not change what is checked in.
         golden = folder / "golden"
-        shutil.copytree(GOLDEN / "v4", golden)
+        shutil.copytree(GOLDEN / "v5", golden)
         made = [folder / scene.__name__ for scene in SCENES]
         for scene, path in zip(SCENES, made):
             scene(path)

@@ -14,7 +14,7 @@ class Content(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A visit, restated content, or a weight."""
+    """A visit, restated content, a weight, or a class."""
 
     time: int
     seen: str
@@ -23,6 +23,7 @@ class Entry(NamedTuple):
     status: int | None = None
     modified: int | None = None
     weight: float | None = None
+    page_class: int | None = None
 
     @property
     def is_visit(self) -> bool:
@@ -33,6 +34,7 @@ class Entry(NamedTuple):
         content = self.content
         seen = "content" if self.seen == "restated" else self.seen
         values = (
+            self.page_class,
             self.weight,
             self.digest,
             content.epoch & 0xFFFFFF if content and self.seen == "restated" else None,
@@ -55,6 +57,9 @@ def decode(entries: list[Any]) -> list[Entry]:
         time += step * (1000 if tag.in_seconds else 1)
         if tag.is_weight:
             found.append(Entry(time, "weighed", weight=raw.weight))
+            continue
+        if tag.is_class:
+            found.append(Entry(time, "classed", page_class=raw.page_class.value))
             continue
         digest = raw.digest if tag.has_digest else None
         seen = SEEN[tag.seen]

@@ -27,6 +27,7 @@ class Head(NamedTuple):
     settled: Entry | None
     modified: tuple[int, int] | None
     weighed: tuple[int, float] | None
+    classed: tuple[int, int] | None
     contents: list[Known]
 
     @property
@@ -82,6 +83,7 @@ def head_of(entries: list[Entry], carried: Any = None) -> Head | None:
     firsts = [entry.time for entry in visits]
     dates = []
     weights = [(entry.time, entry.weight) for entry in entries if entry.weight is not None]
+    classes = [(entry.time, entry.page_class) for entry in entries if entry.page_class is not None]
     if carried is not None:
         others = decode(carried.entries.entries)
         contents = carried.num_contents.value
@@ -99,6 +101,8 @@ def head_of(entries: list[Entry], carried: Any = None) -> Head | None:
             dates.append((time, time - carried.modified_earlier.value))
         if carried.has_weighed:
             weights.append((first + carried.weighed.value, carried.weight))
+        if carried.has_classed:
+            classes.append((first + carried.classed.value, carried.page_class.value))
     if not count:
         return None
     settled = [entry for entry in visits if entry.seen != "failed"]
@@ -112,5 +116,6 @@ def head_of(entries: list[Entry], carried: Any = None) -> Head | None:
         settled=max(settled, key=Entry.key, default=None),
         modified=max(dates, default=None),
         weighed=max(weights, default=None),
+        classed=max(classes, default=None),
         contents=latest(known),
     )

@@ -46,7 +46,7 @@ def kinds() -> list[dict[str, Any]]:
         seen(page, 1, 0x0123456789ABCDEF, status=200, modified=at(-10), **digest),
         seen(page, 2.0000001, seen="not-modified", status=304, modified=at(-10)),
         seen(page, 3, 0x0123456789ABCDEE, status=200, modified=at(2.5)),
-        seen(page, 4, 0xFEDCBA9876543210, status=200, modified=at(3.5), weight=7),
+        seen(page, 4, 0xFEDCBA9876543210, status=200, modified=at(3.5), weight=7, **{"class": 300}),
         seen(page, 5, seen="failed", status=503),
         seen(page, 6, seen="gone", status=410),
         seen(page, 7, seen="gone"),

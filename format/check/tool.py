@@ -45,7 +45,9 @@ def entry_of(line: dict[str, Any], numbers: dict[str, int]) -> tuple[str, Entry]
     """A page and its entry, from a line of an export or of `tail`."""
     digest = bytes.fromhex(line["digest"]) if "digest" in line else None
     weight = f32(line.get("weight"))
-    seen = line.get("seen", "content" if weight is None else "weighed")
+    page_class = line.get("class")
+    given = "classed" if page_class is not None else "weighed" if weight is not None else None
+    seen = line.get("seen", given or "content")
     content = None
     if seen in ("content", "restated"):
         fingerprint = line["fingerprint"]
@@ -54,7 +56,8 @@ def entry_of(line: dict[str, Any], numbers: dict[str, int]) -> tuple[str, Entry]
     time = time_of(line["t"])
     assert time is not None
     modified = time_of(line.get("modified"))
-    return line["url"], Entry(time, seen, content, digest, line.get("status"), modified, weight)
+    status = line.get("status")
+    return line["url"], Entry(time, seen, content, digest, status, modified, weight, page_class)
 
 
 def epoch_line(epoch: Epoch) -> dict[str, Any]:

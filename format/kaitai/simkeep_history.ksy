@@ -8,7 +8,7 @@ meta:
   imports:
     - simkeep_common
 doc: |
-  The entries of a page (visits, restated contents, weights), what is carried of entries that stand
+  The entries of a page (visits, restated contents, weights, classes), what is carried of entries that stand
   elsewhere, and how the page changes. Entries are differences: of times, of statuses, of
   fingerprints. A list is decoded from its first entry on; `format/check/entries.py` does that.
 doc-ref: format/segment.md, Lists of entries
@@ -29,7 +29,7 @@ types:
         type: b1
         doc: |
           The status is that of the visit before. Of what is restated: it has a fingerprint. Of a date:
-          it is the date before.
+          it is the date before. Of what was given: it is a class.
       - id: same_content
         type: b1
         doc: |
@@ -49,7 +49,9 @@ types:
       is_date:
         value: is_no_visit and seen == seen::not_modified
       is_weight:
-        value: is_no_visit and seen == seen::failed
+        value: is_no_visit and seen == seen::failed and not same_status
+      is_class:
+        value: is_no_visit and seen == seen::failed and same_status
       is_restated:
         value: is_no_visit and seen == seen::content
       is_bare:
@@ -64,7 +66,7 @@ types:
         value: seen == seen::content and moved and not is_bare
         doc: A content whose fingerprint is given by the bits that moved.
   entry:
-    doc: A visit, restated content, or a weight.
+    doc: A visit, restated content, a weight, or a class.
     params:
       - id: is_first
         type: bool
@@ -112,6 +114,9 @@ types:
       - id: weight
         type: f4
         if: tag.is_weight
+      - id: page_class
+        type: simkeep_common::varint
+        if: tag.is_class
       - id: date_earlier
         type: simkeep_common::signed_varint
         if: lead.is_date and not lead.same_status
@@ -143,8 +148,10 @@ types:
         type: b1
       - id: has_weighed
         type: b1
+      - id: has_classed
+        type: b1
       - id: reserved
-        type: b4
+        type: b3
         valid: 0
       - id: num_visits
         type: simkeep_common::varint
@@ -167,6 +174,13 @@ types:
       - id: weight
         type: f4
         if: has_weighed
+      - id: classed
+        type: simkeep_common::signed_varint
+        if: has_classed
+        doc: When the class in force was given, less the first time.
+      - id: page_class
+        type: simkeep_common::varint
+        if: has_classed
       - id: num_contents
         type: simkeep_common::varint
       - id: entries

@@ -19,7 +19,7 @@ use crate::layout::{Cursor, Put, in_memory};
 use crate::page::EpochInfo;
 
 const MAGIC: [u8; 8] = *b"simksnap";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// Magic, version, length, time, store, changes, seed, bits of the hash, two counts.
 const HEADER_BYTES: usize = 64;
 /// A longer file is not ours: this is enough for some hundred thousand segments.

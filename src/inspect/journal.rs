@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::found::Found;
 use super::operations::Done;
 use crate::error::Result;
+use crate::page::Property;
 use crate::store::{HistoryEntry, Snapshot};
 
 /// What the journal holds: the operations that no segment has yet.
@@ -27,6 +28,8 @@ pub struct JournalView {
     pub restated: u64,
     /// Weights.
     pub weights: u64,
+    /// Classes.
+    pub classes: u64,
     /// Pages and prefixes that were forgotten.
     pub forgotten: u64,
 }
@@ -80,7 +83,10 @@ impl JournalView {
     fn entry(&mut self, entry: &HistoryEntry) {
         let count = match *entry {
             HistoryEntry::Restated(_) => &mut self.restated,
-            HistoryEntry::Weighed(_) => &mut self.weights,
+            HistoryEntry::Given(given) => match given.property {
+                Property::Weight(_) => &mut self.weights,
+                Property::Class(_) => &mut self.classes,
+            },
             HistoryEntry::Visit { visit, verdict, .. } => {
                 let (first, last) = self.times.unwrap_or((visit.time, visit.time));
                 self.times = Some((first.min(visit.time), last.max(visit.time)));

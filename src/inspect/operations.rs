@@ -21,7 +21,7 @@ pub struct Operation {
 /// What an operation did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Done {
-    /// A page got an entry: a visit, with what it meant, restated content, or a weight.
+    /// A page got an entry: a visit, with what it meant, restated content, or what it was given.
     Entry {
         /// The page.
         url: String,
@@ -77,7 +77,7 @@ impl Snapshot {
     /// any more: its visits are known, but not in which order they came. Costs a look at the page
     /// for each operation.
     ///
-    /// A fingerprint that was [given beside](crate::Observation::also) a visit, and a weight, are
+    /// A fingerprint that was [given beside](crate::Observation::also) a visit, and what a page was given with it, are
     /// operations of their own, after that visit. What is restated right behind a visit counts as
     /// given with it, as in a history, also if it came later by itself: then the verdict may be
     /// another than the one that was acknowledged.
@@ -152,7 +152,7 @@ fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> D
             let url = page.url().to_owned();
             let entry = match entry {
                 Entry::Restated(restated) => HistoryEntry::Restated(restated),
-                Entry::Weighed(weighed) => HistoryEntry::Weighed(weighed),
+                Entry::Given(given) => HistoryEntry::Given(given),
                 Entry::Visit(visit) => {
                     let also = also(inner, sequence, &url, &visit);
                     let mut head = page.head_at(sequence - 1);

@@ -33,7 +33,7 @@ pub struct Place {
     pub number: u32,
     /// Bytes of its record; `None` in the journal.
     pub bytes: Option<u64>,
-    /// How many entries stand there: visits, fingerprints in other epochs, and weights.
+    /// How many entries stand there: visits, fingerprints in other epochs, weights and classes.
     pub entries: usize,
     /// Whether this is all of the page: older segments know nothing of it, or that was forgotten.
     pub is_first: bool,

@@ -45,7 +45,7 @@ pub struct Version {
 /// The versions of a page, from its history: visits that saw one content, were told that it was not
 /// modified, or saw it again after failures are one version, and a content that comes back later is
 /// another. Failures that follow each other with one status are one row, and so are visits that find the
-/// page gone. Weights are left out.
+/// page gone. What it was given is left out.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -71,7 +71,7 @@ pub fn versions(history: &[HistoryEntry]) -> Vec<Version> {
         match *entry {
             HistoryEntry::Visit { visit, verdict, .. } => folding.visit(visit, verdict),
             HistoryEntry::Restated(restated) => folding.restated(&restated),
-            HistoryEntry::Weighed(_) => {}
+            HistoryEntry::Given(_) => {}
         }
     }
     folding.finish()

@@ -5,7 +5,7 @@ use super::integers::Put;
 use byteorder::{ByteOrder, LittleEndian};
 
 /// The format version that this build writes and reads.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 const MAGIC: [u8; 8] = *b"simkseg\0";
 

@@ -1,8 +1,8 @@
-//! One entry of a page's history: a visit, what was restated of one, or a weight.
+//! One entry of a page's history: a visit, what was restated of one, or a property.
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest, Epoch, Seen, Visit, Weighed, Weight};
+use super::{Content, Digest, Epoch, Given, Property, Seen, Visit, Weight};
 
 /// Restated content: what another epoch makes of the content that an earlier visit saw, a
 /// fingerprint or none. It is neither a visit nor a change of the page. It replaces the fingerprint
@@ -31,16 +31,16 @@ impl Restated {
 /// One entry of a page's history.
 ///
 /// Entries are ordered by time, then digest; what is restated comes after all visits of that time and
-/// digest, in order of epochs, and weights come last of their time. Visits are ordered as [`Visit`]
-/// says.
+/// digest, in order of epochs, and what was given comes last of its time. Visits are ordered as
+/// [`Visit`] says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entry {
     /// A visit.
     Visit(Visit),
     /// What was restated of a visit.
     Restated(Restated),
-    /// A weight.
-    Weighed(Weighed),
+    /// A property that was given.
+    Given(Given),
 }
 
 impl Entry {
@@ -49,7 +49,7 @@ impl Entry {
         match self {
             Entry::Visit(visit) => visit.time,
             Entry::Restated(restated) => restated.time,
-            Entry::Weighed(weighed) => weighed.time,
+            Entry::Given(given) => given.time,
         }
     }
 
@@ -57,7 +57,7 @@ impl Entry {
     pub fn visit(&self) -> Option<&Visit> {
         match self {
             Entry::Visit(visit) => Some(visit),
-            Entry::Restated(_) | Entry::Weighed(_) => None,
+            Entry::Restated(_) | Entry::Given(_) => None,
         }
     }
 
@@ -71,11 +71,27 @@ impl Entry {
         matches!(self, Entry::Restated(_))
     }
 
+    /// What was given, if it is that.
+    pub fn given(&self) -> Option<&Given> {
+        match self {
+            Entry::Given(given) => Some(given),
+            Entry::Visit(_) | Entry::Restated(_) => None,
+        }
+    }
+
     /// The weight, if it is one.
     pub fn weight(&self) -> Option<Weight> {
-        match self {
-            Entry::Weighed(weighed) => Some(weighed.weight),
-            Entry::Visit(_) | Entry::Restated(_) => None,
+        match self.given()?.property {
+            Property::Weight(weight) => Some(weight),
+            Property::Class(_) => None,
+        }
+    }
+
+    /// The class, if it is one.
+    pub fn class(&self) -> Option<u32> {
+        match self.given()?.property {
+            Property::Class(class) => Some(class),
+            Property::Weight(_) => None,
         }
     }
 
@@ -84,7 +100,7 @@ impl Entry {
         match self {
             Entry::Visit(visit) => visit.seen.content().copied(),
             Entry::Restated(restated) => Some(restated.content()),
-            Entry::Weighed(_) => None,
+            Entry::Given(_) => None,
         }
     }
 
@@ -93,7 +109,7 @@ impl Entry {
         match self {
             Entry::Visit(visit) => visit.seen.digest(),
             Entry::Restated(restated) => restated.digest,
-            Entry::Weighed(_) => None,
+            Entry::Given(_) => None,
         }
     }
 
@@ -101,7 +117,7 @@ impl Entry {
     pub(crate) fn epoch_mut(&mut self) -> Option<&mut Epoch> {
         match self {
             Entry::Visit(Visit { seen: Seen::Content(content), .. }) => Some(&mut content.epoch),
-            Entry::Visit(_) | Entry::Weighed(_) => None,
+            Entry::Visit(_) | Entry::Given(_) => None,
             Entry::Restated(restated) => Some(&mut restated.epoch),
         }
     }
@@ -122,13 +138,9 @@ impl Ord for Entry {
             }
             (Entry::Visit(visit), Entry::Restated(restated)) => place(visit, restated),
             (Entry::Restated(restated), Entry::Visit(visit)) => place(visit, restated).reverse(),
-            (Entry::Weighed(weighed), Entry::Weighed(other)) => weighed.cmp(other),
-            (Entry::Weighed(weighed), other) => {
-                weighed.time.cmp(&other.time()).then(Ordering::Greater)
-            }
-            (other, Entry::Weighed(weighed)) => {
-                other.time().cmp(&weighed.time).then(Ordering::Less)
-            }
+            (Entry::Given(given), Entry::Given(other)) => given.cmp(other),
+            (Entry::Given(given), other) => given.time.cmp(&other.time()).then(Ordering::Greater),
+            (other, Entry::Given(given)) => other.time().cmp(&given.time).then(Ordering::Less),
         }
     }
 }
@@ -145,9 +157,9 @@ impl From<Visit> for Entry {
     }
 }
 
-impl From<Weighed> for Entry {
-    fn from(weighed: Weighed) -> Entry {
-        Entry::Weighed(weighed)
+impl From<Given> for Entry {
+    fn from(given: Given) -> Entry {
+        Entry::Given(given)
     }
 }
 

@@ -98,8 +98,8 @@ fn compare(
 
 /// What is restated of a visit by what follows it.
 fn restated(visit: &Entry, following: &[Entry]) -> Also {
-    // In the order in which they came, weights of other times may stand between.
-    let others = following.iter().filter(|other| other.weight().is_none());
+    // In the order in which they came, what was given at other times may stand between.
+    let others = following.iter().filter(|other| other.given().is_none());
     let of_visit = others.take_while(|other| of(other) == of(visit));
     of_visit.filter(|other| other.is_restated()).filter_map(Entry::content).collect()
 }
@@ -128,9 +128,9 @@ impl Course {
     /// A page of which these are all entries, in order.
     pub(crate) fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Course {
         let Fold { mut head, changes } = Fold::of(entries, epochs);
-        // A weight may be of a time before the first visit, and counts from that on.
-        let weights = entries.iter().filter(|entry| entry.weight().is_some());
-        weights.for_each(|entry| Head::absorb_into(&mut head, *entry));
+        // A property may be of a time before the first visit, and counts from that on.
+        let given = entries.iter().filter(|entry| entry.given().is_some());
+        given.for_each(|entry| Head::absorb_into(&mut head, *entry));
         Course { head, changes: Some(changes) }
     }
 
@@ -142,7 +142,7 @@ impl Course {
         let mut opened = None;
         let mut rest = arrivals;
         while let [entry, following @ ..] = rest {
-            opened = opened.filter(|opened| *opened == of(entry) || entry.weight().is_some());
+            opened = opened.filter(|opened| *opened == of(entry) || entry.given().is_some());
             let settled = head.as_ref().and_then(|head| head.settled.as_ref());
             let in_order = match entry {
                 Entry::Visit(visit) if visit.seen == Seen::Failed => true,
@@ -153,7 +153,7 @@ impl Course {
                     settled < Some(visit)
                 }
                 Entry::Restated(_) => opened.is_some(),
-                Entry::Weighed(_) => true,
+                Entry::Given(_) => true,
             };
             if !in_order {
                 *changes = None;

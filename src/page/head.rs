@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 use super::compare::{Likeness, Seeing, is_minor};
 use super::epoch::tells_change;
 use super::{
-    Content, Digest, Distance, Entry, EpochInfo, Ruling, SameBy, Seen, Verdict, Visit, Weighed,
-    Weight,
+    Content, Digest, Distance, Entry, EpochInfo, Given, Properties, Ruling, SameBy, Seen, Verdict,
+    Visit,
 };
 
 /// How many of a page's last versions the store remembers, to recognise when the page returns to one
@@ -91,8 +91,8 @@ pub(crate) struct Head {
     pub(crate) contents: SmallVec<[LastSeen; HISTORY_WINDOW + 1]>,
     /// The greatest that any visit heard.
     pub(crate) modified: Option<Modified>,
-    /// The greatest that was given.
-    pub(crate) weighed: Option<Weighed>,
+    /// What it was given that is in force.
+    pub(crate) properties: Properties,
 }
 
 impl Head {
@@ -100,7 +100,8 @@ impl Head {
     fn of(visit: Visit) -> Head {
         let (settled, contents) = (None, SmallVec::new());
         let (first, last, modified) = (visit.time, visit, None);
-        let mut head = Head { visits: 0, first, last, settled, contents, modified, weighed: None };
+        let properties = Properties::default();
+        let mut head = Head { visits: 0, first, last, settled, contents, modified, properties };
         head.absorb(visit);
         head
     }
@@ -134,8 +135,8 @@ impl Head {
                 let (content, time) = (restated.content(), restated.time);
                 head.see(LastSeen { content, time, restated: true });
             }
-            (Some(head), Entry::Weighed(weighed)) => head.weigh(weighed),
-            (None, Entry::Restated(_) | Entry::Weighed(_)) => {}
+            (Some(head), Entry::Given(given)) => head.give(given),
+            (None, Entry::Restated(_) | Entry::Given(_)) => {}
         }
     }
 
@@ -163,14 +164,9 @@ impl Head {
         debug_assert!(self.contents.is_sorted_by(|a, b| a.place() >= b.place()));
     }
 
-    /// Adds a weight.
-    pub(crate) fn weigh(&mut self, weighed: Weighed) {
-        self.weighed = self.weighed.max(Some(weighed));
-    }
-
-    /// The weight in force.
-    pub(crate) fn weight(&self) -> Weight {
-        self.weighed.map_or(Weight::ONE, |weighed| weighed.weight)
+    /// Adds a property.
+    pub(crate) fn give(&mut self, given: Given) {
+        self.properties.take(given);
     }
 
     /// Whether the page was gone when last heard of.

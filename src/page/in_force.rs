@@ -1,6 +1,6 @@
 //! Which content of a page is in force.
 
-use super::{Entry, Seen, Visit};
+use super::{Entry, Properties, Seen, Visit};
 
 /// The visit whose content is in force, found among visits in any order.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,15 +38,16 @@ fn version_among(entries: impl Iterator<Item = Entry>) -> Option<Visit> {
     found.visit()
 }
 
-/// Leaves of what is told of a page, each with its entry, that of the content in force, and the weight
-/// that is: none if no content is in force.
+/// Leaves of what is told of a page, each with its entry, that of the content in force, and the
+/// properties that are: none if no content is in force.
 pub(crate) fn retain_in_force<T>(told: &mut Vec<T>, entry: impl Fn(&T) -> Entry) {
     let Some(visit) = version_among(told.iter().map(&entry)) else { return told.clear() };
-    let weighed = told.iter().map(&entry).filter(|entry| entry.weight().is_some()).max();
+    let given = told.iter().filter_map(|told| entry(told).given().copied());
+    let properties: Properties = given.collect();
     let of = (visit.time, visit.seen.digest());
     told.retain(|told| {
         let entry = entry(told);
         let is_of_it = entry.content().is_some() && (entry.time(), entry.digest()) == of;
-        is_of_it || Some(entry) == weighed
+        is_of_it || entry.given().is_some_and(|g| properties.like(g.property) == Some(*g))
     });
 }

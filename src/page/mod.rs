@@ -2,11 +2,13 @@
 //! Pure: nothing here knows of files.
 
 mod changes;
+mod classes;
 mod compare;
 mod content;
 mod entry;
 mod epoch;
 mod fold;
+mod given;
 mod head;
 mod in_force;
 mod observation;
@@ -26,18 +28,22 @@ mod weight;
 
 pub(crate) use changes::LENGTHS;
 pub use changes::{Changes, LastChange};
+pub use classes::{Classes, ClassesError};
 pub use content::{Content, Digest};
 pub(crate) use entry::restated_digest;
 pub use entry::{Entry, Restated};
 pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
 pub(crate) use fold::Course;
+pub use given::{Given, Property};
+pub(crate) use given::{KINDS, Properties};
 pub use head::HISTORY_WINDOW;
 pub(crate) use head::{
     CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, is_of_version, judge,
 };
 pub(crate) use in_force::{InForceVisit, retain_in_force, version_of};
-pub use observation::{Observation, Request, Restatement, Weighing};
+pub(crate) use observation::Beside;
+pub use observation::{Giving, Observation, Request, Restatement};
 pub use prefix::{Prefix, PrefixError};
 pub(crate) use ranking::{Rank, Ranked};
 pub use ranking::{Ranking, RankingError, Rule};
@@ -48,6 +54,6 @@ pub use terms::Terms;
 pub(crate) use time::Utc;
 pub(crate) use url::check as check_url;
 pub use url::{URL_BYTES_MAX, UrlError};
-pub use verdict::{Distance, RestateOutcome, SameBy, Verdict, WeighOutcome};
+pub use verdict::{Distance, GiveOutcome, RestateOutcome, SameBy, Verdict};
 pub use visit::{Seen, TIME_MAX, TIME_MIN, Visit};
-pub use weight::{Weighed, Weight};
+pub use weight::Weight;

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Content, Digest, Entry, Epoch, Restated, Seen, Visit, Weighed, Weight};
+use super::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Visit, Weight};
 
 /// One visit to one page, as a crawler reports it.
 ///
@@ -25,6 +25,8 @@ pub struct Observation<'a> {
     pub also: Option<(Option<u64>, Epoch)>,
     /// How important the page is from now on, if that is new.
     pub weight: Option<Weight>,
+    /// The class that the page is of from now on, if that is new.
+    pub class: Option<u32>,
 }
 
 impl<'a> Observation<'a> {
@@ -34,7 +36,7 @@ impl<'a> Observation<'a> {
 
     /// A visit to a page.
     pub fn of(url: &'a str, visit: Visit) -> Self {
-        Observation { url, visit, also: None, weight: None }
+        Observation { url, visit, also: None, weight: None, class: None }
     }
 
     /// The page held content with this fingerprint. `time` in milliseconds since 1970.
@@ -83,16 +85,31 @@ impl<'a> Observation<'a> {
     /// another weight is given. See [`weight`](Observation::weight). A page that was never visited has
     /// none.
     ///
-    /// [`Store::weigh`](crate::Store::weigh) stores one of these, [`Store::load`](crate::Store::load)
+    /// [`Store::give`](crate::Store::give) stores one of these, [`Store::load`](crate::Store::load)
     /// as many as there are pages. Each takes six to eleven bytes in a file.
     ///
     /// ```
-    /// use simkeep::{Observation, Weight};
-    /// let weighing = Observation::weighed("https://example.com/", 1_700_000_000_000, 2.5);
-    /// assert_eq!(weighing.weighed.weight, Weight::from(2.5));
+    /// use simkeep::{Observation, Property, Weight};
+    /// let giving = Observation::weighed("https://example.com/", 1_700_000_000_000, 2.5);
+    /// assert_eq!(giving.given.property, Property::Weight(Weight::from(2.5)));
     /// ```
-    pub fn weighed(url: &'a str, time: i64, weight: impl Into<Weight>) -> Weighing<'a> {
-        Weighing { url, weighed: Weighed { time, weight: weight.into() } }
+    pub fn weighed(url: &'a str, time: i64, weight: impl Into<Weight>) -> Giving<'a> {
+        Giving::of(url, Given { time, property: Property::Weight(weight.into()) })
+    }
+
+    /// No visit: only the class that the page is of from a time on, in milliseconds since 1970, until
+    /// another one is given. See [`class`](Observation::class). A page that was never visited has none.
+    ///
+    /// [`Store::give`](crate::Store::give) stores one of these, [`Store::load`](crate::Store::load)
+    /// as many as there are pages. Each takes three to twelve bytes in a file.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Property};
+    /// let giving = Observation::classed("https://example.com/", 1_700_000_000_000, 7);
+    /// assert_eq!(giving.given.property, Property::Class(7));
+    /// ```
+    pub fn classed(url: &'a str, time: i64, class: u32) -> Giving<'a> {
+        Giving::of(url, Given { time, property: Property::Class(class) })
     }
 
     /// Adds the fingerprint of the content in another epoch, or that it has none there, so that the
@@ -152,6 +169,34 @@ impl<'a> Observation<'a> {
     pub fn weight(mut self, weight: impl Into<Weight>) -> Self {
         self.weight = Some(weight.into());
         self
+    }
+
+    /// Adds the class that the page is of from now on: a number whose meaning is the caller's. 0 is one
+    /// like any other; a page of which none was ever given has none, and once it has one, it always
+    /// has. It is kept until another is given, with a later visit or
+    /// [without one](Observation::classed); of those that are given for one time, the greatest counts.
+    /// It is an entry of its own, and costs nothing where it is left out.
+    ///
+    /// Searches can be held to [some classes](crate::Query::classes).
+    ///
+    /// ```
+    /// use simkeep::Observation;
+    /// let seen = Observation::not_modified("https://example.com/", 1_700_000_000_000).class(7);
+    /// assert_eq!(seen.class, Some(7));
+    /// ```
+    #[must_use]
+    pub fn class(mut self, class: u32) -> Self {
+        self.class = Some(class);
+        self
+    }
+
+    /// Adds a property: what [`weight`](Observation::weight) or [`class`](Observation::class) adds.
+    #[must_use]
+    pub fn property(self, property: Property) -> Self {
+        match property {
+            Property::Weight(weight) => self.weight(weight),
+            Property::Class(class) => self.class(class),
+        }
     }
 
     /// Adds when the page was last modified, as the server says: its `Last-Modified`, in milliseconds
@@ -222,25 +267,36 @@ impl<'a> Restatement<'a> {
     }
 }
 
-/// How important a page is, without a visit: what [`Observation::weighed`] makes.
+/// A property that a page is given without a visit: what [`Observation::weighed`] and
+/// [`Observation::classed`] make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Weighing<'a> {
+pub struct Giving<'a> {
     /// The page: its identity is these bytes.
     pub url: &'a str,
-    /// The weight, and from when on.
-    pub weighed: Weighed,
+    /// The property, and from when on.
+    pub given: Given,
 }
 
-/// One request to store something: an [`Observation`], a [`Restatement`] or a [`Weighing`].
+impl<'a> Giving<'a> {
+    /// An entry of a page that is something given.
+    pub fn of(url: &'a str, given: Given) -> Self {
+        Giving { url, given }
+    }
+}
+
+/// What comes with a visit.
+pub(crate) type Beside = ArrayVec<Entry, 3>;
+
+/// One request to store something: an [`Observation`], a [`Restatement`] or a [`Giving`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
     /// A visit to a page.
     Observe(Observation<'a>),
     /// What another epoch makes of what a visit saw.
     Restate(Restatement<'a>),
-    /// How important a page is.
-    Weigh(Weighing<'a>),
+    /// A property that a page is given.
+    Give(Giving<'a>),
 }
 
 impl<'a> Request<'a> {
@@ -249,7 +305,7 @@ impl<'a> Request<'a> {
         match entry {
             Entry::Visit(visit) => Request::Observe(Observation::of(url, visit)),
             Entry::Restated(restated) => Request::Restate(Restatement { url, restated }),
-            Entry::Weighed(weighed) => Request::Weigh(Weighing { url, weighed }),
+            Entry::Given(given) => Request::Give(Giving { url, given }),
         }
     }
 
@@ -258,7 +314,7 @@ impl<'a> Request<'a> {
         match self {
             Request::Observe(observation) => observation.url,
             Request::Restate(restatement) => restatement.url,
-            Request::Weigh(weighing) => weighing.url,
+            Request::Give(giving) => giving.url,
         }
     }
 
@@ -267,7 +323,7 @@ impl<'a> Request<'a> {
         match self {
             Request::Observe(observation) => Entry::Visit(observation.visit),
             Request::Restate(restatement) => Entry::Restated(restatement.restated),
-            Request::Weigh(weighing) => Entry::Weighed(weighing.weighed),
+            Request::Give(giving) => Entry::Given(giving.given),
         }
     }
 
@@ -275,27 +331,29 @@ impl<'a> Request<'a> {
     pub(crate) fn also(&self) -> Option<Restated> {
         match self {
             Request::Observe(observation) => observation.restated(),
-            Request::Restate(_) | Request::Weigh(_) => None,
+            Request::Restate(_) | Request::Give(_) => None,
         }
     }
 
-    /// The entries that come with the visit, and are none.
-    pub(crate) fn beside(&self) -> ArrayVec<Entry, 2> {
+    /// The entries that come with the visit, and are none: what is restated, and one of each kind of
+    /// property.
+    pub(crate) fn beside(&self) -> Beside {
         let restated = self.also().map(Entry::Restated);
-        let weighed = match self {
-            Request::Observe(Observation { visit, weight, .. }) => {
-                weight.map(|weight| Entry::Weighed(Weighed { time: visit.time, weight }))
-            }
-            Request::Restate(_) | Request::Weigh(_) => None,
+        let (weight, class) = match self {
+            Request::Observe(Observation { weight, class, .. }) => (*weight, *class),
+            Request::Restate(_) | Request::Give(_) => (None, None),
         };
-        restated.into_iter().chain(weighed).collect()
+        let properties = weight.map(Property::Weight).into_iter().chain(class.map(Property::Class));
+        let time = self.entry().time();
+        let given = properties.map(|property| Entry::Given(Given { time, property }));
+        restated.into_iter().chain(given).collect()
     }
 
     /// The content that was seen; `None` if there was none, or if it is restated.
     pub(crate) fn seen(&self) -> Option<&Content> {
         match self {
             Request::Observe(observation) => observation.visit.seen.content(),
-            Request::Restate(_) | Request::Weigh(_) => None,
+            Request::Restate(_) | Request::Give(_) => None,
         }
     }
 }
@@ -306,9 +364,9 @@ impl<'a> From<Observation<'a>> for Request<'a> {
     }
 }
 
-impl<'a> From<Weighing<'a>> for Request<'a> {
-    fn from(weighing: Weighing<'a>) -> Self {
-        Request::Weigh(weighing)
+impl<'a> From<Giving<'a>> for Request<'a> {
+    fn from(giving: Giving<'a>) -> Self {
+        Request::Give(giving)
     }
 }
 

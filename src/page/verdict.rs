@@ -114,11 +114,12 @@ pub enum RestateOutcome {
     Missing,
 }
 
-/// The answer to a [weight](crate::Observation::weighed) that comes without a visit.
+/// The answer to a [weight](crate::Observation::weighed) or a [class](crate::Observation::classed) that
+/// comes without a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum WeighOutcome {
-    /// The weight was stored.
+pub enum GiveOutcome {
+    /// It was stored.
     Stored,
     /// It was known already; nothing changed.
     Known,

@@ -86,19 +86,6 @@ impl fmt::Debug for Weight {
     }
 }
 
-/// That a page has this weight from a time on, until another is given. It is neither a visit nor a
-/// change of the page.
-///
-/// Weights of one page are ordered by time, and those of one time by weight: the greatest is in force,
-/// whichever came first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Weighed {
-    /// When it was given, in milliseconds since 1970, UTC.
-    pub time: i64,
-    /// The weight.
-    pub weight: Weight,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,14 +1,15 @@
 //! The carried part of a page's head in a record: everything that the record's own entries do not
 //! tell.
 
+use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::changes::{put_changes, take_changes};
-use super::entries::{Entries, count_visits, put_entries};
-use crate::layout::{Cursor, Put, put_signed, put_varint};
+use super::entries::{Entries, count_visits, put_entries, put_property, take_property};
+use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{
-    CONTENTS_MAX, Changes, Content, Course, Entry, HISTORY_WINDOW, Head, LastSeen, Modified,
-    Restated, Seen, Visit, Weighed, Weight,
+    CONTENTS_MAX, Changes, Content, Course, Entry, Given, HISTORY_WINDOW, Head, KINDS, LastSeen,
+    Modified, Properties, Property, Restated, Seen, Visit,
 };
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
@@ -16,12 +17,18 @@ pub(super) const LAST: u8 = 1;
 pub(super) const SETTLED: u8 = 2;
 /// When the page was last modified, which none of these visits heard.
 pub(super) const MODIFIED: u8 = 4;
-/// The weight in force, and when it was given.
+/// The weight in force, and when it was given; and the class.
 pub(super) const WEIGHED: u8 = 8;
+pub(super) const CLASSED: u8 = 16;
 
 /// All of these, by the names that the format has for them.
-pub(super) const FLAGS: &[(u8, &str)] =
-    &[(LAST, "last"), (SETTLED, "settled"), (MODIFIED, "modified"), (WEIGHED, "weighed")];
+pub(super) const FLAGS: &[(u8, &str)] = &[
+    (LAST, "last"),
+    (SETTLED, "settled"),
+    (MODIFIED, "modified"),
+    (WEIGHED, "weighed"),
+    (CLASSED, "classed"),
+];
 /// A page has fewer visits than this, so that sums of them have room.
 const VISITS_MAX: u64 = 1 << 48;
 
@@ -91,14 +98,13 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.contents.contains(v));
     let contents: SmallVec<[&LastSeen; HISTORY_WINDOW]> =
         head.contents.iter().filter(|v| !is_told(v)).collect();
-    let weighed = head.weighed.filter(|w| told.as_ref().and_then(|t| t.weighed) != Some(*w));
-    let parts = [
-        (last.is_some(), LAST),
-        (settled.is_some(), SETTLED),
-        (modified.is_some(), MODIFIED),
-        (weighed.is_some(), WEIGHED),
-    ];
-    out.push(parts.into_iter().map(|(has, flag)| u8::from(has) * flag).sum());
+    let told = told.map_or_else(Properties::default, |told| told.properties);
+    let given: ArrayVec<Given, KINDS> =
+        head.properties.iter().filter(|given| told.like(given.property) != Some(*given)).collect();
+    let parts =
+        [(last.is_some(), LAST), (settled.is_some(), SETTLED), (modified.is_some(), MODIFIED)];
+    let parts = parts.into_iter().map(|(has, flag)| u8::from(has) * flag);
+    out.push(parts.chain(given.iter().map(|given| flag(given.property))).sum());
     let others = head.visits.checked_sub(count_visits(own) as u64);
     put_varint(out, others.expect("a head counts the visits beside it"));
     put_signed(out, head.first);
@@ -106,9 +112,9 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
         put_signed(out, heard.wrapping_sub(head.first));
         put_signed(out, heard.wrapping_sub(time));
     }
-    if let Some(Weighed { time, weight }) = weighed {
+    for Given { time, property } in given {
         put_signed(out, time.wrapping_sub(head.first));
-        out.put_u32(weight.to_bits());
+        put_property(out, property);
     }
     put_varint(out, contents.len() as u64);
     // One run of entries, oldest first, so that each is packed against the one before.
@@ -116,6 +122,14 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
         contents.iter().rev().map(|seen| as_entry(seen)).collect();
     run.extend(settled.into_iter().chain(last).map(Entry::Visit));
     put_entries(out, &run);
+}
+
+/// The flag of a property of this kind.
+fn flag(property: Property) -> u8 {
+    match property {
+        Property::Weight(_) => WEIGHED,
+        Property::Class(_) => CLASSED,
+    }
 }
 
 fn as_entry(version: &LastSeen) -> Entry {
@@ -140,13 +154,13 @@ pub(super) struct Carried {
     settled: Option<Visit>,
     contents: SmallVec<[LastSeen; HISTORY_WINDOW]>,
     modified: Option<Modified>,
-    weighed: Option<Weighed>,
+    properties: Properties,
 }
 
 impl Carried {
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
-        let flags =
-            cursor.u8().filter(|flags| flags & !(LAST | SETTLED | MODIFIED | WEIGHED) == 0)?;
+        let known = LAST | SETTLED | MODIFIED | WEIGHED | CLASSED;
+        let flags = cursor.u8().filter(|flags| flags & !known == 0)?;
         let visits = cursor.varint().filter(|visits| *visits < VISITS_MAX)?;
         let first = cursor.signed()?;
         let modified = if flags & MODIFIED == 0 {
@@ -155,12 +169,11 @@ impl Carried {
             let heard = first.checked_add(cursor.signed()?)?;
             Some(Modified { heard, time: heard.checked_sub(cursor.signed()?)? })
         };
-        let weighed = if flags & WEIGHED == 0 {
-            None
-        } else {
+        let mut properties = Properties::default();
+        for kind in [WEIGHED, CLASSED].into_iter().filter(|kind| flags & kind != 0) {
             let time = first.checked_add(cursor.signed()?)?;
-            Some(Weighed { time, weight: Weight::from_bits(cursor.u32()?)? })
-        };
+            properties.take(Given { time, property: take_property(cursor, kind == CLASSED)? });
+        }
         let count = cursor.count().filter(|count| *count <= CONTENTS_MAX)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
         let mut run = Entries::new(*cursor, count.checked_add(ends)?);
@@ -174,7 +187,7 @@ impl Carried {
         let settled = if flags & SETTLED == 0 { None } else { Some(visit()?) };
         let last = if flags & LAST == 0 { None } else { Some(visit()?) };
         *cursor = run.rest();
-        Some(Carried { visits, first, last, settled, contents, modified, weighed })
+        Some(Carried { visits, first, last, settled, contents, modified, properties })
     }
 
     /// The head of which `own` is the last entries and this the rest. `None` if an entry cannot be
@@ -187,7 +200,7 @@ impl Carried {
         head.visits = self.visits + count;
         head.first = head.first.min(self.first);
         head.modified = head.modified.max(self.modified);
-        head.weighed = head.weighed.max(self.weighed);
+        self.properties.iter().for_each(|given| head.give(given));
         self.contents.into_iter().for_each(|version| head.see(version));
         let settled = head.settled.map(|visit| visit.time);
         let possible = head.contents.iter().all(|version| Some(version.time) <= settled);
@@ -196,12 +209,12 @@ impl Carried {
 }
 
 /// What some of a page's entries tell of its head. What is restated may be what a visit saw that is
-/// not among them, and a weight may be older than they are.
+/// not among them, and a property may be older than they are.
 #[derive(Default)]
 pub(super) struct Told {
     head: Option<Head>,
     restated: Vec<LastSeen>,
-    weighed: Option<Weighed>,
+    properties: Properties,
 }
 
 impl Told {
@@ -220,7 +233,7 @@ impl Told {
                 let (content, time) = (restated.content(), restated.time);
                 self.restated.push(LastSeen { content, time, restated: true });
             }
-            (None, Entry::Weighed(weighed)) => self.weighed = self.weighed.max(Some(weighed)),
+            (None, Entry::Given(given)) => self.properties.take(given),
             _ => Head::absorb_into(&mut self.head, entry),
         }
     }
@@ -229,7 +242,7 @@ impl Told {
     pub(super) fn head(self) -> Option<Head> {
         let mut head = self.head?;
         self.restated.into_iter().for_each(|version| head.see(version));
-        self.weighed.into_iter().for_each(|weighed| head.weigh(weighed));
+        self.properties.iter().for_each(|given| head.give(given));
         Some(head)
     }
 }

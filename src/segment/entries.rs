@@ -2,7 +2,7 @@
 //! takes two to five bytes and a small change names the bits that moved.
 
 use crate::layout::{Cursor, Put, put_signed, put_varint};
-use crate::page::{Content, Digest, Entry, Epoch, Restated, Seen, Visit, Weighed, Weight};
+use crate::page::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Visit, Weight};
 
 /// Low two bits of a tag: what was seen.
 pub(super) const FAILED: u8 = 0;
@@ -27,8 +27,9 @@ pub(super) const RESTATED: u8 = 1 << 7;
 pub(super) const HAS_FINGERPRINT: u8 = SAME_STATUS;
 pub(super) const SAME_DIGEST: u8 = SAME_CONTENT;
 
-/// The entry is a weight, and has nothing else.
-pub(super) const WEIGHED: u8 = RESTATED | FAILED;
+/// The entry is a property, and has nothing else: a class, or a weight.
+pub(super) const GIVEN: u8 = RESTATED | FAILED;
+pub(super) const CLASS: u8 = SAME_STATUS;
 
 /// A tag of its own before that of a visit. The visit is followed by when the page was modified, in
 /// seconds or milliseconds before it, unless that is what it was when last heard of.
@@ -136,7 +137,10 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
             (CONTENT | RESTATED | HAS_FINGERPRINT, None)
         }
         Entry::Restated(_) => (CONTENT | RESTATED, None),
-        Entry::Weighed(_) => (WEIGHED, None),
+        Entry::Given(given) => match given.property {
+            Property::Weight(_) => (GIVEN, None),
+            Property::Class(_) => (GIVEN | CLASS, None),
+        },
         Entry::Visit(visit) => {
             let seen = match visit.seen {
                 Seen::Failed => FAILED,
@@ -181,8 +185,8 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     if let Some(status) = status {
         put_varint(out, status.map_or(0, |s| u64::from(s) + 1));
     }
-    if let Some(weight) = entry.weight() {
-        out.put_u32(weight.to_bits());
+    if let Some(given) = entry.given() {
+        put_property(out, given.property);
     }
     if same {
         return;
@@ -200,6 +204,22 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     if let Some(digest) = digest.filter(|_| !same_digest) {
         out.extend_from_slice(&digest.0);
     }
+}
+
+/// Appends a property; whether it is a class is told elsewhere.
+pub(super) fn put_property(out: &mut Vec<u8>, property: Property) {
+    match property {
+        Property::Weight(weight) => out.put_u32(weight.to_bits()),
+        Property::Class(class) => put_varint(out, class.into()),
+    }
+}
+
+/// Takes a property, a class or a weight; `None` if none can be read.
+pub(super) fn take_property(cursor: &mut Cursor<'_>, is_class: bool) -> Option<Property> {
+    if is_class {
+        return u32::try_from(cursor.varint()?).ok().map(Property::Class);
+    }
+    Weight::from_bits(cursor.u32()?).map(Property::Weight)
 }
 
 /// Unpacks entries one after another; `None` in an item where the bytes cannot be, and then no more.
@@ -227,8 +247,8 @@ impl<'a> Entries<'a> {
         if date.is_some() {
             tag = self.cursor.u8().filter(|tag| tag & RESTATED == 0)?;
         }
-        let weighed = tag & !SECONDS == WEIGHED;
-        let restated = tag & RESTATED != 0 && !weighed;
+        let given = tag & !(SECONDS | CLASS) == GIVEN;
+        let restated = tag & RESTATED != 0 && !given;
         if restated && tag & SEEN_MASK != CONTENT {
             return None;
         }
@@ -239,8 +259,9 @@ impl<'a> Entries<'a> {
         };
         let since = if tag & SECONDS == 0 { since } else { since.checked_mul(1000)? };
         let time = self.before.time.checked_add(since)?;
-        let entry = if weighed {
-            Entry::Weighed(Weighed { time, weight: Weight::from_bits(self.cursor.u32()?)? })
+        let entry = if given {
+            let property = take_property(&mut self.cursor, tag & CLASS != 0)?;
+            Entry::Given(Given { time, property })
         } else if restated {
             let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
                 0 => (None, self.epoch()?),
@@ -341,134 +362,4 @@ impl Iterator for Entries<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::page::{TIME_MAX, TIME_MIN};
-
-    #[test]
-    #[should_panic(expected = "entries are packed in order")]
-    fn entries_that_are_not_in_order_are_not_packed() {
-        let gone =
-            |time| Entry::Visit(Visit { time, seen: Seen::Gone, status: None, modified: None });
-        put_entries(&mut Vec::new(), &[gone(2), gone(1)]);
-    }
-
-    #[test]
-    fn content_without_a_fingerprint_takes_its_epoch_in_place_of_it() {
-        let saw = |time, fingerprint| {
-            let content = Content { fingerprint, digest: Some(Digest([1; 16])), epoch: Epoch(2) };
-            Entry::Visit(Visit { time, seen: Seen::Content(content), status: None, modified: None })
-        };
-        // Without one, with one, the other way round, and as before.
-        let entries = [saw(0, None), saw(1, Some(7)), saw(2, None), saw(3, None), saw(4, Some(6))];
-        let mut bytes = Vec::new();
-        put_entries(&mut bytes, &entries);
-        let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&bytes), 5).collect();
-        assert_eq!(read.as_deref(), Some(&entries[..]));
-        let (mut with, mut without) = (Vec::new(), Vec::new());
-        put_entries(&mut with, &[saw(0, Some(7))]);
-        put_entries(&mut without, &[saw(0, None)]);
-        assert_eq!(with.len() - without.len(), 8);
-    }
-
-    #[test]
-    fn a_date_takes_a_byte_where_it_is_the_one_before_and_few_where_it_is_near() {
-        let visit = |time, modified| {
-            let seen = Seen::NotModified { digest: None };
-            Entry::Visit(Visit { time, seen, status: None, modified })
-        };
-        let day = 86_400_000;
-        let cases = [
-            // Of what comes second: the seconds, so that a visit within one has a short date, too.
-            (Some(0), 1),
-            (Some(day + 999), 3),
-            (Some(day + 1_000), 2),
-            (Some(day + 60_000), 2),
-            (Some(-29 * day), 5),
-            (Some(TIME_MIN), 7),
-            (Some(TIME_MAX), 8),
-            (None, 0),
-        ];
-        for (modified, bytes) in cases {
-            let entries =
-                [visit(0, Some(0)), visit(day + 1_234, modified), visit(day + 1_235, Some(0))];
-            let (mut with, mut without) = (Vec::new(), Vec::new());
-            put_entries(&mut with, &entries[..2]);
-            put_entries(&mut without, &[entries[0], visit(day + 1_234, None)]);
-            assert_eq!(with.len() - without.len(), bytes, "{modified:?}");
-            with.clear();
-            put_entries(&mut with, &entries);
-            let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&with), 3).collect();
-            assert_eq!(read.as_deref(), Some(&entries[..]));
-        }
-    }
-
-    #[test]
-    fn a_weight_passes_on_neither_status_nor_content() {
-        let content = Content { fingerprint: Some(7), digest: None, epoch: Epoch(0) };
-        let visit = |time| {
-            let seen = Seen::Content(content);
-            Entry::Visit(Visit { time, seen, status: Some(200), modified: Some(-500) })
-        };
-        let weighed =
-            |time, weight: f64| Entry::Weighed(Weighed { time, weight: Weight::from(weight) });
-        let entries = [weighed(-5, 1e-45), visit(0), weighed(0, 0.3), visit(1), weighed(7, 1e38)];
-        let mut bytes = Vec::new();
-        put_entries(&mut bytes, &entries);
-        let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 5).collect::<Option<Vec<_>>>();
-        assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
-        // A tag, a time and the number; and no number that is no weight.
-        assert_eq!(bytes[..6], [WEIGHED, 9, 1, 0, 0, 0]);
-        bytes[2] = 0;
-        assert_eq!(read(&bytes), None);
-        bytes[2] = 1;
-        bytes[0] |= SAME_STATUS;
-        assert_eq!(read(&bytes), None);
-    }
-
-    #[test]
-    fn a_date_that_cannot_be_is_not_read() {
-        let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 1).collect::<Option<Vec<_>>>();
-        // A tag of a date, a visit that failed at 0, without a status, and the date.
-        let date = |tag| [tag, FAILED | SAME_STATUS, 0, 0];
-        assert!(read(&date(DATED)).is_some() && read(&date(DATED | SECONDS)).is_some());
-        assert_eq!(read(&date(DATED | SAME_DATE)), None);
-        assert_eq!(read(&date(DATED | MOVED_BITS)), None);
-        assert_eq!(read(&[DATED, DATED, FAILED | SAME_STATUS, 0, 0, 0]), None);
-        assert_eq!(read(&[DATED, CONTENT | RESTATED, 0, 0, 0]), None);
-        let mut far = date(DATED | SECONDS)[..3].to_vec();
-        put_signed(&mut far, i64::MIN);
-        assert_eq!(read(&far), None);
-    }
-
-    #[test]
-    fn what_is_restated_without_a_fingerprint_has_any_digest_and_passes_on_no_status() {
-        let (one, two) = (Some(Digest([1; 16])), Some(Digest([2; 16])));
-        let content = Content { fingerprint: None, digest: one, epoch: Epoch(0) };
-        let visit =
-            Visit { time: 0, seen: Seen::Content(content), status: Some(200), modified: None };
-        let restated = |time, fingerprint, digest| {
-            Entry::Restated(Restated { time, fingerprint, digest, epoch: Epoch(1) })
-        };
-        let later = Visit { time: 5, ..visit };
-        // With the digest before, with another, with none; after a fingerprint, and before it.
-        let entries = [
-            Entry::Visit(visit),
-            restated(0, None, one),
-            restated(1, None, two),
-            restated(2, Some(7), two),
-            restated(3, None, None),
-            restated(4, None, one),
-            Entry::Visit(later),
-        ];
-        let mut bytes = Vec::new();
-        put_entries(&mut bytes, &entries);
-        let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 7).collect::<Option<Vec<_>>>();
-        assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
-        // Tag, time, status, epoch and digest; then a tag that names bits of no fingerprint.
-        let tag = bytes.get_mut(21).unwrap();
-        assert_eq!(*tag, CONTENT | RESTATED | SAME_DIGEST | SECONDS);
-        *tag |= MOVED_BITS;
-        assert_eq!(read(&bytes), None);
-    }
-}
+mod tests;

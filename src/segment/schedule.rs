@@ -123,7 +123,7 @@ impl Row {
             failing,
             last: seconds(head.last.time),
             code: Code::of(&changes.summary()),
-            weight: packed_weight(head.weight()),
+            weight: packed_weight(head.properties.weight()),
             host,
         }
     }
@@ -244,7 +244,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::page::{Entry, TIME_MAX, Visit, Weighed};
+    use crate::page::{Entry, Given, Property, TIME_MAX, Visit};
 
     fn head_of(visits: &[Visit]) -> Option<Head> {
         let mut head = None;
@@ -305,8 +305,8 @@ mod tests {
         #[test]
         fn a_weight_is_off_by_a_five_hundredth_at_most(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
             let mut head = head_of(&[Visit { time: 0, seen: Seen::Gone, status: None, modified: None }]);
-            let weighed = Weighed { time: 0, weight: Weight::from(weight) };
-            Head::absorb_into(&mut head, Entry::Weighed(weighed));
+            let given = Given { time: 0, property: Property::Weight(Weight::from(weight)) };
+            Head::absorb_into(&mut head, Entry::Given(given));
             let found = Row::new(head.as_ref(), &Changes::default(), 1, 0).weight();
             prop_assert!((found - weight).abs() <= weight / 500.0, "{} is {}", weight, found);
         }

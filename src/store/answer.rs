@@ -7,8 +7,8 @@ use super::epochs::Epochs;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
 use crate::page::{
-    Changes, Content, Entry, EpochInfo, RestateOutcome, Restated, Utc, Verdict, Visit,
-    WeighOutcome, Weighed, Weight,
+    Changes, Content, Entry, EpochInfo, GiveOutcome, Given, RestateOutcome, Restated, Utc, Verdict,
+    Visit, Weight,
 };
 
 /// Another page with the same digest: an exact copy.
@@ -169,15 +169,15 @@ pub enum Answer {
     Observed(Outcome),
     /// To a restatement.
     Restated(RestateOutcome),
-    /// To a weight that came without a visit.
-    Weighed(WeighOutcome),
+    /// To a property that came without a visit.
+    Given(GiveOutcome),
 }
 
 impl Answer {
     pub(super) fn observed(self) -> Result<Outcome, Bug> {
         let outcome = match self {
             Answer::Observed(outcome) => Some(outcome),
-            Answer::Restated(_) | Answer::Weighed(_) => None,
+            Answer::Restated(_) | Answer::Given(_) => None,
         };
         outcome.or_bug("an observation is answered as one")
     }
@@ -185,17 +185,17 @@ impl Answer {
     pub(super) fn restated(self) -> Result<RestateOutcome, Bug> {
         let outcome = match self {
             Answer::Restated(outcome) => Some(outcome),
-            Answer::Observed(_) | Answer::Weighed(_) => None,
+            Answer::Observed(_) | Answer::Given(_) => None,
         };
         outcome.or_bug("a restatement is answered as one")
     }
 
-    pub(super) fn weighed(self) -> Result<WeighOutcome, Bug> {
+    pub(super) fn given(self) -> Result<GiveOutcome, Bug> {
         let outcome = match self {
-            Answer::Weighed(outcome) => Some(outcome),
+            Answer::Given(outcome) => Some(outcome),
             Answer::Observed(_) | Answer::Restated(_) => None,
         };
-        outcome.or_bug("a weight is answered as one")
+        outcome.or_bug("what is given is answered as that")
     }
 }
 
@@ -251,8 +251,8 @@ pub enum HistoryEntry {
     },
     /// Restated content of the visit before it.
     Restated(Restated),
-    /// A weight that was given.
-    Weighed(Weighed),
+    /// A property that was given.
+    Given(Given),
 }
 
 impl HistoryEntry {
@@ -261,15 +261,15 @@ impl HistoryEntry {
         match *self {
             HistoryEntry::Visit { visit, .. } => Entry::Visit(visit),
             HistoryEntry::Restated(restated) => Entry::Restated(restated),
-            HistoryEntry::Weighed(weighed) => Entry::Weighed(weighed),
+            HistoryEntry::Given(given) => Entry::Given(given),
         }
     }
 
-    /// The visit, with what it meant after all earlier visits; `None` for restated content and weights.
+    /// The visit, with what it meant after all earlier visits; `None` for all else.
     pub fn visit(&self) -> Option<(Visit, Verdict)> {
         match *self {
             HistoryEntry::Visit { visit, verdict, .. } => Some((visit, verdict)),
-            HistoryEntry::Restated(_) | HistoryEntry::Weighed(_) => None,
+            HistoryEntry::Restated(_) | HistoryEntry::Given(_) => None,
         }
     }
 }
@@ -280,13 +280,13 @@ impl fmt::Display for HistoryEntry {
         match *self {
             HistoryEntry::Visit { verdict, meaning, .. } => write_verdict(f, verdict, meaning),
             HistoryEntry::Restated(_) => f.write_str("restated in another epoch"),
-            HistoryEntry::Weighed(Weighed { weight, .. }) => write!(f, "weight {weight}"),
+            HistoryEntry::Given(given) => write!(f, "{}", given.property),
         }
     }
 }
 
 /// A page's visits in order of time, then digest, then fingerprint. Restated content follows its
-/// visit, and a weight all else of its time.
+/// visit, and what was given all else of its time.
 pub type History = Vec<HistoryEntry>;
 
 /// The current state of a page.
@@ -317,6 +317,8 @@ pub struct Page {
     pub gone: bool,
     /// How important it is: the weight that was [given](crate::Observation::weight) last, or 1.
     pub weight: Weight,
+    /// The class that was [given](crate::Observation::class) last; `None` if none ever was.
+    pub class: Option<u32>,
     /// What its visits tell about how it changes.
     pub changes: Changes,
 }
@@ -334,7 +336,8 @@ impl Page {
             content_seen: head.in_force_seen(),
             modified: head.content_modified(),
             gone: head.gone(),
-            weight: head.weight(),
+            weight: head.properties.weight(),
+            class: head.properties.class(),
             changes: *changes,
             contents: contents.into_vec(),
         }

@@ -53,7 +53,7 @@ pub(super) fn apply(
     };
     let answer = match judged.judgement {
         Judgement::Restated(outcome) => Answer::Restated(outcome),
-        Judgement::Weighed(outcome) => Answer::Weighed(outcome),
+        Judgement::Given(outcome) => Answer::Given(outcome),
         Judgement::Visit(ruling) => {
             let Ruling { verdict, novel } = ruling;
             // What does nothing is known.

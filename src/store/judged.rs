@@ -3,7 +3,6 @@
 //! Usually the page's head, which the caller has, is enough to tell. Otherwise the page's visits of
 //! one time are looked up. Nothing is changed here.
 
-use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::lookup::Lookup;
@@ -11,8 +10,8 @@ use super::memtable::Effect;
 use super::view::View;
 use crate::error::Result;
 use crate::page::{
-    Content, Digest, Entry, HISTORY_WINDOW, Head, Observation, Request, RestateOutcome, Restated,
-    Ruling, Seen, Verdict, WeighOutcome, Weight, restated_digest,
+    Beside, Content, Digest, Entry, GiveOutcome, HISTORY_WINDOW, Head, Observation, Request,
+    RestateOutcome, Restated, Ruling, Seen, Verdict, Weight, restated_digest,
 };
 
 /// What a request means for its page.
@@ -20,7 +19,7 @@ use crate::page::{
 pub(super) enum Judgement {
     Visit(Ruling),
     Restated(RestateOutcome),
-    Weighed(WeighOutcome),
+    Given(GiveOutcome),
 }
 
 /// The result of judging a request: operations, each with its effect on the page.
@@ -31,7 +30,7 @@ pub(super) struct Judged {
 
 /// Whether a request is a visit, and no other entry.
 pub(super) fn is_alone(request: &Request<'_>) -> bool {
-    matches!(request, Request::Observe(Observation { also: None, weight: None, .. }))
+    matches!(request, Request::Observe(Observation { also: None, weight: None, class: None, .. }))
 }
 
 /// The other fingerprint of what was seen.
@@ -68,21 +67,21 @@ pub(super) fn judge_all(
     let visit = request.entry();
     match visit {
         Entry::Restated(restated) => return judge_restated(view, lookup, head, restated),
-        Entry::Weighed(_) if head.is_none() => {
-            return Ok(Judged::nothing(Judgement::Weighed(WeighOutcome::Missing)));
+        Entry::Given(_) if head.is_none() => {
+            return Ok(Judged::nothing(Judgement::Given(GiveOutcome::Missing)));
         }
-        Entry::Weighed(_) if is_stated(view, lookup, head.as_ref(), &visit)? => {
-            return Ok(Judged::nothing(Judgement::Weighed(WeighOutcome::Known)));
+        Entry::Given(_) if is_stated(view, lookup, head.as_ref(), &visit)? => {
+            return Ok(Judged::nothing(Judgement::Given(GiveOutcome::Known)));
         }
-        Entry::Weighed(_) => {
-            let judgement = Judgement::Weighed(WeighOutcome::Stored);
+        Entry::Given(_) => {
+            let judgement = Judgement::Given(GiveOutcome::Stored);
             return Ok(Judged::one(judgement, view, head, visit));
         }
         Entry::Visit(_) => {}
     }
     let also = also_of(request);
     // Before anything is applied: this may fail.
-    let mut news = ArrayVec::<Entry, 2>::new();
+    let mut news = Beside::new();
     for beside in request.beside() {
         if !is_stated(view, lookup, head.as_ref(), &beside)? {
             news.push(beside);
@@ -169,7 +168,9 @@ fn restated_of(
 /// must not.
 fn is_stated(view: &View, lookup: &Lookup<'_>, head: Option<&Head>, entry: &Entry) -> Result<bool> {
     let last = match entry {
-        Entry::Weighed(_) => head.and_then(|head| head.weighed).map(|weighed| weighed.time),
+        Entry::Given(given) => {
+            head.and_then(|head| head.properties.like(given.property)).map(|last| last.time)
+        }
         _ => head.and_then(|head| head.contents.first()).map(|seen| seen.time),
     };
     if last < Some(entry.time()) {

@@ -75,7 +75,7 @@ pub(super) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<A
 fn visited<'a>(request: &Request<'a>) -> Option<&'a str> {
     match request {
         Request::Observe(observation) => Some(observation.url),
-        Request::Restate(_) | Request::Weigh(_) => None,
+        Request::Restate(_) | Request::Give(_) => None,
     }
 }
 
@@ -83,7 +83,7 @@ fn visited<'a>(request: &Request<'a>) -> Option<&'a str> {
 fn found(answer: &Answer) -> Option<(&Verdict, bool)> {
     match answer {
         Answer::Observed(outcome) => Some((&outcome.verdict, outcome.complete)),
-        Answer::Restated(_) | Answer::Weighed(_) => None,
+        Answer::Restated(_) | Answer::Given(_) => None,
     }
 }
 

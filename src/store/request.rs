@@ -1,7 +1,7 @@
 //! Whether a request can be stored.
 
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Request, TIME_MAX, TIME_MIN, check_url};
+use crate::page::{Entry, Epoch, Request, TIME_MAX, TIME_MIN, check_url};
 
 /// The epochs of the fingerprints of a request.
 pub(super) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + use<> {
@@ -12,11 +12,12 @@ pub(super) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + 
 /// Whether a request can be stored as it is.
 pub(super) fn check(request: &Request<'_>) -> Result<()> {
     check_url(request.url())?;
-    let (time, modified, weight) = match request {
-        Request::Observe(o) => (o.visit.time, o.visit.modified, o.weight),
-        Request::Restate(restatement) => (restatement.restated.time, None, None),
-        Request::Weigh(weighing) => (weighing.weighed.time, None, Some(weighing.weighed.weight)),
+    let (modified, weight) = match request {
+        Request::Observe(observation) => (observation.visit.modified, observation.weight),
+        Request::Restate(_) => (None, None),
+        Request::Give(giving) => (None, Entry::Given(giving.given).weight()),
     };
+    let time = request.entry().time();
     for time in [Some(time), modified].into_iter().flatten() {
         if !(TIME_MIN..=TIME_MAX).contains(&time) {
             return Err(Error::Time(time));

@@ -233,7 +233,7 @@ pub(super) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>
                 HistoryEntry::Visit { visit, verdict, meaning }
             }
             Entry::Restated(restated) => HistoryEntry::Restated(restated),
-            Entry::Weighed(weighed) => HistoryEntry::Weighed(weighed),
+            Entry::Given(given) => HistoryEntry::Given(given),
         });
         Head::absorb_into(&mut head, entry);
     }

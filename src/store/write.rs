@@ -11,7 +11,7 @@ use super::snapshot::Snapshot;
 use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
 use crate::page::{
-    Epoch, Observation, Request, RestateOutcome, Restatement, Terms, WeighOutcome, Weighing,
+    Epoch, GiveOutcome, Giving, Observation, Request, RestateOutcome, Restatement, Terms,
 };
 use crate::progress::Progress;
 use crate::recrawl::Interval;
@@ -393,22 +393,25 @@ impl Store {
         let requests: Vec<_> = restatements.iter().copied().map(Request::Restate).collect();
         self.answered(&requests, |answers| answers.into_iter().map(Answer::restated).collect())
     }
-    /// Says how important a page is from a time on, without a visit. That is no change of the page, and
-    /// [`Page::weight`](super::Page::weight) tells the weight in force. As durable and as fast as
+
+    /// Gives a page a property from a time on, without a visit: a [weight](Observation::weighed) or a
+    /// [class](Observation::classed). That is no change of the page; [`Page::weight`](super::Page::weight)
+    /// and [`Page::class`](super::Page::class) tell those in force. As durable and as fast as
     /// [`observe`](Store::observe); [`request_batch`](Store::request_batch) takes many at a time, and
-    /// [`load`](Store::load) weighs all pages anew.
+    /// [`load`](Store::load) gives all pages others.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, WeighOutcome, Weight};
+    /// # use simkeep::{GiveOutcome, Observation, Options, Store, Weight};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// # let (url, epoch) = ("https://example.com/", store.change_epoch());
     /// store.observe(Observation::content(url, 1_000, 0x1234, epoch))?;
-    /// let outcome = store.weigh(Observation::weighed(url, 2_000, 2.5))?;
-    /// assert_eq!(outcome, WeighOutcome::Stored);
+    /// let outcome = store.give(Observation::weighed(url, 2_000, 2.5))?;
+    /// assert_eq!(outcome, GiveOutcome::Stored);
+    /// store.give(Observation::classed(url, 2_000, 7))?;
     /// let page = store.latest(url)?.unwrap();
-    /// assert_eq!((page.visits, page.weight), (1, Weight::from(2.5)));
+    /// assert_eq!((page.visits, page.weight, page.class), (1, Weight::from(2.5), Some(7)));
     /// # Ok(())
     /// # }
     /// ```
@@ -416,9 +419,9 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`observe`](Store::observe).
-    pub fn weigh(&self, weighing: Weighing<'_>) -> Result<WeighOutcome> {
-        self.answered(&[Request::Weigh(weighing)], |mut answers| {
-            answers.pop().or_bug("each weight has an outcome")?.weighed()
+    pub fn give(&self, giving: Giving<'_>) -> Result<GiveOutcome> {
+        self.answered(&[Request::Give(giving)], |mut answers| {
+            answers.pop().or_bug("what is given has an outcome")?.given()
         })
     }
 }

@@ -230,7 +230,7 @@ fn what_is_restated_counts_behind_a_weight_of_another_time() {
     let other = store.register_epoch(EPOCHS[1], Role::Change).unwrap();
     for (time, fingerprint, restated) in [(0, 0, 0), (1000, 0, u64::MAX)] {
         store.observe(Observation::content(URL, time, fingerprint, FIRST)).unwrap();
-        store.weigh(Observation::weighed(URL, 5000 + time, 2.0)).unwrap();
+        store.give(Observation::weighed(URL, 5000 + time, 2.0)).unwrap();
         store.restate(Restatement::new(URL, time, restated, other)).unwrap();
     }
     // By the newer epoch, in which all bits differ.

@@ -7,6 +7,7 @@ mod backup;
 mod bad_input;
 mod bulk;
 mod changes;
+mod classes;
 mod cluster;
 mod compact;
 mod concurrent;

@@ -3,7 +3,7 @@
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Answer, Epoch, Observation, Progress, Request, Scope, Store, Verdict, WeighOutcome, Weight,
+    Answer, Epoch, GiveOutcome, Observation, Progress, Request, Scope, Store, Verdict, Weight,
 };
 
 use simkeep_testing::{create, open, small, sound};
@@ -69,17 +69,17 @@ fn a_page_that_was_never_weighed_has_a_weight_of_1() {
 fn a_weight_is_no_visit_and_needs_one() {
     let store = create(&SimDisk::new(), small());
     let weighing = Observation::weighed(URL, 5, 2.0);
-    assert_eq!(store.weigh(weighing).unwrap(), WeighOutcome::Missing);
+    assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Missing);
     assert_eq!(store.latest(URL).unwrap(), None);
     store.observe(content(10)).unwrap();
-    assert_eq!(store.weigh(weighing).unwrap(), WeighOutcome::Stored);
-    assert_eq!(store.weigh(weighing).unwrap(), WeighOutcome::Known);
+    assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Stored);
+    assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Known);
     let stats = store.stats().unwrap();
     assert_eq!((stats.pages, stats.visits), (1, 1));
     // What is later is judged as if there were no weight.
     assert_eq!(store.observe(content(20)).unwrap().verdict.distance(), None);
     store.forget(Scope::Url(URL)).unwrap();
-    assert_eq!(store.weigh(weighing).unwrap(), WeighOutcome::Missing);
+    assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Missing);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_weight_that_comes_with_a_known_visit_is_kept() {
     let again = store.observe(content(10).weight(3.0)).unwrap();
     assert_eq!((again.verdict, weight(&store)), (Verdict::Known, Weight::from(3.0)));
     let answers = store.request_batch(&[weighed(10, 3.0), weighed(10, 2.0)]).unwrap();
-    let expected = [WeighOutcome::Known, WeighOutcome::Stored].map(Answer::Weighed);
+    let expected = [GiveOutcome::Known, GiveOutcome::Stored].map(Answer::Given);
     assert_eq!(answers, expected);
     assert_eq!(weight(&store), Weight::from(3.0));
 }

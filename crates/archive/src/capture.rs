@@ -23,8 +23,11 @@ impl Captured {
         // An answer that is neither says nothing of the content.
         let is_dated = matches!(payload, Payload::Revisit { .. } | Payload::NotModified);
         let modified = head.and_then(|head| head.modified).filter(|_| is_dated);
-        let (status, weight, epoch) = (head.map(|head| head.status), None, None);
-        Item::Record(Record { url, time, payload, digest, claim, status, modified, weight, epoch })
+        let (weight, class, epoch) = (None, None, None);
+        let status = head.map(|head| head.status);
+        let record =
+            Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
+        Item::Record(record)
     }
 
     /// What a status says without a look at the content; `Err` gives the capture back if the
@@ -125,8 +128,9 @@ impl Captured {
             Box::new(Claim { declared, wrong })
         });
         let payload = Payload::Text(Box::new(document));
-        let (modified, weight, epoch) = (head.modified, None, None);
-        let record = Record { url, time, payload, digest, claim, status, modified, weight, epoch };
+        let (modified, weight, class, epoch) = (head.modified, None, None, None);
+        let record =
+            Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
         Ok(Item::Record(record))
     }
 

@@ -130,8 +130,9 @@ impl Keys {
         };
         let digest = Some(digest::of(text.as_bytes()));
         let payload = Payload::Text(Box::new(Document::new(text)));
-        let (claim, status, modified, weight, epoch) = (None, None, None, None, None);
-        Ok(Record { url: page, time, payload, digest, claim, status, modified, weight, epoch })
+        let (claim, status, modified) = (None, None, None);
+        let (url, weight, class, epoch) = (page, None, None, None);
+        Ok(Record { url, time, payload, digest, claim, status, modified, weight, class, epoch })
     }
 }
 

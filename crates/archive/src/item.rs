@@ -26,8 +26,8 @@ pub enum Payload {
         /// The fingerprint, if it has one.
         fingerprint: Option<u64>,
     },
-    /// No visit: how important the page is from this time on.
-    Weighed(Weight),
+    /// No visit: only the weight or the class of the record, or both.
+    Given,
     /// The server said that nothing changed.
     NotModified,
     /// The page is gone.
@@ -68,6 +68,8 @@ pub struct Record {
     pub modified: Option<i64>,
     /// How important the page is from now on, in JSON lines.
     pub weight: Option<Weight>,
+    /// The class that the page is of from now on, in JSON lines.
+    pub class: Option<u32>,
     /// The name of the fingerprint's epoch, in JSON lines.
     pub epoch: Option<Box<str>>,
 }

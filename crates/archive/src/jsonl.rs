@@ -19,8 +19,9 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339). It
 /// also has `text`; or `fingerprint` (16 hexadecimal digits; `null` with an `epoch` for content
 /// that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
-/// `"failed"`); or only a `status` that means one of these; or only a `weight`, which is no visit then.
-/// A visit may have a `weight`, too, and `modified`, a time as in `t`. `epoch` names the epoch of a
+/// `"failed"`); or only a `status` that means one of these; or only a `weight` or a `class` (a whole
+/// number up to 4294967295), which is no visit then. A visit may have a `weight` and a `class`, too, and
+/// `modified`, a time as in `t`. `epoch` names the epoch of a
 /// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
 /// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
 /// `"both"`), `minor` and `moderate` (the largest distances that are such changes, in bits), names an
@@ -120,6 +121,7 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
     let modified = modified.map(|value| time_in("modified", Some(value)));
     let modified = modified.transpose().map_err(named)?;
     let weight = weight(object.weight).map_err(named)?;
+    let class = class(object.class).map_err(named)?;
     let status = match object.status {
         None | Some(Value::Null) => None,
         Some(Value::Whole(status)) => Some(u16::try_from(status).ok()),
@@ -185,22 +187,19 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
             (_, Some(Meaning::NotModified)) => (Payload::NotModified, known()?),
             (_, Some(Meaning::Gone)) => (Payload::Gone, None),
             (_, Some(Meaning::Failed)) => (Payload::Failed, None),
-            (None, None) => match weight {
-                Some(weight) => (Payload::Weighed(weight), None),
-                None => return Err(named("neither \"text\" nor \"fingerprint\"".into())),
-            },
+            (None, None) if weight.is_some() || class.is_some() => (Payload::Given, None),
             _ => return Err(named("neither \"text\" nor \"fingerprint\"".into())),
         },
     };
-    let weight = match payload {
-        Payload::Restated { .. } if weight.is_some() => {
-            return Err(named("what is restated has no \"weight\"".into()));
+    if let Payload::Restated { .. } = payload {
+        for (key, is_there) in [("weight", weight.is_some()), ("class", class.is_some())] {
+            if is_there {
+                return Err(named(format!("what is restated has no \"{key}\"")));
+            }
         }
-        Payload::Weighed(_) => None,
-        _ => weight,
-    };
+    }
     let (url, claim) = (page.into_owned(), None);
-    Ok(Record { url, time, payload, digest, claim, status, modified, weight, epoch })
+    Ok(Record { url, time, payload, digest, claim, status, modified, weight, class, epoch })
 }
 
 /// The time in the value of a key.
@@ -225,6 +224,17 @@ fn weight(value: Option<Value<'_>>) -> Result<Option<Weight>, String> {
     };
     let weight = Some(Weight::from(weight)).filter(|weight| weight.is_sound());
     weight.map(Some).ok_or_else(|| "\"weight\" must be a finite number above 0".into())
+}
+
+/// The class in a value.
+fn class(value: Option<Value<'_>>) -> Result<Option<u32>, String> {
+    let class = match value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Whole(class)) => u32::try_from(class).ok(),
+        Some(_) => None,
+    };
+    let why = || format!("\"class\" must be a whole number from 0 to {}", u32::MAX);
+    class.map(Some).ok_or_else(why)
 }
 
 #[cfg(test)]
@@ -259,6 +269,7 @@ mod tests {
             status: None,
             modified: None,
             weight: None,
+            class: None,
             epoch: None,
         };
         assert_eq!(record, Ok(expected));
@@ -279,6 +290,7 @@ mod tests {
             status: Some(404),
             modified: None,
             weight: None,
+            class: None,
             epoch: Some("mine".into()),
         };
         assert_eq!(record, Ok(expected));
@@ -317,7 +329,7 @@ mod tests {
         }
         // Alone, a weight is no visit.
         let alone = with(r#""weight":2.5"#).unwrap();
-        assert_eq!((alone.payload, alone.weight), (Payload::Weighed(Weight::from(2.5)), None));
+        assert_eq!((alone.payload, alone.weight), (Payload::Given, Some(Weight::from(2.5))));
         let with_status = with(r#""weight":2.5,"status":404"#).unwrap();
         assert_eq!(with_status.payload, Payload::Gone);
         assert!(with(r#""weight":2.5,"status":200"#).unwrap_err().contains("neither"));
@@ -331,6 +343,31 @@ mod tests {
         }
         let restated = r#""seen":"restated","fingerprint":null,"epoch":"e","weight":1"#;
         assert!(with(restated).unwrap_err().contains("has no \"weight\""));
+    }
+
+    #[test]
+    fn a_line_says_which_class_the_page_is_of() {
+        let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1,{rest}}}"#));
+        for (told, expected) in
+            [("0", Some(0)), ("7", Some(7)), ("4294967295", Some(u32::MAX)), ("null", None)]
+        {
+            let record = with(&format!(r#""seen":"gone","class":{told}"#)).unwrap();
+            assert_eq!((record.payload, record.class), (Payload::Gone, expected), "{told}");
+        }
+        // Alone, a class is no visit, and so it is beside a weight.
+        let alone = with(r#""class":0"#).unwrap();
+        assert_eq!((alone.payload, alone.class, alone.weight), (Payload::Given, Some(0), None));
+        let both = with(r#""class":3,"weight":2"#).unwrap();
+        assert_eq!((both.payload, both.class), (Payload::Given, Some(3)));
+        assert_eq!(both.weight, Some(Weight::from(2.0)));
+        assert_eq!(with(r#""class":1,"status":404"#).unwrap().payload, Payload::Gone);
+        for told in ["-1", "4294967296", "1.0", "1e3", "\"1\"", "\"none\"", "[]", "true", "1e300"] {
+            let why = with(&format!(r#""text":"a","class":{told}"#)).unwrap_err();
+            assert!(why.starts_with("x:: \"class\" must be a whole number"), "{told}: {why}");
+        }
+        assert!(with(r#""class":null"#).unwrap_err().contains("neither"));
+        let restated = r#""seen":"restated","fingerprint":null,"epoch":"e","class":1"#;
+        assert!(with(restated).unwrap_err().contains("has no \"class\""));
     }
 
     #[test]

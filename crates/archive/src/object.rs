@@ -21,6 +21,7 @@ pub(super) struct Object<'a> {
     pub(super) moderate: Option<Value<'a>>,
     pub(super) modified: Option<Value<'a>>,
     pub(super) weight: Option<Value<'a>>,
+    pub(super) class: Option<Value<'a>>,
     /// Whether there are other keys.
     pub(super) has_others: bool,
 }
@@ -69,6 +70,7 @@ impl<'de> Deserialize<'de> for Object<'de> {
                         "moderate" => &mut object.moderate,
                         "modified" => &mut object.modified,
                         "weight" => &mut object.weight,
+                        "class" => &mut object.class,
                         _ => {
                             object.has_others = true;
                             map.next_value::<IgnoredAny>()?;

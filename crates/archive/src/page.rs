@@ -97,8 +97,10 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
     };
     let digest = Some(digest::of(&bytes));
     let payload = Payload::Text(Box::new(document));
-    let (claim, status, modified, weight, epoch) = (None, None, None, None, None);
-    let record = Record { url, time, payload, digest, claim, status, modified, weight, epoch };
+    let (claim, status, modified) = (None, None, None);
+    let (weight, class, epoch) = (None, None, None);
+    let record =
+        Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
     Ok(Item::Record(record))
 }
 

@@ -70,19 +70,21 @@ Then the entries. Keys, in this order, absent where there is nothing to say:
   modified     when the page was last modified, as the server said (Last-Modified)
   weight       how important the page is from this time on, 1 if that was never said; a line with
                this alone is no visit
+  class        the class that the page is of from this time on, a whole number up to 4294967295; a
+               line with this alone is no visit
   seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was; \"restated\": the content
                of this time and digest has this fingerprint, or none, in another epoch
 
---since leaves out weights that were given before. --in-force keeps of each page the visits that saw
-its content last, what was restated of it, and the last weight.
+--since leaves out weights and classes that were given before. --in-force keeps of each page the
+visits that saw its content last, what was restated of it, the last weight and the last class.
 
 Formats for other programs have no epochs or tables of their own, and are not loaded again:
   csv      a line for each entry, below the header url,time,epoch,fingerprint,digest,status,verdict,
-           distance,weight. The verdict is that of `simkeep history --json`, \"restated\" or \"weighed\";
-           the distance is in bits. A text that a spreadsheet would take for a formula has a ' in
-           front: take one ' off where a cell begins with it
+           distance,weight,class. The verdict is that of `simkeep history --json`, \"restated\",
+           \"weighed\" or \"classed\"; the distance is in bits. A text that a spreadsheet would take for
+           a formula has a ' in front: take one ' off where a cell begins with it
   cdxj     a line for each visit: SURT, time in 14 digits, and JSON with url, digest, status,
-           fingerprint, verdict and distance. Restated content and weights are left out
+           fingerprint, verdict and distance. All else is left out
   parquet  the columns of csv, for DuckDB, pandas or Spark: time in milliseconds UTC, fingerprint as
            uint64, digest in 16 bytes, epoch with a dictionary. If simkeep was built with
            `--features parquet`

@@ -7,14 +7,34 @@ use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::{Fingerprinter, Meaning};
-use simkeep::{Digest, Origin, Terms, Weight};
+use simkeep::{Digest, Origin, Property, Request, Terms};
 
 use super::exit::Failure;
+use super::incoming::Made;
 use super::pipeline::{self, Crew, Next, Pipeline, Results};
 use super::reading::Reading;
 use simkeep_archive::escape;
 use simkeep_archive::export::Line;
 use simkeep_archive::{Broken, Captured, Chunk, Claim, Input, Item, Keys, Payload, Record, Source};
+
+/// What a page is given with a visit or without: one of each kind.
+pub(super) type Properties = ArrayVec<Property, 2>;
+
+/// What a record makes a request of: an entry, and what comes with it if that is a visit.
+pub(super) fn request<'u>(
+    url: &'u str,
+    entry: simkeep::Entry,
+    also: Option<Made>,
+    given: &Properties,
+) -> Request<'u> {
+    match Request::of(url, entry) {
+        Request::Observe(mut observation) => {
+            observation.also = also;
+            Request::Observe(given.iter().fold(observation, |o, property| o.property(*property)))
+        }
+        other => other,
+    }
+}
 
 /// A record that is ready to be observed.
 pub(super) struct Entry {
@@ -24,8 +44,8 @@ pub(super) struct Entry {
     pub(super) status: Option<u16>,
     /// When the page was last modified, as its server said.
     pub(super) modified: Option<i64>,
-    /// How important the page is from now on.
-    pub(super) weight: Option<Weight>,
+    /// What the page is given.
+    pub(super) given: Properties,
     pub(super) digest: Option<Digest>,
     /// What an archive declares it to be.
     pub(super) claim: Option<Box<Claim>>,
@@ -39,7 +59,7 @@ impl Entry {
             Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
             Found::Restated(_, name) => name.len(),
             Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
-            Found::Text(_) | Found::Weighed(_) => 0,
+            Found::Text(_) | Found::Given => 0,
             Found::NotModified | Found::Gone | Found::Failed => 0,
         };
         let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
@@ -60,8 +80,8 @@ pub(super) enum Found {
     Ready(Option<u64>, Option<String>),
     /// What another epoch, of this name, makes of content that was seen before.
     Restated(Option<u64>, String),
-    /// No visit, but how important the page is from now on.
-    Weighed(Weight),
+    /// No visit, but what the page is given.
+    Given,
     NotModified,
     Gone,
     Failed,
@@ -176,17 +196,18 @@ fn read(chunk: Chunk, fingerprinters: &mut [Fingerprinter<'_>], into: &mut Resul
 }
 
 fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
-    let Record { url, time, payload, digest, claim, status, modified, weight, epoch, .. } =
-        match item {
-            Item::Record(record) => record,
-            Item::Broken(broken) => return Fed::Broken(broken),
-            Item::Passed(kind) => return Fed::Passed(kind),
-            Item::Binary(captured) => return Fed::Binary(captured),
-            Item::Epoch(name, terms) => return Fed::Epoch(name, terms),
-            Item::Export(line) => return Fed::Export(line),
-            Item::Refused(broken) => return Fed::Refused(broken),
-            _ => return Fed::Passed("unknown"),
-        };
+    let Record {
+        url, time, payload, digest, claim, status, modified, weight, class, epoch, ..
+    } = match item {
+        Item::Record(record) => record,
+        Item::Broken(broken) => return Fed::Broken(broken),
+        Item::Passed(kind) => return Fed::Passed(kind),
+        Item::Binary(captured) => return Fed::Binary(captured),
+        Item::Epoch(name, terms) => return Fed::Epoch(name, terms),
+        Item::Export(line) => return Fed::Export(line),
+        Item::Refused(broken) => return Fed::Refused(broken),
+        _ => return Fed::Passed("unknown"),
+    };
     let found = match payload {
         Payload::Text(document) => {
             match fingerprinters.iter_mut().map(|f| f.of_page(&document)).collect() {
@@ -204,14 +225,16 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Payload::Restated { fingerprint } => {
             Found::Restated(fingerprint, epoch.map(String::from).unwrap_or_default())
         }
-        Payload::Weighed(weight) => Found::Weighed(weight),
+        Payload::Given => Found::Given,
         Payload::NotModified => Found::NotModified,
         Payload::Gone => Found::Gone,
         Payload::Failed => Found::Failed,
         Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
         _ => return Fed::Passed("unknown"),
     };
-    Fed::Entry(Entry { url, time, status, modified, weight, digest, claim, found })
+    let weight = weight.map(Property::Weight);
+    let given = weight.into_iter().chain(class.map(Property::Class)).collect();
+    Fed::Entry(Entry { url, time, status, modified, given, digest, claim, found })
 }
 
 #[cfg(test)]
@@ -223,8 +246,8 @@ mod tests {
     fn whatever_may_be_long_is_counted() {
         let long = || "x".repeat(1000);
         let entry = |found, claim| {
-            let (status, modified, weight, digest) = (None, None, None, None);
-            Entry { url: long(), time: 0, status, modified, weight, digest, claim, found }
+            let (status, modified, given, digest) = (None, None, Properties::new(), None);
+            Entry { url: long(), time: 0, status, modified, given, digest, claim, found }
         };
         let wrong = Some(Broken { at: long(), why: long() });
         let declared = Declared::parse("md5:d41d8cd98f00b204e9800998ecf8427e").unwrap();

@@ -21,7 +21,7 @@ use simkeep_archive::escape;
 /// to an earlier version, gone, failed, or not modified though no content was ever seen.
 ///
 /// If the store has several epochs, each fingerprint has its epoch beside it, and the fingerprints that
-/// the content has in other epochs stand below their visit. Weights have lines of their own.
+/// the content has in other epochs stand below their visit. Weights and classes have lines of their own.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep history https://example.com/terms
@@ -118,7 +118,7 @@ fn told(entry: &HistoryEntry, clock: &Clock) -> String {
         }
         HistoryEntry::Visit { verdict, meaning: None, .. } => found(*verdict, clock),
         HistoryEntry::Restated(_) => "restated".to_owned(),
-        HistoryEntry::Weighed(weighed) => format!("weight {}", weighed.weight),
+        HistoryEntry::Given(given) => given.property.to_string(),
     }
 }
 

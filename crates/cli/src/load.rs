@@ -12,12 +12,12 @@ use std::time::Instant;
 use clap::Args;
 use simkeep::load::{LoadEpochs, LoadOptions, Observed};
 use simkeep::{
-    Content, Digest, Entry, Epoch, Error, Origin, Request, Restated, Seen, Snapshot, Store, Terms,
-    Visit, Weighed, Weight,
+    Content, Digest, Entry, Epoch, Error, Given, Origin, Request, Restated, Seen, Snapshot, Store,
+    Terms, Visit,
 };
 
 use super::exit::{Exit, Failure, say};
-use super::feed::{self, Fed, Feed, Found, Text};
+use super::feed::{self, Fed, Feed, Found, Properties, Text};
 use super::foreign::{self, Foreign};
 use super::gauge::watched;
 use super::incoming::{Admission, Epochs, FromInput, Made, Register, Told, existing, in_use_now};
@@ -104,7 +104,7 @@ impl Load {
             epochs: Epochs::new(register, origins.clone()),
             more: None,
             restated: 0,
-            weighed: 0,
+            given: 0,
             too_short: 0,
             broken: Named::broken(),
             wrong: Named::wrong(),
@@ -153,13 +153,13 @@ impl Load {
         let rest = [taken.broken.rest(), taken.wrong.rest()];
         rest.into_iter().flatten().for_each(|message| say(&message));
         let in_use = in_use_now(&loaded.begun, &store.snapshot());
-        let Taken { broken, wrong, passed, restated, weighed, too_short, .. } = taken;
+        let Taken { broken, wrong, passed, restated, given, too_short, .. } = taken;
         let (broken, wrong_digests) = (broken.count(), wrong.count());
         let summary = Summary {
             loaded,
             in_use,
             restated,
-            weighed,
+            given,
             too_short,
             broken,
             wrong_digests,
@@ -215,19 +215,19 @@ struct Record {
     url: String,
     entry: Entry,
     also: Option<Made>,
-    weight: Option<Weight>,
+    given: Properties,
+}
+
+impl Record {
+    /// An entry that nothing comes with.
+    fn alone(url: String, entry: Entry) -> Record {
+        Record { url, entry, also: None, given: Properties::new() }
+    }
 }
 
 impl Observed for Record {
     fn request(&self) -> Request<'_> {
-        match Request::of(&self.url, self.entry) {
-            Request::Observe(mut observation) => {
-                observation.also = self.also;
-                observation.weight = self.weight;
-                Request::Observe(observation)
-            }
-            other => other,
-        }
+        feed::request(&self.url, self.entry, self.also, &self.given)
     }
 }
 
@@ -252,8 +252,8 @@ impl Part<'_> {
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, entry) = observation?;
                     taken.borrow_mut().restated += u64::from(entry.is_restated());
-                    taken.borrow_mut().weighed += u64::from(entry.weight().is_some());
-                    Ok(Record { url: url.to_string(), entry, also: None, weight: None })
+                    taken.borrow_mut().given += u64::from(entry.given().is_some());
+                    Ok(Record::alone(url.to_string(), entry))
                 })))
             }
             Part::Sources(sources) => {
@@ -308,8 +308,8 @@ struct Taken<'s> {
     more: Option<Record>,
     /// Records that are no news of a visit, but restated.
     restated: u64,
-    /// Records that are no visits, but weights.
-    weighed: u64,
+    /// Records that are no visits, but weights and classes.
+    given: u64,
     /// Texts that have no fingerprint: too short to tell from others.
     too_short: u64,
     broken: Named,
@@ -384,7 +384,7 @@ impl Taken<'_> {
 
     /// What an entry tells; none of a revisit.
     fn told(&mut self, entry: feed::Entry) -> simkeep::Result<Option<Record>> {
-        let feed::Entry { url, time, status, modified, weight, digest, found, .. } = entry;
+        let feed::Entry { url, time, status, modified, given, digest, found, .. } = entry;
         let visit = |seen| Entry::Visit(Visit { time, seen, status, modified });
         let content =
             |fingerprint, epoch| visit(Seen::Content(Content { fingerprint, digest, epoch }));
@@ -414,16 +414,21 @@ impl Taken<'_> {
                 let epoch = self.epoch(&name)?;
                 Entry::Restated(Restated { time, fingerprint, digest, epoch })
             }
-            Found::Weighed(weight) => {
-                self.weighed += 1;
-                Entry::Weighed(Weighed { time, weight })
+            Found::Given => {
+                self.given += given.len() as u64;
+                let mut all = given.into_iter().map(|property| {
+                    Record::alone(url.clone(), Entry::Given(Given { time, property }))
+                });
+                let first = all.next();
+                self.more = all.next();
+                return Ok(first);
             }
             Found::NotModified => visit(Seen::NotModified { digest }),
             Found::Gone => visit(Seen::Gone),
             Found::Failed => visit(Seen::Failed),
             Found::Revisit(..) => return Ok(None),
         };
-        Ok(Some(Record { url, entry, also, weight }))
+        Ok(Some(Record { url, entry, also, given }))
     }
 }
 
@@ -453,8 +458,7 @@ impl Taken<'_> {
         // A visit takes one fingerprint beside its own.
         self.more = missing.next().map(|(fingerprint, epoch)| {
             let restated = Restated { time, fingerprint, digest, epoch };
-            let (url, entry) = (url.to_owned(), Entry::Restated(restated));
-            Record { url, entry, also: None, weight: None }
+            Record::alone(url.to_owned(), Entry::Restated(restated))
         });
         self.restated += u64::from(self.more.is_some());
         Ok(Some((*visit, first)))

@@ -88,6 +88,8 @@ pub(super) struct Line<'a> {
     seen: Seen,
     is_gone: bool,
     weight: Number,
+    /// The class that it was given last; null if none ever was.
+    class: Option<u32>,
     /// That of the content in force; null if there is none, or if it has none.
     fingerprint: Option<Fingerprint>,
     digest: Option<Digest>,
@@ -111,6 +113,7 @@ impl Line<'_> {
             seen: Seen(page.last.seen),
             is_gone: page.gone,
             weight: Number(page.weight.to_f64()),
+            class: page.class,
             fingerprint: content.and_then(|content| content.fingerprint).map(Fingerprint),
             digest: content.and_then(|content| content.digest).map(Digest),
             epoch: epoch.map(EpochName),

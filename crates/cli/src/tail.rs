@@ -29,8 +29,8 @@ const NEAR_LIMIT: usize = 5;
 ///
 /// One line per operation: its number, the time of the visit, what that meant (new, same, changed and by
 /// how many bits, reverted, gone, failed ...), and the URL. Operations come in the order in which they
-/// were acknowledged, which need not be that of their times. A fingerprint of another epoch and a weight
-/// that were given with a visit are operations of their own.
+/// were acknowledged, which need not be that of their times. A fingerprint of another epoch, a weight
+/// and a class that were given with a visit are operations of their own.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep tail
@@ -227,7 +227,7 @@ fn meant(entry: &HistoryEntry) -> String {
     let (visit, verdict) = match entry {
         HistoryEntry::Visit { visit, verdict, .. } => (visit, *verdict),
         HistoryEntry::Restated(_) => return "restated".to_owned(),
-        HistoryEntry::Weighed(weighed) => return format!("weight {}", weighed.weight),
+        HistoryEntry::Given(given) => return given.property.to_string(),
     };
     let key = words::verdict_key(verdict);
     match (verdict.distance(), verdict, visit.status) {
@@ -243,7 +243,7 @@ fn meant(entry: &HistoryEntry) -> String {
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "done", rename_all = "kebab-case")]
 pub(super) enum Line<'a> {
-    /// A page got an entry: a visit, restated content, or a weight.
+    /// A page got an entry: a visit, restated content, a weight, or a class.
     Entry {
         /// The number of the operation.
         operation: u64,

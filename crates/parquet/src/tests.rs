@@ -36,6 +36,7 @@ fn written(told: &[Told]) -> Vec<u8> {
             verdict: if *time % 2 == 0 { "same" } else { "changed" },
             distance: *distance,
             weight: None,
+            class: time.is_positive().then_some(time.cast_unsigned() as u32 ^ u32::MAX),
         };
         writer.row(&row).unwrap();
     }
@@ -88,7 +89,7 @@ fn what_was_written_is_read_over_several_row_groups() {
 fn digests_are_sixteen_bytes_and_epochs_have_a_dictionary() {
     use parquet::file::reader::FileReader as _;
     use parquet::record::Field;
-    let told = told(1000);
+    let told = told(6000);
     let file = parquet::file::reader::SerializedFileReader::new(bytes::Bytes::from(written(&told)));
     let file = file.unwrap();
     for (row, told) in file.get_row_iter(None).unwrap().zip(&told) {
@@ -98,6 +99,8 @@ fn digests_are_sixteen_bytes_and_epochs_have_a_dictionary() {
         assert_eq!(field("digest"), digest);
         assert_eq!(field("fingerprint"), told.3.map_or(Field::Null, Field::ULong));
         assert_eq!(field("time"), Field::TimestampMillis(told.1));
+        let class = told.1.is_positive().then(|| told.1.cast_unsigned() as u32 ^ u32::MAX);
+        assert_eq!(field("class"), class.map_or(Field::Null, Field::UInt));
     }
     let chunk = |column: usize| file.metadata().row_group(0).column(column).clone();
     assert!(chunk(2).dictionary_page_offset().is_some());

@@ -31,6 +31,7 @@ message simkeep {
     REQUIRED BYTE_ARRAY verdict (STRING);
     OPTIONAL INT32 distance (INTEGER(8, false));
     OPTIONAL DOUBLE weight;
+    OPTIONAL INT32 class (INTEGER(32, false));
 }";
 
 /// An entry of a page's history.
@@ -54,6 +55,8 @@ pub struct Row<'a> {
     pub distance: Option<u32>,
     /// How important the page is from then on.
     pub weight: Option<f64>,
+    /// The class that the page is of from then on.
+    pub class: Option<u32>,
 }
 
 /// A table that is being written. It takes the memory of a row group: 131,072 rows, or fewer whose
@@ -87,6 +90,7 @@ struct Group {
     verdicts: Column<ByteArray>,
     distances: Column<i32>,
     weights: Column<f64>,
+    classes: Column<i32>,
 }
 
 impl<W: Write + Send> Writer<W> {
@@ -173,7 +177,8 @@ impl<T> Column<T> {
 
 impl Group {
     fn push(&mut self, row: &Row<'_>) {
-        let Row { url, time, epoch, fingerprint, digest, status, verdict, distance, weight } = *row;
+        let Row { url, time, epoch, fingerprint, digest, .. } = *row;
+        let Row { status, verdict, distance, weight, class, .. } = *row;
         let url = match self.urls.values.last() {
             Some(last) if self.url == url => last.clone(),
             _ => {
@@ -197,6 +202,7 @@ impl Group {
         self.verdicts.push(Some(verdict));
         self.distances.push(distance.map(u32::cast_signed));
         self.weights.push(weight);
+        self.classes.push(class.map(u32::cast_signed));
     }
 
     /// Writes the columns, in the order of the schema.
@@ -212,7 +218,8 @@ impl Group {
         self.statuses.write::<Int32Type, W>(to)?;
         self.verdicts.write::<ByteArrayType, W>(to)?;
         self.distances.write::<Int32Type, W>(to)?;
-        self.weights.write::<DoubleType, W>(to)
+        self.weights.write::<DoubleType, W>(to)?;
+        self.classes.write::<Int32Type, W>(to)
     }
 }
 

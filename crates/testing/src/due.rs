@@ -54,11 +54,8 @@ fn in_steps(seconds: u64) -> u64 {
 impl Standing {
     fn of<'e>(entries: impl Iterator<Item = &'e Entry>, now: i64) -> Option<Standing> {
         let entries: Vec<&Entry> = entries.collect();
-        let weighed = entries.iter().filter_map(|entry| match entry {
-            Entry::Weighed(weighed) => Some(weighed),
-            _ => None,
-        });
-        let weight = weighed.max().map_or(1.0, |weighed| rounded(weighed.weight.get()));
+        let weighed = entries.iter().filter_map(|entry| Some((entry.time(), entry.weight()?)));
+        let weight = weighed.max().map_or(1.0, |(_, weight)| rounded(weight.get()));
         let mut visits: Vec<_> = entries.iter().filter_map(|entry| entry.visit()).collect();
         visits.sort();
         let (first, last) = (visits.first()?, visits.last()?);

@@ -1,6 +1,6 @@
 //! What the model expects a store to answer.
 
-use simkeep::{Content, RestateOutcome, Verdict, Visit, WeighOutcome, Weight};
+use simkeep::{Content, GiveOutcome, RestateOutcome, Verdict, Visit, Weight};
 
 /// Another page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct Outcome {
 pub enum Answer {
     Observed(Outcome),
     Restated(RestateOutcome),
-    Weighed(WeighOutcome),
+    Given(GiveOutcome),
 }
 
 /// A page as it stands.
@@ -77,6 +77,8 @@ pub struct Page {
     pub modified: Option<i64>,
     pub gone: bool,
     pub weight: Weight,
+    /// The class that was given last.
+    pub class: Option<u32>,
 }
 
 impl From<simkeep::Page> for Page {
@@ -91,6 +93,7 @@ impl From<simkeep::Page> for Page {
             modified: page.modified,
             gone: page.gone,
             weight: page.weight,
+            class: page.class,
             url: page.url,
         }
     }

@@ -149,6 +149,12 @@ pub(super) fn weight(entries: &[Entry]) -> Weight {
     given.max().map_or(Weight::ONE, |(_, weight)| weight)
 }
 
+/// The class given last, and of those of one time the greatest.
+pub(super) fn class(entries: &[Entry]) -> Option<u32> {
+    let given = entries.iter().filter_map(|entry| Some((entry.time(), entry.class()?)));
+    given.max().map(|(_, class)| class)
+}
+
 /// What a visit means after these, if all epochs are for both.
 pub fn judge(before: &[Entry], visit: &Visit) -> Verdict {
     judge_by(before, visit, &[], &Roles::default())
@@ -227,7 +233,7 @@ pub fn history(entries: &[Entry]) -> History {
 
 pub(super) fn history_by(entries: &[Entry], roles: &Roles) -> History {
     let entry = |i: usize| match entries[i] {
-        Entry::Restated(_) | Entry::Weighed(_) => (entries[i], None),
+        Entry::Restated(_) | Entry::Given(_) => (entries[i], None),
         Entry::Visit(visit) => {
             let of = (visit.time, visit.seen.digest());
             let behind = entries[i + 1..].iter().take_while(|entry| entry.is_restated());

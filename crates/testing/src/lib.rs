@@ -181,6 +181,10 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
     if let Some(weight) = weight.filter(|_| choice(2) == 0) {
         return Observation::weighed(url, time, weight).into();
     }
+    let class = (choice(6) == 0).then(|| [0, 1, u32::MAX][usize::try_from(choice(3)).unwrap()]);
+    if let Some(class) = class.filter(|_| choice(2) == 0) {
+        return Observation::classed(url, time, class).into();
+    }
     match restated {
         Some(Content { fingerprint, digest, epoch }) => {
             let restatement = Restatement::new(url, time, fingerprint, epoch);
@@ -193,6 +197,7 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
             let visit = Visit { time, seen, status: None, modified };
             let mut observation = Observation::of(url, visit);
             observation.weight = weight.map(Weight::from);
+            observation.class = class;
             Request::Observe(match also {
                 Some((fingerprint, epoch)) => observation.also(fingerprint, epoch),
                 None => observation,

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::maintenance::Forgotten;
 use simkeep::{
-    Content, Digest, Entry, Epoch, Observation, Query, Request, RestateOutcome, Restated,
-    Restatement, Seen, Terms, Verdict, Versions, Visit, WeighOutcome, Weighed, Weighing,
+    Content, Digest, Entry, Epoch, GiveOutcome, Given, Giving, Observation, Property, Query,
+    Request, RestateOutcome, Restated, Restatement, Seen, Terms, Verdict, Versions, Visit,
 };
 
 use super::changes::{Compared, comparisons, is_novel};
 use super::expected::{Answer, ExactCopy, Near, NearDuplicate, Outcome, Page};
 use super::fold::{
-    History, Roles, content_modified, contents, gone, history_by, in_force, judge_by, same_digest,
-    since, version_at, weight as weight_of,
+    History, Roles, class as class_of, content_modified, contents, gone, history_by, in_force,
+    judge_by, same_digest, since, version_at, weight as weight_of,
 };
 
 use super::pages::{PREFIXES, Place};
@@ -45,19 +45,19 @@ impl Model {
                 Answer::Observed(self.observe(observation, near_distance))
             }
             Request::Restate(restatement) => Answer::Restated(self.restate(restatement)),
-            Request::Weigh(weighing) => Answer::Weighed(self.weigh(weighing)),
+            Request::Give(giving) => Answer::Given(self.give(giving)),
         }
     }
 
-    /// Takes in a weight and says what the store should.
-    pub fn weigh(&mut self, weighing: &Weighing<'_>) -> WeighOutcome {
-        let Weighing { url, weighed, .. } = *weighing;
+    /// Takes in a property and says what the store should.
+    pub fn give(&mut self, giving: &Giving<'_>) -> GiveOutcome {
+        let Giving { url, given, .. } = *giving;
         match &self.entries_of(url)[..] {
-            [] => WeighOutcome::Missing,
-            known if known.contains(&Entry::Weighed(weighed)) => WeighOutcome::Known,
+            [] => GiveOutcome::Missing,
+            known if known.contains(&Entry::Given(given)) => GiveOutcome::Known,
             _ => {
-                self.insert(url, weighed.into());
-                WeighOutcome::Stored
+                self.insert(url, given.into());
+                GiveOutcome::Stored
             }
         }
     }
@@ -83,7 +83,7 @@ impl Model {
 
     /// Takes in an observation and says what the store should: with every copy and near page.
     pub fn observe(&mut self, observation: &Observation<'_>, near_distance: u32) -> Outcome {
-        let Observation { url, visit, also, weight, .. } = *observation;
+        let Observation { url, visit, also, .. } = *observation;
         let before = self.entries_of(url);
         let restated = also.zip(visit.seen.content()).map(|((fingerprint, epoch), content)| {
             Restated { time: visit.time, fingerprint, digest: content.digest, epoch }
@@ -96,9 +96,7 @@ impl Model {
             _ => judge_by(&before, &visit, also.as_slice(), &self.roles),
         };
         self.insert(url, visit.into());
-        if let Some(weight) = weight {
-            self.insert(url, Weighed { time: visit.time, weight }.into());
-        }
+        self.insert_given(observation);
         let is_last = !matches!(verdict, Verdict::Known | Verdict::OutOfOrder);
         let novel = is_last && is_novel(&before, &visit, also.as_slice(), &self.roles);
         let share = match verdict {
@@ -139,6 +137,15 @@ impl Model {
         Outcome { verdict, novel, priority, also, copies, near, since }
     }
 
+    /// Adds what a page is given with a visit.
+    fn insert_given(&mut self, observation: &Observation<'_>) {
+        let Observation { url, visit, weight, class, .. } = *observation;
+        let weight = weight.map(Property::Weight);
+        for property in weight.into_iter().chain(class.map(Property::Class)) {
+            self.insert(url, Given { time: visit.time, property }.into());
+        }
+    }
+
     /// Takes in what is restated, if it is news.
     fn state(&mut self, url: &str, restated: Restated) -> bool {
         let known = self.entries_of(url);
@@ -149,7 +156,7 @@ impl Model {
         news
     }
 
-    /// Takes in requests in no order: of what is restated or weighed, the visit may come after.
+    /// Takes in requests in no order: of what is restated or given, the visit may come after.
     pub fn load(&mut self, requests: &[Request<'_>]) {
         for request in requests.iter().filter(|request| request.entry().is_visit()) {
             self.insert(request.url(), request.entry());
@@ -163,18 +170,17 @@ impl Model {
     /// digest of any content of its time.
     pub fn insert_any(&mut self, request: &Request<'_>) {
         match *request {
-            Request::Observe(Observation { url, visit, also, weight, .. }) => {
+            Request::Observe(observation) => {
+                let Observation { url, visit, also, .. } = observation;
                 self.insert(url, visit.into());
-                if let Some(weight) = weight {
-                    self.insert(url, Weighed { time: visit.time, weight }.into());
-                }
+                self.insert_given(&observation);
                 if let Some((content, (fingerprint, epoch))) = visit.seen.content().zip(also) {
                     let (time, digest) = (visit.time, content.digest);
                     self.insert(url, Restated { time, fingerprint, digest, epoch }.into());
                 }
             }
-            Request::Weigh(weighing) => {
-                self.weigh(&weighing);
+            Request::Give(giving) => {
+                self.give(&giving);
             }
             Request::Restate(Restatement { url, restated, .. }) => {
                 let there = self.entries_of(url);
@@ -314,6 +320,7 @@ impl Model {
             modified: content_modified(&entries),
             gone: gone(&entries),
             weight: weight_of(&entries),
+            class: class_of(&entries),
         })
     }
 

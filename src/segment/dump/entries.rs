@@ -3,9 +3,9 @@
 use super::reader::{Reader, Stop, Told};
 use super::words::{day, epoch, many, number};
 use crate::segment::entries::{
-    CONTENT, DATED, FAILED, GONE, HAS_DIGEST, HAS_FINGERPRINT, MOVED_BITS, NO_FINGERPRINT,
-    NOT_MODIFIED, RESTATED, SAME_CONTENT, SAME_DATE, SAME_DIGEST, SAME_STATUS, SECONDS, SEEN_MASK,
-    WEIGHED,
+    CLASS, CONTENT, DATED, FAILED, GIVEN, GONE, HAS_DIGEST, HAS_FINGERPRINT, MOVED_BITS,
+    NO_FINGERPRINT, NOT_MODIFIED, RESTATED, SAME_CONTENT, SAME_DATE, SAME_DIGEST, SAME_STATUS,
+    SECONDS, SEEN_MASK,
 };
 
 /// So many entries, one list. `name` says what one is, by its place in the list, if that is special.
@@ -34,16 +34,15 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> Told {
     }
     let prefix = if name.is_empty() { "tag: " } else { name };
     let restated = tag & RESTATED != 0;
-    let weighed = tag & !SECONDS == WEIGHED;
+    let given = tag & !(SECONDS | CLASS) == GIVEN;
     let seen = tag & SEEN_MASK;
-    if restated && (date.is_some() || !weighed && seen != CONTENT) {
+    if restated && (date.is_some() || !given && seen != CONTENT) {
         return Err(Stop::Impossible("a tag that there is not"));
     }
     reader.line(format!("{prefix}{}", of_tag(tag)))?;
     time(reader, tag, first)?;
-    if weighed {
-        let weight = reader.u32()?;
-        return reader.line(f32::from_bits(weight).to_string());
+    if given {
+        return property(reader, tag & CLASS != 0);
     }
     if !restated && tag & SAME_STATUS == 0 {
         let status = reader.varint()?;
@@ -82,8 +81,9 @@ fn of_date(date: u8) -> Told<&'static str> {
 /// What a tag says.
 fn of_tag(tag: u8) -> String {
     let seconds = tag & SECONDS != 0;
-    if tag & !SECONDS == WEIGHED {
-        return format!("a weight, in {}", if seconds { "seconds" } else { "milliseconds" });
+    if tag & !(SECONDS | CLASS) == GIVEN {
+        let what = if tag & CLASS == 0 { "weight" } else { "class" };
+        return format!("a {what}, in {}", if seconds { "seconds" } else { "milliseconds" });
     }
     let restated = tag & RESTATED != 0;
     let seen = tag & SEEN_MASK;
@@ -109,6 +109,16 @@ fn of_tag(tag: u8) -> String {
         said.extend(is_said.then_some(what));
     }
     said.join(", ")
+}
+
+/// The number of a property.
+pub(super) fn property(reader: &mut Reader<'_, '_, '_>, is_class: bool) -> Told {
+    if is_class {
+        let class = reader.varint()?;
+        return reader.line(format!("class {class}"));
+    }
+    let weight = reader.u32()?;
+    reader.line(f32::from_bits(weight).to_string())
 }
 
 fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> Told {

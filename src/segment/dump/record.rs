@@ -1,6 +1,6 @@
 //! The record of a page: its flags, how it changes, what is carried of its head, and its entries.
 
-use super::entries::entries;
+use super::entries::{entries, property};
 use super::reader::{Reader, Stop, Told};
 use super::words::{day, flags, many, number};
 use crate::page::LENGTHS;
@@ -130,11 +130,12 @@ fn carried_of(reader: &mut Reader<'_, '_, '_>) -> Told {
         let before = reader.signed()?;
         reader.line(format!("{} ms before that visit", number(before)))?;
     }
-    if bits & carried::WEIGHED != 0 {
-        let later = reader.signed()?;
-        reader.line(format!("a weight, given {} ms later:", number(later)))?;
-        let weight = reader.u32()?;
-        reader.line(f32::from_bits(weight).to_string())?;
+    for (flag, what) in [(carried::WEIGHED, "weight"), (carried::CLASSED, "class")] {
+        if bits & flag != 0 {
+            let later = reader.signed()?;
+            reader.line(format!("a {what}, given {} ms later:", number(later)))?;
+            property(reader, flag == carried::CLASSED)?;
+        }
     }
     let contents = reader.varint()?;
     reader.line(match contents {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fingerprint::Bands;
-use crate::page::{Content, Digest, Epoch, Restated, Role, Seen, Visit, Weighed, Weight};
+use crate::page::{Content, Digest, Epoch, Given, Property, Restated, Role, Seen, Visit, Weight};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -73,7 +73,7 @@ fn picks() -> impl Strategy<Value = Picks> {
     prop::collection::vec((any::<usize>(), prop::option::of(0u64..4), 0u32..4), 0..12)
 }
 
-/// What some of these visits saw, restated; and weights at any time.
+/// What some of these visits saw, restated; and properties at any time.
 fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
     if !of.iter().any(Entry::is_visit) {
         return Vec::new();
@@ -85,9 +85,12 @@ fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
         .collect();
     let beside = |&(pick, fingerprint, epoch): &(usize, Option<u64>, u32)| {
         if epoch == 3 {
-            let weight = Weight::from([0.1, 1.0, 2.0, 7e30][pick % 4]);
+            let property = match pick % 7 {
+                at @ 0..4 => Property::Weight(Weight::from([0.1, 1.0, 2.0, 7e30][at])),
+                at => Property::Class([0, 300, u32::MAX][at - 4]),
+            };
             let time = (i64::try_from(pick % 4200).unwrap() - 2100) * 250;
-            return Some(Entry::Weighed(Weighed { time, weight }));
+            return Some(Entry::Given(Given { time, property }));
         }
         let (time, content) = *contents.get(pick.checked_rem(contents.len())?)?;
         let (digest, epoch) = (content.digest, Epoch(epoch));

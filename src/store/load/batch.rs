@@ -168,10 +168,12 @@ impl Batch {
             page.before = start..self.heads.len();
         }
         let is_new = |entry: &Entry| match (&course.head, entry) {
-            (_, Entry::Restated(_)) | (None, Entry::Weighed(_)) => false,
+            (_, Entry::Restated(_)) | (None, Entry::Given(_)) => false,
             (None, Entry::Visit(_)) => true,
             (Some(head), Entry::Visit(visit)) => *visit > head.last || visit.time < head.first,
-            (Some(head), Entry::Weighed(weighed)) => Some(*weighed) > head.weighed,
+            (Some(head), Entry::Given(given)) => {
+                Some(*given) > head.properties.like(given.property)
+            }
         };
         let mut old = None;
         if !self.entries(page)?.iter().all(is_new) {
@@ -235,12 +237,12 @@ fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
     std::str::from_utf8(url).ok().or_bug("a URL is UTF-8")
 }
 
-/// A visit is returned as it is, and a weight if its page has any visit. Restated content gets the
+/// A visit is returned as it is, and what is given if its page has any visit. Restated content gets the
 /// digest of its visit, which is among these entries; `None` if there is no such visit.
 fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
     let restated = match *entry {
         Entry::Visit(_) => return Some(*entry),
-        Entry::Weighed(_) => {
+        Entry::Given(_) => {
             let is_known = entries.iter().chain(old).any(Entry::is_visit);
             return Some(*entry).filter(|_| is_known);
         }

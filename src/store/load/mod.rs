@@ -251,6 +251,7 @@ impl Load<'_> {
             visits: written.visits,
             restated: written.restated,
             weighed: written.weighed,
+            classed: written.classed,
             segments: ids.len(),
             bytes: written.bytes,
             begun,

@@ -1,10 +1,10 @@
 //! What a load takes.
 
-use crate::page::{Entry, Observation, Request, Restatement, Weighing};
+use crate::page::{Entry, Giving, Observation, Request, Restatement};
 
 /// A borrowed or owned request, as [`Store::load`](crate::Store::load) takes it.
 ///
-/// An [`Observation`], a [`Restatement`] and a [`Weighing`] borrow their URL. If there is nothing to
+/// An [`Observation`], a [`Restatement`] and a [`Giving`] borrow their URL. If there is nothing to
 /// borrow from, because pages are read one after another, use a pair of a URL and an [`Entry`], or
 /// anything that converts into one.
 pub trait Observed {
@@ -30,9 +30,9 @@ impl Observed for Restatement<'_> {
     }
 }
 
-impl Observed for Weighing<'_> {
+impl Observed for Giving<'_> {
     fn request(&self) -> Request<'_> {
-        Request::Weigh(*self)
+        Request::Give(*self)
     }
 }
 

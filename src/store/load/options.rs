@@ -58,7 +58,9 @@ pub struct Loaded {
     pub restated: u64,
     /// [Weights](crate::Observation::weight) that the store did not have, with a visit or without.
     pub weighed: u64,
-    /// Pages with such visits or weights, or something restated.
+    /// [Classes](crate::Observation::class) that the store did not have, with a visit or without.
+    pub classed: u64,
+    /// Pages with such visits, weights or classes, or something restated.
     pub pages: u64,
     /// How many of these pages the store did not know before.
     pub new_pages: u64,

@@ -90,9 +90,10 @@ pub(super) struct Written {
     /// Pages with visits that the store did not have, and those visits.
     pub(super) pages: u64,
     pub(super) visits: u64,
-    /// What was restated beside, and weighed.
+    /// What was restated beside, and given.
     pub(super) restated: u64,
     pub(super) weighed: u64,
+    pub(super) classed: u64,
     /// The pages that it did not know.
     pub(super) new_pages: u64,
     /// Bytes of the segments.
@@ -121,10 +122,11 @@ struct Open {
     pages: u64,
     /// What they add to what the store knows, but for visits.
     delta: Delta,
-    /// All entries, and of them visits and weights.
+    /// All entries, and of them visits, weights and classes.
     operations: u64,
     visits: u64,
     weighed: u64,
+    classed: u64,
 }
 
 impl Written {
@@ -138,6 +140,7 @@ impl Written {
             visits: 0,
             restated: 0,
             weighed: 0,
+            classed: 0,
             new_pages: 0,
             bytes: 0,
         }
@@ -174,12 +177,13 @@ impl Writing<'_> {
     fn begin(&self) -> Result<Open> {
         let stamp = self.stamps.stamp(&**self.disk);
         let sealer = Sealer::new(self.disk, stamp, self.memory_bytes / 16 * 15)?;
-        let (pages, delta, operations, visits, weighed) = (0, Delta::default(), 0, 0, 0);
-        Ok(Open { id: stamp.id, sealer, pages, delta, operations, visits, weighed })
+        let (pages, delta, operations, visits) = (0, Delta::default(), 0, 0);
+        let (id, weighed, classed) = (stamp.id, 0, 0);
+        Ok(Open { id, sealer, pages, delta, operations, visits, weighed, classed })
     }
 
     fn finish(&self, open: Open, written: &mut Written) -> Result<()> {
-        let Open { id, sealer, pages, delta, operations, visits, weighed } = open;
+        let Open { id, sealer, pages, delta, operations, visits, weighed, classed } = open;
         let delta = Delta { visits: visits.cast_signed(), ..delta };
         let new_pages = u64::try_from(delta.pages).ok().filter(|new| *new <= pages);
         let new_pages = new_pages.filter(|_| pages <= operations);
@@ -192,8 +196,9 @@ impl Writing<'_> {
         written.sequence = sequences.1;
         written.pages += pages;
         written.visits += visits;
-        written.restated += operations - visits - weighed;
+        written.restated += operations - visits - weighed - classed;
         written.weighed += weighed;
+        written.classed += classed;
         written.new_pages += new_pages;
         Ok(())
     }
@@ -214,6 +219,7 @@ impl Open {
         self.operations += entries.len() as u64;
         self.visits += count_visits(entries) as u64;
         self.weighed += entries.iter().filter(|entry| entry.weight().is_some()).count() as u64;
+        self.classed += entries.iter().filter(|entry| entry.class().is_some()).count() as u64;
         Ok(())
     }
 }

@@ -41,7 +41,7 @@ impl Effect {
         let after = in_force_on(head.as_ref());
         let of = |(place, content): (u32, &Content)| u64::from(before.contains(content)) << place;
         let kept = (0..u64::BITS).zip(&after).map(of).sum();
-        let weight = head.as_ref().map_or(Weight::ONE, Head::weight);
+        let weight = head.as_ref().map_or(Weight::ONE, |head| head.properties.weight());
         let states = (state, PageState::of(head.as_ref()));
         Effect { ruling, states, after, kept, weight }
     }

@@ -24,13 +24,13 @@ fn of_version(name: Name, version: u8) -> SimDisk {
 fn a_file_of_another_version_is_not_called_damaged() {
     let (files, _) = closed_sample();
     for name in [segments(&files)[1], Name::Snapshot] {
-        for (version, advice) in [(3, "the simkeep that made it"), (5, "use a newer simkeep")] {
+        for (version, advice) in [(4, "the simkeep that made it"), (6, "use a newer simkeep")] {
             let disk = of_version(name, version);
             let writer = Store::open(on(&disk), small()).map(drop);
             let verified = verify(on(&disk), VerifyOptions::default()).map(drop);
             for opened in [writer, Reader::open(on(&disk)).map(drop), verified] {
                 match opened {
-                    Err(e @ Error::Version { reads: 4, .. }) => {
+                    Err(e @ Error::Version { reads: 5, .. }) => {
                         let said = e.to_string();
                         assert!(
                             said.contains(&name.to_string()) && said.contains(advice),
@@ -63,7 +63,7 @@ fn a_catalog_of_another_version_is_not_called_damaged() {
         let writer = Store::open(dir.path(), small()).map(drop);
         for opened in [writer, Reader::open(dir.path()).map(drop)] {
             match opened {
-                Err(Error::Version { file, found, reads: 4 }) => {
+                Err(Error::Version { file, found, reads: 5 }) => {
                     assert_eq!((file.as_str(), u64::from(found)), ("catalog.redb", version));
                 }
                 other => panic!("{other:?}"),

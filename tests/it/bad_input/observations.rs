@@ -163,7 +163,7 @@ fn a_weight_that_is_not_finite_and_positive_is_refused() {
         expect_refused(Observation::gone(URLS[0], 1).weight(weight), is_named);
         let store = create(&SimDisk::new(), small());
         store.observe(Observation::gone(URLS[0], 1)).unwrap();
-        let refused = store.weigh(Observation::weighed(URLS[0], 1, weight)).unwrap_err();
+        let refused = store.give(Observation::weighed(URLS[0], 1, weight)).unwrap_err();
         assert!(is_named(&refused), "{refused}");
     }
 }

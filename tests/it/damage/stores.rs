@@ -83,7 +83,7 @@ impl Sound {
 
     /// The golden one: larger, with rotations, and with a journal.
     pub(crate) fn golden() -> Sound {
-        let root = in_repository("format/golden/v4");
+        let root = in_repository("format/golden/v5");
         let names =
             [Name::Catalog, Name::Lock, Name::Segment(3), Name::Segment(7), Name::Segment(8)];
         let read = |name: Name| (name, fs::read(root.join(name.to_string())).unwrap());

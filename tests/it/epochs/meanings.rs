@@ -17,7 +17,7 @@ fn observe(store: &Store, observation: Observation<'_>) -> Outcome {
 fn meanings(store: &Store) -> Vec<Option<Meaning>> {
     let meaning = |entry: HistoryEntry| match entry {
         HistoryEntry::Visit { meaning, .. } => Some(meaning),
-        HistoryEntry::Restated(_) | HistoryEntry::Weighed(_) => None,
+        HistoryEntry::Restated(_) | HistoryEntry::Given(_) => None,
     };
     store.history(URL).unwrap().into_iter().filter_map(meaning).collect()
 }

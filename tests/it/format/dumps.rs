@@ -160,7 +160,7 @@ fn corrected(store: &Store, text: &str) -> (String, usize) {
 
 /// Puts the bytes in all dumps right.
 pub(crate) fn refresh() {
-    let store = Store::open(&golden::directory().join("v4"));
+    let store = Store::open(&golden::directory().join("v5"));
     for name in PAGES {
         let text = std::fs::read_to_string(page(name)).unwrap();
         std::fs::write(page(name), corrected(&store, &text).0).unwrap();
@@ -169,7 +169,7 @@ pub(crate) fn refresh() {
 
 /// Every dump shows what is in the golden files.
 pub(crate) fn check() {
-    let store = Store::open(&golden::directory().join("v4"));
+    let store = Store::open(&golden::directory().join("v5"));
     for name in PAGES {
         let text = std::fs::read_to_string(page(name)).unwrap();
         let (right, dumps) = corrected(&store, &text);

@@ -67,6 +67,12 @@ fn the_golden_store_shows_every_feature() {
     assert!(pages().any(|p| weighed(p) > 0 && weighed(p) < p.entries.len()));
     assert!(pages().any(|p| weighed(p) == 1 && p.entries.len() == 1 && p.earlier));
     assert!(pages().any(|p| p.entries.first().is_some_and(|e| e.weight.is_some()) && !p.earlier));
+    // And so of classes, 0 and the greatest among them.
+    let classed = |page: &segment::Page| page.entries.iter().filter(|e| e.class.is_some()).count();
+    assert!(pages().any(|p| classed(p) > 0 && classed(p) < p.entries.len()));
+    assert!(pages().any(|p| classed(p) == 1 && p.entries.len() == 1 && p.earlier));
+    assert!(pages().any(|p| p.entries.iter().any(|e| e.class == Some(0))));
+    assert!(pages().any(|p| p.entries.iter().any(|e| e.class == Some(u32::MAX))));
     // Restated beside their visits, and in a newer component; with a digest, and without one.
     for (digest, beside) in [(true, true), (true, false), (false, true), (false, false)] {
         let restated = segments.iter().flat_map(|s| &s.pages).flat_map(|page| {
@@ -106,6 +112,7 @@ fn the_golden_store_shows_every_feature() {
     assert!(census.frames > 1 && census.forgotten_urls > 1 && census.forgotten_prefixes > 0);
     assert!(census.visits > 1 && census.restated > 1 && census.known_pages > 0);
     assert!(census.modified > 0 && census.weights > 1 && census.head_weights > 0);
+    assert!(census.classes > 1 && census.head_classes > 0);
     assert!(census.changes > 0 && census.late == 0);
     assert!(census.settled > 0 && census.heads > 1 && census.new_pages > census.heads);
 }

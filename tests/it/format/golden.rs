@@ -1,4 +1,4 @@
-//! What a golden store is known to hold: `format/golden/v4.jsonl`.
+//! What a golden store is known to hold: `format/golden/v5.jsonl`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -69,7 +69,7 @@ fn read_entry(value: &Value) -> Entry {
         "content" | "restated" => Seen::Content,
         "gone" => Seen::Gone,
         "not modified" => Seen::NotModified,
-        "failed" | "weighed" => Seen::Failed,
+        "failed" | "weighed" | "classed" => Seen::Failed,
         other => panic!("{other}"),
     };
     let digest = at(3).as_str().map(|d| u128::from_str_radix(d, 16).unwrap().to_be_bytes());
@@ -84,6 +84,7 @@ fn read_entry(value: &Value) -> Entry {
         epoch,
         modified: at(6).as_i64(),
         weight: at(7).as_f64().map(|weight| (weight as f32).to_bits()),
+        class: at(8).as_u64().map(|class| u32::try_from(class).unwrap()),
     }
 }
 
@@ -94,6 +95,7 @@ fn write_entry(entry: &Entry) -> String {
         Seen::Gone => "gone",
         Seen::NotModified => "not modified",
         Seen::Failed if entry.weight.is_some() => "weighed",
+        Seen::Failed if entry.class.is_some() => "classed",
         Seen::Failed => "failed",
     };
     let or_null = |text: Option<String>| text.unwrap_or_else(|| "null".to_owned());
@@ -106,6 +108,7 @@ fn write_entry(entry: &Entry) -> String {
         or_null(entry.epoch.map(|e| e.to_string())),
         or_null(entry.modified.map(|m| m.to_string())),
         or_null(entry.weight.map(|w| f32::from_bits(w).to_string())),
+        or_null(entry.class.map(|c| c.to_string())),
     ];
     while fields.last().is_some_and(|f| f == "null") {
         fields.pop();

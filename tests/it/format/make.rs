@@ -11,8 +11,8 @@ use simkeep::df::Table;
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::{
-    Answer, Digest, Epoch, Observation, Options, Origin, Prefix, Progress, Request, RestateOutcome,
-    Restated, Restatement, Role, Scope, Store, Terms, WeighOutcome,
+    Answer, Digest, Epoch, GiveOutcome, Observation, Options, Origin, Prefix, Progress, Request,
+    RestateOutcome, Restated, Restatement, Role, Scope, Store, Terms,
 };
 
 use super::golden::{self, Expected};
@@ -36,9 +36,7 @@ const START: i64 = 1_767_225_600_000;
 const DAY: i64 = 86_400_000;
 
 fn visit(time: i64, seen: Seen, status: impl Into<Option<u16>>) -> Entry {
-    let (digest, fingerprint, epoch) = (None, None, None);
-    let (restated, weight, status, modified) = (None, None, status.into(), None);
-    Entry { time, weight, digest, restated, fingerprint, seen, epoch, status, modified }
+    Entry { seen, status: status.into(), weight: None, ..Entry::weighed(time, 0) }
 }
 
 fn content(time: i64, fingerprint: impl Into<Option<u64>>, epoch: u32) -> Entry {
@@ -86,7 +84,7 @@ impl Maker {
         let answers = self.store.request_batch(&requests).unwrap();
         for ((url, entry, also), answer) in batch.iter().zip(answers) {
             let stored =
-                [Answer::Restated(RestateOutcome::Stored), Answer::Weighed(WeighOutcome::Stored)];
+                [Answer::Restated(RestateOutcome::Stored), Answer::Given(GiveOutcome::Stored)];
             assert_eq!(stored.contains(&answer), !entry.is_visit());
             let also = also.map(|(fingerprint, epoch)| restated(*entry, fingerprint, epoch));
             let entries = self.pages.entry((*url).to_owned()).or_default();
@@ -111,9 +109,12 @@ impl Maker {
 }
 
 fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
+    if let Some(class) = entry.class {
+        return Request::Give(Observation::classed(url, entry.time, class));
+    }
     if let Some(bits) = entry.weight {
         let weight = f64::from(f32::from_bits(bits));
-        return Request::Weigh(Observation::weighed(url, entry.time, weight));
+        return Request::Give(Observation::weighed(url, entry.time, weight));
     }
     let fingerprint = entry.fingerprint;
     let observation = match (entry.seen, entry.epoch) {
@@ -309,6 +310,10 @@ fn oldest_segment(maker: &mut Maker) {
         (home, weighed(START + 7 * DAY, 2.0)),
         (LONG, weighed(START + 40 * DAY, 0.1)),
         (far, weighed(simkeep::limits::TIME_MAX, f32::MAX)),
+        (home, Entry::classed(START - DAY, 1)),
+        (home, Entry::classed(START + 7 * DAY, 300)),
+        (LONG, Entry::classed(START + 40 * DAY, 0)),
+        (far, Entry::classed(simkeep::limits::TIME_MAX, u32::MAX)),
     ]);
     maker.store.seal().unwrap();
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
@@ -357,6 +362,7 @@ fn middle_segment(maker: &mut Maker) {
         (far, restated(content(simkeep::limits::TIME_MAX, 1, 0), 0, 0)),
         // Alone.
         ("https://site1.example/page/0", weighed(START + 31 * DAY, 3.0)),
+        ("https://site2.example/page/0", Entry::classed(START + 31 * DAY, 7)),
     ]);
     let reserved =
         maker.store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap().number();
@@ -394,6 +400,7 @@ fn newest_segment(maker: &mut Maker) {
         ("https://example.com/new", with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16)),
         ("https://example.com/new", with_digest(content(START + 60 * DAY + 1_500, SHARED, 1), 18)),
         ("https://example.com/new", weighed(START + 60 * DAY, 0.3)),
+        ("https://example.com/new", Entry::classed(START + 60 * DAY, 300)),
     ]);
     let two = with_digest(content(START + 61 * DAY, RESERVING, RESERVED), 19);
     maker.observe_in_two(&[("https://example.com/two", two, Some((SHARED ^ 0x20, 1)))]);
@@ -429,9 +436,11 @@ fn journal(maker: &mut Maker) {
         // Its last visit failed, so its head carries the one before as well.
         ("https://site0.example/page/0", visit(START + 92 * DAY, Seen::NotModified, 304)),
         ("https://far.example/", restated(content(simkeep::limits::TIME_MAX, 1, 0), None, WEIGHED)),
-        // Of a page that has a weight, a late one; and the first of one that has none.
+        // Of a page that has a weight and a class, late ones; and the first of one that has none.
         ("https://example.com/", weighed(START, 1.0)),
         ("https://example.net/", weighed(START + 90 * DAY, 1.5)),
+        ("https://example.com/", Entry::classed(START, 2)),
+        ("https://example.net/", Entry::classed(START + 90 * DAY, 2)),
     ]);
 }
 
@@ -448,7 +457,7 @@ fn set_written(path: &Path) {
 
 /// Makes the golden files anew in `format/golden`.
 pub(crate) fn files() {
-    let (store, lines) = (golden::directory().join("v4"), golden::directory().join("v4.jsonl"));
+    let (store, lines) = (golden::directory().join("v5"), golden::directory().join("v5.jsonl"));
     if store.exists() {
         std::fs::remove_dir_all(&store).unwrap();
     }

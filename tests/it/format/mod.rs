@@ -30,11 +30,11 @@ use tables::{Shape, Tables};
 use visits::{Entry, Head, Seen, count, mask, visits};
 
 fn golden_store() -> PathBuf {
-    golden::directory().join("v4")
+    golden::directory().join("v5")
 }
 
 fn expected() -> Expected {
-    Expected::read(&golden::directory().join("v4.jsonl"))
+    Expected::read(&golden::directory().join("v5.jsonl"))
 }
 
 /// An entry, as the crate answers it.
@@ -54,6 +54,7 @@ fn answered(entry: &simkeep::Entry) -> Entry {
             None => Seen::Failed,
         },
         weight: entry.weight().map(|weight| weight.get().to_bits()),
+        class: entry.class(),
         epoch: content.map(|c| c.epoch.number()),
         status: entry.visit().and_then(|visit| visit.status),
         modified: entry.visit().and_then(|visit| visit.modified),
@@ -136,6 +137,7 @@ fn the_golden_store_answers_as_when_it_was_made() {
         assert_eq!(page.modified, head.content_modified(), "{url}");
         let weight = head.weighed.map_or(1_f32.to_bits(), |(_, bits)| bits);
         assert_eq!(page.weight.get().to_bits(), weight, "{url}");
+        assert_eq!(page.class, head.classed.map(|(_, class)| class), "{url}");
         let entries: Vec<_> = store.snapshot().history(url).unwrap();
         let entries: Vec<_> = entries.iter().map(|entry| entry.entry()).collect();
         let changes = simkeep::Changes::of(&entries, store.snapshot().epochs());
@@ -178,7 +180,7 @@ fn a_stranger_reads_the_same_from_the_bytes() {
     let expected = expected();
     let store = store::Store::open(&golden_store());
     assert_eq!(store.epochs, expected.epochs);
-    assert_eq!((store.settings["format"], store.settings["url_hash_bits"]), (4, 64));
+    assert_eq!((store.settings["format"], store.settings["url_hash_bits"]), (5, 64));
     let (components, _) = store.components();
     assert_eq!(components.last().unwrap().last_sequence, expected.sequence);
     assert_eq!(store.mark(), (expected.sequence, store.settings["changes"]));

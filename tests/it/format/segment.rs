@@ -124,7 +124,7 @@ fn long_words(bytes: &[u8]) -> Vec<u64> {
 fn head_of_file(file: &[u8], id: u64) -> (u64, u64) {
     let mut head = Bytes(&file[..64]);
     assert_eq!(head.take(8), b"simkseg\0");
-    assert_eq!(head.u32(), 4, "format version");
+    assert_eq!(head.u32(), 5, "format version");
     assert_eq!(head.u32(), 0);
     assert_eq!(head.u64(), id);
     let stamp = (head.u64(), head.u64());

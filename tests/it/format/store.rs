@@ -117,10 +117,12 @@ pub(crate) struct Census {
     pub(crate) late: usize,
     /// Heads that carry a settled visit beside the last one.
     pub(crate) settled: usize,
-    /// Heads that carry when the page was modified, and its weight.
+    /// Heads that carry when the page was modified, its weight, and its class.
     pub(crate) modified: usize,
     pub(crate) head_weights: usize,
+    pub(crate) head_classes: usize,
     pub(crate) weights: usize,
+    pub(crate) classes: usize,
     pub(crate) forgotten_urls: usize,
     pub(crate) forgotten_prefixes: usize,
 }
@@ -220,7 +222,7 @@ impl Store {
         let (body, sum) = bytes.split_at(bytes.len() - 4);
         assert_eq!(sum, crc32(&[body]).to_le_bytes());
         let mut body = Bytes(body);
-        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 4));
+        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 5));
         assert_eq!(body.u32() as usize, body.0.len());
         let _written = body.u64();
         let (store, changes, seed) = (body.u64(), body.u64(), body.u64());
@@ -350,6 +352,7 @@ fn operation(
         census.settled += usize::from(head.as_ref().is_some_and(Carried::has_settled));
         census.modified += usize::from(head.as_ref().is_some_and(Carried::has_modified));
         census.head_weights += usize::from(head.as_ref().is_some_and(Carried::has_weighed));
+        census.head_classes += usize::from(head.as_ref().is_some_and(Carried::has_classed));
         let head = head.map(|head| head.join(&[]));
         let (earlier, entries) = (has(3), BTreeSet::new());
         let record = Record { reset: false, earlier, head, changes: None, entries };
@@ -371,7 +374,8 @@ fn operation(
         } else {
             census.restated += usize::from(entry.restated.is_some());
             census.weights += usize::from(entry.weight.is_some());
-            assert!(record.head.is_some(), "what nobody saw is restated or weighed");
+            census.classes += usize::from(entry.class.is_some());
+            assert!(record.head.is_some(), "what nobody saw is restated, weighed or classed");
         }
         tally(&mut out.deltas, record.head.as_ref(), -1);
         let with = record.head.take().map_or(Head::of(&[entry]), |head| Some(absorb(head, entry)));
@@ -421,6 +425,7 @@ fn absorb(mut head: Head, entry: Entry) -> Head {
         head.modified = head.modified.max(one.modified);
     }
     head.weighed = head.weighed.max(entry.weight.map(|weight| (entry.time, weight)));
+    head.classed = head.classed.max(entry.class.map(|class| (entry.time, class)));
     head.versions = versions(head.versions.into_iter().chain(entry.known()));
     head
 }
@@ -447,6 +452,9 @@ pub(crate) fn history(components: &[Component], url: &str) -> Vec<Entry> {
     for restated in entries.iter().filter(|entry| entry.restated.is_some()) {
         assert!(entries.iter().any(|e| saw(e) && of(e) == of(restated)), "nothing is restated");
     }
-    assert!(entries.is_empty() || entries.iter().any(Entry::is_visit), "no page is weighed");
+    assert!(
+        entries.is_empty() || entries.iter().any(Entry::is_visit),
+        "no page is weighed or classed"
+    );
     entries.into_iter().collect()
 }

@@ -13,10 +13,12 @@ pub(crate) enum Seen {
     Content,
 }
 
-/// A visit, what is restated of one, or a weight. The order of the fields is the order of entries.
+/// A visit, what is restated of one, a weight, or a class. The order of the fields is that of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: i64,
+    /// A class, which is failed and nothing else.
+    pub(crate) class: Option<u32>,
     /// The bits of a weight, which is failed and nothing else.
     pub(crate) weight: Option<u32>,
     pub(crate) digest: Option<[u8; 16]>,
@@ -48,7 +50,12 @@ impl Entry {
     pub(crate) fn weighed(time: i64, bits: u32) -> Entry {
         let (digest, restated, fingerprint, epoch) = (None, None, None, None);
         let (weight, seen, status, modified) = (Some(bits), Seen::Failed, None, None);
-        Entry { time, weight, digest, restated, fingerprint, seen, epoch, status, modified }
+        let class = None;
+        Entry { time, class, weight, digest, restated, fingerprint, seen, epoch, status, modified }
+    }
+
+    pub(crate) fn classed(time: i64, class: u32) -> Entry {
+        Entry { class: Some(class), weight: None, ..Entry::weighed(time, 0) }
     }
 
     pub(crate) fn content(&self) -> Option<Version> {
@@ -61,7 +68,7 @@ impl Entry {
     }
 
     pub(crate) fn is_visit(&self) -> bool {
-        self.restated.is_none() && self.weight.is_none()
+        self.restated.is_none() && self.weight.is_none() && self.class.is_none()
     }
 
     /// When it heard when the page was modified, and that.
@@ -91,8 +98,8 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
         let has = |bit: u8| tag >> bit & 1 == 1;
         let seen =
             [Seen::Failed, Seen::NotModified, Seen::Gone, Seen::Content][usize::from(tag & 3)];
-        let weighed = tag & 0xbf == 0x80;
-        let restated = has(7) && !weighed;
+        let (weighed, classed) = (tag & 0xbf == 0x80, tag & 0xbf == 0x84);
+        let restated = has(7) && !weighed && !classed;
         assert!(!restated || seen == Seen::Content, "what is restated is a content");
         assert!(!restated || has(2) || !has(4), "no fingerprint, and yet bits of it");
         let before = out.last();
@@ -106,6 +113,10 @@ pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
             let bits = bytes.u32();
             assert!(f32::from_bits(bits).is_finite() && f32::from_bits(bits) > 0.0);
             out.push(Entry::weighed(time, bits));
+            continue;
+        }
+        if classed {
+            out.push(Entry::classed(time, u32::try_from(bytes.varint()).unwrap()));
             continue;
         }
         let status = match (restated, has(2)) {
@@ -185,8 +196,9 @@ pub(crate) struct Head {
     pub(crate) versions: Vec<Known>,
     /// When it was last heard when the page was modified, and that.
     pub(crate) modified: Option<(i64, i64)>,
-    /// The weight in force, behind the time when it was given.
+    /// The weight in force, behind the time when it was given; and the class.
     pub(crate) weighed: Option<(i64, u32)>,
+    pub(crate) classed: Option<(i64, u32)>,
 }
 
 /// A version, with when it was last seen, and whether it was restated for that time.
@@ -232,6 +244,7 @@ impl Head {
             versions: versions(entries.iter().filter_map(Entry::known)),
             modified: visits().filter_map(Entry::heard).max(),
             weighed: entries.iter().filter_map(|e| Some((e.time, e.weight?))).max(),
+            classed: entries.iter().filter_map(|e| Some((e.time, e.class?))).max(),
         })
     }
 
@@ -272,19 +285,22 @@ pub(crate) struct Carried {
     settled: Option<Entry>,
     modified: Option<(i64, i64)>,
     weighed: Option<(i64, u32)>,
+    classed: Option<(i64, u32)>,
     versions: Vec<Known>,
 }
 
 impl Carried {
     pub(crate) fn read(bytes: &mut Bytes<'_>) -> Carried {
         let flags = bytes.u8();
-        assert!(flags < 16, "an unknown flag of a carried head");
+        assert!(flags < 32, "an unknown flag of a carried head");
         let (count, first) = (bytes.varint(), bytes.signed());
         let modified = (flags >> 2 & 1 == 1).then(|| {
             let heard = first + bytes.signed();
             (heard, heard - bytes.signed())
         });
-        let weighed = (flags >> 3 == 1).then(|| (first + bytes.signed(), bytes.u32()));
+        let weighed = (flags >> 3 & 1 == 1).then(|| (first + bytes.signed(), bytes.u32()));
+        let class = |bytes: &mut Bytes<'_>| u32::try_from(bytes.varint()).unwrap();
+        let classed = (flags >> 4 == 1).then(|| (first + bytes.signed(), class(bytes)));
         let versions = bytes.len();
         assert!(versions <= 64);
         let (last, settled) = (flags & 1, flags >> 1 & 1);
@@ -297,7 +313,7 @@ impl Carried {
             entry.known().unwrap()
         };
         let versions = run.into_iter().map(version).collect();
-        Carried { visits: count, first, last, settled, modified, weighed, versions }
+        Carried { visits: count, first, last, settled, modified, weighed, classed, versions }
     }
 
     pub(crate) fn has_settled(&self) -> bool {
@@ -312,6 +328,10 @@ impl Carried {
         self.weighed.is_some()
     }
 
+    pub(crate) fn has_classed(&self) -> bool {
+        self.classed.is_some()
+    }
+
     /// The head, with the entries that stand beside it.
     pub(crate) fn join(self, own: &[Entry]) -> Head {
         let told: Vec<Entry> = own.iter().copied().chain(self.last).chain(self.settled).collect();
@@ -321,6 +341,7 @@ impl Carried {
             first: self.first.min(told.first),
             modified: self.modified.max(told.modified),
             weighed: self.weighed.max(told.weighed),
+            classed: self.classed.max(told.classed),
             versions: versions(self.versions.into_iter().chain(told.versions)),
             ..told
         }

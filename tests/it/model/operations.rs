@@ -34,8 +34,9 @@ pub(crate) struct New {
     /// Whether its content is restated, and not seen.
     pub(crate) restated: bool,
     pub(crate) weight: Option<Weight>,
-    /// Whether its weight is all there is.
-    pub(crate) weighed: bool,
+    pub(crate) class: Option<u32>,
+    /// Whether its weight or class is all there is.
+    pub(crate) alone: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -133,9 +134,10 @@ fn what() -> impl Strategy<Value = What> {
     let modified = prop_oneof![3 => Just(None), 1 => (-3..20_i64).prop_map(Some)];
     let weights = prop_oneof![Just(0.3), Just(1.0), Just(2.0), Just(1e-45), Just(f64::MAX)];
     let weight = prop::option::weighted(0.2, weights.prop_map(Weight::from));
+    let class = prop::option::weighted(0.2, class());
     let told = (seen(), status, modified, also, restated);
-    let new = (page(), when, told, weight, any::<bool>()).prop_map(
-        |(page, when, (seen, status, modified, also, restated), weight, weighed)| New {
+    let new = (page(), when, told, weight, class, any::<bool>()).prop_map(
+        |(page, when, (seen, status, modified, also, restated), weight, class, alone)| New {
             page,
             when,
             seen,
@@ -144,10 +146,15 @@ fn what() -> impl Strategy<Value = What> {
             also,
             restated,
             weight,
-            weighed,
+            class,
+            alone,
         },
     );
     prop_oneof![12 => new.prop_map(What::New), 1 => any::<Index>().prop_map(What::Again)]
+}
+
+fn class() -> impl Strategy<Value = u32> {
+    prop_oneof![0..3_u32, Just(u32::MAX)]
 }
 
 fn query() -> impl Strategy<Value = Query> {

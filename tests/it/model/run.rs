@@ -153,7 +153,7 @@ impl Run {
             What::Again(at) => return Some(*at.get(&self.requested)),
             What::New(new) => new,
         };
-        let New { page, when, seen, status, modified, also, restated, weight, weighed } = *new;
+        let New { page, when, seen, status, modified, also, restated, weight, class, alone } = *new;
         let time = match when {
             When::Now => self.clock,
             When::After(ms) => {
@@ -164,8 +164,10 @@ impl Run {
             When::At(time) => time,
         };
         let url = URLS[page];
-        if let Some(weight) = weight.filter(|_| weighed) {
-            return Some(Request::Weigh(Observation::weighed(url, time, weight)));
+        let weighed = weight.map(|weight| Observation::weighed(url, time, weight));
+        let classed = class.map(|class| Observation::classed(url, time, class));
+        if let Some(giving) = weighed.or(classed).filter(|_| alone) {
+            return Some(Request::Give(giving));
         }
         if let Seen::Content(Content { fingerprint, digest, epoch }) = seen
             && restated
@@ -175,7 +177,7 @@ impl Run {
         }
         let modified = modified.map(|earlier| (time - earlier).clamp(TIME_MIN, TIME_MAX));
         let mut observation = Observation::of(url, Visit { time, seen, status, modified });
-        observation.weight = weight;
+        (observation.weight, observation.class) = (weight, class);
         let other = seen.content().map_or(0, |content| 1 - content.epoch.number());
         Some(Request::Observe(match also {
             Some(also) => observation.also(also, Epoch::from_number(other)),
@@ -196,8 +198,8 @@ impl Run {
             [Request::Restate(restatement)] if single => {
                 vec![Answer::Restated(self.store().restate(restatement).unwrap())]
             }
-            [Request::Weigh(weighing)] if single => {
-                vec![Answer::Weighed(self.store().weigh(weighing).unwrap())]
+            [Request::Give(giving)] if single => {
+                vec![Answer::Given(self.store().give(giving).unwrap())]
             }
             _ => self.store().request_batch(&requests).unwrap(),
         };

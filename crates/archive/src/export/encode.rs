@@ -215,6 +215,10 @@ fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
         out.extend_from_slice(b",\"weight\":");
         put_weight(out, weight.to_f64());
     }
+    if let Some(class) = entry.class() {
+        out.extend_from_slice(b",\"class\":");
+        put_number(out, class.into());
+    }
     let seen: &[u8] = match entry {
         Entry::Visit(visit) => match visit.seen {
             Seen::Content(_) => b"",
@@ -223,7 +227,7 @@ fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
             Seen::Failed => b",\"seen\":\"failed\"",
         },
         Entry::Restated(_) => b",\"seen\":\"restated\"",
-        Entry::Weighed(_) => b"",
+        Entry::Given(_) => b"",
     };
     out.extend_from_slice(seen);
 }

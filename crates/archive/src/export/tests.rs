@@ -24,7 +24,7 @@ fn export() -> Vec<u8> {
     let url = "https://example.com/\u{e4}\u{202e}\"\\";
     store.observe(Observation::content(url, 1_500, 7, epoch).status(200).modified(-1)).unwrap();
     store.restate(Restatement::new(url, 1_500, None, store.change_epoch())).unwrap();
-    store.observe(Observation::gone(url, 2_000).weight(0.1)).unwrap();
+    store.observe(Observation::gone(url, 2_000).weight(0.1).class(7)).unwrap();
     let mut encoder = Encoder::new(&Extent::default());
     let snapshot = store.snapshot();
     snapshot.epochs().iter().for_each(|info| encoder.epoch(info, None));
@@ -51,22 +51,23 @@ fn what_is_written_is_read() {
     let text = String::from_utf8(export.clone()).unwrap();
     assert!(!text.contains(|c| c != '\n' && super::super::escape::is_unfit(c)), "{text}");
     let all = read(&export);
-    assert_eq!(all.len(), 9);
-    assert_eq!((says(&all[0]), says(&all[7])), (Some(&Says::Begin), Some(&Says::End)));
-    assert_eq!(says(&all[8]), Some(&Says::FileEnd));
+    assert_eq!(all.len(), 10);
+    assert_eq!((says(&all[0]), says(&all[8])), (Some(&Says::Begin), Some(&Says::End)));
+    assert_eq!(says(&all[9]), Some(&Says::FileEnd));
     let Some(Says::Epoch(epoch)) = says(&all[2]) else { panic!("{:?}", all[2]) };
     assert_eq!((epoch.name.as_str(), epoch.terms.role), ("mine \u{202e}\"", Role::Near));
     let record = |item: &Item| match item {
         Item::Record(record) => record.clone(),
         other => panic!("{other:?}"),
     };
-    let records: Vec<Record> = all[3..7].iter().map(record).collect();
+    let records: Vec<Record> = all[3..8].iter().map(record).collect();
     assert!(records.iter().all(|record| record.url == "https://example.com/\u{e4}\u{202e}\"\\"));
     assert_eq!(records[0].payload, Payload::Ready { fingerprint: Some(7) });
     assert_eq!((records[0].status, records[0].modified), (Some(200), Some(-1)));
     assert_eq!(records[1].payload, Payload::Restated { fingerprint: None });
     assert_eq!((&records[2].payload, records[2].time), (&Payload::Gone, 2_000));
-    assert_eq!(records[3].payload, Payload::Weighed(0.1.into()));
+    assert_eq!((&records[3].payload, records[3].weight), (&Payload::Given, Some(0.1.into())));
+    assert_eq!((&records[4].payload, records[4].class), (&Payload::Given, Some(7)));
 }
 
 /// Whether a file says that it is no sound export, or is none at all.
@@ -107,7 +108,7 @@ fn lines_that_are_missing_doubled_or_swapped_with_the_ends_are_refused() {
         let mut padded = lines.clone();
         (0..count).for_each(|_| padded.insert(3, &pad));
         assert!(is_refused(&padded.concat()) == (count > 0), "{count}");
-        let end = format!("{{\"simkeep\":\"end\",\"lines\":{}}}\n", 8 + count);
+        let end = format!("{{\"simkeep\":\"end\",\"lines\":{}}}\n", 9 + count);
         *padded.last_mut().unwrap() = end.as_bytes();
         assert!(!is_refused(&padded.concat()), "{count}");
         let mut followed = padded.clone();
@@ -123,7 +124,7 @@ proptest! {
     fn a_line_of_an_export_may_be_anything(
         key in prop_oneof![Just("simkeep"), Just("epoch"), Just("base64"), Just("url"), Just("x")],
         value in prop_oneof![Just("1"), Just("\"end\""), Just("null"), Just("[]"), Just("\"AAAA\"")],
-        more in "(,\"(table|at|of|lines|begun|minor|t|seen|weight)\":(1|-1|\"1970\"|null|\\{\\})){0,4}",
+        more in "(,\"(table|at|of|lines|begun|minor|t|seen|weight|class)\":(1|-1|\"1970\"|null|\\{\\})){0,4}",
         rest in "[ -~\n]{0,40}",
     ) {
         let mut lines = b"{\"simkeep\":\"export\",\"version\":1}\n".to_vec();

@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::{time, visit};
 
 /// The names of the columns.
-const HEADER: &str = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight\n";
+const HEADER: &str = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class\n";
 
 /// A table that is being written.
 pub(super) struct Csv<'w> {
@@ -44,6 +44,7 @@ impl Rows for Csv<'_> {
             Some(row.verdict.to_owned()),
             row.distance.map(|distance| distance.to_string()),
             row.weight.map(|weight| weight.to_string()),
+            row.class.map(|class| class.to_string()),
         ] {
             out.push(b',');
             out.extend_from_slice(plain.unwrap_or_default().as_bytes());

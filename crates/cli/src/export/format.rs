@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
-use simkeep::{Content, Digest, EpochInfo, HistoryEntry, Weight};
+use simkeep::{Content, Digest, EpochInfo, HistoryEntry, Property, Weight};
 
 use super::cdxj::Cdxj;
 use super::csv::Csv;
@@ -93,6 +93,7 @@ pub(super) struct Row<'a> {
     pub(super) verdict: &'static str,
     pub(super) distance: Option<u32>,
     pub(super) weight: Option<Weight>,
+    pub(super) class: Option<u32>,
     pub(super) is_visit: bool,
 }
 
@@ -115,11 +116,15 @@ impl<'a> Row<'a> {
             status: entry.visit().and_then(|visit| visit.status),
             verdict: match (told, of) {
                 (Some(verdict), _) => words::verdict_key(verdict),
-                (None, HistoryEntry::Weighed(_)) => "weighed",
+                (None, HistoryEntry::Given(given)) => match given.property {
+                    Property::Weight(_) => "weighed",
+                    Property::Class(_) => "classed",
+                },
                 (None, _) => "restated",
             },
             distance: told.and_then(|verdict| verdict.distance()).map(|distance| distance.bits),
             weight: entry.weight(),
+            class: entry.class(),
             is_visit: told.is_some(),
         })
     }

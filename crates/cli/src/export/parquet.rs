@@ -30,6 +30,7 @@ impl Rows for Parquet<'_> {
             verdict: row.verdict,
             distance: row.distance,
             weight: row.weight.map(simkeep::Weight::to_f64),
+            class: row.class,
         })?;
         Ok(true)
     }

@@ -58,8 +58,9 @@ What it reads, plain or packed with gzip or zstd:
   JSON lines  {\"url\", \"t\", \"text\"}, or {\"url\", \"t\", \"fingerprint\", \"digest\"} ready-made (16 and
               32 hexadecimal digits), or {\"url\", \"t\", \"seen\"}: \"not-modified\", \"gone\" or \"failed\";
               \"t\" in seconds since 1970 or RFC 3339; \"status\" if known, \"modified\" (as \"t\"; the
-              Last-Modified of archives), \"weight\" (above 0; 1 if none was ever given; alone it is
-              no visit, and left out for a page without visits); other keys are ignored
+              Last-Modified of archives), \"weight\" (above 0; 1 if none was ever given) and \"class\" (a
+              whole number up to 4294967295); alone these are no visit, and are left out for a page
+              without visits; other keys are ignored
   archives    WARC, WET and ARC: responses, revisits, resources and conversions
 
 The digest of a page is 128 bits of the SHA-1 of what came: a file, the \"text\" of a line, or what a

@@ -2,9 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use simkeep::{
-    Answer, Content, Digest, Entry, Origin, Restated, Seen, Store, Terms, Visit, Weighed, Weight,
-};
+use simkeep::{Answer, Content, Digest, Entry, Given, Origin, Restated, Seen, Store, Terms, Visit};
 
 use super::Failure;
 use super::histories::Histories;
@@ -12,7 +10,7 @@ use super::originals::{Original, Originals};
 use super::pending::Pending;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
-use crate::feed::{self, Found, Text};
+use crate::feed::{self, Found, Properties, Text};
 use crate::incoming::{Epochs, Made, Register, Told};
 use simkeep_archive::Captured;
 
@@ -56,7 +54,7 @@ impl<'a> Observer<'a> {
     pub(super) fn take(&mut self, entry: feed::Entry) -> Result<(), Failure> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(entry.wrong().is_some());
-        let feed::Entry { url, time, status, modified, weight, digest, claim, found } = entry;
+        let feed::Entry { url, time, status, modified, given, digest, claim, found } = entry;
         let (mut also, mut is_brief) = (None, false);
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let restated =
@@ -76,7 +74,7 @@ impl<'a> Observer<'a> {
                     // That it was seen is known, perhaps from before there was one of the epochs.
                     let made = [Some((fingerprint, epoch)), also].into_iter().flatten();
                     self.restate(&url, (time, digest), &told, made)?;
-                    return weight.map_or(Ok(()), |weight| self.weigh(url, time, weight));
+                    return self.give(&url, time, &given);
                 }
                 visit(Seen::Content(seen))
             }
@@ -88,7 +86,7 @@ impl<'a> Observer<'a> {
             Found::Restated(fingerprint, name) => {
                 restated(fingerprint, self.epochs.named(&name, Terms::default())?)
             }
-            Found::Weighed(weight) => return self.weigh(url, time, weight),
+            Found::Given => return self.give(&url, time, &given),
             Found::NotModified => visit(Seen::NotModified { digest }),
             Found::Gone => visit(Seen::Gone),
             Found::Failed => visit(Seen::Failed),
@@ -135,8 +133,7 @@ impl<'a> Observer<'a> {
             }
             entry => entry,
         };
-        let pending = Pending { url, entry, also, weight, is_brief };
-        self.add(pending)
+        self.add(Pending { url, entry, also, given, is_brief })
     }
 
     fn add(&mut self, pending: Pending) -> Result<(), Failure> {
@@ -145,10 +142,18 @@ impl<'a> Observer<'a> {
         if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
     }
 
-    /// Weighs a page without a visit.
-    fn weigh(&mut self, url: String, time: i64, weight: Weight) -> Result<(), Failure> {
-        let entry = Entry::Weighed(Weighed { time, weight });
-        self.add(Pending { url, entry, also: None, weight: None, is_brief: false })
+    /// Gives a page what comes without a visit.
+    fn give(&mut self, url: &str, time: i64, given: &Properties) -> Result<(), Failure> {
+        given.iter().try_for_each(|property| {
+            let entry = Entry::Given(Given { time, property: *property });
+            self.add_alone(url, entry)
+        })
+    }
+
+    /// Adds an entry that is no visit.
+    fn add_alone(&mut self, url: &str, entry: Entry) -> Result<(), Failure> {
+        let (url, given) = (url.to_owned(), Properties::new());
+        self.add(Pending { url, entry, also: None, given, is_brief: false })
     }
 
     /// Restates what a page held in each of these epochs in which that is not known.
@@ -164,8 +169,7 @@ impl<'a> Observer<'a> {
         let mut is_known = true;
         for (fingerprint, epoch) in told.missing(made).take(most) {
             let restated = Restated { time, fingerprint, digest, epoch };
-            let (url, entry) = (url.to_owned(), Entry::Restated(restated));
-            self.add(Pending { url, entry, also: None, weight: None, is_brief: false })?;
+            self.add_alone(url, Entry::Restated(restated))?;
             is_known = false;
         }
         self.summary.known += u64::from(is_known);
@@ -208,7 +212,7 @@ impl<'a> Observer<'a> {
             match answer {
                 Answer::Observed(outcome) => self.summary.outcome(&outcome, pending.is_brief),
                 Answer::Restated(outcome) => self.summary.restated(outcome),
-                Answer::Weighed(outcome) => self.summary.weighed(outcome),
+                Answer::Given(outcome) => self.summary.given(&pending.entry, outcome),
             }
         }
         self.pending.clear();

@@ -1,7 +1,8 @@
 //! A request that waits for its batch.
 
-use simkeep::{Entry, Request, Restated, Weight};
+use simkeep::{Entry, Request, Restated};
 
+use crate::feed::{self, Properties};
 use crate::incoming::Made;
 
 /// A request that waits for its batch.
@@ -9,21 +10,14 @@ pub(super) struct Pending {
     pub(super) url: String,
     pub(super) entry: Entry,
     pub(super) also: Option<Made>,
-    pub(super) weight: Option<Weight>,
+    pub(super) given: Properties,
     /// Whether it is of a text with too few words for a distance to mean much.
     pub(super) is_brief: bool,
 }
 
 impl Pending {
     pub(super) fn request(&self) -> Request<'_> {
-        match Request::of(&self.url, self.entry) {
-            Request::Observe(mut observation) => {
-                observation.also = self.also;
-                observation.weight = self.weight;
-                Request::Observe(observation)
-            }
-            other => other,
-        }
+        feed::request(&self.url, self.entry, self.also, &self.given)
     }
 
     /// What the history of its page has of it: the entry, and what is restated of it.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Band;
-use simkeep::{EpochInfo, Outcome, RestateOutcome, Verdict, WeighOutcome};
+use simkeep::{Entry, EpochInfo, GiveOutcome, Outcome, RestateOutcome, Verdict};
 
 use crate::incoming::with_roles;
 use crate::json::EpochName;
@@ -42,6 +42,10 @@ pub(super) struct Summary {
     weighed: u64,
     /// Such weights of pages that are not known.
     unweighed: u64,
+    /// Classes that came without a visit.
+    classed: u64,
+    /// Such classes of pages that are not known.
+    unclassed: u64,
     /// What a later store may say, and this tool has no word for.
     other: u64,
     /// Observations of content far from all versions at hand of its page.
@@ -115,11 +119,17 @@ impl Summary {
         *count += 1;
     }
 
-    pub(super) fn weighed(&mut self, outcome: WeighOutcome) {
+    /// Counts what became of an entry that is a weight or a class.
+    pub(super) fn given(&mut self, entry: &Entry, outcome: GiveOutcome) {
+        let (stored, missing) = if entry.class().is_some() {
+            (&mut self.classed, &mut self.unclassed)
+        } else {
+            (&mut self.weighed, &mut self.unweighed)
+        };
         let count = match outcome {
-            WeighOutcome::Stored => &mut self.weighed,
-            WeighOutcome::Known => &mut self.known,
-            WeighOutcome::Missing => &mut self.unweighed,
+            GiveOutcome::Stored => stored,
+            GiveOutcome::Known => &mut self.known,
+            GiveOutcome::Missing => missing,
             _ => &mut self.other,
         };
         *count += 1;
@@ -128,7 +138,8 @@ impl Summary {
     /// Records that are in the store, whether they were before or not.
     pub(super) fn observed(&self) -> u64 {
         let kept = self.same + self.unseen + self.known + self.out_of_order;
-        self.versions() + kept + self.gone + self.failed + self.restated + self.weighed + self.other
+        let given = self.weighed + self.classed;
+        self.versions() + kept + self.gone + self.failed + self.restated + given + self.other
     }
 
     fn versions(&self) -> u64 {
@@ -157,6 +168,8 @@ impl Summary {
             missing: self.missing,
             weighed: self.weighed,
             unweighed: self.unweighed,
+            classed: self.classed,
+            unclassed: self.unclassed,
             other: self.other,
             novel: self.novel,
             near_duplicates: self.near,
@@ -200,6 +213,8 @@ impl Summary {
         line("not seen before", self.missing, "so not restated");
         line("weighed", self.weighed, "without a visit");
         line("not visited before", self.unweighed, "so not weighed");
+        line("classed", self.classed, "without a visit");
+        line("not visited before", self.unclassed, "so not classed");
         line("something else", self.other, "");
         line("revisits alone", self.revisits_alone, "their original was not found");
         line("novel", self.novel, "far from the last versions of their page");
@@ -258,6 +273,10 @@ pub(crate) struct Answer<'a> {
     weighed: u64,
     /// Such weights of pages that are not known.
     unweighed: u64,
+    /// Classes that came without a visit.
+    classed: u64,
+    /// Such classes of pages that are not known.
+    unclassed: u64,
     other: u64,
     /// Contents far from the last versions of their page.
     novel: u64,

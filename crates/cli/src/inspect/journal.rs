@@ -46,6 +46,7 @@ impl JournalOf {
             ("other", view.found.other, "late, or not modified though never seen".to_owned()),
             ("restated", view.restated, String::new()),
             ("weights", view.weights, String::new()),
+            ("classes", view.classes, String::new()),
             ("forgotten", view.forgotten, "pages and prefixes".to_owned()),
         ];
         for (name, number, remark) in visits.into_iter().filter(|(_, number, _)| *number > 0) {
@@ -72,6 +73,7 @@ pub(in super::super) struct Answer {
     found: Found,
     restated: u64,
     weights: u64,
+    classes: u64,
     /// Pages and prefixes that were forgotten.
     forgotten: u64,
     saw: Saw,
@@ -90,6 +92,7 @@ impl Answer {
             found: view.found.into(),
             restated: view.restated,
             weights: view.weights,
+            classes: view.classes,
             forgotten: view.forgotten,
             saw,
         }

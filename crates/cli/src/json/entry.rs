@@ -30,6 +30,9 @@ pub(crate) struct Entry<'a> {
     /// How important the page is from this time on.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<Number>,
+    /// The class that the page is of from this time on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<u32>,
     /// What was seen, if not content; or that it was restated.
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<NoContent>,
@@ -66,6 +69,7 @@ impl<'a> Entry<'a> {
             status: visit.and_then(|visit| visit.status),
             modified: visit.and_then(|visit| visit.modified).map(Time),
             weight: of.weight().map(|weight| Number(weight.to_f64())),
+            class: of.class(),
             seen: match seen {
                 Some(simkeep::Seen::NotModified { .. }) => Some(NoContent::NotModified),
                 Some(simkeep::Seen::Gone) => Some(NoContent::Gone),
@@ -95,7 +99,7 @@ mod tests {
             first.digest(digest),
             Observation::content(url, 2_000, None, epoch).digest(digest).weight(2.5),
             Observation::gone(url, 3_000),
-            Observation::failed(url, 4_000).weight(3.0),
+            Observation::failed(url, 4_000).weight(3.0).class(7),
             Observation::not_modified(url, 5_000).status(304),
         ] {
             store.observe(observation).unwrap();
@@ -104,7 +108,7 @@ mod tests {
         store.restate(Restatement::new(url, 1_500, 8, other).digest(digest)).unwrap();
         let snapshot = store.snapshot();
         let entries = snapshot.history(url).unwrap();
-        assert_eq!(entries.len(), 8);
+        assert_eq!(entries.len(), 9);
         for entry in entries.iter().map(|entry| entry.entry()) {
             let written = Entry::of(url, &entry, snapshot.epochs()).unwrap();
             let written = serde_json::to_string(&written).unwrap();

@@ -21,8 +21,8 @@ pub(super) struct Summary {
     pub(super) in_use: Vec<EpochInfo>,
     /// Records that are no news of a visit, but restated.
     pub(super) restated: u64,
-    /// Records that are no visits, but weights.
-    pub(super) weighed: u64,
+    /// Records that are no visits, but weights and classes.
+    pub(super) given: u64,
     /// Texts that have no fingerprint: too short to tell from others.
     pub(super) too_short: u64,
     pub(super) broken: u64,
@@ -33,7 +33,7 @@ pub(super) struct Summary {
 
 impl Summary {
     fn known(&self) -> u64 {
-        let others = self.restated + self.weighed;
+        let others = self.restated + self.given;
         self.loaded.observations.saturating_sub(others + self.loaded.visits)
     }
 
@@ -50,6 +50,7 @@ impl Summary {
             known: self.known(),
             restated: self.loaded.restated,
             weighed: self.loaded.weighed,
+            classed: self.loaded.classed,
             short_texts: self.too_short,
             pages: self.loaded.pages,
             new_pages: self.loaded.new_pages,
@@ -82,6 +83,9 @@ impl Summary {
         }
         if self.loaded.weighed > 0 {
             line("weighed", self.loaded.weighed, "weights that were not known");
+        }
+        if self.loaded.classed > 0 {
+            line("classed", self.loaded.classed, "classes that were not known");
         }
         line("pages", self.loaded.pages, "");
         line("  new pages", self.loaded.new_pages, "");
@@ -126,6 +130,8 @@ pub(crate) struct Answer<'a> {
     restated: u64,
     /// Weights that were not known.
     weighed: u64,
+    /// Classes that were not known.
+    classed: u64,
     /// Texts that have no fingerprint.
     short_texts: u64,
     /// Pages that something came of.

@@ -52,7 +52,7 @@ fn a_section_is_dumped_and_nothing_in_it_steers_a_terminal() {
     assert_eq!(
         objects[1],
         json!({
-            "offset": 8, "size_bytes": 4, "bytes": "04000000", "meaning": "format version 4",
+            "offset": 8, "size_bytes": 4, "bytes": "05000000", "meaning": "format version 5",
             "damaged": false
         })
     );

@@ -92,6 +92,58 @@ fn what_was_exported_and_loaded_is_exported_the_same() {
 }
 
 #[test]
+fn classes_are_exported_and_come_back_and_wrong_ones_are_refused() {
+    let lines = r#"{"url":"http://a.example/","t":1000,"text":"some words","class":0}
+{"url":"http://a.example/","t":3000,"class":4294967295,"weight":2}
+{"url":"http://b.example/","t":5,"class":7}
+"#;
+    let place = Place::new();
+    let summary = place.ingest(lines);
+    let told = ["records", "new", "weighed", "classed", "unclassed"].map(|key| &summary[key]);
+    assert_eq!(told.map(|n| n.as_u64().unwrap()), [3, 1, 1, 1, 1]);
+    let export = place.export();
+    let of_classes = |line: &&str| line.contains("class") && !line.contains("fingerprint");
+    let classes: Vec<&str> = export.lines().filter(of_classes).collect();
+    let expected = [
+        r#"{"url":"http://a.example/","t":"1970-01-01T00:16:40Z","class":0}"#,
+        r#"{"url":"http://a.example/","t":"1970-01-01T00:50:00Z","class":4294967295}"#,
+    ];
+    assert_eq!(classes, expected);
+    let in_force = place.done(&["export", "--in-force"]);
+    assert!(in_force.contains(expected[1]) && !in_force.contains(expected[0]), "{in_force}");
+    // Loaded, it is the same, and so it is as lines that are no export.
+    let loaded = Place::new();
+    for summary in [(4, 1, 2), (4, 0, 0)] {
+        let ran = loaded.run_with_input(&["load", "-", "--json"], &export);
+        let found = ran.objects().remove(0);
+        let told = ["records", "visits", "classed"].map(|key| found[key].as_u64().unwrap());
+        assert_eq!((told[0], told[1], told[2]), summary);
+        assert_eq!(loaded.export(), export);
+    }
+    let other = Place::new();
+    let ran = other.run_with_input(&["load", "-", "--json"], lines);
+    assert_eq!(
+        (&ran.objects()[0]["weighed"], &ran.objects()[0]["classed"]),
+        (&1.into(), &2.into())
+    );
+    assert_eq!(other.export(), export);
+    assert!(place.done(&["scan", "--json"]).contains(r#""class":4294967295"#));
+    let history = place.done(&["history", "http://a.example/"]);
+    assert!(history.contains("class 0\n") && history.contains("class 4294967295\n"), "{history}");
+    let tail = place.done(&["tail"]);
+    assert!(tail.contains("class 4294967295"), "{tail}");
+    let journal = place.done(&["inspect", "journal", "--json"]);
+    assert!(journal.contains(r#""classes":2"#), "{journal}");
+    // What is no class stores nothing.
+    for class in ["-1", "4294967296", "1.5", "\"7\"", "{}"] {
+        let line = format!(r#"{{"url":"http://c.example/","t":1,"class":{class}}}"#);
+        let ran = other.run_with_input(&["load", "-"], &line);
+        assert!(ran.err.contains("\"class\" must be a whole number"), "{class}: {}", ran.err);
+        assert_eq!(other.export(), export);
+    }
+}
+
+#[test]
 fn dates_and_weights_are_exported_and_come_back() {
     let lines = r#"{"url":"http://a.example/","t":1000,"text":"some words","modified":990,"weight":2.5}
 {"url":"http://a.example/","t":2000,"seen":"not-modified","modified":"1970-01-01T00:16:30.500Z"}

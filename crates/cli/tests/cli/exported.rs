@@ -50,7 +50,7 @@ fn everything(place: &Place) -> String {
         let time = 1000 + n as i64;
         store.restate(Restatement::new(&url(n), time, n as u64, near)).unwrap();
         let weight = 1e-3 * (n + 1) as f64;
-        store.weigh(Observation::weighed(&url(n), -5_000_000 + n as i64, weight)).unwrap();
+        store.give(Observation::weighed(&url(n), -5_000_000 + n as i64, weight)).unwrap();
         store.observe(Observation::failed(&url(n), 700).status(503)).unwrap();
         store.observe(Observation::not_modified(&url(n), 99_500).modified(-1)).unwrap();
     }

@@ -26,7 +26,8 @@ fn hostile(place: &Place) {
         }
         lines += &json!({"url": url, "t": 5, "seen": "gone", "status": 410}).to_string();
         lines += "\n";
-        lines += &json!({"url": url, "t": 6, "weight": 2.5}).to_string();
+        lines +=
+            &json!({"url": url, "t": 6, "weight": 2.5, "class": 4_294_967_295_u32}).to_string();
         lines += "\n";
         let digest = "00000000000000000000000000000001";
         for (epoch, seen) in [("=cmd", Value::Null), ("other;", "restated".into())] {
@@ -74,6 +75,7 @@ fn told(place: &Place, entries: &[Value]) -> Vec<(String, Option<u64>)> {
                     (word.to_lowercase(), verdict.distance().map(|d| d.bits.into()))
                 }
                 None if entry.entry().weight().is_some() => ("weighed".to_owned(), None),
+                None if entry.entry().class().is_some() => ("classed".to_owned(), None),
                 None => ("restated".to_owned(), None),
             });
         }
@@ -99,6 +101,7 @@ fn row(entry: &Value, (verdict, distance): &(String, Option<u64>)) -> Vec<String
     row.push(verdict.clone());
     row.push(distance.map(|bits| bits.to_string()).unwrap_or_default());
     row.push(text("weight"));
+    row.push(text("class"));
     row
 }
 
@@ -109,10 +112,10 @@ fn a_table_has_what_an_export_has_and_what_each_visit_meant() {
     let all = entries(&place, &[]);
     let told = told(&place, &all);
     let rows: Vec<_> = all.iter().zip(&told).map(|(entry, told)| row(entry, told)).collect();
-    assert_eq!((all.len(), told.len()), (13 * 8, 13 * 8));
+    assert_eq!((all.len(), told.len()), (13 * 9, 13 * 9));
     let csv = place.done(&["export", "--format", "csv"]);
     let mut found = cells(&csv);
-    let header = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight";
+    let header = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class";
     assert_eq!(found.remove(0).join(","), header);
     for cell in found.iter().flatten() {
         assert!(!cell.trim_start().starts_with(['=', '+', '-', '@']), "{cell}");
@@ -142,7 +145,7 @@ fn an_index_has_a_line_for_each_visit() {
     let cdxj = place.done(&["export", "--format", "cdxj"]);
     let mut lines = cdxj.lines();
     for (entry, (verdict, distance)) in all.iter().zip(&told) {
-        if ["weighed", "restated"].contains(&verdict.as_str()) {
+        if ["weighed", "classed", "restated"].contains(&verdict.as_str()) {
             continue;
         }
         let line = lines.next().unwrap();

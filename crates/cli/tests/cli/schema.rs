@@ -223,7 +223,7 @@ fn what_questions_print_is_as_the_schemas_say() {
     checker.ask(&Place::new(), TERMS, "e");
 
     let golden = Place::new();
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../format/golden/v4"), &golden.store());
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../format/golden/v5"), &golden.store());
     let page = golden.run(&["scan", "--json"]).objects().remove(0)["url"].take();
     let epochs = golden.run(&["epoch", "list", "--json"]).objects();
     for epoch in &epochs {

@@ -11,7 +11,7 @@ pub const SEGMENTS: [u64; 3] = [3, 7, 8];
 
 /// A file of the golden store.
 pub fn golden(name: Name) -> Vec<u8> {
-    let root = in_repository("format/golden/v4");
+    let root = in_repository("format/golden/v5");
     std::fs::read(root.join(name.to_string())).unwrap()
 }
 

@@ -143,8 +143,11 @@ impl Run {
         // Of the bits of a status, where there is none.
         let weight = Weight::from(f64::from(1 + (what >> 4)) / 10.0);
         observation.weight = (last % 8 == 2).then_some(weight);
+        let class = [0, 1, 300, u32::MAX][usize::from(what >> 6)];
+        observation.class = (last % 8 == 4).then_some(class);
         match (last % 8, seen.content()) {
             (3, _) => Observation::weighed(url, time, weight).into(),
+            (5, _) => Observation::classed(url, time, class).into(),
             (0, Some(content)) => {
                 let other = (what & 0x30 != 0x30).then(|| fingerprint(input));
                 observation.also(other, Epoch::from_number(1 - content.epoch.number())).into()

@@ -1,0 +1,127 @@
+//! What a page is given: properties that no visit sees, and that hold until others are given.
+//!
+//! Each goes the same way: as an entry of its own, into the head, and on into newer segments. A new one
+//! is a variant of [`Property`], a field of [`Properties`], and its bytes in `segment`.
+
+use std::fmt;
+
+use super::Weight;
+
+/// A property of a page that whoever runs the crawl decides.
+///
+/// They are ordered by kind, weights first, and those of one kind by value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Property {
+    /// How important the page is.
+    Weight(Weight),
+    /// The class that the page is of: a number that means what its giver says. See
+    /// [`Classes`](crate::Classes).
+    Class(u32),
+}
+
+/// For people: "weight 2.5", "class 7".
+impl fmt::Display for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Property::Weight(weight) => write!(f, "weight {weight}"),
+            Property::Class(class) => write!(f, "class {class}"),
+        }
+    }
+}
+
+/// That a page has a property from a time on, until another of its kind is given. It is neither a
+/// visit nor a change of the page.
+///
+/// What is given to one page is ordered by time, and at one time by property: of several of one kind the
+/// greatest is in force, whichever came first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Given {
+    /// When it was given, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// What.
+    pub property: Property,
+}
+
+/// How many kinds there are.
+pub(crate) const KINDS: usize = 2;
+
+/// The properties in force on a page, each with the time when it was given. A fold: what is in force
+/// does not depend on the order in which they came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Properties {
+    weight: Option<(i64, Weight)>,
+    class: Option<(i64, u32)>,
+}
+
+impl Properties {
+    /// Takes what was given into account.
+    pub(crate) fn take(&mut self, given: Given) {
+        let time = given.time;
+        match given.property {
+            Property::Weight(weight) => self.weight = self.weight.max(Some((time, weight))),
+            Property::Class(class) => self.class = self.class.max(Some((time, class))),
+        }
+    }
+
+    /// The weight in force.
+    pub(crate) fn weight(&self) -> Weight {
+        self.weight.map_or(Weight::ONE, |(_, weight)| weight)
+    }
+
+    /// The class in force; none if none was ever given.
+    pub(crate) fn class(&self) -> Option<u32> {
+        self.class.map(|(_, class)| class)
+    }
+
+    /// What is in force of the kind of a property.
+    pub(crate) fn like(&self, property: Property) -> Option<Given> {
+        match property {
+            Property::Weight(_) => self.given_weight(),
+            Property::Class(_) => self.given_class(),
+        }
+    }
+
+    /// All that is in force, a weight first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Given> + use<> {
+        self.given_weight().into_iter().chain(self.given_class())
+    }
+
+    fn given_weight(&self) -> Option<Given> {
+        self.weight.map(|(time, weight)| Given { time, property: Property::Weight(weight) })
+    }
+
+    fn given_class(&self) -> Option<Given> {
+        self.class.map(|(time, class)| Given { time, property: Property::Class(class) })
+    }
+}
+
+impl FromIterator<Given> for Properties {
+    fn from_iter<I: IntoIterator<Item = Given>>(all: I) -> Properties {
+        let mut properties = Properties::default();
+        all.into_iter().for_each(|given| properties.take(given));
+        properties
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_each_kind_the_last_is_in_force_and_of_one_time_the_greatest() {
+        let weight =
+            |time, weight| Given { time, property: Property::Weight(Weight::from(weight)) };
+        let class = |time, class| Given { time, property: Property::Class(class) };
+        let mut all = [weight(3, 2.0), class(2, 0), class(1, 9), weight(3, 0.5), weight(1, 8.0)];
+        for _ in 0..all.len() {
+            all.rotate_left(1);
+            let properties: Properties = all.into_iter().collect();
+            assert_eq!((properties.weight(), properties.class()), (Weight::from(2.0), Some(0)));
+            assert_eq!(properties.iter().collect::<Vec<_>>(), [weight(3, 2.0), class(2, 0)]);
+            assert_eq!(properties.like(Property::Class(7)), Some(class(2, 0)));
+        }
+        // A class of 0 is one, and none is none.
+        let none = Properties::default();
+        assert_eq!((none.weight(), none.class(), none.iter().count()), (Weight::ONE, None, 0));
+    }
+}

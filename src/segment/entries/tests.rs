@@ -1,0 +1,141 @@
+//! Entries that are packed, and read back.
+
+use super::*;
+use crate::page::{TIME_MAX, TIME_MIN};
+
+#[test]
+#[should_panic(expected = "entries are packed in order")]
+fn entries_that_are_not_in_order_are_not_packed() {
+    let gone = |time| Entry::Visit(Visit { time, seen: Seen::Gone, status: None, modified: None });
+    put_entries(&mut Vec::new(), &[gone(2), gone(1)]);
+}
+
+#[test]
+fn content_without_a_fingerprint_takes_its_epoch_in_place_of_it() {
+    let saw = |time, fingerprint| {
+        let content = Content { fingerprint, digest: Some(Digest([1; 16])), epoch: Epoch(2) };
+        Entry::Visit(Visit { time, seen: Seen::Content(content), status: None, modified: None })
+    };
+    // Without one, with one, the other way round, and as before.
+    let entries = [saw(0, None), saw(1, Some(7)), saw(2, None), saw(3, None), saw(4, Some(6))];
+    let mut bytes = Vec::new();
+    put_entries(&mut bytes, &entries);
+    let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&bytes), 5).collect();
+    assert_eq!(read.as_deref(), Some(&entries[..]));
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    put_entries(&mut with, &[saw(0, Some(7))]);
+    put_entries(&mut without, &[saw(0, None)]);
+    assert_eq!(with.len() - without.len(), 8);
+}
+
+#[test]
+fn a_date_takes_a_byte_where_it_is_the_one_before_and_few_where_it_is_near() {
+    let visit = |time, modified| {
+        let seen = Seen::NotModified { digest: None };
+        Entry::Visit(Visit { time, seen, status: None, modified })
+    };
+    let day = 86_400_000;
+    let cases = [
+        // Of what comes second: the seconds, so that a visit within one has a short date, too.
+        (Some(0), 1),
+        (Some(day + 999), 3),
+        (Some(day + 1_000), 2),
+        (Some(day + 60_000), 2),
+        (Some(-29 * day), 5),
+        (Some(TIME_MIN), 7),
+        (Some(TIME_MAX), 8),
+        (None, 0),
+    ];
+    for (modified, bytes) in cases {
+        let entries =
+            [visit(0, Some(0)), visit(day + 1_234, modified), visit(day + 1_235, Some(0))];
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        put_entries(&mut with, &entries[..2]);
+        put_entries(&mut without, &[entries[0], visit(day + 1_234, None)]);
+        assert_eq!(with.len() - without.len(), bytes, "{modified:?}");
+        with.clear();
+        put_entries(&mut with, &entries);
+        let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&with), 3).collect();
+        assert_eq!(read.as_deref(), Some(&entries[..]));
+    }
+}
+
+#[test]
+fn what_is_given_passes_on_neither_status_nor_content() {
+    let content = Content { fingerprint: Some(7), digest: None, epoch: Epoch(0) };
+    let visit = |time| {
+        let seen = Seen::Content(content);
+        Entry::Visit(Visit { time, seen, status: Some(200), modified: Some(-500) })
+    };
+    let given = |time, property| Entry::Given(Given { time, property });
+    let weighed = |time, weight: f64| given(time, Property::Weight(Weight::from(weight)));
+    let classed = |time, class| given(time, Property::Class(class));
+    let entries = [weighed(-5, 1e-45), visit(0), weighed(0, 0.3), visit(1), classed(7, 300)];
+    let mut bytes = Vec::new();
+    put_entries(&mut bytes, &entries);
+    let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 5).collect::<Option<Vec<_>>>();
+    assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
+    // A tag, a time and the number; and no number that is no weight, or no class.
+    assert_eq!(bytes[..6], [GIVEN, 9, 1, 0, 0, 0]);
+    bytes[2] = 0;
+    assert_eq!(read(&bytes), None);
+    bytes[2] = 1;
+    bytes[0] |= SAME_CONTENT;
+    assert_eq!(read(&bytes), None);
+    bytes[0] = GIVEN;
+    assert_eq!(bytes[bytes.len() - 4..], [GIVEN | CLASS, 6, 0xac, 2]);
+    bytes.truncate(bytes.len() - 2);
+    let mut with = |class| {
+        let start = bytes.len();
+        put_varint(&mut bytes, class);
+        let last = read(&bytes).and_then(|entries| entries[4].class());
+        bytes.truncate(start);
+        last
+    };
+    assert_eq!([with(u32::MAX.into()), with(1 << 32)], [Some(u32::MAX), None]);
+}
+
+#[test]
+fn a_date_that_cannot_be_is_not_read() {
+    let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 1).collect::<Option<Vec<_>>>();
+    // A tag of a date, a visit that failed at 0, without a status, and the date.
+    let date = |tag| [tag, FAILED | SAME_STATUS, 0, 0];
+    assert!(read(&date(DATED)).is_some() && read(&date(DATED | SECONDS)).is_some());
+    assert_eq!(read(&date(DATED | SAME_DATE)), None);
+    assert_eq!(read(&date(DATED | MOVED_BITS)), None);
+    assert_eq!(read(&[DATED, DATED, FAILED | SAME_STATUS, 0, 0, 0]), None);
+    assert_eq!(read(&[DATED, CONTENT | RESTATED, 0, 0, 0]), None);
+    let mut far = date(DATED | SECONDS)[..3].to_vec();
+    put_signed(&mut far, i64::MIN);
+    assert_eq!(read(&far), None);
+}
+
+#[test]
+fn what_is_restated_without_a_fingerprint_has_any_digest_and_passes_on_no_status() {
+    let (one, two) = (Some(Digest([1; 16])), Some(Digest([2; 16])));
+    let content = Content { fingerprint: None, digest: one, epoch: Epoch(0) };
+    let visit = Visit { time: 0, seen: Seen::Content(content), status: Some(200), modified: None };
+    let restated = |time, fingerprint, digest| {
+        Entry::Restated(Restated { time, fingerprint, digest, epoch: Epoch(1) })
+    };
+    let later = Visit { time: 5, ..visit };
+    // With the digest before, with another, with none; after a fingerprint, and before it.
+    let entries = [
+        Entry::Visit(visit),
+        restated(0, None, one),
+        restated(1, None, two),
+        restated(2, Some(7), two),
+        restated(3, None, None),
+        restated(4, None, one),
+        Entry::Visit(later),
+    ];
+    let mut bytes = Vec::new();
+    put_entries(&mut bytes, &entries);
+    let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 7).collect::<Option<Vec<_>>>();
+    assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
+    // Tag, time, status, epoch and digest; then a tag that names bits of no fingerprint.
+    let tag = bytes.get_mut(21).unwrap();
+    assert_eq!(*tag, CONTENT | RESTATED | SAME_DIGEST | SECONDS);
+    *tag |= MOVED_BITS;
+    assert_eq!(read(&bytes), None);
+}

@@ -1,0 +1,149 @@
+//! Which class pages are of: given with a visit or alone, and kept until another is given.
+
+use simkeep::disk::SimDisk;
+use simkeep::load::LoadOptions;
+use simkeep::{
+    Answer, Entry, Epoch, GiveOutcome, Observation, Progress, Request, Scope, Store, Verdict,
+    Weight,
+};
+
+use simkeep_testing::{create, open, small, sound};
+
+const URL: &str = "https://example.com/";
+
+fn content(time: i64) -> Observation<'static> {
+    Observation::content(URL, time, 7, Epoch::from_number(0))
+}
+
+fn classed(time: i64, class: u32) -> Request<'static> {
+    Observation::classed(URL, time, class).into()
+}
+
+fn class(store: &Store) -> Option<u32> {
+    store.latest(URL).unwrap().unwrap().class
+}
+
+#[test]
+fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
+    let requests: [Request<'_>; 7] = [
+        content(100).into(),
+        classed(50, 9),
+        content(200).class(u32::MAX).weight(2.0).into(),
+        classed(300, 1),
+        // Of one time the greatest.
+        classed(300, 0),
+        Observation::weighed(URL, 400, 3.0).into(),
+        content(400).into(),
+    ];
+    for turned in 0..requests.len() {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        store.observe(content(0)).unwrap();
+        let mut requests = requests;
+        requests.rotate_left(turned);
+        for request in &requests {
+            store.request_batch(&[*request]).unwrap();
+            store.seal().unwrap();
+        }
+        let is = |store: &Store| {
+            let page = store.latest(URL).unwrap().unwrap();
+            assert_eq!(
+                (page.class, page.weight),
+                (Some(1), Weight::from(3.0)),
+                "turned by {turned}"
+            );
+        };
+        is(&store);
+        store.merge(&Progress::default()).unwrap();
+        is(&store);
+        assert_eq!(store.latest(URL).unwrap().unwrap().visits, 4);
+        sound(&store).unwrap();
+        drop(store);
+        is(&open(&disk, small()));
+        let loaded = create(&SimDisk::new(), small());
+        let all = requests.iter().copied().chain([content(0).into()]);
+        loaded.load(all.map(Ok), LoadOptions::default()).unwrap();
+        assert_eq!(loaded.history(URL).unwrap(), open(&disk, small()).history(URL).unwrap());
+    }
+}
+
+#[test]
+fn a_page_has_no_class_until_one_is_given_and_0_is_one() {
+    let store = create(&SimDisk::new(), small());
+    let classing = Observation::classed(URL, 5, 0);
+    assert_eq!(store.give(classing).unwrap(), GiveOutcome::Missing);
+    store.observe(content(10)).unwrap();
+    assert_eq!(class(&store), None);
+    assert_eq!(store.give(classing).unwrap(), GiveOutcome::Stored);
+    assert_eq!(store.give(classing).unwrap(), GiveOutcome::Known);
+    assert_eq!(class(&store), Some(0));
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.pages, stats.visits, stats.sequence), (1, 1, 2));
+    store.seal().unwrap();
+    assert_eq!(class(&store), Some(0));
+    store.forget(Scope::Url(URL)).unwrap();
+    assert_eq!(store.give(classing).unwrap(), GiveOutcome::Missing);
+    store.observe(content(20)).unwrap();
+    assert_eq!(class(&store), None);
+}
+
+#[test]
+fn a_class_from_before_the_first_visit_is_in_force_however_both_come() {
+    let requests = [content(100).into(), classed(50, 3)];
+    let observed = create(&SimDisk::new(), small());
+    observed.request_batch(&requests).unwrap();
+    observed.seal().unwrap();
+    let loaded = create(&SimDisk::new(), small());
+    loaded.load(requests.iter().map(Ok), LoadOptions::default()).unwrap();
+    for store in [observed, loaded] {
+        assert_eq!(class(&store), Some(3));
+        sound(&store).unwrap();
+    }
+}
+
+#[test]
+fn a_class_that_comes_with_a_known_visit_is_kept() {
+    let store = create(&SimDisk::new(), small());
+    store.observe(content(10)).unwrap();
+    let again = store.observe(content(10).class(3)).unwrap();
+    assert_eq!((again.verdict, class(&store)), (Verdict::Known, Some(3)));
+    let answers = store.request_batch(&[classed(10, 3), classed(10, 2)]).unwrap();
+    assert_eq!(answers, [GiveOutcome::Known, GiveOutcome::Stored].map(Answer::Given));
+    assert_eq!(class(&store), Some(3));
+}
+
+#[test]
+fn what_is_in_force_has_the_last_weight_and_the_last_class() {
+    let store = create(&SimDisk::new(), small());
+    store.observe(content(10).class(3).weight(2.0)).unwrap();
+    store.observe(content(20).class(4)).unwrap();
+    store.give(Observation::weighed(URL, 5, 9.0)).unwrap();
+    let snapshot = store.snapshot();
+    let told = snapshot.observations().in_force().map(|entry| entry.unwrap().1);
+    let told: Vec<Entry> = told.filter(|entry| !entry.is_visit()).collect();
+    let given: Vec<_> = told.iter().map(|e| (e.time(), e.weight(), e.class())).collect();
+    assert_eq!(given, [(10, Some(Weight::from(2.0)), None), (20, None, Some(4))]);
+}
+
+#[test]
+fn all_pages_are_classed_anew_by_a_load() {
+    let store = create(&SimDisk::new(), small());
+    let urls: Vec<String> = (0..100).map(|page| format!("https://a.example/{page}")).collect();
+    let visits = urls.iter().map(|url| Observation::content(url, 1, 7, Epoch::from_number(0)));
+    store.load(visits.map(Ok), LoadOptions::default()).unwrap();
+    let unknown = "https://b.example/".to_owned();
+    for (round, found) in [(100, 100), (100, 0)] {
+        let classes = urls.iter().chain([&unknown]).zip(0_u32..);
+        let classes = classes.map(|(url, nth)| Observation::classed(url, 2, nth));
+        let loaded = store.load(classes.map(Ok), LoadOptions::default()).unwrap();
+        assert_eq!((loaded.observations, loaded.classed), (round + 1, found));
+        assert_eq!((loaded.visits, loaded.restated, loaded.weighed), (0, 0, 0));
+    }
+    store.merge(&Progress::default()).unwrap();
+    for (url, nth) in urls.iter().zip(0_u32..) {
+        let page = store.latest(url).unwrap().unwrap();
+        assert_eq!((page.visits, page.class), (1, Some(nth)));
+    }
+    assert_eq!(store.latest(&unknown).unwrap(), None);
+    sound(&store).unwrap();
+}
