@@ -41,6 +41,7 @@ pub(super) fn wanted<'a>(
         versions: Versions::InForce,
         under: None,
         except: Some(request.url()),
+        classes: None,
         unless,
         digest: seen.digest,
         bounds: Some(bounds(options.near_limit, options.near_fingerprints)),

@@ -9,13 +9,13 @@ use super::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::page::{Epoch, Prefix};
+use crate::page::{Classes, Epoch, Prefix};
 use crate::progress::Progress;
 
 impl Snapshot {
     /// Finds all pairs of different fingerprints of pages within distance [`k`](Query::k) of each
-    /// other. It takes the epoch, versions and prefix (for both pages) from `like`, and ignores its
-    /// fingerprint, limit and budget. Each pair comes once, in no particular order.
+    /// other. It takes the epoch, versions, prefix and classes (for both pages) from `like`, and
+    /// ignores its fingerprint, limit and budget. Each pair comes once, in no particular order.
     /// [`page_pairs`](Snapshot::page_pairs) names their pages, and finds pages with equal ones.
     ///
     /// This is a join, not a search for each fingerprint: it sorts all fingerprints by parts of
@@ -140,6 +140,8 @@ pub struct PairQuery {
     pub epoch: Option<Epoch>,
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
+    /// Only pages of these classes; see [`PairQuery::classes`].
+    pub classes: Option<Classes>,
     /// Whether pages with equal fingerprints are paired, too.
     pub equal: bool,
     /// How many pages of each fingerprint are paired with others; see [`PairQuery::each`].
@@ -152,7 +154,7 @@ impl PairQuery {
     /// page only.
     #[must_use]
     pub fn within(k: u32) -> PairQuery {
-        PairQuery { k, epoch: None, under: None, equal: false, each: 1 }
+        PairQuery { k, epoch: None, under: None, classes: None, equal: false, each: 1 }
     }
 
     /// Pairs fingerprints of this epoch.
@@ -166,6 +168,14 @@ impl PairQuery {
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> PairQuery {
         self.under = prefix.into();
+        self
+    }
+
+    /// Pairs only pages that are of these classes now: the pairs are those of a store without the others,
+    /// as of a [`Query`](Query::classes).
+    #[must_use]
+    pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> PairQuery {
+        self.classes = classes.into();
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::page::{Epoch, Prefix};
+use crate::page::{Classes, Epoch, Prefix};
 use crate::search::{Cost, DISTANCE_MAX, Plan, Shape};
 
 /// How many fingerprints of a crowd are compared by default.
@@ -78,6 +78,8 @@ pub struct Query {
     pub under: Option<Prefix>,
     /// All pages but this one.
     pub except: Option<String>,
+    /// Only pages of these classes; see [`Query::classes`].
+    pub classes: Option<Classes>,
     /// How long the search may go on widening; see [`Query::budget`].
     pub budget: Option<Duration>,
 }
@@ -95,6 +97,7 @@ impl Query {
             versions: Versions::InForce,
             under: None,
             except: None,
+            classes: None,
             budget: None,
         }
     }
@@ -174,6 +177,38 @@ impl Query {
         self
     }
 
+    /// Searches only pages that are of these classes now, whichever versions are searched. Pages of other
+    /// classes are neither named nor counted: the answer is that of a store without them.
+    ///
+    /// Costs a look at each page near enough, which is passed over if it is of another class. So two
+    /// things may hint at such pages: how long a search takes, and that it ended early, so that it is
+    /// not [complete](Matches::complete), because so many had to be passed over or were farther away
+    /// than those that it names. What [`explain`](crate::Snapshot::explain) says of costs is of all
+    /// pages.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Classes, Observation, Options, Query, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// store.observe(Observation::content("https://a.example/", 0, 0x1234, epoch).class(7))?;
+    /// store.observe(Observation::content("https://b.example/", 0, 0x1234, epoch))?;
+    /// let named = |classes: Classes| -> simkeep::Result<Vec<String>> {
+    ///     let found = store.search(&Query::new(0x1234, 0).classes(classes))?;
+    ///     Ok(found.near.into_iter().map(|near| near.url).collect())
+    /// };
+    /// assert_eq!(named(Classes::of([7]))?, ["https://a.example/"]);
+    /// assert_eq!(named(Classes::of([]).and_unclassed())?, ["https://b.example/"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> Query {
+        self.classes = classes.into();
+        self
+    }
+
     /// Sets how long the search may take. It looks for equal fingerprints first, then in ever wider
     /// circles as long as the next one is expected to fit in the remaining time, and then scans
     /// outward until the time is up. [`Matches::within`] says how far everything was searched.
@@ -232,8 +267,8 @@ pub struct ComponentSearch {
     pub plan: Plan,
     /// What the search met, and how long it took.
     pub counted: Cost,
-    /// How many distinct near fingerprints were found; of a search that leaves a page out
-    /// ([`Query::except`]), those that other pages have.
+    /// How many distinct near fingerprints were found; of a search that leaves pages out
+    /// ([`Query::except`], [`Query::classes`]), those that other pages have.
     pub hits: usize,
     /// How many fingerprints were compared, if there was a crowd with more than the search may
     /// compare; see [`Query::fingerprints`].

@@ -18,7 +18,9 @@ use crate::bug::OrBug;
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::Meaning;
-use crate::page::{Content, Distance, Entry, Epoch, EpochInfo, Prefix, Role, in_use, known};
+use crate::page::{
+    Classes, Content, Distance, Entry, Epoch, EpochInfo, Prefix, Role, in_use, known,
+};
 
 impl Snapshot {
     /// Pages whose version in force is within distance `k`, in the epoch that near-duplicates are
@@ -389,16 +391,19 @@ impl Snapshot {
     }
 
     /// How many pages have content in force that no search of an epoch finds: it has no fingerprint of
-    /// it, since its text is too short to tell or nobody has [restated](super::Store::restate) it.
-    /// Costs a [scan](Snapshot::scan).
+    /// it, since its text is too short to tell or nobody has [restated](super::Store::restate) it; of
+    /// these classes, or of all with `None`. Costs a [scan](Snapshot::scan).
     ///
     /// # Errors
     ///
     /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if what it touches is damaged.
-    pub fn without_fingerprint(&self, epoch: Epoch) -> Result<u64> {
+    pub fn without_fingerprint(&self, epoch: Epoch, classes: Option<&Classes>) -> Result<u64> {
         check_live(self.epochs(), epoch)?;
         let has = |c: &Content| c.epoch == epoch && c.fingerprint.is_some();
-        let is_without = |page: &Page| page.content.is_some() && !page.contents.iter().any(has);
+        let is_meant = |page: &Page| classes.is_none_or(|classes| classes.have(page.class));
+        let is_without = |page: &Page| {
+            page.content.is_some() && !page.contents.iter().any(has) && is_meant(page)
+        };
         let pages = self.scan(None).map(|page| page.map(|page| u64::from(is_without(&page))));
         pages.sum()
     }

@@ -166,7 +166,7 @@ impl Forget {
     /// That nothing is known of what was named.
     fn unknown(&self, snapshot: &Snapshot) -> Result<String, Failure> {
         match &self.url {
-            Some(url) => spelling::unknown(snapshot, url),
+            Some(url) => spelling::unknown(snapshot, url, |_| true),
             None => Ok(format!("nothing is known of {}", self.name())),
         }
     }

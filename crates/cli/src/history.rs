@@ -143,7 +143,7 @@ impl History {
         let store = common.read()?.snapshot();
         let mut history = store.history(&self.url)?;
         if history.is_empty() {
-            say(&spelling::unknown(&store, &self.url)?);
+            say(&spelling::unknown(&store, &self.url, |_| true)?);
             return Ok(Exit::Nothing);
         }
         if let Some(time) = self.as_of {

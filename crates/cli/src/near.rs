@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::explain::Explanation;
 use simkeep::fingerprint::{Document, Meaning};
-use simkeep::{Content, Epoch, EpochInfo, Matches, Page, Prefix, Query, Snapshot, Versions};
+use simkeep::{
+    Classes, Content, Epoch, EpochInfo, Matches, Page, Prefix, Query, Snapshot, Versions,
+};
 
 use super::exit::{Exit, Failure, say};
 use super::json::{Band, EpochName, Fingerprint, Saw, Share};
@@ -31,6 +33,7 @@ use simkeep_archive::escape;
   simkeep near 0123456789abcdef --ever --limit 100
   simkeep near --url https://example.com/terms --nearest 5 --under example.org
   simkeep near 0123456789abcdef -k 8 --explain
+  simkeep near 0123456789abcdef --classes 0,7,none
   simkeep near --text - < terms.html
 
 Fingerprints are compared within one epoch: what was made by the same recipe. A --text and a --url are
@@ -80,6 +83,10 @@ pub(super) struct Near {
     /// Compare with pages under this prefix only: a domain, a host, or one with a path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
+    /// Compare with pages of these classes only, and know of no others: numbers, and "none" for pages
+    /// without a class
+    #[arg(long, value_name = "CLASS,...")]
+    classes: Option<Classes>,
     /// Search equal fingerprints first and then ever wider, for at most this long
     #[arg(long, value_name = "MILLISECONDS")]
     budget: Option<u64>,
@@ -113,7 +120,8 @@ impl Near {
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let query = self.query(fingerprint, k).epoch(epoch);
         let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
-        let without = self.explain.then(|| snapshot.without_fingerprint(epoch)).transpose()?;
+        let without = || snapshot.without_fingerprint(epoch, self.classes.as_ref());
+        let without = self.explain.then(without).transpose()?;
         let matches = snapshot.search(&query)?;
         if common.json {
             let explained = (explanation.as_ref(), without);
@@ -170,6 +178,7 @@ impl Near {
             None => Versions::InForce,
         };
         query.under.clone_from(&self.under);
+        query.classes.clone_from(&self.classes);
         query.budget = self.budget.map(Duration::from_millis);
         // The page that was asked about is not near itself.
         query.except.clone_from(&self.url);
@@ -180,7 +189,8 @@ impl Near {
     fn asked(&self, snapshot: &Snapshot) -> Result<Option<Asked>, Failure> {
         let asked = |fingerprint, epoch| Asked { fingerprint, epoch, is_brief: false };
         if let Some(url) = &self.url {
-            let page = snapshot.latest(url)?;
+            let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.have(page.class));
+            let page = snapshot.latest(url)?.filter(is_known);
             let content = match (&page, &self.epoch) {
                 (None, _) => None,
                 (Some(page), None) => near_content(snapshot, page),
@@ -192,7 +202,7 @@ impl Near {
             let wanted = content.and_then(|content| Some((content.fingerprint?, content.epoch)));
             if wanted.is_none() {
                 say(&match (page, content) {
-                    (None, _) => spelling::unknown(snapshot, url)?,
+                    (None, _) => spelling::unknown(snapshot, url, is_known)?,
                     (_, None) => format!("{url} has no content now, so nothing is near it"),
                     _ => format!(
                         "the content of {url} has no fingerprint, such as a text too short to tell: \

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Meaning;
-use simkeep::{PagePair, PairQuery, PairedPage, Prefix, Progress};
+use simkeep::{Classes, PagePair, PairQuery, PairedPage, Prefix, Progress};
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
@@ -30,6 +30,7 @@ use simkeep_archive::escape;
   simkeep pairs -k 1 --under example.com
   simkeep pairs --pages -k 0
   simkeep pairs --pages --each 10
+  simkeep pairs --pages --classes 0,7,none
   simkeep pairs --json | jq -r '[.left.url, .right.url] | @tsv'
 
 All fingerprints are joined with each other at once, which takes seconds for tens of millions. Memory
@@ -62,6 +63,9 @@ pub(super) struct Pairs {
     /// Join pages under this prefix only: a domain, a host, or one with a path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
+    /// Join pages of these classes only: numbers, and "none" for pages without a class
+    #[arg(long, value_name = "CLASS,...")]
+    classes: Option<Classes>,
 }
 
 /// How many pages of a fingerprint are paired with others.
@@ -123,6 +127,7 @@ impl Pairs {
         let snapshot = common.read()?.snapshot();
         let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
         let asked = PairQuery::within(k).epoch(epoch).under(self.under.clone());
+        let asked = asked.classes(self.classes.clone());
         let asked = asked.equal(self.pages).each(self.each.0);
         let meanings: Vec<Meaning> = (0..=k).map(|bits| snapshot.meaning(epoch, bits)).collect();
         let printing = Mutex::new(Printing { output, printed: 0, failed: None });

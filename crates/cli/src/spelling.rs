@@ -1,17 +1,21 @@
 //! Other spellings of a URL: a page's identity is the bytes of its URL, and people leave some out.
 
-use simkeep::{Error, Snapshot};
+use simkeep::{Error, Page, Snapshot};
 
 use super::exit::Failure;
 use super::words::some_names;
 
-/// That a page is not known, and under which other spellings of its URL pages are.
-pub(super) fn unknown(snapshot: &Snapshot, url: &str) -> Result<String, Failure> {
+/// That a page is not known, and under which other spellings of its URL pages are that may be told of.
+pub(super) fn unknown(
+    snapshot: &Snapshot,
+    url: &str,
+    may_be_told: impl Fn(&Page) -> bool,
+) -> Result<String, Failure> {
     let mut known = Vec::new();
     for other in spellings(url) {
         match snapshot.latest(&other) {
-            Ok(None) => {}
-            Ok(Some(_)) => known.push(other),
+            Ok(Some(page)) if may_be_told(&page) => known.push(other),
+            Ok(_) => {}
             // With what it lacks it is too long.
             Err(Error::Url(_)) => {}
             Err(e) => return Err(e.into()),

@@ -240,6 +240,9 @@ impl Model {
                 continue;
             }
             let entries: Vec<Entry> = entries.iter().copied().collect();
+            if query.classes.as_ref().is_some_and(|classes| !classes.have(class_of(&entries))) {
+                continue;
+            }
             let until =
                 |time| entries.iter().copied().filter(|e| e.time() <= time).collect::<Vec<_>>();
             let all = |entries: &[Entry]| contents(entries).iter().map(|k| k.content).collect();

@@ -107,6 +107,7 @@ fn search(
         versions: Versions::InForce,
         under: None,
         except: Some(url),
+        classes: None,
         unless,
         // Copies are near, too.
         digest: None,

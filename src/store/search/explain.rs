@@ -67,13 +67,13 @@ pub(in crate::store) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Ex
     Ok(Explanation { instruction_set: instruction_set(), components, matches, took })
 }
 
-/// How many of the fingerprints that were found another page has than the one that is left out.
+/// How many of the fingerprints that were found a page has that is not left out.
 fn hits_of_others(
     snapshot: &Snapshot,
     wanted: &Wanted<'_>,
     hits: impl Iterator<Item = Hit>,
 ) -> Result<usize> {
-    if wanted.except.is_none() {
+    if !wanted.leaves_out() {
         return Ok(hits.count());
     }
     let mut of_others = 0;

@@ -22,7 +22,7 @@ use super::query::{Near, Versions};
 use super::view::View;
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
-use crate::page::{Content, Digest, Epoch, Prefix};
+use crate::page::{Classes, Content, Digest, Epoch, Prefix};
 use crate::search::{Bounds, Candidate, Extent};
 use crate::segment::{EpochTables, TableSteps};
 
@@ -45,6 +45,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) under: Option<&'a Prefix>,
     /// A page that is left out.
     pub(crate) except: Option<&'a str>,
+    /// Pages of other classes are left out.
+    pub(crate) classes: Option<&'a Classes>,
     /// Pages in force with a fingerprint of this epoch are left out: they are sought by that.
     pub(crate) unless: Option<Epoch>,
     /// Pages with this digest are copies, and listed separately.
@@ -56,7 +58,13 @@ pub(crate) struct Wanted<'a> {
 impl Wanted<'_> {
     /// Whether it is for whatever is in force now.
     fn is_of_all_in_force(&self) -> bool {
-        self.versions == Versions::InForce && self.under.is_none() && self.except.is_none()
+        let is_of_all = self.under.is_none() && !self.leaves_out();
+        self.versions == Versions::InForce && is_of_all
+    }
+
+    /// Whether it leaves out pages, wherever they stand.
+    fn leaves_out(&self) -> bool {
+        self.except.is_some() || self.classes.is_some()
     }
 
     /// Whether this content has the fingerprint that was found.

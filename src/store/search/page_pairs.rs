@@ -41,7 +41,8 @@ pub(in crate::store) fn page_pairs(
     sink: impl Fn(&[PagePair]) -> ControlFlow<()> + Sync,
 ) -> Result<()> {
     progress.start(Stage::Joining, None)?;
-    let like = Query { epoch: asked.epoch, ..Query::new(0, asked.k).under(asked.under.clone()) };
+    let like = Query::new(0, asked.k).under(asked.under.clone()).classes(asked.classes.clone());
+    let like = Query { epoch: asked.epoch, ..like };
     let wanted = Wanted { bounds: None, ..wanted(snapshot, &like)? };
     let columns = Columns::new(&snapshot.view, wanted.epoch)?;
     let finder = Finder { snapshot, columns, wanted, each: asked.each.max(1), progress, sink };

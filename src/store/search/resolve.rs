@@ -4,7 +4,9 @@
 //! Fingerprints shared by thousands of pages, crowds of thousands of fingerprints, and lists of
 //! pages that changed long ago cost no more than that, and the answer says that it was cut short.
 
-use std::ops::{ControlFlow, Range};
+mod named;
+
+use std::ops::Range;
 
 use super::order::{self, Order};
 use super::{Findings, Found, Hit, Step, Wanted};
@@ -326,8 +328,11 @@ impl Search<'_, '_> {
         }
         let mut copy = false;
         let may_be_copy = wanted.digest.is_some() && candidate.distance == 0;
-        if may_be_copy || wanted.unless.is_some() {
+        if may_be_copy || wanted.unless.is_some() || wanted.classes.is_some() {
             let head = record.read()?.head().ok_or_else(|| live.unreadable())?;
+            if !self.is_of_class(&url, head.as_ref())? {
+                return Ok(true);
+            }
             let in_force = in_force_on(head.as_ref());
             if wanted.is_left_out(&in_force) {
                 return Ok(true);
@@ -342,29 +347,6 @@ impl Search<'_, '_> {
             self.order.add(Standing { component, page: ordinal });
         }
         Ok(true)
-    }
-
-    /// Whether a page showed the fingerprint when it is wanted; for versions of the past.
-    fn was_seen(&self, lookup: &Lookup<'_>, candidate: &Candidate) -> Result<bool> {
-        let is_wanted = |content: &Content| self.wanted.is(content, candidate);
-        match self.wanted.versions {
-            Versions::InForce | Versions::Ever => Ok(true),
-            Versions::At(time) => {
-                let version = self.view.version_at(lookup, self.sequence, time)?;
-                Ok(version.is_some_and(|version| version.contents.iter().any(is_wanted)))
-            }
-            Versions::Seen(from, until) => {
-                let mut seen = false;
-                self.view.each_part(lookup, self.sequence, |page| {
-                    let entries = page.entries()?;
-                    let mut within =
-                        entries.iter().filter(|entry| (from..=until).contains(&entry.time()));
-                    seen = within.any(|entry| entry.content().as_ref().is_some_and(is_wanted));
-                    Ok(if seen { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-                })?;
-                Ok(seen)
-            }
-        }
     }
 
     /// Looks at the pages that have a fingerprint of a memtable. Returns whether those are all.
@@ -423,9 +405,9 @@ impl Search<'_, '_> {
             return Ok(());
         }
         let is_wanted = |content: &Content| wanted.is(content, candidate);
-        let mut copy = false;
+        let (mut copy, mut head) = (false, None);
         let visible = if wanted.versions == Versions::InForce {
-            let head = page.head_at(sequence);
+            head = page.head_at(sequence);
             drop(inner);
             let in_force = in_force_on(head.as_ref());
             let own = in_force.iter().find(|content| is_wanted(content));
@@ -442,7 +424,7 @@ impl Search<'_, '_> {
             drop(inner);
             here && !view.forgotten(&lookup, sequence, component)?
         };
-        if visible && self.was_seen(&lookup, candidate)? {
+        if visible && self.was_seen(&lookup, candidate)? && self.is_of_class(&url, head.as_ref())? {
             let near = near(url, candidate);
             if copy {
                 self.findings.copies.push(near);

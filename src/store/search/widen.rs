@@ -94,6 +94,7 @@ pub(super) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted
         versions: query.versions,
         under: query.under.as_ref(),
         except: query.except.as_deref(),
+        classes: query.classes.as_ref(),
         unless: None,
         digest: None,
         bounds: is_bounded.then(|| bounds_of_search(query.limit, fingerprints)),

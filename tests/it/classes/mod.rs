@@ -1,5 +1,7 @@
 //! Which class pages are of: given with a visit or alone, and kept until another is given.
 
+mod queries;
+
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{

@@ -157,7 +157,7 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
     seen("http://gone.example/", Some(7));
     store.observe(Observation::gone("http://gone.example/", 2)).unwrap();
     store.observe(Observation::failed("http://failed.example/", 2)).unwrap();
-    let without = |epoch| store.snapshot().without_fingerprint(epoch).unwrap();
+    let without = |epoch| store.snapshot().without_fingerprint(epoch, None).unwrap();
     assert_eq!(without(first), 1);
     let second = store.register_epoch("second", Role::Both).unwrap();
     assert_eq!((without(first), without(second)), (1, 2));
@@ -169,5 +169,5 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
         store.seal().unwrap();
     }
     store.end_epoch(first, u64::MAX).unwrap();
-    assert!(matches!(store.snapshot().without_fingerprint(first), Err(Error::EndedEpoch(_))));
+    assert!(matches!(store.snapshot().without_fingerprint(first, None), Err(Error::EndedEpoch(_))));
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use simkeep::limits::{TIME_MAX, TIME_MIN};
-use simkeep::{Content, Epoch, Query, Seen, Versions, Weight};
+use simkeep::{Classes, Content, Epoch, Query, Seen, Versions, Weight};
 
 use simkeep_testing::digest;
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -169,13 +169,18 @@ fn query() -> impl Strategy<Value = Query> {
     ];
     let under = prop::option::weighted(0.2, 0..PREFIXES.len());
     let except = prop::option::weighted(0.2, 0..URLS.len());
-    (fingerprint(), k, 0..2_u32, limit, versions, under, except).prop_map(
-        |(fingerprint, k, epoch, limit, versions, under, except)| {
+    let classes = prop::collection::vec(class(), 0..3).prop_map(Classes::of);
+    let classes = (classes, any::<bool>())
+        .prop_map(|(classes, and)| if and { classes.and_unclassed() } else { classes });
+    let classes = prop::option::weighted(0.3, classes);
+    (fingerprint(), k, 0..2_u32, limit, versions, (under, except, classes)).prop_map(
+        |(fingerprint, k, epoch, limit, versions, (under, except, classes))| {
             let mut query = Query::new(fingerprint, k)
                 .epoch(Epoch::from_number(epoch))
                 .limit(limit)
                 .versions(versions)
-                .under(under.map(|prefix| PREFIXES[prefix].prefix()));
+                .under(under.map(|prefix| PREFIXES[prefix].prefix()))
+                .classes(classes);
             query.except = except.map(|page| URLS[page].to_owned());
             query
         },

@@ -41,7 +41,7 @@ impl PageOf {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let Some(trace) = snapshot.trace(&self.url)? else {
-            say(&spelling::unknown(&snapshot, &self.url)?);
+            say(&spelling::unknown(&snapshot, &self.url, |_| true)?);
             return Ok(Exit::Nothing);
         };
         let versions = versions(&trace.history);

@@ -129,7 +129,7 @@ impl Recrawl {
         });
         output.note(&format!(
             "{}; a first visit is worth {}, by {}{}",
-            spelling::unknown(&reader.snapshot(), &self.url)?,
+            spelling::unknown(&reader.snapshot(), &self.url, |_| true)?,
             words::amount(value),
             told::rate(&rate),
             others.unwrap_or_default()

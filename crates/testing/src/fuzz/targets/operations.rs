@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
-    Content, Epoch, Observation, Options, Progress, Query, Request, Restatement, Scope, Seen,
-    Snapshot, Store, Versions, Visit, Weight,
+    Classes, Content, Epoch, Observation, Options, Progress, Query, Request, Restatement, Scope,
+    Seen, Snapshot, Store, Versions, Visit, Weight,
 };
 
 use crate::compare::{
@@ -25,6 +25,9 @@ use crate::pages::{PREFIXES, URLS};
 use crate::{EPOCHS, choice, digest, open, small, sound};
 
 const STEPS_MAX: usize = 100;
+
+/// The classes that pages may be of.
+const CLASSES: [u32; 4] = [0, 1, 300, u32::MAX];
 
 /// The catalog of an empty store with both epochs.
 static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -94,8 +97,13 @@ impl Run {
             }
             13 => {
                 let query = Query::new(fingerprint(input), u32::from(input.u8()) % 65);
-                let epoch = Epoch::from_number(u32::from(input.u8() & 1));
-                let query = query.epoch(epoch).limit(1000);
+                let last = input.u8();
+                let epoch = Epoch::from_number(u32::from(last & 1));
+                let some = (0..).zip(CLASSES).filter(|(bit, _)| last >> (bit + 2) & 1 == 1);
+                let classes = Classes::of(some.map(|(_, class)| class));
+                let classes = if last >> 6 & 1 == 1 { classes.and_unclassed() } else { classes };
+                let classes = (last & 2 == 2).then_some(classes);
+                let query = query.epoch(epoch).limit(1000).classes(classes);
                 check_search(&self.store().snapshot(), &self.model, &query);
                 check_search(
                     &self.store().snapshot(),
@@ -143,7 +151,7 @@ impl Run {
         // Of the bits of a status, where there is none.
         let weight = Weight::from(f64::from(1 + (what >> 4)) / 10.0);
         observation.weight = (last % 8 == 2).then_some(weight);
-        let class = [0, 1, 300, u32::MAX][usize::from(what >> 6)];
+        let class = CLASSES[usize::from(what >> 6)];
         observation.class = (last % 8 == 4).then_some(class);
         match (last % 8, seen.content()) {
             (3, _) => Observation::weighed(url, time, weight).into(),

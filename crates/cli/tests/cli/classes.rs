@@ -1,0 +1,85 @@
+//! What is asked of some classes tells nothing of pages of others.
+
+use super::Place;
+use serde_json::Value;
+
+/// Pages of classes 0 and 7, and of none, with one fingerprint or nearly; and others without one.
+fn store() -> Place {
+    Place::with(
+        r#"{"url":"https://open.example/a","t":1,"fingerprint":"00000000000000ff","class":0}
+{"url":"https://open.example/b","t":1,"fingerprint":"00000000000000fe"}
+{"url":"https://wall.example/a","t":1,"fingerprint":"00000000000000ff","class":7}
+{"url":"https://wall.example/b","t":1,"fingerprint":"00000000000000fd","class":7}
+{"url":"https://wall.example/c","t":1,"fingerprint":null,"epoch":"ready-made","class":7}
+{"url":"https://open.example/c","t":1,"fingerprint":null,"epoch":"ready-made"}
+"#,
+    )
+}
+
+fn named(place: &Place, args: &[&str]) -> Vec<String> {
+    let ran = place.run(args);
+    let objects = ran.objects();
+    let near = objects[0]["near"].as_array().unwrap();
+    near.iter().map(|page| page["url"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn near_names_pages_of_these_classes() {
+    let place = store();
+    let of = |classes: &str| {
+        named(&place, &["near", "00000000000000ff", "--json", "--classes", classes])
+    };
+    assert_eq!(of("0"), ["https://open.example/a"]);
+    assert_eq!(of("none"), ["https://open.example/b"]);
+    assert_eq!(of("none,0"), ["https://open.example/a", "https://open.example/b"]);
+    assert_eq!(of("7"), ["https://wall.example/a", "https://wall.example/b"]);
+    assert_eq!(of("0,7,none").len(), 4);
+    let nothing = place.run(&["near", "00000000000000ff", "--classes", "4"]);
+    assert_eq!((nothing.code, nothing.out.as_str()), (1, ""));
+}
+
+#[test]
+fn nothing_that_is_said_of_some_classes_names_or_counts_a_page_of_another() {
+    let place = store();
+    let near = |args: &[&str]| {
+        let ran = place.run(&[&["near", "--classes", "0,none"], args].concat());
+        let said = ran.out.clone() + &ran.err;
+        // What was asked for may be said again.
+        let said = said.replace(&format!("{} is not known", args[args.len() - 1]), "");
+        assert!(!said.contains("wall"), "{args:?}: {said}");
+        ran
+    };
+    near(&["00000000000000ff", "--explain"]);
+    near(&["00000000000000fd", "-k", "0", "--explain"]);
+    near(&["00000000000000ff", "--nearest", "9", "--ever", "--budget", "1000"]);
+    // A page that is not to be seen is one that is not known, and no other spelling of it is.
+    for url in ["https://wall.example/a", "http://wall.example/a", "wall.example/b/"] {
+        let ran = near(&["--url", url]);
+        assert_eq!(ran.code, 1);
+        let of_unknown = near(&["--url", "https://nowhere.example/a"]).err;
+        assert_eq!(ran.err, of_unknown.replace("https://nowhere.example/a", url));
+    }
+    let other = near(&["--url", "http://open.example/a"]);
+    assert!(other.err.contains("https://open.example/a is"), "{}", other.err);
+    let explained = near(&["00000000000000ff", "--explain", "--json"]).objects().remove(0);
+    assert_eq!(explained["without_fingerprint"], 1, "{explained}");
+    let hits = explained["explain"]["components"].as_array().unwrap().iter();
+    let hits: Vec<&Value> = hits.map(|part| &part["hits"]).collect();
+    assert_eq!(hits, [2], "{explained}");
+    let pairs = place.done(&["pairs", "--pages", "--epoch", "ready-made", "--classes", "0,none"]);
+    assert!(pairs.lines().count() == 1 && !pairs.contains("wall"), "{pairs}");
+    let pairs = place.done(&["pairs", "--pages", "--epoch", "ready-made", "--classes", "7,0"]);
+    assert_eq!(pairs.lines().count(), 2, "{pairs}");
+}
+
+#[test]
+fn what_is_no_class_is_a_usage_error() {
+    let place = store();
+    for classes in ["", "-1", "4294967296", "1,,2", "all", "0x1", "1 2"] {
+        let ran = place.run(&["near", "00000000000000ff", &format!("--classes={classes}")]);
+        assert_eq!(ran.code, 2, "{classes}: {}", ran.err);
+        assert!(ran.err.contains("classes are numbers up to 4294967295"), "{classes}: {}", ran.err);
+        let ran = place.run(&["pairs", &format!("--classes={classes}")]);
+        assert_eq!(ran.code, 2, "{classes}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Which pages are named, of those that have a fingerprint or had it.
+
+use std::ops::ControlFlow;
+
+use super::Search;
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::page::{Content, Head};
+use crate::search::Candidate;
+use crate::store::lookup::Lookup;
+use crate::store::query::Versions;
+
+impl Search<'_, '_> {
+    /// Whether a page is of one of the wanted classes now. `own` is its head in the component where it
+    /// was found: there is none newer if what was found is in force.
+    pub(super) fn is_of_class(&self, url: &str, own: Option<&Head>) -> Result<bool> {
+        let Some(classes) = self.wanted.classes else { return Ok(true) };
+        let newest;
+        let head = if self.wanted.versions == Versions::InForce {
+            own
+        } else {
+            newest = self.view.known(&Lookup::new(url, self.view.seed), self.sequence)?.head;
+            newest.as_ref()
+        };
+        let head = head.or_bug("a page that was found has a head")?;
+        Ok(classes.have(head.properties.class()))
+    }
+
+    /// Whether a page showed the fingerprint when it is wanted; for versions of the past.
+    pub(super) fn was_seen(&self, lookup: &Lookup<'_>, candidate: &Candidate) -> Result<bool> {
+        let is_wanted = |content: &Content| self.wanted.is(content, candidate);
+        match self.wanted.versions {
+            Versions::InForce | Versions::Ever => Ok(true),
+            Versions::At(time) => {
+                let version = self.view.version_at(lookup, self.sequence, time)?;
+                Ok(version.is_some_and(|version| version.contents.iter().any(is_wanted)))
+            }
+            Versions::Seen(from, until) => {
+                let mut seen = false;
+                self.view.each_part(lookup, self.sequence, |page| {
+                    let entries = page.entries()?;
+                    let mut within =
+                        entries.iter().filter(|entry| (from..=until).contains(&entry.time()));
+                    seen = within.any(|entry| entry.content().as_ref().is_some_and(is_wanted));
+                    Ok(if seen { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                })?;
+                Ok(seen)
+            }
+        }
+    }
+}
