@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::page::{Epoch, Prefix, Rank, Ranked, Ranking};
+use crate::page::{Classes, Epoch, Prefix, Rank, Ranked, Ranking};
 use crate::search::DISTANCE_MAX;
 use crate::sort::Workspace;
 use crate::store::{Page, Snapshot, Taken, Taking};
@@ -44,6 +44,8 @@ pub struct Clustering {
     pub at: Option<i64>,
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
+    /// Only pages of these classes; see [`Clustering::classes`].
+    pub classes: Option<Classes>,
     /// How much memory is taken; see [`Clustering::memory_bytes`].
     pub memory_bytes: Option<usize>,
     /// Where scratch files are made; `None` for the system's directory for temporary files.
@@ -107,6 +109,16 @@ impl Clustering {
         self
     }
 
+    /// Clusters only pages that are of these classes now, such as what somebody may see: who leads is
+    /// decided among them, and pages of others are neither named nor counted, as in a
+    /// [query](crate::Query::classes). The class that a page has now counts, also [at](Clustering::at) a
+    /// past time.
+    #[must_use]
+    pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> Clustering {
+        self.classes = classes.into();
+        self
+    }
+
     /// Sets how many bytes of memory are taken. Default: 512 MiB. What does not fit goes to scratch
     /// files, some 150 bytes for each page, which have no names and leave nothing behind.
     #[must_use]
@@ -130,7 +142,13 @@ impl Clustering {
     /// Which pages are taken.
     pub(super) fn taking(&self, snapshot: &Snapshot) -> Result<Taking> {
         let taking = Taking::new(snapshot, self.epoch)?;
-        Ok(Taking { at: self.at, under: self.under.clone(), whole: self.key.is_some(), ..taking })
+        Ok(Taking {
+            at: self.at,
+            under: self.under.clone(),
+            classes: self.classes.clone(),
+            whole: self.key.is_some(),
+            ..taking
+        })
     }
 
     /// How many bytes of memory are taken.
@@ -161,6 +179,7 @@ impl fmt::Debug for Clustering {
             .field("ranking", &self.ranking)
             .field("at", &self.at)
             .field("under", &self.under)
+            .field("classes", &self.classes)
             .field("memory_bytes", &self.memory_bytes)
             .field("scratch", &self.scratch)
             .field("has_key", &self.key.is_some())

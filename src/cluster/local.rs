@@ -114,6 +114,7 @@ impl Around<'_> {
             .epoch(self.taking.epoch)
             .versions(versions)
             .under(self.taking.under.clone())
+            .classes(self.taking.classes.clone())
             .limit(PAGES_MAX);
         let found = self.snapshot.search(&query)?;
         self.complete &= found.complete;

@@ -61,7 +61,7 @@ fn place(view: &View, ranking: &Ranking, url: &str) -> Result<(Place, i64)> {
         Error::corrupt("segments", 0, format!("a fingerprint says that {url} is known"))
     })?;
     let since = since(&head, || view.entries(&lookup, u64::MAX))?;
-    let rank = ranking.rank(&Ranked { url, since, weight: head.weight() });
+    let rank = ranking.rank(&Ranked { url, since, weight: head.properties.weight() });
     Ok(((rank, surt::key_of(url), url.to_owned()), since))
 }
 

@@ -9,7 +9,7 @@ use super::scan::Scan;
 use super::snapshot::Snapshot;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::{Changes, Digest, Entry, Epoch, Head, Prefix, Weight};
+use crate::page::{Changes, Classes, Digest, Entry, Epoch, Head, Prefix, Weight};
 
 /// Which pages are taken: those with a version in force that has a fingerprint of one epoch.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct Taking {
     /// If set, what was in force at this time, by the visits and weights until then.
     pub(crate) at: Option<i64>,
     pub(crate) under: Option<Prefix>,
+    /// Pages that are of these classes now.
+    pub(crate) classes: Option<Classes>,
     /// Whether all is told of each page.
     pub(crate) whole: bool,
 }
@@ -53,7 +55,7 @@ impl Taking {
     pub(crate) fn new(snapshot: &Snapshot, epoch: Option<Epoch>) -> Result<Taking> {
         let epoch = epoch.unwrap_or_else(|| snapshot.near_epoch());
         check_live(snapshot.epochs(), epoch)?;
-        Ok(Taking { epoch, at: None, under: None, whole: false })
+        Ok(Taking { epoch, at: None, under: None, classes: None, whole: false })
     }
 
     /// The pages of a snapshot that are taken, in SURT order.
@@ -82,6 +84,11 @@ impl Taking {
         let mut known = Known::default();
         known.take_in(&key, parts())?;
         let Some(head) = known.head else { return Ok(None) };
+        // Who may see a page is for now to say, whichever of its versions is taken.
+        let class = head.properties.class();
+        if self.classes.as_ref().is_some_and(|classes| !classes.have(class)) {
+            return Ok(None);
+        }
         let entries = || {
             let mut entries = entries_across(&key, parts())?;
             entries.retain(|entry| self.at.is_none_or(|at| entry.time() <= at));
@@ -95,7 +102,7 @@ impl Taking {
         };
         let url = url()?;
         let since = since(&head, entries)?;
-        let (digest, weight) = (content.digest, head.weight());
+        let (digest, weight) = (content.digest, head.properties.weight());
         let standing = known.standing.or_bug("a page whose head is known stands somewhere")?;
         let page = if self.whole {
             let changes = Changes::of(&entries()?, epochs);
@@ -116,7 +123,7 @@ impl Taking {
         if head.first > at {
             return Ok(None);
         }
-        let is_until = head.last.time <= at && head.weighed.is_none_or(|last| last.time <= at);
+        let is_until = head.last.time <= at && head.properties.iter().all(|given| given.time <= at);
         if is_until {
             return Ok(Some(head));
         }

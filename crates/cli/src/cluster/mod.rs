@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use simkeep::cluster::{ClusteredPage, Clustering, Clusters, Ranking};
-use simkeep::{Prefix, Reader, Snapshot};
+use simkeep::{Classes, Prefix, Reader, Snapshot};
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
@@ -50,6 +50,9 @@ pub(super) struct Cluster {
     /// Take pages under this prefix only: a domain, a host, or one with a path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
+    /// Take pages of these classes only: numbers and "none", with commas between them
+    #[arg(long, value_name = "CLASSES")]
+    classes: Option<Classes>,
     /// Compare fingerprints of this epoch
     #[arg(long, value_name = "NAME")]
     epoch: Option<String>,
@@ -138,6 +141,7 @@ impl Cluster {
             .rule(self.rule.clone())
             .at(self.at)
             .under(self.under.clone())
+            .classes(self.classes.clone())
             .memory_bytes(self.memory.saturating_mul(1 << 20))
             .scratch(self.scratch.clone()))
     }
