@@ -77,10 +77,10 @@ impl Snapshot {
     /// any more: its visits are known, but not in which order they came. Costs a look at the page
     /// for each operation.
     ///
-    /// A fingerprint that was [given beside](crate::Observation::also) a visit, and what a page was given with it, are
-    /// operations of their own, after that visit. What is restated right behind a visit counts as
-    /// given with it, as in a history, also if it came later by itself: then the verdict may be
-    /// another than the one that was acknowledged.
+    /// A fingerprint that was [given beside](crate::Observation::also) a visit, and a weight or a class
+    /// that came with it, are operations of their own, after that visit. What is restated right behind
+    /// a visit counts as given with it, as in a history, also if it came later by itself: then the
+    /// verdict may be another than the one that was acknowledged.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

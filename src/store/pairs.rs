@@ -171,8 +171,8 @@ impl PairQuery {
         self
     }
 
-    /// Pairs only pages that are of these classes now: the pairs are those of a store without the others,
-    /// as of a [`Query`](Query::classes).
+    /// Pairs only pages that are of these classes now: the pairs are those of a store without the
+    /// others, as of a [`Query`](Query::classes).
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> PairQuery {
         self.classes = classes.into();

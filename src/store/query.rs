@@ -177,14 +177,15 @@ impl Query {
         self
     }
 
-    /// Searches only pages that are of these classes now, whichever versions are searched. Pages of other
-    /// classes are neither named nor counted: the answer is that of a store without them.
+    /// Searches only pages that are of these classes now, whichever versions are searched. Pages of
+    /// other classes are neither named nor counted: the answer is that of a store without them.
     ///
-    /// Costs a look at each page near enough, which is passed over if it is of another class. So two
+    /// Costs a look at each page near enough, which is passed over if it is of another class. Two
     /// things may hint at such pages: how long a search takes, and that it ended early, so that it is
-    /// not [complete](Matches::complete), because so many had to be passed over or were farther away
-    /// than those that it names. What [`explain`](crate::Snapshot::explain) says of costs is of all
-    /// pages.
+    /// not [complete](Matches::complete): because so many had to be passed over, or since it does not
+    /// look up of which classes the pages beyond its limit are. What
+    /// [`explain`](crate::Snapshot::explain) says of fingerprints and costs is of all pages, which is
+    /// for whoever runs the store; its hits are those of pages of these classes.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

@@ -395,10 +395,11 @@ impl Store {
     }
 
     /// Gives a page a property from a time on, without a visit: a [weight](Observation::weighed) or a
-    /// [class](Observation::classed). That is no change of the page; [`Page::weight`](super::Page::weight)
-    /// and [`Page::class`](super::Page::class) tell those in force. As durable and as fast as
-    /// [`observe`](Store::observe); [`request_batch`](Store::request_batch) takes many at a time, and
-    /// [`load`](Store::load) gives all pages others.
+    /// [class](Observation::classed). That is no change of the page;
+    /// [`Page::weight`](super::Page::weight) and [`Page::class`](super::Page::class) tell those in
+    /// force. As durable and as fast as [`observe`](Store::observe);
+    /// [`request_batch`](Store::request_batch) takes many at a time, and [`load`](Store::load) gives
+    /// all pages others.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

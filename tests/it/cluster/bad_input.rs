@@ -60,7 +60,7 @@ fn an_epoch_that_ended_or_never_was_is_refused() {
 
 #[test]
 fn who_cancels_and_who_has_no_room_hears_it() {
-    let store = store((0..5000).map(|n| n * 0x9e37_79b9_7f4a_7c15));
+    let store = store((0..5000_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     let progress = Progress::default();
     progress.cancel();
     let cancelled = store.snapshot().clusters(&Clustering::within(3), &progress);

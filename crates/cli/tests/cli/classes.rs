@@ -10,8 +10,8 @@ fn store() -> Place {
 {"url":"https://open.example/b","t":1,"fingerprint":"00000000000000fe"}
 {"url":"https://wall.example/a","t":1,"fingerprint":"00000000000000ff","class":7}
 {"url":"https://wall.example/b","t":1,"fingerprint":"00000000000000fd","class":7}
-{"url":"https://wall.example/c","t":1,"fingerprint":null,"epoch":"ready-made","class":7}
-{"url":"https://open.example/c","t":1,"fingerprint":null,"epoch":"ready-made"}
+{"url":"https://wall.example/c","t":1,"fingerprint":null,"epoch":"external","class":7}
+{"url":"https://open.example/c","t":1,"fingerprint":null,"epoch":"external"}
 "#,
     )
 }
@@ -66,9 +66,9 @@ fn nothing_that_is_said_of_some_classes_names_or_counts_a_page_of_another() {
     let hits = explained["explain"]["components"].as_array().unwrap().iter();
     let hits: Vec<&Value> = hits.map(|part| &part["hits"]).collect();
     assert_eq!(hits, [2], "{explained}");
-    let pairs = place.done(&["pairs", "--pages", "--epoch", "ready-made", "--classes", "0,none"]);
+    let pairs = place.done(&["pairs", "--pages", "--epoch", "external", "--classes", "0,none"]);
     assert!(pairs.lines().count() == 1 && !pairs.contains("wall"), "{pairs}");
-    let pairs = place.done(&["pairs", "--pages", "--epoch", "ready-made", "--classes", "7,0"]);
+    let pairs = place.done(&["pairs", "--pages", "--epoch", "external", "--classes", "7,0"]);
     assert_eq!(pairs.lines().count(), 2, "{pairs}");
 }
 
