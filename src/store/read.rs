@@ -10,7 +10,7 @@ use super::observations::Observations;
 use super::origin::Origin;
 use super::query::{Explanation, Matches, Query};
 use super::scan::Scan;
-use super::search;
+use super::search::{self, Sought};
 use super::snapshot::Snapshot;
 use super::stale::Stale;
 use crate::bug::OrBug;
@@ -60,7 +60,50 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn search_batch(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
-        let matches = self.heed(|| search::search_batch(self, fingerprints, like))?;
+        let except = like.except.as_deref();
+        let sought = fingerprints.iter().map(|&fingerprint| Sought { fingerprint, except });
+        self.search_each(&sought.collect::<Vec<_>>(), like)
+    }
+
+    /// Runs one search for each of many pages that are named with a fingerprint of theirs, with the
+    /// settings of `like` (its own fingerprint is ignored, and so is what it leaves out). Each leaves
+    /// its own page out of its answer. Answers come in the order of the pages.
+    ///
+    /// Costs and takes what [`search_batch`](Snapshot::search_batch) does, and no page is looked up: the
+    /// fingerprint is what is searched for, whether the page has it or not.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Query, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.near_epoch();
+    /// let pages = [(0b0111, "https://example.com/"), (0b1111, "https://example.org/")];
+    /// for (fingerprint, url) in pages {
+    ///     store.observe(Observation::content(url, 1_000, fingerprint, epoch))?;
+    /// }
+    /// let answers = store.snapshot().search_batch_of_pages(&pages, &Query::new(0, 3))?;
+    /// assert_eq!(answers[0].near.len(), 1);
+    /// assert_eq!(answers[0].near[0].url, "https://example.org/");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn search_batch_of_pages(
+        &self,
+        pages: &[(u64, &str)],
+        like: &Query,
+    ) -> Result<Vec<Matches>> {
+        let sought =
+            pages.iter().map(|&(fingerprint, url)| Sought { fingerprint, except: Some(url) });
+        self.search_each(&sought.collect::<Vec<_>>(), like)
+    }
+
+    fn search_each(&self, sought: &[Sought<'_>], like: &Query) -> Result<Vec<Matches>> {
+        let matches = self.heed(|| search::search_batch(self, sought, like))?;
         matches.iter().for_each(|matches| self.view().metrics.searched(matches.complete));
         Ok(matches)
     }

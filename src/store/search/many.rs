@@ -98,17 +98,33 @@ impl<'a> Expected<'a> {
     }
 }
 
+/// What one of many searches has by itself.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) struct Sought<'u> {
+    pub(in crate::store) fingerprint: u64,
+    /// A page that is left out.
+    pub(in crate::store) except: Option<&'u str>,
+}
+
+impl Sought<'_> {
+    /// The search by itself.
+    fn query(&self, like: &Query) -> Query {
+        let (fingerprint, except) = (self.fingerprint, self.except.map(str::to_owned));
+        Query { fingerprint, except, ..like.clone() }
+    }
+}
+
 /// Many searches of one kind.
 pub(in crate::store) fn search_batch(
     snapshot: &Snapshot,
-    fingerprints: &[u64],
+    sought: &[Sought<'_>],
     like: &Query,
 ) -> Result<Vec<Matches>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let each = fingerprints.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
-    let chunks = fingerprints.chunks(each);
+    let each = sought.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
+    let chunks = sought.chunks(each);
     if chunks.len() < 2 {
-        return search_chunk(snapshot, fingerprints, like);
+        return search_chunk(snapshot, sought, like);
     }
     let ahead = Ahead::new(chunks);
     let work = |chunk| search_chunk(snapshot, chunk, like);
@@ -117,7 +133,7 @@ pub(in crate::store) fn search_batch(
         for _ in 1..threads {
             ahead.help(scope, work);
         }
-        let mut all = Vec::with_capacity(fingerprints.len());
+        let mut all = Vec::with_capacity(sought.len());
         while let Some((_, matches)) = ahead.next(work) {
             all.append(&mut matches?);
         }
@@ -125,15 +141,14 @@ pub(in crate::store) fn search_batch(
     })
 }
 
-#[expect(clippy::indexing_slicing, reason = "places are those of the fingerprints")]
-fn search_chunk(snapshot: &Snapshot, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
+#[expect(clippy::indexing_slicing, reason = "places are those of the searches")]
+fn search_chunk(snapshot: &Snapshot, sought: &[Sought<'_>], like: &Query) -> Result<Vec<Matches>> {
     let wanted = wanted(snapshot, like)?;
     if like.budget.is_some() || is_better_widened(snapshot, &wanted) {
-        let one = |&fingerprint: &u64| search(snapshot, &Query { fingerprint, ..like.clone() });
-        return fingerprints.iter().map(one).collect();
+        return sought.iter().map(|sought| search(snapshot, &sought.query(like))).collect();
     }
     let mask = Epoch(wanted.epoch).mask();
-    let fingerprints: Vec<u64> = fingerprints.iter().map(|f| f & mask).collect();
+    let fingerprints: Vec<u64> = sought.iter().map(|sought| sought.fingerprint & mask).collect();
     let mut matches = Vec::with_capacity(fingerprints.len());
     let none = || Matches { near: Vec::new(), complete: true, within: wanted.k };
     matches.resize_with(fingerprints.len(), none);
@@ -158,9 +173,9 @@ fn search_chunk(snapshot: &Snapshot, fingerprints: &[u64], like: &Query) -> Resu
             hit.component != component || others.binary_search(place).is_err()
         });
         for place in others {
-            let fingerprint = fingerprints[place];
+            let (fingerprint, except) = (fingerprints[place], sought[place].except);
             let mut found = Found::new(wanted.k);
-            let wanted = Wanted { fingerprint, ..wanted };
+            let wanted = Wanted { fingerprint, except, ..wanted };
             found.add_nearest(component, tables, &wanted, bounds)?;
             hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
             let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
@@ -174,7 +189,7 @@ fn search_chunk(snapshot: &Snapshot, fingerprints: &[u64], like: &Query) -> Resu
     let mut of_one = Found::new(wanted.k);
     let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
     let in_memory = snapshot.view.memtables.iter().any(|memtable| !memtable.is_untouched());
-    for (place, (fingerprint, matches)) in fingerprints.into_iter().zip(&mut matches).enumerate() {
+    for (place, (sought, matches)) in sought.iter().zip(&mut matches).enumerate() {
         let own = hits.next_if(|hits| hits[0].0 == place);
         let extent = extents.get(&place).copied();
         if own.is_none() && !in_memory && extent.is_none() {
@@ -185,10 +200,10 @@ fn search_chunk(snapshot: &Snapshot, fingerprints: &[u64], like: &Query) -> Resu
         of_one.extent = extent.unwrap_or_else(|| Extent::whole(wanted.k));
         taken += of_one.hits.len();
         ahead.until(taken, &wanted)?;
-        let wanted = Wanted { fingerprint, ..wanted };
+        let wanted = Wanted { fingerprint: fingerprints[place], except: sought.except, ..wanted };
         *matches = match answer(snapshot, &wanted, &mut of_one)? {
             (matches, false) => matches,
-            (_, true) => search(snapshot, &Query { fingerprint, ..like.clone() })?,
+            (_, true) => search(snapshot, &sought.query(like))?,
         };
     }
     ensure(hits.next().is_none(), "each hit is one of a search")?;

@@ -27,8 +27,8 @@ use crate::search::{Bounds, Candidate, Extent};
 use crate::segment::{EpochTables, TableSteps};
 
 pub(super) use explain::explain;
-pub(super) use many::search_batch;
 pub(crate) use many::segment_hits_of_many;
+pub(super) use many::{Sought, search_batch};
 pub(super) use order::together;
 pub(super) use page_pairs::page_pairs;
 pub(super) use pairs::all_pairs;

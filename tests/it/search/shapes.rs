@@ -85,12 +85,25 @@ fn many_segments_answer_alike_before_and_after_they_are_warm() {
             for versions in [Versions::InForce, Versions::Ever] {
                 let like = Query::new(0, k).limit(1000).versions(versions);
                 let many = store.snapshot().search_batch(&queries, &like).unwrap();
+                let mut nearest = Vec::new();
                 for (&fingerprint, batched) in queries.iter().zip(many) {
                     let single = store.search(&like.clone().fingerprint(fingerprint)).unwrap();
                     let mut truth = distances(&fingerprints, fingerprint);
                     truth.retain(|distance| *distance <= k);
                     assert_eq!(found(&single), truth, "k = {k}, warm: {warm}");
                     assert_eq!(single, batched);
+                    nearest.extend(single.near.first().map(|near| (fingerprint, near.url.clone())));
+                }
+                // Each without a page, with room for all others and for one of them.
+                let pages: Vec<(u64, &str)> = nearest.iter().map(|(f, url)| (*f, &**url)).collect();
+                for like in [like.clone(), like.limit(1)] {
+                    let many = store.snapshot().search_batch_of_pages(&pages, &like).unwrap();
+                    assert_eq!(many.len(), pages.len());
+                    for (&(fingerprint, url), batched) in pages.iter().zip(many) {
+                        let alone = like.clone().fingerprint(fingerprint).except(url);
+                        assert_eq!(store.search(&alone).unwrap(), batched);
+                        assert!(batched.near.iter().all(|near| near.url != url));
+                    }
                 }
             }
         }
