@@ -7,7 +7,7 @@ use simkeep::fingerprint::Document;
 
 pub use super::lines::{LineCutter, Lines};
 use super::stream::Stream;
-use super::{ZstdWindow, escape};
+use super::{Source, ZstdWindow, escape};
 
 /// A document with a name, to evaluate recipes on.
 pub struct Named {
@@ -17,7 +17,8 @@ pub struct Named {
     pub document: Document,
 }
 
-/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes.
+/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes. Of what is
+/// no file, such as a pipe, lines are handed over as they come.
 ///
 /// # Errors
 ///
@@ -25,7 +26,8 @@ pub struct Named {
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> {
     let stream = Stream::open(path, zstd_window);
     let cannot = |e| format!("cannot read {}: {e}", path.display());
-    Ok(LineCutter::new(stream.map_err(cannot)?))
+    let is_live = Source::from_argument(path.as_os_str()).is_live();
+    Ok(LineCutter::new(stream.map_err(cannot)?.live(is_live)))
 }
 
 /// The documents in some lines, made from their texts by `document`, each with the place of its

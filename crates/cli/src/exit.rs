@@ -19,7 +19,7 @@ macro_rules! help {
   0  done
   1  nothing found: near, pairs, cluster, history, scan, inspect, forget, recrawl, simulate
   2  the command line is wrong
-  3  a broken record: with ingest --strict, load and evaluate, and in --rules
+  3  a broken record: with ingest --strict, load, evaluate and near --batch, and in --rules
   4  the store, or a table of df, is damaged; with repair: something is lost
   5  another failure: no store there, in use by a writer, the disk"
     };

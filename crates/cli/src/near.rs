@@ -1,5 +1,7 @@
 //! `near`: pages with almost the same text.
 
+mod batch;
+
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,9 +10,9 @@ use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::explain::Explanation;
-use simkeep::fingerprint::{Document, Meaning};
+use simkeep::fingerprint::{Document, Fingerprinter, Meaning};
 use simkeep::{
-    Classes, Content, Epoch, EpochInfo, Matches, Page, Prefix, Query, Snapshot, Versions,
+    Classes, Content, Epoch, EpochInfo, Matches, Origin, Page, Prefix, Query, Snapshot, Versions,
 };
 
 use super::exit::{Exit, Failure, say};
@@ -26,7 +28,11 @@ use simkeep_archive::escape;
 /// that the fingerprint tells, minor, moderate or major; - for a --text of fewer than 100 words), its
 /// fingerprint, its URL. Every page within the distance is found.
 #[derive(Args)]
-#[command(group(ArgGroup::new("what").required(true).args(["fingerprint", "text", "url"])))]
+#[command(
+    override_usage = "simkeep near [OPTIONS] <FINGERPRINT|--text FILE|--url URL|--batch FILE>"
+)]
+#[command(group(ArgGroup::new("what").required(true).multiple(true)
+    .args(["fingerprint", "text", "url", "batch"])))]
 #[command(after_long_help = "Examples:
   simkeep near --url https://example.com/terms
   simkeep near --text terms.html -k 8
@@ -35,6 +41,8 @@ use simkeep_archive::escape;
   simkeep near 0123456789abcdef -k 8 --explain
   simkeep near 0123456789abcdef --classes 0,7,none
   simkeep near --text - < terms.html
+  simkeep near --batch fingerprints.txt
+  simkeep near --batch urls.txt --url --json
 
 Fingerprints are compared within one epoch: what was made by the same recipe. A --text and a --url are
 compared within the newest epoch that near-duplicates are sought by (see `simkeep epoch`), or within
@@ -48,19 +56,31 @@ With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\" (whethe
 takes a scan. Of a text of fewer than 100 words a distance means little: for such a --text \"band\" and
 \"words_changed\" are null.
 
+With --batch, each line of a file is a question of its own: a fingerprint; with --url (and no URL behind it)
+the URL of a page, with --text a text. Blank lines are passed over. Questions are asked many at a time, at a
+fraction of the cost, and answered in their order: a line for each page, with the number of the question's
+line before it. Where there is no answer, such as for a URL that is not known, it is said there why. With
+--json, an object for each question: \"line\", its number, and \"query\", what stands there; \"why\", if
+nothing could be searched for; and the keys of one answer. A line that is no fingerprint, URL or text
+\"is_broken\". It is answered as such in its place, and makes the exit code 3 at the end.
+
 A text of fewer than 8 words is too short to tell from others: nothing is near it.
 
 Exits with 1 if nothing is near.")]
 pub(super) struct Near {
     /// The fingerprint, in 16 hexadecimal digits
-    #[arg(value_parser = parse_fingerprint)]
+    #[arg(value_parser = parse_fingerprint, conflicts_with_all = ["text", "url", "batch"])]
     fingerprint: Option<u64>,
     /// A document to make the fingerprint of; - is standard input
-    #[arg(long, value_name = "FILE")]
-    text: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with = "url")]
+    text: Option<Option<PathBuf>>,
     /// A page of the store: finds others near its present content
     #[arg(long)]
-    url: Option<String>,
+    url: Option<Option<String>>,
+    /// A file with a fingerprint a line, or with --url or --text alone URLs or texts; - is standard input.
+    /// It may be packed
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    batch: Option<PathBuf>,
     /// How many bits may differ [default: what the recipe advises, 3 for most]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
@@ -109,16 +129,28 @@ struct Asked {
     is_brief: bool,
 }
 
+/// What is searched, or why there is nothing to search for.
+type Sought = Result<Asked, String>;
+
 impl Near {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
-        let Some(asked) = self.asked(&snapshot)? else {
-            return Ok(Exit::Nothing);
+        if let Some(lines) = &self.batch {
+            return batch::run(&self, lines, &snapshot, common.json, output);
+        }
+        let asked = match self.asked(&snapshot)? {
+            Ok(asked) => asked,
+            Err(why) => {
+                say(&why);
+                return Ok(Exit::Nothing);
+            }
         };
         let Asked { fingerprint, epoch, .. } = asked;
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
-        let query = self.query(fingerprint, k).epoch(epoch);
+        let mut query = self.query(fingerprint, k).epoch(epoch);
+        // The page that was asked about is not near itself.
+        query.except = self.url.clone().flatten();
         let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
         let without = || snapshot.without_fingerprint(epoch, self.classes.as_ref());
         let without = self.explain.then(without).transpose()?;
@@ -126,13 +158,8 @@ impl Near {
         if common.json {
             let explained = (explanation.as_ref(), without);
             let saw = Saw::of(&reader);
-            output.object(&self.answer(
-                &snapshot,
-                (&asked, &query),
-                &matches,
-                explained,
-                saw,
-            )?)?;
+            let answer = self.answer(&snapshot, (&asked, &query), &matches, explained, saw)?;
+            output.object(&Printed::One(answer))?;
         } else {
             let columns = [right("bits"), left("change"), left("fingerprint"), left("URL")];
             let mut table = Table::new(columns);
@@ -180,66 +207,67 @@ impl Near {
         query.under.clone_from(&self.under);
         query.classes.clone_from(&self.classes);
         query.budget = self.budget.map(Duration::from_millis);
-        // The page that was asked about is not near itself.
-        query.except.clone_from(&self.url);
         query
     }
 
-    /// What is asked for; none if the page or the text that was named has no fingerprint.
-    fn asked(&self, snapshot: &Snapshot) -> Result<Option<Asked>, Failure> {
-        let asked = |fingerprint, epoch| Asked { fingerprint, epoch, is_brief: false };
-        if let Some(url) = &self.url {
-            let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.have(page.class));
-            let page = snapshot.latest(url)?.filter(is_known);
-            let content = match (&page, &self.epoch) {
-                (None, _) => None,
-                (Some(page), None) => near_content(snapshot, page),
-                (Some(page), Some(name)) => {
-                    let epoch = origin::named(snapshot.epochs(), name)?;
-                    page.contents.iter().find(|content| content.epoch == epoch).copied()
-                }
-            };
-            let wanted = content.and_then(|content| Some((content.fingerprint?, content.epoch)));
-            if wanted.is_none() {
-                say(&match (page, content) {
-                    (None, _) => spelling::unknown(snapshot, url, is_known)?,
-                    (_, None) => format!("{url} has no content now, so nothing is near it"),
-                    _ => format!(
-                        "the content of {url} has no fingerprint, such as a text too short to tell: \
-                         nothing is near it"
-                    ),
-                });
+    /// What is asked for by itself.
+    fn asked(&self, snapshot: &Snapshot) -> Result<Sought, Failure> {
+        match (&self.url, &self.text, self.fingerprint) {
+            (Some(Some(url)), ..) => self.of_url(snapshot, url),
+            (_, Some(Some(path)), _) => {
+                let (epoch, origin) = self.of_texts(snapshot)?;
+                let document = read_document(path)?;
+                Ok(of_text(&document, epoch, &mut origin.fingerprinter()?, path)?)
             }
-            return Ok(wanted.map(|(fingerprint, epoch)| asked(fingerprint, epoch)));
-        }
-        let epochs = snapshot.epochs();
-        if let Some(path) = &self.text {
-            let named = self.epoch.as_deref().map(|name| origin::named(epochs, name));
-            let (epoch, origin) = origin::of_texts(snapshot, named.transpose()?)?;
-            let document = read_document(path)?;
-            let made = origin.fingerprinter()?.of_page(&document)?;
-            if made.is_none() {
-                say(&match document.is_too_short() {
-                    true => words::too_short(path),
-                    false => {
-                        let file = escape::whole(&path.to_string_lossy());
-                        format!(
-                            "{file} has nothing but what the recipe leaves out, and no fingerprint"
-                        )
-                    }
-                });
+            (.., Some(fingerprint)) => {
+                let epoch = self.of_fingerprints(snapshot, fingerprint)?;
+                Ok(Ok(Asked { fingerprint, epoch, is_brief: false }))
             }
-            let is_brief = !document.has_words(Meaning::WORDS_MIN);
-            return Ok(made.map(|fingerprint| Asked { is_brief, ..asked(fingerprint, epoch) }));
+            _ => Err(Failure::Usage(
+                "name the page of --url or the file of --text; without a name they say what the lines \
+                 of a --batch are"
+                    .to_owned(),
+            )),
         }
-        let Some(fingerprint) = self.fingerprint else {
-            return Err(Failure::Usage("name a fingerprint, a --text or a --url".into()));
+    }
+
+    /// What is near the present content of a page.
+    fn of_url(&self, snapshot: &Snapshot, url: &str) -> Result<Sought, Failure> {
+        let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.have(page.class));
+        let Some(page) = snapshot.latest(url)?.filter(is_known) else {
+            return Ok(Err(spelling::unknown(snapshot, url, is_known)?));
         };
-        let epoch = match &self.epoch {
-            Some(name) => origin::named(epochs, name)?,
-            None => self.only_epoch(snapshot, fingerprint)?,
+        let content = match &self.epoch {
+            None => near_content(snapshot, &page),
+            Some(name) => {
+                let epoch = origin::named(snapshot.epochs(), name)?;
+                page.contents.iter().find(|content| content.epoch == epoch).copied()
+            }
         };
-        Ok(Some(asked(fingerprint, epoch)))
+        let Some(content) = content else {
+            return Ok(Err(format!("{url} has no content now, so nothing is near it")));
+        };
+        let asked = |fingerprint| Asked { fingerprint, epoch: content.epoch, is_brief: false };
+        Ok(content.fingerprint.map(asked).ok_or_else(|| {
+            format!(
+                "the content of {url} has no fingerprint, such as a text too short to tell: nothing is \
+                 near it"
+            )
+        }))
+    }
+
+    /// The epoch that texts are compared in, and what makes its fingerprints.
+    fn of_texts(&self, snapshot: &Snapshot) -> Result<(Epoch, Origin), Failure> {
+        let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
+        origin::of_texts(snapshot, named.transpose()?)
+    }
+
+    /// The epoch that ready fingerprints such as this one are compared in.
+    fn of_fingerprints(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
+        match &self.epoch {
+            Some(name) => origin::named(snapshot.epochs(), name),
+            None => self.only_epoch(snapshot, fingerprint),
+        }
     }
 
     /// The only epoch of those that find near-duplicates that has pages.
@@ -279,6 +307,25 @@ impl Near {
     }
 }
 
+/// What is near a text that is named by its file.
+fn of_text(
+    document: &Document,
+    epoch: Epoch,
+    fingerprinter: &mut Fingerprinter<'_>,
+    file: &Path,
+) -> simkeep::Result<Sought> {
+    let is_brief = !document.has_words(Meaning::WORDS_MIN);
+    let made = fingerprinter.of_page(document)?;
+    let asked = made.map(|fingerprint| Asked { fingerprint, epoch, is_brief });
+    Ok(asked.ok_or_else(|| match document.is_too_short() {
+        true => words::too_short(file),
+        false => {
+            let file = escape::whole(&file.to_string_lossy());
+            format!("{file} has nothing but what the recipe leaves out, and no fingerprint")
+        }
+    }))
+}
+
 /// The epoch of this name, or that by which near-duplicates are sought; and the distance that was asked
 /// for, or what its recipe advises.
 pub(super) fn sought(
@@ -291,6 +338,14 @@ pub(super) fn sought(
         None => snapshot.near_epoch(),
     };
     Ok((epoch, k.unwrap_or_else(|| snapshot.near_distance(epoch))))
+}
+
+/// What is near a fingerprint, or with --batch near what a line names.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Printed<'a> {
+    One(Answer<'a>),
+    OfMany(batch::Line<'a>),
 }
 
 /// What is near a fingerprint.
@@ -336,36 +391,41 @@ impl Near {
         (explanation, without): (Option<&'a Explanation>, Option<u64>),
         saw: Saw,
     ) -> simkeep::Result<Answer<'a>> {
-        let near = matches.near.iter().map(|near| {
-            let meaning = || snapshot.meaning(asked.epoch, near.distance);
-            let meaning = (!asked.is_brief).then(meaning);
-            NearPage {
-                url: &near.url,
-                distance: near.distance,
-                band: meaning.map(|meaning| Band(meaning.band)),
-                words_changed: meaning.as_ref().map(words::changed),
-                fingerprint: Fingerprint(near.fingerprint),
-            }
-        });
         Ok(Answer {
             fingerprint: Fingerprint(asked.fingerprint),
             epoch: EpochName(visit::epoch(snapshot.epochs(), asked.epoch)?),
             k: query.k,
-            complete: matches.complete || self.has_nearest(matches),
+            complete: self.is_complete(matches),
             within: matches.within,
-            near: near.collect(),
+            near: near_pages(snapshot, asked, matches),
             explain: explanation.map(explain::Answer::from),
             without_fingerprint: without,
             saw,
         })
     }
 
-    /// Whether the nearest were asked for, and all of them are there.
-    fn has_nearest(&self, matches: &Matches) -> bool {
+    /// Whether no page is missing, or the nearest were asked for, and all of them are there.
+    fn is_complete(&self, matches: &Matches) -> bool {
         let is_searched = |last: &simkeep::Near| last.distance <= matches.within;
         let is_enough = self.nearest.is_some_and(|count| matches.near.len() >= count);
-        is_enough && matches.near.last().is_none_or(is_searched)
+        matches.complete || is_enough && matches.near.last().is_none_or(is_searched)
     }
+}
+
+/// The pages that were found, for programs.
+fn near_pages<'a>(snapshot: &Snapshot, asked: &Asked, matches: &'a Matches) -> Vec<NearPage<'a>> {
+    let page = |near: &'a simkeep::Near| {
+        let meaning = || snapshot.meaning(asked.epoch, near.distance);
+        let meaning = (!asked.is_brief).then(meaning);
+        NearPage {
+            url: &near.url,
+            distance: near.distance,
+            band: meaning.map(|meaning| Band(meaning.band)),
+            words_changed: meaning.as_ref().map(words::changed),
+            fingerprint: Fingerprint(near.fingerprint),
+        }
+    };
+    matches.near.iter().map(page).collect()
 }
 
 /// A page that was found, for people.

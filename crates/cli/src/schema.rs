@@ -79,7 +79,7 @@ const VERBS: &[(&str, Makes)] = &[
     ("inspect segment", of::<inspect::OfSegment<'static>>),
     ("load", of::<load::Answer<'static>>),
     ("messages", of::<json::Message<'static>>),
-    ("near", of::<near::Answer<'static>>),
+    ("near", of::<near::Printed<'static>>),
     ("pairs", of::<pairs::Line<'static>>),
     ("recrawl", of::<recrawl::Answer<'static>>),
     ("repair", of::<repair::Answer<'static>>),

@@ -16,6 +16,7 @@ fn place() -> Place {
     place.write("broken.rules", "{\"max\":\"soon\"}\n");
     place.write("df/broken.df", "no table");
     place.write("nothing/here.txt", "");
+    place.write("urls", "https://example.org/\n");
     for store in ["empty", "damaged"] {
         place.done(&["epoch", "begin", "--store", store]);
     }
@@ -94,6 +95,8 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (1, &["near", "--url", "https://example.com/none"]),
         (1, &["near", "5555555555555555", "--epoch", "e"]),
         (1, &["near", "--text", "short.txt"]),
+        (1, &["near", "--batch", "nothing/here.txt", "--epoch", "e"]),
+        (1, &["near", "--batch", "urls", "--url", "-k", "0"]),
         (1, &["pairs", "--store", "empty"]),
         (1, &["pairs", "--pages", "-k", "0", "--store", "empty"]),
         (1, &["cluster", "--store", "empty"]),
@@ -124,6 +127,12 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (2, &["history", "no\u{7f}url"]),
         (2, &["near"]),
         (2, &["near", "123"]),
+        (2, &["near", "--url"]),
+        (2, &["near", "--text"]),
+        (2, &["near", "--batch", "urls", "--url", known]),
+        (2, &["near", "--batch", "urls", "--url", "--text"]),
+        (2, &["near", "--batch", "urls", "--url", "--explain"]),
+        (2, &["near", "5555555555555555", "--batch", "urls"]),
         (2, &["pairs", "-k", "0"]),
         (2, &["pairs", "--each", "2"]),
         (2, &["pairs", "--pages", "--each", "0"]),
@@ -140,6 +149,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         // A record is broken where that was not to be.
         (3, &["ingest", "broken.jsonl", "--strict"]),
         (3, &["load", "broken.jsonl", "--store", "never"]),
+        (3, &["near", "--batch", "urls"]),
         (3, &["due", "--rules", "broken.rules"]),
         (3, &["evaluate", "broken.jsonl", "--resemblance", "2"]),
         // Something is damaged.
@@ -160,6 +170,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (5, &["backup", "df"]),
         (5, &["compact", "none"]),
         (5, &["history", known, "--store", "none"]),
+        (5, &["near", "--batch", "none.txt"]),
         (5, &["verify", "text.txt"]),
         (5, &["due", "--rules", "none.rules"]),
         (5, &["df", "show", "none.df"]),

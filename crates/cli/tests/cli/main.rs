@@ -5,6 +5,7 @@
 mod archive;
 mod ask;
 mod backup;
+mod batch;
 mod classes;
 mod cluster;
 mod df;

@@ -150,6 +150,9 @@ impl Checker {
             &["near", "--url", url],
             &["near", print, "--epoch", epoch, "--ever", "--explain", "-k", "64"],
             &["near", print, "--epoch", epoch, "--nearest", "2"],
+            &["near", "--batch", "lines", "--epoch", epoch],
+            &["near", "--batch", "lines", "--url"],
+            &["near", "--batch", "lines", "--text"],
             &["pairs", "-k", "30"],
             &["pairs", "--pages"],
             &["cluster"],
@@ -180,6 +183,7 @@ impl Checker {
             &["report", "-o", "report.html"],
             &["forget", url, "--dry-run"],
         ];
+        place.write("lines", [b"\xff\x1b\n", print.as_bytes(), b"\n", url.as_bytes()].concat());
         for args in all {
             self.run(place, args);
         }

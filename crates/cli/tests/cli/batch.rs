@@ -1,0 +1,177 @@
+//! `near --batch`: many questions, and their answers.
+
+use super::*;
+
+/// What `near` answers to one question, and what it answers to that line of many.
+fn same(one: &Value, line: &Value) {
+    for key in ["fingerprint", "epoch", "k", "complete", "within", "near"] {
+        assert_eq!(one[key], line[key], "{key}: {one} {line}");
+    }
+    assert_eq!((&line["why"], &line["is_broken"]), (&Value::Null, &json!(false)), "{line}");
+}
+
+/// Pages whose fingerprints are near each other in groups, some of them equal; of two epochs.
+fn groups() -> Place {
+    let mut lines = String::new();
+    for n in 0..60_u64 {
+        let fingerprint = (n / 6).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (n % 6 / 2);
+        let url = format!("https://{}.example/{n}", n % 7);
+        let fingerprint = format!("{fingerprint:016x}");
+        let visit = json!({"url": url, "t": n, "fingerprint": fingerprint, "epoch": "e"});
+        lines += &format!("{visit}\n");
+    }
+    Place::with(&lines)
+}
+
+#[test]
+fn each_line_is_answered_as_it_would_be_by_itself() {
+    let place = groups();
+    let pages = place.run(&["scan", "--json"]).objects();
+    let of = |key: &str| -> Vec<String> {
+        pages.iter().map(|page| page[key].as_str().unwrap().to_owned()).collect()
+    };
+    for (lines, kind) in [(of("fingerprint"), None), (of("url"), Some("--url"))] {
+        place.write("lines", lines.join("\n"));
+        for more in [
+            &[][..],
+            &["-k", "1", "--limit", "2"],
+            &["--ever", "--under", "3.example"],
+            &["--nearest", "3"],
+            &["--as-of", "30", "-k", "2"],
+            &["-k", "64", "--limit", "1000"],
+            &["--budget", "100000", "-k", "5"],
+        ] {
+            let many = [&["near", "--json", "--batch", "lines"], more].concat();
+            let many: Vec<&str> = many.into_iter().chain(kind).collect();
+            let ran = place.run(&many);
+            assert_eq!(ran.code, 0, "{many:?}: {}", ran.err);
+            let answers = ran.objects();
+            assert_eq!(answers.len(), lines.len());
+            for (number, (line, answer)) in (1..).zip(lines.iter().zip(&answers)) {
+                assert_eq!((&answer["line"], &answer["query"]), (&json!(number), &json!(line)));
+                if number % 6 == 0 {
+                    let one: Vec<&str> = kind.into_iter().chain([line.as_str()]).collect();
+                    let one = place.run(&[&["near", "--json"], &one[..], more].concat());
+                    same(&one.objects()[0], answer);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_are_answered_in_the_epoch_that_is_theirs() {
+    let place = Place::new();
+    let text = |of: &str, words| (0..words).map(|n| format!("{of}{n} ")).collect::<String>();
+    let page = |url: &str, text: &str| json!({"url": url, "t": 1, "text": text}).to_string();
+    let (one, brief) = (text("a", 200), text("b", 20));
+    place.ingest(&[page("http://a/", &one), page("http://b/", &brief)].join("\n"));
+    let html = format!("<html><body><p>{one}</p></body></html>");
+    let lines = [one.as_str(), brief.as_str(), "too short", &html, "\u{1}\u{2}\u{3}"].join("\n");
+    let ran = place.run_with_input(&["near", "--text", "--batch", "-", "--json"], &lines);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let answers = ran.objects();
+    for (text, answer) in [&one, &brief].into_iter().zip(&answers) {
+        place.write("text", text);
+        same(&place.run(&["near", "--text", "text", "--json"]).objects()[0], answer);
+    }
+    assert_eq!(answers[0]["near"][0]["band"], "none");
+    assert_eq!(answers[1]["near"][0]["band"], Value::Null);
+    assert!(answers[2]["why"].as_str().unwrap().contains("too short"), "{}", answers[2]);
+    assert_eq!(answers[2]["is_broken"], false);
+    // HTML is reduced to its text, as in a file.
+    assert_eq!(answers[3]["near"], answers[0]["near"]);
+    assert_eq!(answers[4]["is_broken"], true);
+}
+
+#[test]
+fn a_broken_line_is_told_in_its_place_and_at_the_end() {
+    let place = Place::with(CRAWL);
+    let lines = "\u{feff}00000000000000ff\r\n\nzz\n 00000000000000FD \nhttp://a/";
+    let ran = place.run_with_input(&["near", "--batch", "-", "--epoch", "e"], lines);
+    let expected = [
+        "1     0  none   00000000000000ff  https://example.com/terms",
+        "1     1  minor  00000000000000fd  https://docs.example.com/terms",
+        "3     -  -      -                 broken: a fingerprint has 16 hexadecimal digits",
+        "4     0  none   00000000000000fd  https://docs.example.com/terms",
+        "4     1  minor  00000000000000ff  https://example.com/terms",
+        "5     -  -      -                 broken: a fingerprint has 16 hexadecimal digits",
+    ];
+    let shown = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let found: Vec<String> = ran.out.lines().map(shown).collect();
+    assert_eq!(found, expected.map(shown), "{}", ran.out);
+    assert_eq!(ran.code, 3);
+    assert!(ran.err.contains("of 4 lines 2 are broken"), "{}", ran.err);
+    let last = "5555555555555555\n";
+    let ran = place.run_with_input(&["near", "--batch", "-", "--epoch", "e"], last);
+    assert_eq!((ran.code, ran.out.as_str()), (1, "1  -  -  -  nothing is within 3 bits\n"));
+}
+
+#[test]
+fn a_page_that_is_not_known_is_told_in_its_place() {
+    let place = Place::with(CRAWL);
+    let known = "https://example.com/terms";
+    let mut lines = format!("{known}\nexample.com/terms\nhttps://example.com/old\nno\u{7f}url\n");
+    lines += &"x".repeat(9000);
+    let ran = place.run_with_input(&["near", "--batch", "-", "--url", "--json"], &lines);
+    let answers = ran.objects();
+    let told = |n: usize| (answers[n]["why"].as_str().unwrap(), answers[n]["is_broken"] == true);
+    assert_eq!(answers[0]["near"][0]["url"], "https://docs.example.com/terms");
+    assert_eq!(
+        told(1),
+        ("example.com/terms is not known in this store; https://example.com/terms is", false)
+    );
+    assert!(told(2).0.contains("no content now") && !told(2).1);
+    assert!(told(3).0.contains("control character") && told(3).1);
+    assert!(told(4).0.contains("at most 8192") && told(4).1);
+    assert_eq!(ran.code, 3);
+    // Nothing that stands there reaches a terminal as it is.
+    place.write("lines", b"\x1b[31m\xff\n".repeat(3));
+    for kind in [&[][..], &["--url"], &["--text"]] {
+        let ran = place.run(&[&["near", "--batch", "lines", "--epoch", "e"], kind].concat());
+        assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'), "{kind:?}");
+    }
+}
+
+/// More lines than are asked together, from a packed file, in their order.
+#[test]
+fn answers_come_in_the_order_of_the_lines_however_many_there_are() {
+    let place = groups();
+    let prints: Vec<String> = (0..30_000_u64).map(|n| format!("{:016x}", n % 9000)).collect();
+    let packed = zstd::encode_all((prints.join("\n") + "\n").as_bytes(), 1).unwrap();
+    place.write("lines.zst", packed);
+    let ran = place.run(&["near", "--batch", "lines.zst", "--json", "-k", "2"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let answers = ran.objects();
+    assert_eq!(answers.len(), prints.len());
+    let found = answers.iter().filter(|answer| answer["near"][0]["distance"] == 0).count();
+    // Those of the first group: the fingerprints 0, 1 and 2.
+    assert_eq!(found, 4 * 3);
+    for (number, (print, answer)) in (1..).zip(prints.iter().zip(&answers)) {
+        assert_eq!((&answer["line"], &answer["fingerprint"]), (&json!(number), &json!(print)));
+    }
+}
+
+/// Whoever writes line after line is answered before the last one has come.
+#[test]
+fn a_line_is_answered_when_it_comes() {
+    use std::io::{BufRead as _, BufReader};
+    use std::sync::mpsc;
+    use std::time::Duration;
+    let place = Place::with(CRAWL);
+    let mut command = place.command(&["near", "--batch", "-", "--epoch", "e"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let (send, answers) = mpsc::channel();
+    std::thread::spawn(move || out.lines().try_for_each(|line| send.send(line.unwrap())));
+    for number in 1..4 {
+        writeln!(stdin, "00000000000000ff").unwrap();
+        for _ in 0..2 {
+            let line = answers.recv_timeout(Duration::from_secs(60)).unwrap();
+            assert!(line.starts_with(&format!("{number}  ")), "{line}");
+        }
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
