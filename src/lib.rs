@@ -94,6 +94,7 @@ compile_error!(
     "simkeep needs a 64-bit Unix: it maps files of any size, and its locks are those of flock"
 );
 
+pub mod alias;
 mod bug;
 mod catalog;
 pub mod cluster;

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use super::found::Found;
-use super::hosts;
 use super::periods::Periods;
 use super::sample::{Drawn, Sample};
 use crate::error::Result;
@@ -294,7 +293,7 @@ impl Counting {
         self.census.hosts += 1;
         self.host.clear();
         self.host.extend_from_slice(surt::host_of(&self.key));
-        self.of_host.host = hosts::name(&self.key);
+        self.of_host.host = surt::host_name(&self.key);
     }
 
     fn end_host(&mut self) {

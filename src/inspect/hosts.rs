@@ -2,20 +2,6 @@
 
 use crate::page::surt;
 
-/// The host that the key of a page begins with, in the order in which people write it; of a URL without
-/// a host its scheme and a colon. The key is taken from a URL, so it is text.
-pub(super) fn name(key: &[u8]) -> String {
-    let host = surt::host_of(key);
-    match host.split_first() {
-        Some((&surt::HOSTLESS, scheme)) => format!("{}:", String::from_utf8_lossy(scheme)),
-        _ => {
-            let labels = host.split(|byte| *byte == surt::LABEL).rev();
-            let labels: Vec<_> = labels.map(String::from_utf8_lossy).collect();
-            labels.join(".")
-        }
-    }
-}
-
 /// A key in the notation of the Internet Archive: the labels of the host in reverse and with commas, a
 /// port and a user if there are any, `)`, and the path; of a URL without a host the URL's own parts.
 pub(super) fn surt(key: &[u8]) -> String {
@@ -45,19 +31,6 @@ pub(super) fn surt(key: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_host_is_named_as_people_write_it() {
-        for (url, expected) in [
-            ("https://docs.Example.com:8080/a?b", "docs.example.com"),
-            ("http://127.0.0.1/", "127.0.0.1"),
-            ("http://[::1]/", "[::1]"),
-            ("file:///home/x", "file:"),
-            ("urn:isbn:1", "urn:"),
-        ] {
-            assert_eq!(name(&surt::key_of(url)), expected, "{url}");
-        }
-    }
 
     #[test]
     fn a_key_is_written_as_archives_write_it() {

@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use super::hosts;
 use super::segment::frame_bytes;
 use super::space::{Space, SpaceOf, Sums};
 use crate::bug::OrBug;
@@ -267,7 +266,7 @@ fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
             live.segment.page(page as u32, &mut url)?;
             key.clear();
             surt::key(live.segment.text(&url)?, &mut key);
-            let name = hosts::name(&key);
+            let name = surt::host_name(&key);
             match hosts.iter_mut().find(|host| host.host == name) {
                 Some(host) => host.share += 1.0,
                 None => hosts.push(HostShare { host: name, share: 1.0 }),

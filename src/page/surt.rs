@@ -99,6 +99,20 @@ pub(crate) fn host_of(key: &[u8]) -> &[u8] {
     key.split(|byte| *byte == END).next().unwrap_or(key)
 }
 
+/// The host that a key begins with, in the order in which people write it; of a URL without a host its
+/// scheme and a colon. The key is taken from a URL, so it is text.
+pub(crate) fn host_name(key: &[u8]) -> String {
+    let host = host_of(key);
+    match host.split_first() {
+        Some((&HOSTLESS, scheme)) => format!("{}:", String::from_utf8_lossy(scheme)),
+        _ => {
+            let labels = host.split(|byte| *byte == LABEL).rev();
+            let labels: Vec<_> = labels.map(String::from_utf8_lossy).collect();
+            labels.join(".")
+        }
+    }
+}
+
 /// The key of a URL, by itself.
 pub(crate) fn key_of(url: &str) -> Vec<u8> {
     let mut out = Vec::new();
@@ -107,7 +121,7 @@ pub(crate) fn key_of(url: &str) -> Vec<u8> {
 }
 
 /// A scheme and what follows its colon.
-pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = text.split_once(':')?;
     let (first, others) = scheme.as_bytes().split_first()?;
     let valid = first.is_ascii_alphabetic()
@@ -116,7 +130,7 @@ pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The authority and the path of what follows a scheme; `None` for a URL without a host.
-pub(super) fn split_authority<'a>(scheme: &str, rest: &'a str) -> Option<(&'a str, &'a str)> {
+pub(crate) fn split_authority<'a>(scheme: &str, rest: &'a str) -> Option<(&'a str, &'a str)> {
     let rest = rest.strip_prefix("//").filter(|_| !scheme.is_empty())?;
     let (authority, path) = split_path(rest);
     let has_host = !authority.is_empty() && !scheme.eq_ignore_ascii_case("file");
@@ -131,7 +145,7 @@ pub(super) fn split_path(text: &str) -> (&str, &str) {
 
 /// User information, host and port of an authority. The port is digits without leading zeros;
 /// whatever else follows a colon belongs to the host.
-pub(super) fn split_host(authority: &str) -> (Option<&str>, &str, &str) {
+pub(crate) fn split_host(authority: &str) -> (Option<&str>, &str, &str) {
     let (user, host) = match split_last(authority, b'@') {
         Some((user, host)) => (Some(user), host),
         None => (None, authority),
@@ -150,7 +164,7 @@ pub(super) fn split_host(authority: &str) -> (Option<&str>, &str, &str) {
 }
 
 /// Whether the port is the one that the scheme has anyway.
-pub(super) fn is_default_port(scheme: &str, port: &str) -> bool {
+pub(crate) fn is_default_port(scheme: &str, port: &str) -> bool {
     match port {
         "80" => scheme.eq_ignore_ascii_case("http"),
         "443" => scheme.eq_ignore_ascii_case("https"),
@@ -189,7 +203,7 @@ fn split_last(text: &str, byte: u8) -> Option<(&str, &str)> {
 
 /// Whether a host is an IP address: `[...]`, or four numbers up to 255. By hand, since what the
 /// standard library takes for an address has changed between its versions.
-pub(super) fn is_address(host: &str) -> bool {
+pub(crate) fn is_address(host: &str) -> bool {
     if host.starts_with('[') {
         return host.ends_with(']');
     }
@@ -307,6 +321,19 @@ mod tests {
             ("data:text/html,x", "<ff>data<1>text<4>html,x"),
         ] {
             assert_eq!(shown(url), key, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_named_as_people_write_it() {
+        for (url, expected) in [
+            ("https://docs.Example.com:8080/a?b", "docs.example.com"),
+            ("http://127.0.0.1/", "127.0.0.1"),
+            ("http://[::1]/", "[::1]"),
+            ("file:///home/x", "file:"),
+            ("urn:isbn:1", "urn:"),
+        ] {
+            assert_eq!(host_name(&key_of(url)), expected, "{url}");
         }
     }
 

@@ -1,0 +1,97 @@
+//! The parts of a URL that rules speak of.
+
+use std::borrow::Cow;
+
+use crate::page::surt::{split_authority, split_host, split_scheme};
+
+/// A URL that has a host, in its parts: written one after another they are the URL.
+#[derive(Clone, Debug)]
+pub(super) struct Address<'u> {
+    pub(super) scheme: Cow<'u, str>,
+    /// What comes before the host, with its `@`.
+    pub(super) user: &'u str,
+    pub(super) host: Cow<'u, str>,
+    /// What follows the host, with its `:`.
+    pub(super) port: &'u str,
+    pub(super) path: Cow<'u, str>,
+    pub(super) query: Option<Cow<'u, str>>,
+    pub(super) fragment: Option<&'u str>,
+}
+
+impl<'u> Address<'u> {
+    /// The parts of a URL; `None` without a host.
+    pub(super) fn of(url: &'u str) -> Option<Address<'u>> {
+        let (scheme, rest) = split_scheme(url)?;
+        let (authority, rest) = split_authority(scheme, rest)?;
+        let (user, host, _) = split_host(authority);
+        let (user, behind) = authority.split_at(user.map_or(0, |user| user.len() + 1));
+        let (host, port) = behind.split_at(host.len());
+        let (rest, fragment) = match rest.split_once('#') {
+            Some((rest, fragment)) => (rest, Some(fragment)),
+            None => (rest, None),
+        };
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(Cow::Borrowed(query))),
+            None => (rest, None),
+        };
+        let [scheme, host, path] = [scheme, host, path].map(Cow::Borrowed);
+        Some(Address { scheme, user, host, port, path, query, fragment })
+    }
+
+    /// Appends the URL to a text.
+    pub(super) fn write(&self, out: &mut String) {
+        out.extend([&*self.scheme, "://", self.user, &*self.host, self.port, &*self.path]);
+        if let Some(query) = &self.query {
+            out.extend(["?", query]);
+        }
+        if let Some(fragment) = self.fragment {
+            out.extend(["#", fragment]);
+        }
+    }
+
+    /// The last name of the path; empty if that ends with a slash.
+    pub(super) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The names of the parameters, as often as they stand there.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &str> {
+        self.query.iter().flat_map(|query| query.split('&')).map(parameter)
+    }
+}
+
+/// The name of a parameter that is written so.
+pub(super) fn parameter(written: &str) -> &str {
+    written.split('=').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_parts_of_a_url_are_the_url(
+            url in "(https?|ftp)://(u(:p)?@)?(a\\.b|\\[::1\\]|é\\.C\\.)(:|:080)?(/[a/?#&=é]{0,9})?",
+        ) {
+            let mut written = String::new();
+            Address::of(&url).unwrap().write(&mut written);
+            prop_assert_eq!(written, url);
+        }
+    }
+
+    #[test]
+    fn a_url_without_a_host_has_no_parts() {
+        for url in ["urn:a:b", "file:///a", "http:///a", "a/b", "", "mailto:a@b.example"] {
+            assert!(Address::of(url).is_none(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_question_mark_in_a_fragment_begins_no_query() {
+        let address = Address::of("http://a/b#c?d").unwrap();
+        assert_eq!((address.query, address.fragment), (None, Some("c?d")));
+    }
+}

@@ -1,0 +1,81 @@
+//! Examples of what rules make one: the pages of some groups, found while a site is read once more.
+
+use std::collections::HashMap;
+
+use super::groups::Key;
+use super::names::Number;
+use super::site::{AliasPair, AliasSite};
+use crate::bug::{Bug, OrBug};
+
+/// The groups of which examples are sought, and what was found.
+#[derive(Debug, Default)]
+pub(super) struct Examples {
+    /// The rules of the site, in their order.
+    pub(super) rules: Vec<Number>,
+    /// By the key of the bare page.
+    sought: HashMap<Key, Vec<Sought>>,
+}
+
+/// A group of which an example is sought.
+#[derive(Debug)]
+struct Sought {
+    rule: Number,
+    /// Whether the pair is to be near.
+    near: bool,
+    /// The first page, once it has come.
+    first: Option<(String, u64)>,
+    pair: Option<AliasPair>,
+}
+
+impl Examples {
+    /// Whether there is nothing to look for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sought.is_empty()
+    }
+
+    /// Seeks pairs of a rule in the groups of these bare pages.
+    pub(super) fn seek(&mut self, rule: Number, groups: &[Key], near: bool) {
+        for key in groups {
+            let sought = Sought { rule, near, first: None, pair: None };
+            self.sought.entry(*key).or_default().push(sought);
+        }
+    }
+
+    /// Looks at a page of those groups of a bare page that some rules make of it.
+    pub(super) fn look(
+        &mut self,
+        bare: Key,
+        (url, fingerprint, k): (&str, u64, u32),
+        is_of: impl Fn(Number) -> bool,
+    ) {
+        let sought = self.sought.get_mut(&bare).into_iter().flatten();
+        for Sought { near, first, pair, .. } in sought.filter(|sought| is_of(sought.rule)) {
+            let Some((first, of_first)) = first else {
+                *first = Some((url.to_owned(), fingerprint));
+                continue;
+            };
+            let distance = (*of_first ^ fingerprint).count_ones();
+            if pair.is_none() && (distance <= k) == *near {
+                let (first, other) = (first.clone(), url.to_owned());
+                *pair = Some(AliasPair { first, other, distance });
+            }
+        }
+    }
+
+    /// Gives the site what was found.
+    pub(super) fn give(self, site: &mut AliasSite) -> Result<(), Bug> {
+        let places: HashMap<Number, usize> = self.rules.into_iter().zip(0..).collect();
+        for sought in self.sought.into_values().flatten() {
+            let place = places.get(&sought.rule).or_bug("examples are of the rules of a site")?;
+            let rule = site.rules.get_mut(*place).or_bug("each rule has its place")?;
+            let pair = sought.pair.or_bug("a pair that was counted is there again")?;
+            let of = if sought.near { &mut rule.examples } else { &mut rule.exceptions };
+            of.push(pair);
+        }
+        for rule in &mut site.rules {
+            rule.examples.sort_unstable();
+            rule.exceptions.sort_unstable();
+        }
+        Ok(())
+    }
+}

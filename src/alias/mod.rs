@@ -1,0 +1,160 @@
+//! Differences between URLs that make none: which rules hold for which site, as its pages tell.
+//!
+//! Of many pages there are several URLs: with `http` and `https`, with and without `www.`, with a number
+//! for each visitor. A crawler that knows so for a site visits each page once. An [`AliasRule`] is a map from
+//! URLs to URLs. [`Snapshot::aliases`] finds, for each site and each rule, the pages that are known under
+//! several URLs which the rule makes one, and counts those whose fingerprints are near each other. Where
+//! nearly all are, the rule holds, and [`normalised`] applies it.
+//!
+//! This room reads the rooms below it, and none of them reads it. It is a scan, and tables of one site.
+
+mod address;
+mod counting;
+mod examples;
+mod groups;
+mod names;
+mod query;
+mod rule;
+mod site;
+mod spellings;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::ops::ControlFlow;
+
+use crate::error::{Error, Result};
+use crate::page::{Content, Epoch, known, surt};
+use crate::progress::{Progress, Stage};
+use crate::store::{Page, Snapshot};
+use counting::Counting;
+use walk::Walk;
+
+pub use query::AliasQuery;
+pub use rule::{AliasRule, normalised};
+pub use site::{AliasCount, AliasPair, AliasSite, Aliases};
+
+impl Snapshot {
+    /// Finds differences between URLs that make none, site by site: a site is a host with and without
+    /// `www.`. `sink` is called with each site that has a rule to be told of, in SURT order; if it breaks, that
+    /// is the end. The answer says what was looked at until then.
+    ///
+    /// Of all pages that a [rule](AliasRule) makes one URL, that itself included, each but the first in SURT
+    /// order is a pair with the first one. (Pages without `www.` come before those with it.) A rule holds
+    /// for a site if it has as many [pairs](AliasQuery::pairs) as are asked for, and such a
+    /// [share](AliasQuery::share) of them is near. Pages take part that have content in force with a
+    /// fingerprint in the epoch; of those whose URLs differ in nothing that SURT order heeds, such as a
+    /// default port, the first one.
+    ///
+    /// It is a function of the snapshot and of what is asked: the same pages give the same answer,
+    /// however they are stored. Of a site beyond the memory it is drawn by the hash of the URLs that rules
+    /// make, which the store seeds; [`AliasSite::sampled`] says so.
+    ///
+    /// Costs a [scan](Snapshot::scan) of all pages and up to some microseconds for each, and for sites
+    /// with rules the reading of their pages once more, for examples. Takes the memory of
+    /// [`memory_bytes`](AliasQuery::memory_bytes) for one site at a time, some 50 to 150 bytes a page, and
+    /// at most 16 MiB for names of parameters and examples. The progress counts pages.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use simkeep::alias::{AliasQuery, normalised};
+    /// # use simkeep::{Observation, Options, Progress, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.near_epoch();
+    /// for page in 0..20_u64 {
+    ///     let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ///     for visitor in ["", "&sid=1", "&sid=2"] {
+    ///         let url = format!("https://example.com/?page={page}{visitor}");
+    ///         store.observe(Observation::content(&url, 1_000, fingerprint, epoch))?;
+    ///     }
+    /// }
+    /// let mut found = Vec::new();
+    /// store.snapshot().aliases(&AliasQuery::default(), &Progress::default(), |site| {
+    ///     found.push(site);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// let [site] = &found[..] else { panic!() };
+    /// let [sid] = &site.rules[..] else { panic!() };
+    /// assert_eq!((site.site.as_str(), sid.rule.to_string()), ("example.com", "parameter sid".into()));
+    /// assert_eq!((sid.pairs, sid.near, sid.visits), (40, 40, 40)); // and `page` makes a difference
+    /// let url = normalised("https://example.com/?page=99&sid=7", &[sid.rule.clone()]);
+    /// assert_eq!(url, "https://example.com/?page=99");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a share that is none, [`Error::UnknownEpoch`] or [`Error::EndedEpoch`],
+    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if the progress was. Sites
+    /// passed on before that are right.
+    pub fn aliases(
+        &self,
+        asked: &AliasQuery,
+        progress: &Progress,
+        mut sink: impl FnMut(AliasSite) -> ControlFlow<()>,
+    ) -> Result<Aliases> {
+        self.heed(|| aliases(self, asked, progress, &mut sink))
+    }
+}
+
+fn aliases(
+    snapshot: &Snapshot,
+    asked: &AliasQuery,
+    progress: &Progress,
+    sink: &mut dyn FnMut(AliasSite) -> ControlFlow<()>,
+) -> Result<Aliases> {
+    asked.check()?;
+    let epoch = asked.epoch.unwrap_or_else(|| snapshot.near_epoch());
+    match known(snapshot.epochs(), epoch) {
+        Some(info) if info.ended => return Err(Error::EndedEpoch(info.name.clone())),
+        Some(_) => {}
+        None => return Err(Error::UnknownEpoch(epoch.number())),
+    }
+    let k = asked.k.unwrap_or_else(|| snapshot.near_distance(epoch));
+    let under = asked.under.as_ref();
+    let pages = snapshot.count()?.pages;
+    progress.start(Stage::Counting, under.is_none().then_some(pages))?;
+    let mut walk = Walk::new(snapshot, under, progress)?;
+    let mut told = Aliases::default();
+    loop {
+        let mut counting = Counting::new(asked.memory_bytes, k, snapshot.view().seed);
+        let read = walk.site(&mut |standing| match fingerprint(&standing.page, epoch) {
+            Some(fingerprint) => counting.add(standing, fingerprint),
+            None => {
+                told.without_fingerprint += u64::from(!standing.page.contents.is_empty());
+                Ok(())
+            }
+        })?;
+        let Some(hosts) = read else { break };
+        let (mut site, mut examples) = counting.finish(surt::host_name(&hosts.site), asked)?;
+        if site.pages == 0 {
+            continue;
+        }
+        told.add(&site);
+        if site.rules.is_empty() {
+            continue;
+        }
+        if !examples.is_empty() {
+            counting.again();
+            walk.again(&hosts, &mut |standing| match fingerprint(&standing.page, epoch) {
+                Some(fingerprint) => counting.look(standing, fingerprint, &mut examples),
+                None => Ok(()),
+            })?;
+        }
+        examples.give(&mut site)?;
+        if sink(site).is_break() {
+            return Ok(told);
+        }
+    }
+    progress.finish();
+    Ok(told)
+}
+
+/// The fingerprint by which a page is compared in an epoch.
+fn fingerprint(page: &Page, epoch: Epoch) -> Option<u64> {
+    page.contents.iter().find(|content| content.epoch == epoch).and_then(Content::compared)
+}

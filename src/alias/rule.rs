@@ -1,0 +1,346 @@
+//! Rules: differences between URLs that may make none.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::address::{Address, parameter};
+use crate::page::surt::{is_address, is_default_port, split_host};
+
+/// Names of the page that a folder is, as servers have them by default.
+pub(super) const INDEX: [&str; 8] = [
+    "index.html",
+    "index.htm",
+    "index.php",
+    "index.shtml",
+    "index.jsp",
+    "default.html",
+    "default.asp",
+    "default.aspx",
+];
+
+/// What stands for all parameters whose names begin with `utm_`.
+const UTM: &str = "utm_*";
+
+/// A rule that makes one URL of several: a difference between URLs that may make no difference.
+///
+/// It is a map from URLs to URLs, and two pages are a pair of a rule if it makes their URLs one. In words
+/// and as [`kind`](AliasRule::kind) and [`value`](AliasRule::value) name them:
+///
+/// | kind | value | what it does |
+/// |---|---|---|
+/// | `scheme` | `https` or `http` | makes the one scheme of the other, where no port is named that is not that scheme's |
+/// | `www` | `without` or `with` | takes `www.` from the host, or puts it there; not before an address, nor before a name without a dot |
+/// | `fragment` | | takes the fragment with its `#` |
+/// | `parameter` | its name | takes all parameters of this name from the query; `utm_*` are all that begin with `utm_` |
+/// | `order` | | puts the parameters in order of their names by bytes; those of one name stay in theirs |
+/// | `index` | a name | takes the last name of the path if it is this one, in upper or lower case |
+/// | `slash` | `without` or `with` | takes the slash at the end of the path, or puts it there; not of `/`, and not behind a name with a dot |
+/// | `case` | | makes ASCII letters of the path lower case |
+///
+/// ```
+/// use simkeep::alias::AliasRule;
+/// let rule = AliasRule::new("parameter", Some("sid")).unwrap();
+/// assert_eq!(rule.apply("http://a.example/?sid=7&q=b").unwrap(), "http://a.example/?q=b");
+/// assert_eq!(rule.apply("http://a.example/?sid=7").unwrap(), "http://a.example/");
+/// assert_eq!(rule.apply("http://a.example/?q=b"), None);
+/// assert_eq!(rule.to_string(), "parameter sid");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum AliasRule {
+    /// Both schemes of the web are this one.
+    Scheme {
+        /// Whether that is `https`.
+        secure: bool,
+    },
+    /// A host is the same with and without `www.`.
+    Www {
+        /// Whether it is put there.
+        with: bool,
+    },
+    /// A fragment names the same page.
+    Fragment,
+    /// A parameter makes no difference.
+    Parameter(String),
+    /// The order of parameters makes no difference.
+    Order,
+    /// A folder and this page in it are one.
+    Index(String),
+    /// A path is the same with and without a slash at its end.
+    Slash {
+        /// Whether it is put there.
+        with: bool,
+    },
+    /// Upper and lower case of a path are the same.
+    Case,
+}
+
+impl AliasRule {
+    /// The rule of this kind and value, as they are written in JSON; `None` if there is none such.
+    pub fn new(kind: &str, value: Option<&str>) -> Option<AliasRule> {
+        Some(match (kind, value) {
+            ("scheme", Some("https")) => AliasRule::Scheme { secure: true },
+            ("scheme", Some("http")) => AliasRule::Scheme { secure: false },
+            ("www", Some("with")) => AliasRule::Www { with: true },
+            ("www", Some("without")) => AliasRule::Www { with: false },
+            ("fragment", None) => AliasRule::Fragment,
+            ("parameter", Some(name)) => AliasRule::Parameter(family(name).to_owned()),
+            ("order", None) => AliasRule::Order,
+            ("index", Some(name)) => AliasRule::Index(name.to_owned()),
+            ("slash", Some("with")) => AliasRule::Slash { with: true },
+            ("slash", Some("without")) => AliasRule::Slash { with: false },
+            ("case", None) => AliasRule::Case,
+            _ => return None,
+        })
+    }
+
+    /// What kind of rule it is, in one word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            AliasRule::Scheme { .. } => "scheme",
+            AliasRule::Www { .. } => "www",
+            AliasRule::Fragment => "fragment",
+            AliasRule::Parameter(_) => "parameter",
+            AliasRule::Order => "order",
+            AliasRule::Index(_) => "index",
+            AliasRule::Slash { .. } => "slash",
+            AliasRule::Case => "case",
+        }
+    }
+
+    /// Which of its kind it is, if there are several.
+    pub fn value(&self) -> Option<&str> {
+        let either = |with: &bool| if *with { "with" } else { "without" };
+        match self {
+            AliasRule::Scheme { secure } => Some(if *secure { "https" } else { "http" }),
+            AliasRule::Www { with } | AliasRule::Slash { with } => Some(either(with)),
+            AliasRule::Parameter(name) | AliasRule::Index(name) => Some(name),
+            AliasRule::Fragment | AliasRule::Order | AliasRule::Case => None,
+        }
+    }
+
+    /// What the rule makes of a URL; `None` if it leaves it as it is, as it does any without a host.
+    /// Linear in the length of the URL, but for parameters that are put in order.
+    pub fn apply(&self, url: &str) -> Option<String> {
+        let mut out = String::with_capacity(url.len() + 4);
+        self.of(&Address::of(url)?)?.write(&mut out);
+        Some(out)
+    }
+
+    /// What the rule makes of a URL in its parts; `None` if it leaves it as it is.
+    pub(super) fn of<'u>(&self, url: &Address<'u>) -> Option<Address<'u>> {
+        let url = || url.clone();
+        match self {
+            AliasRule::Scheme { secure } => {
+                let scheme = if *secure { "https" } else { "http" };
+                other_scheme(&url(), *secure).then(|| Address {
+                    scheme: scheme.into(),
+                    port: "",
+                    ..url()
+                })
+            }
+            AliasRule::Www { with: false } => {
+                let host = without_www(&url().host)?.to_owned();
+                Some(Address { host: host.into(), ..url() })
+            }
+            AliasRule::Www { with: true } => {
+                let host = url().host;
+                takes_www(&host).then(|| Address { host: format!("www.{host}").into(), ..url() })
+            }
+            AliasRule::Fragment => url().fragment.map(|_| Address { fragment: None, ..url() }),
+            AliasRule::Parameter(name) => without_parameter(url(), name),
+            AliasRule::Order => in_order(url()),
+            AliasRule::Index(name) => {
+                let url = url();
+                let is_it = url.name().eq_ignore_ascii_case(name) && !name.is_empty();
+                let path = url.path.get(..url.path.len() - url.name().len()).unwrap_or_default();
+                let path = path.to_owned();
+                is_it.then(|| Address { path: path.into(), ..url })
+            }
+            AliasRule::Slash { with } => with_slash(url(), *with),
+            AliasRule::Case => {
+                let path = url().path;
+                let has_upper = path.bytes().any(|byte| byte.is_ascii_uppercase());
+                has_upper.then(|| Address { path: path.to_ascii_lowercase().into(), ..url() })
+            }
+        }
+    }
+}
+
+impl fmt::Display for AliasRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind())?;
+        self.value().map_or(Ok(()), |value| write!(f, " {value}"))
+    }
+}
+
+/// What all of some rules make of a URL, one after another. They are to stand in the order in which an
+/// [`AliasSite`](super::AliasSite) has them; and they hold for its pages only.
+///
+/// ```
+/// use simkeep::alias::{AliasRule, normalised};
+/// let rules = [AliasRule::Scheme { secure: true }, AliasRule::Parameter("sid".into())];
+/// assert_eq!(normalised("http://a.example/b?sid=1", &rules), "https://a.example/b");
+/// ```
+pub fn normalised(url: &str, rules: &[AliasRule]) -> String {
+    rules.iter().fold(url.to_owned(), |url, rule| rule.apply(&url).unwrap_or(url))
+}
+
+/// The name by which rules know a parameter: its own, or that of its family.
+pub(super) fn family(name: &str) -> &str {
+    if name.starts_with("utm_") { UTM } else { name }
+}
+
+/// Whether a URL has the other scheme of the web, and no port that is not that scheme's.
+fn other_scheme(url: &Address<'_>, secure: bool) -> bool {
+    let other = if secure { "http" } else { "https" };
+    let (_, _, port) = split_host(url.port);
+    url.scheme.eq_ignore_ascii_case(other) && (port.is_empty() || is_default_port(other, port))
+}
+
+/// A host without its `www.`; `None` if it has none that could be left out.
+pub(super) fn without_www(host: &str) -> Option<&str> {
+    let (www, rest) = host.split_at_checked(4)?;
+    (www.eq_ignore_ascii_case("www.") && takes_www(rest)).then_some(rest)
+}
+
+/// Whether a host may have a `www.` before it: a name of two labels or more, none of them empty, that
+/// does not begin with one.
+pub(super) fn takes_www(host: &str) -> bool {
+    let name = host.strip_suffix('.').unwrap_or(host);
+    let mut labels = name.split('.');
+    let first = labels.next().unwrap_or_default();
+    let has_more = name.contains('.');
+    has_more
+        && !first.eq_ignore_ascii_case("www")
+        && !first.is_empty()
+        && labels.all(|label| !label.is_empty())
+        && !is_address(name)
+}
+
+/// With or without a slash at the end of the path, if that is another URL.
+fn with_slash(url: Address<'_>, with: bool) -> Option<Address<'_>> {
+    let has = url.path.ends_with('/');
+    let bare = url.path.strip_suffix('/').unwrap_or(&url.path);
+    let name = bare.rsplit('/').next().unwrap_or_default();
+    if has == with || name.is_empty() || name.contains('.') {
+        return None;
+    }
+    let path = if with { format!("{bare}/") } else { bare.to_owned() };
+    Some(Address { path: path.into(), ..url })
+}
+
+/// Without the parameters of a name or family, if there are any.
+fn without_parameter<'u>(url: Address<'u>, name: &str) -> Option<Address<'u>> {
+    let query = url.query.as_deref()?;
+    let is_left = |written: &&str| family(parameter(written)) != name;
+    if query.split('&').all(|written| is_left(&written)) {
+        return None;
+    }
+    let left: Vec<&str> = query.split('&').filter(is_left).collect();
+    let query = (!left.is_empty()).then(|| Cow::Owned(left.join("&")));
+    Some(Address { query, ..url })
+}
+
+/// With the parameters in order, if they are not.
+fn in_order(url: Address<'_>) -> Option<Address<'_>> {
+    if url.parameters().is_sorted() {
+        return None;
+    }
+    let mut written: Vec<&str> = url.query.as_deref()?.split('&').collect();
+    written.sort_by_key(|written| parameter(written));
+    let query = Some(Cow::Owned(written.join("&")));
+    Some(Address { query, ..url })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rules() -> Vec<AliasRule> {
+        let kinds = [
+            ("scheme", Some("https")),
+            ("scheme", Some("http")),
+            ("www", Some("without")),
+            ("www", Some("with")),
+            ("fragment", None),
+            ("parameter", Some("sid")),
+            ("parameter", Some("utm_*")),
+            ("order", None),
+            ("index", Some("index.html")),
+            ("slash", Some("without")),
+            ("slash", Some("with")),
+            ("case", None),
+        ];
+        kinds.iter().map(|(kind, value)| AliasRule::new(kind, *value).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_rule_does_what_its_table_says() {
+        for (kind, value, url, expected) in [
+            ("scheme", Some("https"), "http://a.b/c", Some("https://a.b/c")),
+            ("scheme", Some("https"), "HTTP://u@A.b:080/c", Some("https://u@A.b/c")),
+            ("scheme", Some("https"), "http://a.b:8080/c", None),
+            ("scheme", Some("https"), "ftp://a.b/c", None),
+            ("scheme", Some("http"), "https://a.b:443", Some("http://a.b")),
+            ("www", Some("without"), "http://WWW.a.b:8/c", Some("http://a.b:8/c")),
+            ("www", Some("without"), "http://www.a.b./", Some("http://a.b./")),
+            ("www", Some("without"), "http://www.com/", None),
+            ("www", Some("without"), "http://www.1.2.3.4/", None),
+            ("www", Some("without"), "http://www.www.a.b/", None),
+            ("www", Some("without"), "http://www.a..b/", None),
+            ("www", Some("with"), "http://u@a.b/", Some("http://u@www.a.b/")),
+            ("www", Some("with"), "http://localhost/", None),
+            ("www", Some("with"), "http://[::1.2]/", None),
+            ("www", Some("with"), "http://www.a.b/", None),
+            ("fragment", None, "http://a/b?c#d#e", Some("http://a/b?c")),
+            ("fragment", None, "http://a/b#", Some("http://a/b")),
+            ("parameter", Some("sid"), "http://a/?x&sid=1&y&sid#f", Some("http://a/?x&y#f")),
+            ("parameter", Some("sid"), "http://a/?side=1", None),
+            ("parameter", Some("utm_*"), "http://a/?utm_source=1&utm_x", Some("http://a/")),
+            ("parameter", Some("utm_source"), "http://a/?utm_x&b", Some("http://a/?b")),
+            ("order", None, "http://a/?b=1&a=2&b=0", Some("http://a/?a=2&b=1&b=0")),
+            ("order", None, "http://a/?a=2&a=1", None),
+            ("index", Some("index.html"), "http://a/b/Index.HTML?q", Some("http://a/b/?q")),
+            ("index", Some("index.html"), "http://a/index.html/", None),
+            ("slash", Some("without"), "http://a/b/?q", Some("http://a/b?q")),
+            ("slash", Some("without"), "http://a/", None),
+            ("slash", Some("without"), "http://a/b//", None),
+            ("slash", Some("without"), "http://a/b.html/", None),
+            ("slash", Some("with"), "http://a/b#c", Some("http://a/b/#c")),
+            ("slash", Some("with"), "http://a", None),
+            ("slash", Some("with"), "http://a/b.html", None),
+            ("case", None, "http://A/BÉ?C#D", Some("http://A/bÉ?C#D")),
+            ("case", None, "http://A/b", None),
+        ] {
+            let rule = AliasRule::new(kind, value).unwrap();
+            assert_eq!(rule.apply(url).as_deref(), expected, "{rule} of {url}");
+        }
+        assert_eq!(AliasRule::new("case", Some("lower")), None);
+        assert_eq!(AliasRule::new("none", None), None);
+    }
+
+    #[test]
+    fn a_rule_is_named_by_its_kind_and_value() {
+        for rule in rules() {
+            assert_eq!(AliasRule::new(rule.kind(), rule.value()), Some(rule));
+        }
+    }
+
+    proptest! {
+        /// What a rule has made of a URL it leaves as it is, and takes no URL for no host.
+        #[test]
+        fn a_rule_that_is_applied_twice_does_no_more(
+            url in "[hH]ttps?://(u@)?(www\\.){0,2}[aB1]{0,2}(\\.[a1]){0,3}\\.?(:80|:443|:)?(/[aB./?#&=]{0,12})?",
+        ) {
+            for rule in rules() {
+                let Some(once) = rule.apply(&url) else { continue };
+                prop_assert_ne!(&once, &url);
+                prop_assert_eq!(rule.apply(&once), None, "{} of {}", rule, once);
+                prop_assert!(Address::of(&once).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The sites of a snapshot, one after another, in one scan.
+//!
+//! In SURT order the pages of a host are neighbours, and those of `www.example.com` come after all other
+//! subdomains of `example.com` up to there. So where others stand between, they are read ahead of their
+//! turn, by a second scan, and passed over when it comes.
+
+use super::address::Address;
+use super::rule::{takes_www, without_www};
+use crate::bug::{OrBug, ensure};
+use crate::error::Result;
+use crate::page::Prefix;
+use crate::page::surt::{self, END, LABEL};
+use crate::progress::Progress;
+use crate::store::{Page, Scan, Snapshot};
+
+/// What the key of a host ends with that begins with `www.`.
+const WWW: &[u8] = &[LABEL, b'w', b'w', b'w'];
+
+/// The hosts of a site: one without and one with `www.`, or one of them.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    /// As their keys begin.
+    keys: Vec<Vec<u8>>,
+    /// The key of the host without `www.`.
+    pub(super) site: Vec<u8>,
+}
+
+/// A page, and its place.
+#[derive(Debug)]
+pub(super) struct Standing {
+    pub(super) page: Page,
+    /// Its SURT key.
+    pub(super) key: Vec<u8>,
+}
+
+/// A walk through all sites under a prefix.
+pub(super) struct Walk<'s> {
+    snapshot: &'s Snapshot,
+    under: Option<&'s Prefix>,
+    progress: &'s Progress,
+    scan: Scan,
+    /// The page that comes next.
+    next: Option<Standing>,
+    /// Hosts whose `www.` was read ahead of its turn. Each is a domain that the one before it is above, so
+    /// there are no more than a host has labels.
+    ahead: Vec<Vec<u8>>,
+}
+
+impl Standing {
+    fn of(page: Page) -> Standing {
+        Standing { key: surt::key_of(&page.url), page }
+    }
+
+    fn host(&self) -> &[u8] {
+        surt::host_of(&self.key)
+    }
+}
+
+impl<'s> Walk<'s> {
+    /// Stands before the first site.
+    pub(super) fn new(
+        snapshot: &'s Snapshot,
+        under: Option<&'s Prefix>,
+        progress: &'s Progress,
+    ) -> Result<Walk<'s>> {
+        let scan = snapshot.scan(under);
+        let mut walk = Walk { snapshot, under, progress, scan, next: None, ahead: Vec::new() };
+        walk.advance()?;
+        Ok(walk)
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        self.next = self.scan.next().transpose()?.map(Standing::of);
+        Ok(())
+    }
+
+    /// Passes on the pages of the next site; `None` past the last one. URLs without a host, and those whose
+    /// host has an empty label, are of no site.
+    pub(super) fn site(
+        &mut self,
+        each: &mut impl FnMut(&Standing) -> Result<()>,
+    ) -> Result<Option<Hosts>> {
+        loop {
+            let Some(next) = &self.next else {
+                ensure(self.ahead.is_empty(), "what was read ahead comes in its turn")?;
+                return Ok(None);
+            };
+            let key = next.host().to_vec();
+            let host = Address::of(&next.page.url).map(|address| address.host.into_owned());
+            let (Some(host), Some(_)) = (host, domain(&key)) else {
+                self.progress.pass(self.host(&key, &mut |_| Ok(()))?);
+                continue;
+            };
+            if without_www(&host).is_some() {
+                let site = key.strip_suffix(WWW).or_bug("a host that begins with www. ends so")?;
+                let site = site.to_vec();
+                if self.ahead.pop_if(|host| *host == site).is_some() {
+                    self.host(&key, &mut |_| Ok(()))?;
+                    continue;
+                }
+                self.progress.pass(self.host(&key, each)?);
+                return Ok(Some(Hosts { keys: vec![key], site }));
+            }
+            self.progress.pass(self.host(&key, each)?);
+            let mut keys = vec![key.clone()];
+            if takes_www(&host) {
+                let www = [&key, WWW].concat();
+                let read = self.host_below(&key, &www, each)?;
+                self.progress.pass(read);
+                keys.extend((read > 0).then_some(www));
+            }
+            return Ok(Some(Hosts { keys, site: key }));
+        }
+    }
+
+    /// Passes on the pages of the host that the scan stands at, which has this key; how many they are.
+    fn host(&mut self, key: &[u8], each: &mut impl FnMut(&Standing) -> Result<()>) -> Result<u64> {
+        let mut count = 0;
+        while let Some(next) = self.next.as_ref().filter(|next| next.host() == key) {
+            self.progress.check()?;
+            each(next)?;
+            count += 1;
+            self.advance()?;
+        }
+        Ok(count)
+    }
+
+    /// Passes on the pages of a `www.` after those of its site, wherever they stand; how many they are.
+    fn host_below(
+        &mut self,
+        site: &[u8],
+        www: &[u8],
+        each: &mut impl FnMut(&Standing) -> Result<()>,
+    ) -> Result<u64> {
+        let Some(next) = &self.next else { return Ok(0) };
+        if next.host() == www {
+            return self.host(www, each);
+        }
+        let stand_between =
+            next.host().starts_with(&[site, &[LABEL]].concat()) && next.host() < www;
+        let domain = domain(www).or_bug("a host has labels with and without www.")?;
+        // Under a longer prefix there is the one host alone.
+        if !stand_between || self.under.is_some_and(|under| !under.covers(&domain)) {
+            return Ok(0);
+        }
+        let count = pages_of(self.snapshot, &domain, www, self.progress, each)?;
+        if count > 0 {
+            self.ahead.push(site.to_vec());
+        }
+        Ok(count)
+    }
+
+    /// Passes on the pages of a site once more.
+    pub(super) fn again(
+        &self,
+        hosts: &Hosts,
+        each: &mut impl FnMut(&Standing) -> Result<()>,
+    ) -> Result<()> {
+        for key in &hosts.keys {
+            let domain = domain(key).or_bug("the hosts of a site have labels")?;
+            let within = self.under.filter(|under| !under.covers(&domain)).unwrap_or(&domain);
+            pages_of(self.snapshot, within, key, self.progress, each)?;
+        }
+        Ok(())
+    }
+}
+
+/// Passes on the pages under a prefix up to the last one of a host; how many they are.
+fn pages_of(
+    snapshot: &Snapshot,
+    under: &Prefix,
+    key: &[u8],
+    progress: &Progress,
+    each: &mut impl FnMut(&Standing) -> Result<()>,
+) -> Result<u64> {
+    let mut count = 0;
+    for page in snapshot.scan(Some(under)) {
+        progress.check()?;
+        let standing = Standing::of(page?);
+        if standing.host() != key {
+            break;
+        }
+        each(&standing)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// A host and all below it, whose pages come first; `None` of a host that is none.
+fn domain(key: &[u8]) -> Option<Prefix> {
+    Prefix::from_bytes(&[key, &[END]].concat())
+}
