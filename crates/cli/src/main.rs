@@ -5,6 +5,7 @@
 //! Reading verbs open the store without ever writing to it, also beside a writer.
 
 mod advice;
+mod aliases;
 mod asked;
 mod backup;
 mod beside;
@@ -101,6 +102,7 @@ enum Verb {
     Near(near::Near),
     Pairs(pairs::Pairs),
     Cluster(Box<cluster::Cluster>),
+    Aliases(aliases::Aliases),
     History(history::History),
     Scan(scan::Scan),
     Inspect(inspect::Inspect),
@@ -140,6 +142,7 @@ fn main() -> ExitCode {
         Verb::Near(verb) => verb.run(&cli.common, output),
         Verb::Pairs(verb) => verb.run(&cli.common, output),
         Verb::Cluster(verb) => verb.run(&cli.common, output),
+        Verb::Aliases(verb) => verb.run(&cli.common, output),
         Verb::History(verb) => verb.run(&cli.common, output),
         Verb::Scan(verb) => verb.run(&cli.common, output),
         Verb::Inspect(verb) => verb.run(&cli.common, output),

@@ -14,7 +14,7 @@ use super::json;
 use super::output::Output;
 use super::verify;
 use super::{
-    backup, cluster, compact, df, diff, due, epoch, evaluate, export, fingerprint, forget, history,
+    aliases, backup, cluster, compact, df, diff, due, epoch, evaluate, export, fingerprint, forget, history,
     ingest,
 };
 use super::{inspect, load, near, pairs, recrawl, repair, report, scan, simulate, stats, tail};
@@ -50,6 +50,7 @@ type Makes = fn(&mut SchemaGenerator) -> Of;
 
 /// What each verb prints, by its name.
 const VERBS: &[(&str, Makes)] = &[
+    ("aliases", of::<aliases::Line<'static>>),
     ("backup", of::<backup::Answer<'static>>),
     ("cluster", of::<cluster::Line<'static>>),
     ("compact", of::<compact::Answer>),

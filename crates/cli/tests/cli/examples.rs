@@ -51,6 +51,10 @@ fn pages() -> String {
     for (url, words) in [("https://docs.example.com/", "docs"), ("https://www.example.com/", "x")] {
         lines += &visit(url, 50, &json!({ "text": text(words, 150) }));
     }
+    for (page, visitor) in (0..12).flat_map(|page| [(page, ""), (page, "?sid=1")]) {
+        let url = format!("https://example.com/item/{page}{visitor}");
+        lines += &visit(&url, 50, &json!({ "text": text(&format!("item{page}x"), 100) }));
+    }
     lines += &visit("file:///home/x/notes", 50, &json!({ "text": text("notes", 100) }));
     for (page, fingerprint) in [("one", "0123456789abcdef"), ("two", "0123456789abcdee")] {
         let made = json!({"fingerprint": fingerprint, "epoch": "html/2 words2-sqrt/1"});

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod aliases;
 mod archive;
 mod ask;
 mod backup;

@@ -1,0 +1,80 @@
+//! `aliases`: what makes no difference in URLs.
+
+use super::*;
+
+/// Sites whose pages have several URLs: all of them near by the first rule of each, and by no other.
+fn sites() -> Place {
+    let mut lines = String::new();
+    let mut visit = |url: &str, content: u64, times: u64| {
+        for time in 0..times {
+            let fingerprint = format!("{:016x}", content.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let line = json!({"url": url, "t": time, "fingerprint": fingerprint, "epoch": "e"});
+            lines += &format!("{line}\n");
+        }
+    };
+    for page in 1..=20 {
+        visit(&format!("https://a.example/{page}"), page, 1);
+        visit(&format!("https://a.example/{page}?sid=\u{202e}7"), page, 2);
+        visit(&format!("https://a.example/{page}?page=2"), page + 100, 1);
+        // All but two.
+        visit(&format!("http://www.b.example/{page}"), page, 1);
+        visit(&format!("http://b.example/{page}"), page + if page > 2 { 0 } else { 50 }, 3);
+        visit(&format!("http://c.b.example/{page}"), page, 1);
+    }
+    Place::with(&lines)
+}
+
+#[test]
+fn what_makes_no_difference_is_listed_by_site() {
+    let place = sites();
+    let ran = place.run(&["aliases"]);
+    let expected = "\
+a.example: 60 pages
+  parameter sid  20 of 20 pairs are near, 100.0 %; spares 40 visits
+    https://a.example/1  https://a.example/1?sid=\\u{202e}7
+b.example: 40 pages
+  www without  18 of 20 pairs are near, 90.0 %; spares 20 visits
+";
+    // Which pair is the example is drawn by lot.
+    let shown = |out: &str| -> Vec<String> {
+        out.lines().filter(|line| !line.starts_with("    ")).map(str::to_owned).collect()
+    };
+    assert_eq!((ran.code, shown(&ran.out)), (0, shown(expected)), "{}", ran.out);
+    assert!(ran.out.contains("?sid=\\u{202e}7"), "{}", ran.out);
+    let said = "120 pages of 3 sites, within 3 bits: 2 rules for 2 sites, which would have spared 60 visits";
+    assert!(ran.err.contains(said), "{}", ran.err);
+}
+
+#[test]
+fn for_programs_each_site_has_its_rules_with_what_speaks_for_them() {
+    let place = sites();
+    let sites = place.run(&["aliases", "--all", "--json"]).objects();
+    let [a, b] = &sites[..] else { panic!("{sites:?}") };
+    assert_eq!(
+        (&a["site"], &a["pages"], &a["sampled"]),
+        (&json!("a.example"), &json!(60), &json!(1.0))
+    );
+    let [page, sid] = &a["rules"].as_array().unwrap()[..] else { panic!("{a}") };
+    assert_eq!((&page["alias"], &page["setting"]), (&json!("parameter"), &json!("page")));
+    assert_eq!(
+        (&page["holds"], &page["pairs"], &page["near_pairs"]),
+        (&json!(false), &json!(20), &json!(0))
+    );
+    assert_eq!(page["exceptions"].as_array().unwrap().len(), 3);
+    assert_eq!((&sid["holds"], &sid["near_share"]), (&json!(true), &json!(1.0)));
+    assert_eq!((&sid["visits_spared"], &sid["examples"][0]["distance"]), (&json!(40), &json!(0)));
+    let [www] = &b["rules"].as_array().unwrap()[..] else { panic!("{b}") };
+    assert_eq!((&www["alias"], &www["setting"]), (&json!("www"), &json!("without")));
+    assert_eq!(www["exceptions"].as_array().unwrap().len(), 2);
+    // Under a prefix, by another share, and within so many bits that all is near.
+    let rules = |args: &[&str]| {
+        let ran = place.run(&[&["aliases", "--json"], args].concat());
+        let rules = ran.objects().iter().map(|site| site["rules"].as_array().unwrap().len()).sum();
+        (ran.code, rules)
+    };
+    assert_eq!(rules(&["b.example"]), (0, 1));
+    assert_eq!(rules(&["b.example", "--share", "0.95"]), (1, 0));
+    assert_eq!(rules(&["www.b.example"]), (1, 0));
+    assert_eq!(rules(&["--pairs", "21"]), (1, 0));
+    assert_eq!(rules(&["-k", "64"]), (0, 3));
+}
