@@ -54,9 +54,14 @@ impl<'u> Address<'u> {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
+    /// The parameters, as they are written.
+    pub(super) fn written(&self) -> impl Iterator<Item = &str> {
+        self.query.iter().flat_map(|query| query.split('&'))
+    }
+
     /// The names of the parameters, as often as they stand there.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &str> {
-        self.query.iter().flat_map(|query| query.split('&')).map(parameter)
+        self.written().map(parameter)
     }
 }
 

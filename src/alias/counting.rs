@@ -2,8 +2,8 @@
 
 use super::address::Address;
 use super::examples::Examples;
-use super::groups::{Groups, Key};
-use super::names::Names;
+use super::groups::{Groups, Key, Member};
+use super::names::{Names, Taken};
 use super::query::AliasQuery;
 use super::site::{AliasCount, AliasSite};
 use super::spellings::Spellings;
@@ -63,11 +63,13 @@ impl Counting {
         let address = Address::of(&standing.page.url).or_bug("a page of a site has a host")?;
         self.spellings.add(&address);
         let visits = standing.page.visits;
-        let Counting { groups, names, url, key, .. } = self;
-        groups.add(&standing.key, fingerprint, visits)?;
-        let passed_over = names.changes(&address, |rule, changed| {
+        let Counting { groups, names, url, key, seed, .. } = self;
+        let bare = Member { fingerprint, visits, taken: Member::BARE };
+        groups.add(&standing.key, &bare)?;
+        let passed_over = names.changes(&address, |rule, changed, taken| {
             surt_of(changed, url, key);
-            groups.join((key.as_slice(), rule), fingerprint, visits)
+            let taken = hash_of(&taken, standing, *seed);
+            groups.join((key.as_slice(), rule), &Member { taken, ..bare })
         })?;
         self.passed_over += u64::from(passed_over);
         Ok(())
@@ -124,15 +126,26 @@ impl Counting {
             return Ok(());
         }
         let Counting { names, url, key, seed, k, .. } = self;
-        let page = (standing.page.url.as_str(), fingerprint, *k);
-        examples.look(Key::bare(&standing.key, *seed), page, |_| true);
-        let address = Address::of(page.0).or_bug("a page of a site has a host")?;
-        names.changes(&address, |rule, changed| {
+        let (url_of_page, visits) = (standing.page.url.as_str(), standing.page.visits);
+        let bare = Member { fingerprint, visits, taken: Member::BARE };
+        examples.look(Key::bare(&standing.key, *seed), (url_of_page, &bare, *k), |_| true);
+        let address = Address::of(url_of_page).or_bug("a page of a site has a host")?;
+        names.changes(&address, |rule, changed, taken| {
             surt_of(changed, url, key);
+            let member = Member { taken: hash_of(&taken, standing, *seed), ..bare };
+            let page = (url_of_page, &member, *k);
             examples.look(Key::bare(key, *seed), page, |of| of == rule);
             Ok::<(), Bug>(())
         })?;
         Ok(())
+    }
+}
+
+/// What is taken from a page, by a hash.
+fn hash_of(taken: &Taken, standing: &Standing, seed: u64) -> u64 {
+    match taken {
+        Taken::All => Member::taken(&standing.page.url, seed),
+        Taken::Text(text) => Member::taken(text, seed),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::groups::Key;
+use super::groups::{Key, Member};
 use super::names::Number;
 use super::site::{AliasPair, AliasSite};
 use crate::bug::{Bug, OrBug};
@@ -23,7 +23,7 @@ struct Sought {
     /// Whether the pair is to be near.
     near: bool,
     /// The first page, once it has come.
-    first: Option<(String, u64)>,
+    first: Option<(String, Member)>,
     pair: Option<AliasPair>,
 }
 
@@ -45,17 +45,18 @@ impl Examples {
     pub(super) fn look(
         &mut self,
         bare: Key,
-        (url, fingerprint, k): (&str, u64, u32),
+        (url, page, k): (&str, &Member, u32),
         is_of: impl Fn(Number) -> bool,
     ) {
         let sought = self.sought.get_mut(&bare).into_iter().flatten();
         for Sought { near, first, pair, .. } in sought.filter(|sought| is_of(sought.rule)) {
             let Some((first, of_first)) = first else {
-                *first = Some((url.to_owned(), fingerprint));
+                *first = Some((url.to_owned(), *page));
                 continue;
             };
-            let distance = (*of_first ^ fingerprint).count_ones();
-            if pair.is_none() && (distance <= k) == *near {
+            let distance = (of_first.fingerprint ^ page.fingerprint).count_ones();
+            let is_pair = of_first.taken != page.taken;
+            if pair.is_none() && is_pair && (distance <= k) == *near {
                 let (first, other) = (first.clone(), url.to_owned());
                 *pair = Some(AliasPair { first, other, distance });
             }

@@ -2,7 +2,8 @@
 //!
 //! A group has the first page in the order in which they come, with which each further one is a pair. So
 //! all pages that differ in a parameter alone cost one group, however many they are, and are told of in
-//! as many pairs as there are pages to spare.
+//! as many pairs as there are pages to spare. A page from which a rule takes what it takes from the first is
+//! no pair: it is another page by some other difference, such as the place where a parameter stands.
 //!
 //! A page that a rule leaves as it is has a group of its own for no rule, its *bare* one, where each rule
 //! looks for it. It may come after the page that a rule makes it of; then it joins in the end.
@@ -12,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 
 use super::names::Number;
 use crate::bug::{Bug, ensure};
@@ -23,7 +24,7 @@ const BARE: Number = 0;
 /// Bytes of a group in a table, which has room for one in eight more.
 const GROUP_BYTES: usize = size_of::<(Key, Group)>() + 1;
 
-const _: () = assert!(GROUP_BYTES == 49);
+const _: () = assert!(GROUP_BYTES == 57);
 
 /// The fewest groups that there is room for. One URL has a group for each rule at most.
 const GROUPS_MIN: usize = 1 << 12;
@@ -36,11 +37,32 @@ pub(super) struct Key {
     low: u64,
 }
 
+/// A page of a group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub(super) fingerprint: u64,
+    pub(super) visits: u64,
+    /// What the rule takes from its URL, by a hash; [`Member::BARE`] if that is nothing.
+    pub(super) taken: u64,
+}
+
+impl Member {
+    /// Nothing is taken.
+    pub(super) const BARE: u64 = 0;
+
+    /// The hash of what is taken, which is not nothing.
+    pub(super) fn taken(taken: &str, seed: u64) -> u64 {
+        xxh3_64_with_seed(taken.as_bytes(), seed) | 1
+    }
+}
+
 /// What is known of a group.
 #[derive(Clone, Debug)]
 struct Group {
     /// The fingerprint of its first page.
     first: u64,
+    /// What was taken from that.
+    taken: u64,
     /// Visits to the others; of a bare page to itself.
     visits: u64,
     /// The others.
@@ -93,14 +115,22 @@ impl Key {
 }
 
 impl Group {
-    fn of(first: u64, rule: Number) -> Group {
-        Group { first, visits: 0, pairs: 0, near: 0, rule, has_bare: false }
+    fn of(first: &Member, rule: Number) -> Group {
+        let Member { fingerprint, taken, .. } = *first;
+        Group { first: fingerprint, taken, visits: 0, pairs: 0, near: 0, rule, has_bare: false }
     }
 
-    fn join(&mut self, fingerprint: u64, visits: u64, k: u32) {
-        self.pairs += 1;
-        self.near += u32::from((self.first ^ fingerprint).count_ones() <= k);
-        self.visits += visits;
+    fn join(&mut self, member: &Member, k: u32) {
+        if member.taken != self.taken {
+            self.pairs += 1;
+            self.near += u32::from((self.first ^ member.fingerprint).count_ones() <= k);
+            self.visits += member.visits;
+        }
+    }
+
+    /// The page of a bare group.
+    fn bare(&self) -> Member {
+        Member { fingerprint: self.first, visits: self.visits, taken: Member::BARE }
     }
 }
 
@@ -123,10 +153,10 @@ impl Groups {
     }
 
     /// Adds a page by its own URL, of which none was added yet.
-    pub(super) fn add(&mut self, surt: &[u8], fingerprint: u64, visits: u64) -> Result<(), Bug> {
+    pub(super) fn add(&mut self, surt: &[u8], page: &Member) -> Result<(), Bug> {
         let key = Key::bare(surt, self.seed);
         if self.is_kept(key) {
-            let group = Group { visits, ..Group::of(fingerprint, BARE) };
+            let group = Group { visits: page.visits, ..Group::of(page, BARE) };
             ensure(self.groups.insert(key, group).is_none(), "a page is added once")?;
             self.make_room()?;
         }
@@ -137,21 +167,20 @@ impl Groups {
     pub(super) fn join(
         &mut self,
         (surt, rule): (&[u8], Number),
-        fingerprint: u64,
-        visits: u64,
+        member: &Member,
     ) -> Result<(), Bug> {
         let key = Key::bare(surt, self.seed).with(rule);
         if !self.is_kept(key) {
             return Ok(());
         }
         if let Some(group) = self.groups.get_mut(&key) {
-            group.join(fingerprint, visits, self.k);
+            group.join(member, self.k);
             return Ok(());
         }
-        let mut group = Group::of(fingerprint, rule);
+        let mut group = Group::of(member, rule);
         if let Some(bare) = self.groups.get(&key.with(rule)) {
-            group = Group { has_bare: true, ..Group::of(bare.first, rule) };
-            group.join(fingerprint, visits, self.k);
+            group = Group { has_bare: true, ..Group::of(&bare.bare(), rule) };
+            group.join(member, self.k);
         }
         self.groups.insert(key, group);
         self.make_room()
@@ -180,7 +209,7 @@ impl Groups {
             if !group.has_bare
                 && let Some(bare) = self.groups.get(&key)
             {
-                group.join(bare.first, bare.visits, self.k);
+                group.join(&bare.bare(), self.k);
             }
             if group.pairs == 0 {
                 continue;
@@ -217,14 +246,15 @@ mod tests {
     fn a_page_that_comes_late_is_a_pair_as_one_that_comes_first() {
         for bare_first in [false, true] {
             let mut groups = Groups::new(1 << 20, 1, 7);
-            let bare = |groups: &mut Groups| groups.add(b"x", 0b11, 5).unwrap();
+            let of = |fingerprint, visits, taken| Member { fingerprint, visits, taken };
+            let bare = |groups: &mut Groups| groups.add(b"x", &of(0b11, 5, 0)).unwrap();
             if bare_first {
                 bare(&mut groups);
             }
-            groups.add(b"x?1", 0b10, 3).unwrap();
-            groups.join((b"x", 9), 0b10, 3).unwrap();
-            groups.add(b"x?2", 0b111, 2).unwrap();
-            groups.join((b"x", 9), 0b111, 2).unwrap();
+            groups.add(b"x?1", &of(0b10, 3, 0)).unwrap();
+            groups.join((b"x", 9), &of(0b10, 3, 1)).unwrap();
+            groups.add(b"x?2", &of(0b111, 2, 0)).unwrap();
+            groups.join((b"x", 9), &of(0b111, 2, 3)).unwrap();
             if !bare_first {
                 bare(&mut groups);
             }
@@ -243,9 +273,10 @@ mod tests {
         let most = groups.most;
         for page in 0..50_000_u64 {
             let bare = format!("{page}");
-            groups.add(bare.as_bytes(), page, 1).unwrap();
-            groups.add(format!("{page}?").as_bytes(), page, 1).unwrap();
-            groups.join((bare.as_bytes(), 3), page, 1).unwrap();
+            let of = |taken| Member { fingerprint: page, visits: 1, taken };
+            groups.add(bare.as_bytes(), &of(0)).unwrap();
+            groups.add(format!("{page}?").as_bytes(), &of(0)).unwrap();
+            groups.join((bare.as_bytes(), 3), &of(1)).unwrap();
             assert!(groups.groups.len() < most && groups.groups.capacity() <= most);
         }
         let sum = &groups.sums(3)[&3];
@@ -262,7 +293,8 @@ mod tests {
     fn one_group_of_a_million_pages_takes_the_room_of_one() {
         let mut groups = Groups::new(0, 0, 7);
         for page in 0..1_000_000_u64 {
-            groups.join((b"x", 15), page % 2, 1).unwrap();
+            let member = Member { fingerprint: page % 2, visits: 1, taken: 2 * page + 1 };
+            groups.join((b"x", 15), &member).unwrap();
         }
         assert_eq!((groups.share(), groups.groups.len()), (1.0, 1));
         let sum = &groups.sums(3)[&15];

@@ -33,6 +33,7 @@ use walk::Walk;
 pub use query::AliasQuery;
 pub use rule::{AliasRule, normalised};
 pub use site::{AliasCount, AliasPair, AliasSite, Aliases};
+pub use walk::site_of;
 
 impl Snapshot {
     /// Finds differences between URLs that make none, site by site: a site is a host with and without

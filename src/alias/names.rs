@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::address::Address;
+use super::address::{Address, parameter};
 use super::rule::{AliasRule, INDEX, family};
 
 /// The most parameters of a page of which it is tried whether they make a difference, each name once.
@@ -39,6 +39,15 @@ const _: () = assert!(
         && FIRST_PARAMETER as usize == FIRST_INDEX as usize + INDEX.len()
 );
 
+/// What a rule takes from a URL.
+#[derive(Debug)]
+pub(super) enum Taken {
+    /// What no other URL has of which it makes the same.
+    All,
+    /// This, and others may have it.
+    Text(String),
+}
+
 /// The names of parameters that a site has, in the order in which they came.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -59,23 +68,24 @@ impl Names {
         at(1).and_then(|at| FIXED.get(at).cloned())
     }
 
-    /// Passes on what each rule makes of a page, with the number of the rule, if that is another URL.
-    /// Whether a parameter was passed over, since there are too many.
+    /// Passes on what each rule makes of a page, with the number of the rule and what it takes from the
+    /// URL, if that is another URL. Whether a parameter was passed over, since there are too many.
     pub(super) fn changes<E>(
         &mut self,
         url: &Address<'_>,
-        mut each: impl FnMut(Number, &Address<'_>) -> Result<(), E>,
+        mut each: impl FnMut(Number, &Address<'_>, Taken) -> Result<(), E>,
     ) -> Result<bool, E> {
         for (number, rule) in (1..).zip(&FIXED) {
             if let Some(url) = rule.of(url) {
-                each(number, &url)?;
+                each(number, &url, Taken::All)?;
             }
         }
         let is_it = |(_, name): &(Number, &&str)| url.name().eq_ignore_ascii_case(name);
         if let Some((number, name)) = (FIRST_INDEX..).zip(&INDEX).find(is_it) {
             let rule = AliasRule::Index((*name).to_owned());
             if let Some(url) = rule.of(url) {
-                each(number, &url)?;
+                // However it is written.
+                each(number, &url, Taken::Text((*name).to_owned()))?;
             }
         }
         let (mut seen, mut passed_over) = (Vec::new(), false);
@@ -92,8 +102,10 @@ impl Names {
                 passed_over = true;
                 continue;
             };
-            if let Some(url) = AliasRule::Parameter(name.to_owned()).of(url) {
-                each(number, &url)?;
+            if let Some(changed) = AliasRule::Parameter(name.to_owned()).of(url) {
+                let taken = url.written().filter(|written| family(parameter(written)) == name);
+                let taken = taken.collect::<Vec<&str>>().join("&");
+                each(number, &changed, Taken::Text(taken))?;
             }
         }
         Ok(passed_over)

@@ -23,8 +23,9 @@ const UTM: &str = "utm_*";
 
 /// A rule that makes one URL of several: a difference between URLs that may make no difference.
 ///
-/// It is a map from URLs to URLs, and two pages are a pair of a rule if it makes their URLs one. In words
-/// and as [`kind`](AliasRule::kind) and [`value`](AliasRule::value) name them:
+/// It is a map from URLs to URLs, and two pages are a pair of a rule if it makes their URLs one, and takes
+/// something else from each: where a parameter stands makes them no pair of the rule for that. In words and
+/// as [`kind`](AliasRule::kind) and [`value`](AliasRule::value) name them:
 ///
 /// | kind | value | what it does |
 /// |---|---|---|
@@ -192,7 +193,7 @@ pub(super) fn family(name: &str) -> &str {
 }
 
 /// Whether a URL has the other scheme of the web, and no port that is not that scheme's.
-fn other_scheme(url: &Address<'_>, secure: bool) -> bool {
+pub(super) fn other_scheme(url: &Address<'_>, secure: bool) -> bool {
     let other = if secure { "http" } else { "https" };
     let (_, _, port) = split_host(url.port);
     url.scheme.eq_ignore_ascii_case(other) && (port.is_empty() || is_default_port(other, port))
@@ -218,14 +219,19 @@ pub(super) fn takes_www(host: &str) -> bool {
         && !is_address(name)
 }
 
+/// Whether a path has a slash at its end; `None` of one that no rule puts there or takes from it.
+pub(super) fn has_slash(path: &str) -> Option<bool> {
+    let bare = path.strip_suffix('/').unwrap_or(path);
+    let name = bare.rsplit('/').next().unwrap_or_default();
+    (!name.is_empty() && !name.contains('.')).then_some(bare.len() < path.len())
+}
+
 /// With or without a slash at the end of the path, if that is another URL.
 fn with_slash(url: Address<'_>, with: bool) -> Option<Address<'_>> {
-    let has = url.path.ends_with('/');
-    let bare = url.path.strip_suffix('/').unwrap_or(&url.path);
-    let name = bare.rsplit('/').next().unwrap_or_default();
-    if has == with || name.is_empty() || name.contains('.') {
+    if has_slash(&url.path)? == with {
         return None;
     }
+    let bare = url.path.strip_suffix('/').unwrap_or(&url.path);
     let path = if with { format!("{bare}/") } else { bare.to_owned() };
     Some(Address { path: path.into(), ..url })
 }

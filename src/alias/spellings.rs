@@ -1,7 +1,7 @@
 //! Which spelling more pages of a site have: the one that a rule with a direction is for.
 
 use super::address::Address;
-use super::rule::AliasRule;
+use super::rule::{AliasRule, has_slash, other_scheme, takes_www, without_www};
 
 /// How many pages have either spelling: that to which rules are counted, and the other.
 #[derive(Debug, Default)]
@@ -14,16 +14,15 @@ pub(super) struct Spellings {
 impl Spellings {
     /// Counts a page.
     pub(super) fn add(&mut self, url: &Address<'_>) {
-        let [scheme, www, slash] = [
-            [AliasRule::Scheme { secure: true }, AliasRule::Scheme { secure: false }],
-            [AliasRule::Www { with: false }, AliasRule::Www { with: true }],
-            [AliasRule::Slash { with: false }, AliasRule::Slash { with: true }],
+        let slash = has_slash(&url.path);
+        let all = [
+            (&mut self.scheme, other_scheme(url, false), other_scheme(url, true)),
+            (&mut self.www, takes_www(&url.host), without_www(&url.host).is_some()),
+            (&mut self.slash, slash == Some(false), slash == Some(true)),
         ];
-        let all = [(&mut self.scheme, scheme), (&mut self.www, www), (&mut self.slash, slash)];
-        for ([counted, other], [to_counted, to_other]) in all {
-            // What the other rule would change has the spelling of this one.
-            *counted += u64::from(to_other.of(url).is_some());
-            *other += u64::from(to_counted.of(url).is_some());
+        for ([counted, other], is_counted, is_other) in all {
+            *counted += u64::from(is_counted);
+            *other += u64::from(is_other);
         }
     }
 

@@ -186,6 +186,24 @@ fn pages_of(
     Ok(count)
 }
 
+/// The site that a URL is of, as an [`AliasSite`](super::AliasSite) names it: its host in lower case, and
+/// without `www.`. `None` without a host that can exist.
+///
+/// ```
+/// use simkeep::alias::site_of;
+/// assert_eq!(site_of("http://WWW.Example.com:8080/a").as_deref(), Some("example.com"));
+/// assert_eq!(site_of("https://docs.example.com/").as_deref(), Some("docs.example.com"));
+/// assert_eq!(site_of("urn:isbn:1"), None);
+/// ```
+pub fn site_of(url: &str) -> Option<String> {
+    let host = Address::of(url)?.host;
+    let mut key = Vec::new();
+    surt::host(url, &mut key);
+    domain(&key)?;
+    let site = if without_www(&host).is_some() { key.strip_suffix(WWW)? } else { &key };
+    Some(surt::host_name(site))
+}
+
 /// A host and all below it, whose pages come first; `None` of a host that is none.
 fn domain(key: &[u8]) -> Option<Prefix> {
     Prefix::from_bytes(&[key, &[END]].concat())
