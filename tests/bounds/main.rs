@@ -5,6 +5,8 @@
 
 mod clusters;
 #[cfg(not(narrow_hash))]
+mod aliases;
+#[cfg(not(narrow_hash))]
 mod df;
 #[cfg(not(narrow_hash))]
 mod forget;

@@ -3,6 +3,7 @@
 #![cfg(test)]
 #![cfg(unix)]
 
+mod aliases;
 mod backup;
 mod bad_input;
 mod bulk;

@@ -1,0 +1,86 @@
+//! What finding aliases may take: memory for one site, however large, and time for pages whose URLs a
+//! stranger made.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use simkeep::alias::{AliasQuery, AliasRule, AliasSite, Aliases};
+use simkeep::load::LoadOptions;
+use simkeep::{Epoch, Observation, Progress, Result, Store};
+
+use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::{choice, small};
+
+/// A store in files with these pages, each with a fingerprint by a number.
+fn loaded(pages: impl Iterator<Item = (String, u64)>) -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path().join("store"), small()).unwrap();
+    let pages: Vec<(String, u64)> = pages.collect();
+    let epoch = Epoch::from_number(0);
+    let observations = pages.iter().map(|(url, content)| {
+        Result::Ok(Observation::content(url, 0, choice(*content)(u64::MAX), epoch))
+    });
+    store.load(observations, LoadOptions::default()).unwrap();
+    (dir, store)
+}
+
+fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
+    let (mut sites, view) = (Vec::new(), store.snapshot());
+    let told = view.aliases(asked, &Progress::default(), |site| {
+        sites.push(site);
+        ControlFlow::Continue(())
+    });
+    (told.unwrap(), sites)
+}
+
+/// Beside the table of a site: what a scan takes, names, examples.
+const BESIDE_BYTES: usize = 24 << 20;
+
+#[test]
+fn a_site_of_a_million_pages_takes_the_memory_that_it_may_and_is_sampled() {
+    const PAGES: u64 = 500_000;
+    let _alone = alone();
+    let pages = (0..PAGES).flat_map(|page| {
+        let url = format!("https://large.example/some/path/of/page?id={page}");
+        [(format!("{url}&sid=1"), page), (url, page)]
+    });
+    let (_dir, store) = loaded(pages);
+    for (memory, halved) in [(512 << 20, false), (64 << 20, true), (4 << 20, true)] {
+        let asked = AliasQuery::default().memory_bytes(memory);
+        let start = Instant::now();
+        let ((told, sites), most) = most_taken(|| found(&store, &asked));
+        println!("{memory} allowed, {most} taken, {:?}", start.elapsed());
+        assert!(most < memory + BESIDE_BYTES, "{most} of {memory}");
+        assert_eq!((told.pages, told.sampled), (2 * PAGES, u64::from(halved)));
+        let [site] = &sites[..] else { panic!("{sites:?}") };
+        // What `id` tells apart is not one.
+        let [sid] = &site.rules[..] else { panic!("{site:?}") };
+        assert_eq!(sid.rule, AliasRule::Parameter("sid".to_owned()));
+        assert_eq!((sid.near, site.sampled < 1.0), (sid.pairs, halved));
+        let all = sid.pairs as f64 / site.sampled;
+        assert!((all / PAGES as f64 - 1.0).abs() < 0.1, "{all}");
+    }
+}
+
+/// URLs as long as they may be, with as many parameters as fit, all of other names.
+#[test]
+fn urls_of_a_thousand_parameters_take_little_more_time_than_their_bytes() {
+    const PAGES: u64 = 4000;
+    let _alone = alone();
+    let pages = (0..PAGES).map(|page| {
+        let parameters: Vec<String> =
+            (0..1000).map(|n| format!("{:06x}", choice(page * 1000 + n)(1 << 24))).collect();
+        let url = format!("https://hostile.example/{page:04}?{}", parameters.join("&"));
+        assert!(url.len() < 8192);
+        (url, page)
+    });
+    let (_dir, store) = loaded(pages);
+    let asked = AliasQuery::default().all(true).memory_bytes(16 << 20);
+    let start = Instant::now();
+    let ((told, sites), most) = most_taken(|| found(&store, &asked));
+    println!("{most} taken, {:?} for {PAGES} pages", start.elapsed());
+    assert!(most < (16 << 20) + BESIDE_BYTES, "{most}");
+    // Some 100 to 300 µs each.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert_eq!((told.pages, sites.len()), (PAGES, 0));
+}
