@@ -2,14 +2,16 @@
 //!
 //! A group has the first page in the order in which they come, with which each further one is a pair. So
 //! all pages that differ in a parameter alone cost one group, however many they are, and are told of in
-//! as many pairs as there are pages to spare. A page from which a rule takes what it takes from the first is
-//! no pair: it is another page by some other difference, such as the place where a parameter stands.
+//! as many pairs as there are pages to spare. A page from which a rule takes what it takes from the
+//! first is no pair: it is another page by some other difference, such as the place where a parameter
+//! stands.
 //!
-//! A page that a rule leaves as it is has a group of its own for no rule, its *bare* one, where each rule
-//! looks for it. It may come after the page that a rule makes it of; then it joins in the end.
+//! A page that a rule leaves as it is has a group of its own for no rule, its *bare* one, where each
+//! rule looks for it. It may come after the page that a rule makes it of; then it joins in the end.
 //!
-//! If there are too many groups, those are kept whose URLs have hashes in a lower half, and again. So the
-//! groups that are left are a sample drawn by the hash of what the rules make of URLs, and each is whole.
+//! If there are too many groups, those are kept whose URLs have hashes in a lower half, and again. So
+//! the groups that are left are a sample drawn by the hash of what the rules make of URLs, and each is
+//! whole.
 
 use std::collections::HashMap;
 

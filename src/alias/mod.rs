@@ -1,10 +1,10 @@
 //! Differences between URLs that make none: which rules hold for which site, as its pages tell.
 //!
 //! Of many pages there are several URLs: with `http` and `https`, with and without `www.`, with a number
-//! for each visitor. A crawler that knows so for a site visits each page once. An [`AliasRule`] is a map from
-//! URLs to URLs. [`Snapshot::aliases`] finds, for each site and each rule, the pages that are known under
-//! several URLs which the rule makes one, and counts those whose fingerprints are near each other. Where
-//! nearly all are, the rule holds, and [`normalised`] applies it.
+//! for each visitor. A crawler that knows so for a site visits each page once. An [`AliasRule`] is a map
+//! from URLs to URLs. [`Snapshot::aliases`] finds, for each site and each rule, the pages that are known
+//! under several URLs which the rule makes one, and counts those whose fingerprints are near each other.
+//! Where nearly all are, the rule holds, and [`normalised`] applies it.
 //!
 //! This room reads the rooms below it, and none of them reads it. It is a scan, and tables of one site.
 
@@ -37,24 +37,24 @@ pub use walk::site_of;
 
 impl Snapshot {
     /// Finds differences between URLs that make none, site by site: a site is a host with and without
-    /// `www.`. `sink` is called with each site that has a rule to be told of, in SURT order; if it breaks, that
-    /// is the end. The answer says what was looked at until then.
+    /// `www.`. `sink` is called with each site that has a rule to be told of, in SURT order; if it
+    /// breaks, that is the end. The answer says what was looked at until then.
     ///
-    /// Of all pages that a [rule](AliasRule) makes one URL, that itself included, each but the first in SURT
-    /// order is a pair with the first one. (Pages without `www.` come before those with it.) A rule holds
-    /// for a site if it has as many [pairs](AliasQuery::pairs) as are asked for, and such a
-    /// [share](AliasQuery::share) of them is near. Pages take part that have content in force with a
-    /// fingerprint in the epoch; of those whose URLs differ in nothing that SURT order heeds, such as a
-    /// default port, the first one.
+    /// Of all pages that a [rule](AliasRule) makes one URL, that itself included, each but the first in
+    /// SURT order is a pair with the first one, unless the rule takes the same from both. (Pages without
+    /// `www.` come before those with it.) A rule holds for a site if it has as many
+    /// [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of them is
+    /// near. Pages take part that have content in force with a fingerprint in the epoch; of those whose
+    /// URLs differ in nothing that SURT order heeds, such as a default port, the first one.
     ///
     /// It is a function of the snapshot and of what is asked: the same pages give the same answer,
-    /// however they are stored. Of a site beyond the memory it is drawn by the hash of the URLs that rules
-    /// make, which the store seeds; [`AliasSite::sampled`] says so.
+    /// however they are stored. Of a site beyond the memory it is drawn by the hash of the URLs that
+    /// rules make, which the store seeds; [`AliasSite::sampled`] says so.
     ///
     /// Costs a [scan](Snapshot::scan) of all pages and up to some microseconds for each, and for sites
     /// with rules the reading of their pages once more, for examples. Takes the memory of
-    /// [`memory_bytes`](AliasQuery::memory_bytes) for one site at a time, some 50 to 150 bytes a page, and
-    /// at most 16 MiB for names of parameters and examples. The progress counts pages.
+    /// [`memory_bytes`](AliasQuery::memory_bytes) for one site at a time, some 100 to 250 bytes a page,
+    /// and at most 16 MiB for names of parameters and examples. The progress counts pages.
     ///
     /// ```
     /// use std::ops::ControlFlow;

@@ -14,8 +14,8 @@ const NAMES_MAX: usize = 1 << 10;
 /// The longest name of a parameter that is looked at, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// A rule of a site: its place in [`FIXED`], then in [`INDEX`], then among the names of parameters; from 1
-/// on.
+/// A rule of a site: its place in [`FIXED`], then in [`INDEX`], then among the names of parameters; from
+/// 1 on.
 pub(super) type Number = u16;
 
 /// Rules that are the same for all sites. Of those with a direction this is the one that is counted.

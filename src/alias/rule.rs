@@ -23,20 +23,23 @@ const UTM: &str = "utm_*";
 
 /// A rule that makes one URL of several: a difference between URLs that may make no difference.
 ///
-/// It is a map from URLs to URLs, and two pages are a pair of a rule if it makes their URLs one, and takes
-/// something else from each: where a parameter stands makes them no pair of the rule for that. In words and
-/// as [`kind`](AliasRule::kind) and [`value`](AliasRule::value) name them:
+/// It is a map from URLs to URLs, and two pages are a pair of a rule if it makes their URLs one, and
+/// takes something else from each: where a parameter stands makes them no pair of the rule for that. In
+/// words and as [`kind`](AliasRule::kind) and [`value`](AliasRule::value) name them:
 ///
 /// | kind | value | what it does |
 /// |---|---|---|
-/// | `scheme` | `https` or `http` | makes the one scheme of the other, where no port is named that is not that scheme's |
-/// | `www` | `without` or `with` | takes `www.` from the host, or puts it there; not before an address, nor before a name without a dot |
+/// | `scheme` | `https` or `http` | makes one scheme of the other, if no other port is named |
+/// | `www` | `without` or `with` | takes `www.` from the host, or puts it there |
 /// | `fragment` | | takes the fragment with its `#` |
-/// | `parameter` | its name | takes all parameters of this name from the query; `utm_*` are all that begin with `utm_` |
-/// | `order` | | puts the parameters in order of their names by bytes; those of one name stay in theirs |
+/// | `parameter` | its name | takes all parameters of this name; of `utm_*` all that begin so |
+/// | `order` | | puts parameters in order of their names; those of one name stay |
 /// | `index` | a name | takes the last name of the path if it is this one, in upper or lower case |
-/// | `slash` | `without` or `with` | takes the slash at the end of the path, or puts it there; not of `/`, and not behind a name with a dot |
+/// | `slash` | `without` or `with` | takes the slash at the end of the path, or puts it there |
 /// | `case` | | makes ASCII letters of the path lower case |
+///
+/// No `www.` stands before an address, nor before a name without a dot, and no slash behind a name with
+/// a dot; that of `/` stays. Names are compared by bytes.
 ///
 /// ```
 /// use simkeep::alias::AliasRule;

@@ -10,11 +10,11 @@ pub struct AliasSite {
     pub site: String,
     /// Its pages that took part.
     pub pages: u64,
-    /// What share of the URLs that rules make was looked at: 1, unless the site was beyond the memory. All
-    /// that is counted of its rules is of these.
+    /// What share of the URLs that rules make was looked at: 1, unless the site was beyond the memory.
+    /// All that is counted of its rules is of these.
     pub sampled: f64,
-    /// Pages with so many parameters, or in a site with so many names of them, that some were passed over:
-    /// more than 32 on a page, 1,024 names in a site, or 64 bytes in a name.
+    /// Pages with so many parameters, or in a site with so many names of them, that some were passed
+    /// over: more than 32 on a page, 1,024 names in a site, or 64 bytes in a name.
     pub passed_over: u64,
     /// The rules, in the order in which they are to be [applied](super::normalised): none twice.
     pub rules: Vec<AliasCount>,
@@ -28,8 +28,9 @@ pub struct AliasCount {
     pub rule: AliasRule,
     /// Whether it holds, by [`share`](super::AliasQuery::share) and [`pairs`](super::AliasQuery::pairs).
     pub holds: bool,
-    /// Pages that it makes one with a page that stands before them in SURT order (the first of the group;
-    /// pages without `www.` come before those with it): as many would be spared.
+    /// Pages that it makes one with a page that stands before them in SURT order (the first of the
+    /// group; pages without `www.` come before those with it), and takes something else from: as many
+    /// would be spared.
     pub pairs: u64,
     /// Those of them that are near that page.
     pub near: u64,

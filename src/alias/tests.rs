@@ -18,7 +18,7 @@ fn store() -> Store {
 }
 
 fn observe(store: &Store, url: &str, fingerprint: Option<u64>, visits: u64) {
-    for time in 0..visits as i64 {
+    for time in 0..i64::try_from(visits).unwrap() {
         let epoch = store.near_epoch();
         let seen = match fingerprint {
             Some(fingerprint) => Observation::content(url, time, fingerprint, epoch),
@@ -183,7 +183,7 @@ proptest! {
 
     #[test]
     fn rules_are_counted_as_by_comparing_all_pages(
-        pages in prop::collection::btree_map(urls(), (0..6_u64, 1..4_u64, any::<bool>()), 0..80),
+        pages in prop::collection::btree_map(urls(), (0..6_usize, 1..4_u64, any::<bool>()), 0..80),
         sealed in 0..80_usize,
         under in prop::option::of(prop::sample::select(UNDER)),
     ) {
@@ -196,7 +196,7 @@ proptest! {
                 store.seal().unwrap();
             }
             // 0 to 3 are near each other in steps of one bit; 4 is gone, 5 is too short to tell.
-            let fingerprint = [0, 1, 3, 0xff00][content as usize % 4];
+            let fingerprint = [0, 1, 3, 0xff00][content % 4];
             let is_under = prefix.as_ref().is_none_or(|prefix| prefix.contains(&surt::key_of(&url)));
             match content {
                 4 => observe(&store, &url, None, visits),

@@ -41,8 +41,8 @@ pub(super) struct Walk<'s> {
     scan: Scan,
     /// The page that comes next.
     next: Option<Standing>,
-    /// Hosts whose `www.` was read ahead of its turn. Each is a domain that the one before it is above, so
-    /// there are no more than a host has labels.
+    /// Hosts whose `www.` was read ahead of its turn. Each is a domain that the one before it is above,
+    /// so there are no more than a host has labels.
     ahead: Vec<Vec<u8>>,
 }
 
@@ -74,8 +74,8 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Passes on the pages of the next site; `None` past the last one. URLs without a host, and those whose
-    /// host has an empty label, are of no site.
+    /// Passes on the pages of the next site; `None` past the last one. URLs without a host, and those
+    /// whose host has an empty label, are of no site.
     pub(super) fn site(
         &mut self,
         each: &mut impl FnMut(&Standing) -> Result<()>,
@@ -186,8 +186,8 @@ fn pages_of(
     Ok(count)
 }
 
-/// The site that a URL is of, as an [`AliasSite`](super::AliasSite) names it: its host in lower case, and
-/// without `www.`. `None` without a host that can exist.
+/// The site that a URL is of, as an [`AliasSite`](super::AliasSite) names it: its host in lower case,
+/// and without `www.`. `None` without a host that can exist.
 ///
 /// ```
 /// use simkeep::alias::site_of;

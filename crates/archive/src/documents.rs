@@ -17,8 +17,8 @@ pub struct Named {
     pub document: Document,
 }
 
-/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes. Of what is
-/// no file, such as a pipe, lines are handed over as they come.
+/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes. Of what
+/// is no file, such as a pipe, lines are handed over as they come.
 ///
 /// # Errors
 ///

@@ -39,16 +39,18 @@ Tried are, in the order in which they are to be applied:
   slash      a slash at the end of a path whose last name has no dot
   case       upper and lower case of the path
 
-Of all known pages that a rule makes one URL, each but the first is a pair with the first. A rule holds for
-a site if it has --pairs pairs there and --share of them are near: within -k bits. Pages without content, or
-whose content has no fingerprint, take no part. Of a page with more than 32 parameters, and a site with more
-than 1,024 names of them, some are passed over. A site whose pages --memory does not hold is sampled by the
-hash of its URLs as rules make them. Both is said.
+Of all known pages that a rule makes one URL, each but the first is a pair with the first, unless it
+differs from that in nothing that the rule takes, such as in the place of a parameter. A rule holds for a
+site if it has --pairs pairs there and --share of them are near: within -k bits. Pages without content,
+or whose content has no fingerprint, take no part. Of a page with more than 32 parameters, and a site with
+more than 1,024 names of them, some are passed over. A site whose pages --memory does not hold is sampled
+by the hash of its URLs as rules make them. Both is said.
 
-With --json, an object a site: \"site\", \"pages\", \"sampled\" (what share was looked at), \"pages_passed_over\"
-(with parameters that were) and \"rules\". A rule has its kind, \"alias\", and a \"setting\": the scheme, \"with\"
-or \"without\", or the name of a parameter or index page; whether it \"holds\", \"pairs\", \"near_pairs\",
-\"near_share\", \"visits_spared\", and \"examples\" and \"exceptions\": two URLs and a distance. A crawler applies
+With --json, an object a site: \"site\", \"pages\", \"sampled\" (what share was looked at),
+\"pages_passed_over\" (with parameters that were) and \"rules\". A rule has its kind, \"alias\", and a
+\"setting\": the scheme, \"with\" or \"without\", or the name of a parameter or index page; whether it
+\"holds\", \"pairs\", \"near_pairs\", \"near_share\", \"visits_spared\", and \"examples\" and
+\"exceptions\": two URLs and a distance. A crawler applies
 those that hold, in their order, to the URLs of that site: docs/guide.md shows how.
 
 Exits with 1 if no rule holds.")]
