@@ -117,6 +117,7 @@ mod layout;
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
+mod mirror;
 mod page;
 mod process;
 mod progress;
@@ -211,6 +212,14 @@ pub mod explain {
 /// pairs of a store come from [`Snapshot::all_pairs`] and [`Snapshot::page_pairs`].
 pub mod join {
     pub use crate::search::{Join, Pair, Source};
+}
+
+/// Sites that mirror each other.
+///
+/// [`Mirroring`](mirrors::Mirroring) is a question for [`Snapshot::mirrors`]: which hosts, or folders of
+/// them, have the same paths with pages near each other.
+pub mod mirrors {
+    pub use crate::mirror::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors};
 }
 
 /// Iterators over the pages, observations, stale pages, pages that are due, and differences of a

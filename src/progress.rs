@@ -69,7 +69,7 @@ pub enum Stage {
     Writing,
     /// Files are read and checked.
     Checking,
-    /// Fingerprints are joined with each other.
+    /// Fingerprints are joined with each other, or samples of sites.
     Joining,
     /// Pages are counted.
     Counting,
@@ -77,9 +77,11 @@ pub enum Stage {
     Copying,
     /// Fingerprints are put into clusters.
     Clustering,
+    /// Sites are compared with each other.
+    Comparing,
 }
 
-const STAGES: [Stage; 9] = [
+const STAGES: [Stage; 10] = [
     Stage::Waiting,
     Stage::Gathering,
     Stage::Merging,
@@ -89,6 +91,7 @@ const STAGES: [Stage; 9] = [
     Stage::Counting,
     Stage::Copying,
     Stage::Clustering,
+    Stage::Comparing,
 ];
 
 impl Progress {
@@ -118,8 +121,8 @@ impl Progress {
     }
 
     /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
-    /// that are checked or copied, fingerprints that are in clusters, and those of a join, each counted
-    /// once for every pass.
+    /// that are checked or copied, fingerprints that are in clusters, those of a join, each counted once for
+    /// every pass, pairs of sites.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.state.done.load(Ordering::Relaxed)
@@ -137,7 +140,7 @@ impl Progress {
         self.of().map(|of| self.done().min(of) as f64 / of as f64)
     }
 
-    /// What was found on the way: flaws of a check, pairs of a join.
+    /// What was found on the way: flaws of a check, pairs of a join, mirrors.
     #[must_use]
     pub fn found(&self) -> u64 {
         self.state.found.load(Ordering::Relaxed)

@@ -212,7 +212,7 @@ impl Head {
 
     /// The fingerprints that count, of the last [`HISTORY_WINDOW`] versions: what has one digest is one
     /// of them, whenever it was seen in which epoch.
-    pub(super) fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
+    pub(crate) fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
         let mut versions = ArrayVec::<(Option<Digest>, Option<i64>), HISTORY_WINDOW>::new();
         self.counted().take_while(move |v| {
             let digest = v.content.digest;

@@ -17,6 +17,7 @@ mod punycode;
 mod ranking;
 mod replay;
 mod ruling;
+pub(crate) mod site;
 mod state;
 pub(crate) mod surt;
 mod terms;

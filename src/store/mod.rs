@@ -75,7 +75,7 @@ pub(crate) use epochs::Epochs;
 pub(crate) use live_segment::LiveSegment;
 pub(crate) use lookup::Lookup;
 pub(crate) use memtable::{Effect, Inner, Logged, Memtable};
-pub(crate) use taken::{Taken, Taking};
+pub(crate) use taken::{Taken, TakenPages, TakenVersion, TakenVersions, Taking};
 
 pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, Original,

@@ -3,13 +3,15 @@
 use super::answer::Page;
 use super::component::{Changing, Known, PageIn, Standing, entries_across};
 use super::epochs::{Epochs, check_live};
-use super::first_seen::since;
+use super::first_seen::{first_seen, since};
 use super::lookup::Lookup;
 use super::scan::Scan;
 use super::snapshot::Snapshot;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::{Changes, Classes, Digest, Entry, Epoch, Head, Prefix, Weight};
+use crate::page::{
+    Changes, Classes, Content, Digest, Entry, Epoch, Head, Prefix, Weight, is_of_version,
+};
 
 /// Which pages are taken: those with a version in force that has a fingerprint of one epoch.
 #[derive(Clone, Debug)]
@@ -38,6 +40,25 @@ pub(crate) struct Taken {
     pub(crate) standing: Standing,
     /// All else of it, if that was asked for.
     pub(crate) page: Option<Page>,
+}
+
+/// A page that was taken, with its last versions.
+#[derive(Debug)]
+pub(crate) struct TakenVersions {
+    pub(crate) url: String,
+    /// When it was first visited, in milliseconds since 1970.
+    pub(crate) first: i64,
+    /// The version in force, then earlier ones that are still at hand, the last one first. No two have
+    /// the same fingerprint.
+    pub(crate) versions: Vec<TakenVersion>,
+}
+
+/// A version of a page that was taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TakenVersion {
+    pub(crate) fingerprint: u64,
+    /// When the page was first seen with it, in milliseconds since 1970.
+    pub(crate) since: i64,
 }
 
 /// The pages that are taken, in SURT order. It ends after an error.
@@ -73,7 +94,42 @@ impl Taking {
         self.take(|| Ok(url.to_owned()), || lookup.key(), parts, &view.epochs)
     }
 
-    /// What is taken of a page, of which components have these parts.
+    /// What is in force on a page of which components have these parts, if it is taken.
+    fn found<'k, 'v>(
+        &self,
+        key: impl Fn() -> &'k [u8],
+        parts: impl IntoIterator<Item = Result<PageIn<'v>>>,
+        entries: impl FnOnce() -> Result<Vec<Entry>>,
+    ) -> Result<Option<Found>> {
+        let mut known = Known::default();
+        known.take_in(key, parts)?;
+        let Some(head) = known.head else { return Ok(None) };
+        // Who may see a page is for now to say, whichever of its versions is taken.
+        let class = head.properties.class();
+        if self.classes.as_ref().is_some_and(|classes| !classes.have(class)) {
+            return Ok(None);
+        }
+        let Some(head) = self.head_then(head, entries)? else { return Ok(None) };
+        let in_force = head.in_force();
+        let of_epoch = in_force.iter().find(|content| content.epoch == self.epoch);
+        let Some((content, fingerprint)) = of_epoch.and_then(|c| Some((*c, c.compared()?))) else {
+            return Ok(None);
+        };
+        Ok(Some(Found { head, content, fingerprint, standing: known.standing }))
+    }
+
+    /// The entries that count of a page of which components have these parts.
+    fn entries<'k, 'v>(
+        &self,
+        key: impl Fn() -> &'k [u8],
+        parts: impl IntoIterator<Item = Result<PageIn<'v>>>,
+    ) -> Result<Vec<Entry>> {
+        let mut entries = entries_across(key, parts)?;
+        entries.retain(|entry| self.at.is_none_or(|at| entry.time() <= at));
+        Ok(entries)
+    }
+
+    /// What is taken of a page of which components have these parts.
     fn take<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>>(
         &self,
         url: impl FnOnce() -> Result<String>,
@@ -81,29 +137,13 @@ impl Taking {
         parts: impl Fn() -> I,
         epochs: &Epochs,
     ) -> Result<Option<Taken>> {
-        let mut known = Known::default();
-        known.take_in(&key, parts())?;
-        let Some(head) = known.head else { return Ok(None) };
-        // Who may see a page is for now to say, whichever of its versions is taken.
-        let class = head.properties.class();
-        if self.classes.as_ref().is_some_and(|classes| !classes.have(class)) {
-            return Ok(None);
-        }
-        let entries = || {
-            let mut entries = entries_across(&key, parts())?;
-            entries.retain(|entry| self.at.is_none_or(|at| entry.time() <= at));
-            Ok(entries)
-        };
-        let Some(head) = self.head_then(head, entries)? else { return Ok(None) };
-        let in_force = head.in_force();
-        let of_epoch = in_force.iter().find(|content| content.epoch == self.epoch);
-        let Some((content, fingerprint)) = of_epoch.and_then(|c| Some((c, c.compared()?))) else {
-            return Ok(None);
-        };
+        let entries = || self.entries(&key, parts());
+        let Some(found) = self.found(&key, parts(), entries)? else { return Ok(None) };
+        let Found { head, content, fingerprint, standing } = found;
         let url = url()?;
         let since = since(&head, entries)?;
         let (digest, weight) = (content.digest, head.properties.weight());
-        let standing = known.standing.or_bug("a page whose head is known stands somewhere")?;
+        let standing = standing.or_bug("a page whose head is known stands somewhere")?;
         let page = if self.whole {
             let changes = Changes::of(&entries()?, epochs);
             Some(Page::new(&url, &Changing { head, changes }, epochs))
@@ -131,6 +171,72 @@ impl Taking {
         let until = entries()?.into_iter().filter(|entry| entry.time() <= at);
         until.for_each(|entry| Head::absorb_into(&mut then, entry));
         Ok(then)
+    }
+}
+
+/// What is in force on a page that is taken.
+struct Found {
+    /// At the time that counts.
+    head: Head,
+    content: Content,
+    fingerprint: u64,
+    standing: Option<Standing>,
+}
+
+impl TakenPages {
+    /// What is in force on the page that a scan stands at, if it is taken.
+    fn found(taking: &Taking, scan: &Scan) -> Result<Option<Found>> {
+        taking.found(|| scan.key(), scan.parts(), || TakenPages::entries(taking, scan))
+    }
+
+    /// The entries that count of the page that a scan stands at.
+    fn entries(taking: &Taking, scan: &Scan) -> Result<Vec<Entry>> {
+        taking.entries(|| scan.key(), scan.parts())
+    }
+
+    /// What is compared of the next page that is taken, and nothing else of it: a third of the time of
+    /// all of it. Its [`key`](TakenPages::key) is at hand then.
+    pub(crate) fn next_fingerprint(&mut self) -> Option<Result<u64>> {
+        let TakenPages { taking, scan } = self;
+        scan.next_with(|scan| {
+            let found = TakenPages::found(taking, scan)?;
+            Ok(found.map(|found| found.fingerprint))
+        })
+    }
+
+    /// The next page that is taken, with its last versions. Reads its entries if it has several.
+    pub(crate) fn next_versions(&mut self) -> Option<Result<TakenVersions>> {
+        let TakenPages { taking, scan } = self;
+        scan.next_with(|scan| {
+            let found = TakenPages::found(taking, scan)?;
+            found.map(|found| TakenPages::versions(taking, scan, &found)).transpose()
+        })
+    }
+
+    fn versions(taking: &Taking, scan: &Scan, found: &Found) -> Result<TakenVersions> {
+        let Found { head, fingerprint, .. } = found;
+        let url = scan.url()?.to_owned();
+        let since = since(head, || TakenPages::entries(taking, scan))?;
+        let mut versions = vec![TakenVersion { fingerprint: *fingerprint, since }];
+        let mut entries = None;
+        for seen in head.remembered().filter(|seen| seen.content.epoch == taking.epoch) {
+            let fingerprint = seen.content.compared();
+            let is_new = |print: &u64| versions.iter().all(|v| v.fingerprint != *print);
+            let Some(fingerprint) = fingerprint.filter(is_new) else { continue };
+            let entries = match &entries {
+                Some(entries) => entries,
+                None => entries.insert(TakenPages::entries(taking, scan)?),
+            };
+            let is_it = |content: &Content| is_of_version(&[seen.content], content);
+            let since = first_seen(entries, is_it)?.max(head.first);
+            versions.push(TakenVersion { fingerprint, since });
+        }
+        Ok(TakenVersions { url, first: head.first, versions })
+    }
+
+    /// The SURT key of the page that was taken last.
+    pub(crate) fn key(&self) -> &[u8] {
+        self.scan.key()
     }
 }
 

@@ -1,0 +1,246 @@
+//! From samples to the pairs of sites that are worth comparing.
+//!
+//! Three sorts outside memory, each of what comes out of the one before: hashes with their sites; pairs
+//! of sites, one for each hash that both have; for each site those that it has most in common with. What
+//! comes out last are pairs in the order in which they are compared: folders after what they lie in.
+
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+
+use super::sample::{Drawn, Kind};
+use super::scratch::{Place, name};
+use super::sites::Sites;
+use crate::error::Result;
+use crate::layout::{Cursor, Put};
+use crate::progress::Progress;
+use crate::sort::{Packed, Sorted, Sorter};
+
+/// On how many sites a hash may be for all pairs of them to be linked by it.
+const SITES_PAIRED: usize = 64;
+
+/// How many hashes of one kind two sites must share to be compared.
+pub(super) const SHARED: u32 = 2;
+
+/// With how many others a site is compared at most, on its own account.
+const PER_SITE: u32 = 8;
+
+/// Two sites that share a hash, the one with the lower number first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Link {
+    sites: [u32; 2],
+    is_print: bool,
+}
+
+impl Packed for Link {
+    const BYTES: usize = 9;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        self.sites.iter().for_each(|site| out.put_u32(*site));
+        out.push(u8::from(self.is_print));
+    }
+
+    fn take(bytes: &[u8]) -> Option<Link> {
+        let mut cursor = Cursor::new(bytes);
+        let (sites, is_print) = ([cursor.u32()?, cursor.u32()?], cursor.u8()? != 0);
+        cursor.is_empty().then_some(Link { sites, is_print })
+    }
+
+    fn sort(items: &mut Vec<Link>) {
+        items.sort_unstable();
+    }
+}
+
+/// What a site has in common with another: first that with which it has most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Likeness {
+    site: u32,
+    shared: Reverse<u32>,
+    other: u32,
+}
+
+impl Packed for Likeness {
+    const BYTES: usize = 12;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_u32(self.site);
+        out.put_u32(self.shared.0);
+        out.put_u32(self.other);
+    }
+
+    fn take(bytes: &[u8]) -> Option<Likeness> {
+        let mut cursor = Cursor::new(bytes);
+        let (site, shared, other) = (cursor.u32()?, Reverse(cursor.u32()?), cursor.u32()?);
+        cursor.is_empty().then_some(Likeness { site, shared, other })
+    }
+
+    fn sort(items: &mut Vec<Likeness>) {
+        items.sort_unstable();
+    }
+}
+
+/// Two sites that are to be compared. What two folders lie in is compared before they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Candidate {
+    /// How deep the less deep of them lies.
+    deep: u8,
+    pub(super) sites: [u32; 2],
+}
+
+impl Packed for Candidate {
+    const BYTES: usize = 9;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(self.deep);
+        self.sites.iter().for_each(|site| out.put_u32(*site));
+    }
+
+    fn take(bytes: &[u8]) -> Option<Candidate> {
+        let mut cursor = Cursor::new(bytes);
+        let (deep, sites) = (cursor.u8()?, [cursor.u32()?, cursor.u32()?]);
+        cursor.is_empty().then_some(Candidate { deep, sites })
+    }
+
+    fn sort(items: &mut Vec<Candidate>) {
+        items.sort_unstable();
+    }
+}
+
+/// Where the sorts are done, and in how much memory each.
+pub(super) struct Sorting<'p> {
+    pub(super) place: &'p Place,
+    pub(super) memory_bytes: usize,
+}
+
+impl Sorting<'_> {
+    /// A sorter with a scratch file of its own.
+    pub(super) fn sorter<T: Packed>(&self, part: u32) -> Sorter<T> {
+        Sorter::new(self.place.disk(), name(part), self.memory_bytes)
+    }
+}
+
+/// The pairs that are to be compared, some of them twice, and how many those are.
+pub(super) fn candidates(
+    (drawn, sites): (Sorter<Drawn>, &Sites),
+    sorting: &Sorting<'_>,
+    progress: &Progress,
+) -> Result<(Sorted<Candidate>, u64)> {
+    let links = links(drawn, sorting.sorter(1), progress)?;
+    let alike = alike(links, sorting.sorter(2), progress)?;
+    nearest((alike, sites), sorting.sorter(3), progress)
+}
+
+/// Does something with all items.
+fn each<T: Packed>(
+    mut items: Sorted<T>,
+    progress: &Progress,
+    mut work: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    while let Some(item) = items.next()? {
+        work(item)?;
+        if let ControlFlow::Break(()) = progress.step(1) {
+            progress.check()?;
+        }
+    }
+    Ok(())
+}
+
+/// Links the sites that share a hash: all pairs, if it is on few. A path that is on more says nothing. A
+/// path with what it leads to that is on more links each site to the first one: so many that are alike
+/// are so many links, and not their square.
+fn links(
+    drawn: Sorter<Drawn>,
+    mut links: Sorter<Link>,
+    progress: &Progress,
+) -> Result<Sorted<Link>> {
+    let (mut hash, mut sites) = (None, Vec::with_capacity(SITES_PAIRED));
+    let mut beyond = 0_u64;
+    each(drawn.finish()?, progress, |drawn| {
+        if hash != Some(drawn.hash) {
+            pair_all(&mut links, hash, &mut sites, beyond)?;
+            (hash, beyond) = (Some(drawn.hash), 0);
+        }
+        let is_print = drawn.kind() == Kind::Print;
+        if sites.len() < SITES_PAIRED {
+            sites.push(drawn.site);
+            return Ok(());
+        }
+        beyond += 1;
+        match sites.first() {
+            Some(first) if is_print => links.push(Link { sites: [*first, drawn.site], is_print }),
+            _ => Ok(()),
+        }
+    })?;
+    pair_all(&mut links, hash, &mut sites, beyond)?;
+    links.finish()
+}
+
+/// Links the sites that have this hash, which are in order, if `beyond` these there are none.
+fn pair_all(
+    links: &mut Sorter<Link>,
+    hash: Option<u64>,
+    sites: &mut Vec<u32>,
+    beyond: u64,
+) -> Result<()> {
+    let kind = hash.map(|hash| Drawn { hash, site: 0 }.kind());
+    let is_print = kind == Some(Kind::Print);
+    let first = if beyond == 0 { sites.len() } else { usize::from(is_print) };
+    for (at, site) in sites.iter().enumerate().take(first) {
+        for other in sites.iter().skip(at + 1) {
+            links.push(Link { sites: [*site, *other], is_print })?;
+        }
+    }
+    sites.clear();
+    Ok(())
+}
+
+/// What sites have in common, of both sides, that share enough hashes.
+fn alike(
+    links: Sorted<Link>,
+    mut alike: Sorter<Likeness>,
+    progress: &Progress,
+) -> Result<Sorted<Likeness>> {
+    let mut of = None;
+    let mut shared = [0_u32; 2];
+    let mut take = |of: Option<[u32; 2]>, shared: [u32; 2]| {
+        let Some([site, other]) = of.filter(|_| shared.iter().any(|n| *n >= SHARED)) else {
+            return Ok(());
+        };
+        progress.find(1);
+        let shared = Reverse(shared.iter().sum());
+        alike.push(Likeness { site, shared, other })?;
+        alike.push(Likeness { site: other, shared, other: site })
+    };
+    each(links, progress, |link| {
+        if of != Some(link.sites) {
+            take(of, shared)?;
+            (of, shared) = (Some(link.sites), [0; 2]);
+        }
+        let [by_path, by_print] = &mut shared;
+        *if link.is_print { by_print } else { by_path } += 1;
+        Ok(())
+    })?;
+    take(of, shared)?;
+    alike.finish()
+}
+
+/// Of each site those that it has most in common with.
+fn nearest(
+    (alike, sites): (Sorted<Likeness>, &Sites),
+    mut candidates: Sorter<Candidate>,
+    progress: &Progress,
+) -> Result<(Sorted<Candidate>, u64)> {
+    let (mut of, mut taken, mut all) = (None, 0, 0);
+    each(alike, progress, |Likeness { site, other, .. }| {
+        if of != Some(site) {
+            (of, taken) = (Some(site), 0);
+        }
+        taken += 1;
+        if taken > PER_SITE {
+            return Ok(());
+        }
+        all += 1;
+        let deep = sites.deep(site)?.min(sites.deep(other)?);
+        candidates.push(Candidate { deep, sites: [site.min(other), site.max(other)] })
+    })?;
+    Ok((candidates.finish()?, all))
+}

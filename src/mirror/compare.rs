@@ -1,0 +1,225 @@
+//! Comparing two sites exactly: their pages, path by path, as two lists that are merged.
+
+use std::cmp::Ordering;
+
+use super::answer::{Mirror, MirrorExample, MirrorSite};
+use super::lot::Lot;
+use super::paths::Paths;
+use super::sample::path_hash;
+use super::sites::Listed;
+use super::versions::Nearest;
+use crate::bug::{OrBug, ensure};
+use crate::error::{Error, Result};
+use crate::page::Prefix;
+use crate::progress::Progress;
+use crate::store::{Snapshot, TakenVersions, Taking};
+
+/// How many pairs of pages are shown of two sites.
+const EXAMPLES: usize = 10;
+
+/// Of how many pages the lag of a site is told.
+const LAGS: usize = 1000;
+
+/// What decides about two sites, and where their pages are.
+pub(super) struct Comparing<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) taking: &'s Taking,
+    pub(super) k: u32,
+    /// Of how many paths the pages must be near, and what share that must be of all.
+    pub(super) paths_min: u64,
+    pub(super) share_min: f64,
+    pub(super) seed: u64,
+}
+
+/// The paths of one side that have not been passed.
+struct Side<'s> {
+    site: &'s Listed,
+    paths: Paths<TakenVersions>,
+    /// The address of the next path, and its page.
+    address: Vec<u8>,
+    page: Option<TakenVersions>,
+    passed: u64,
+}
+
+impl Side<'_> {
+    fn new<'s>(
+        comparing: &Comparing<'_>,
+        site: &'s Listed,
+        progress: &Progress,
+    ) -> Result<Side<'s>> {
+        let of_site = prefix(&site.key)?;
+        let Comparing { snapshot, taking, .. } = comparing;
+        // Of two prefixes that have pages in common one is under the other.
+        let under = match &taking.under {
+            Some(under) if of_site.covers(under) => under.clone(),
+            _ => of_site,
+        };
+        let taking = Taking { under: Some(under), ..(*taking).clone() };
+        let paths = Paths::new(taking.pages(snapshot));
+        let mut side = Side { site, paths, address: Vec::new(), page: None, passed: 0 };
+        side.advance(progress)?;
+        Ok(side)
+    }
+
+    fn advance(&mut self, progress: &Progress) -> Result<()> {
+        self.passed += u64::from(self.page.is_some());
+        self.page = self.paths.next(&mut self.address, || progress.check())?;
+        Ok(())
+    }
+
+    /// The path of the next page in the site; none past the last.
+    fn path(&self) -> Option<&[u8]> {
+        self.page.as_ref().and(self.address.get(self.site.key.len()..))
+    }
+}
+
+/// A site as a prefix.
+fn prefix(key: &[u8]) -> Result<Prefix> {
+    Ok(Prefix::from_bytes(key).or_bug("the key of a site is that of a prefix")?)
+}
+
+/// What was found of the paths that two sites have in common.
+struct Met {
+    common: u64,
+    near: u64,
+    /// Of those, on how many each side has an earlier version of the other.
+    outdated: [u64; 2],
+    /// On how many each side was first: of all that are near, and of those that are known to have changed.
+    first: [u64; 2],
+    first_to_change: [u64; 2],
+    /// How much later the second side was, of some that are known to have changed.
+    later: Lot<i64>,
+    examples: Lot<([String; 2], u32)>,
+}
+
+impl Met {
+    fn meet(&mut self, hash: u64, pages: [TakenVersions; 2], k: u32) -> Result<()> {
+        let [one, other] = &pages;
+        let nearest = Nearest::of([one, other]).or_bug("a page that is taken has a version")?;
+        let Nearest { distance, at, later, is_change } = nearest;
+        self.common += 1;
+        self.examples.offer(hash, || (pages.map(|page| page.url), distance));
+        if distance > k {
+            return Ok(());
+        }
+        self.near += 1;
+        let [of_one, of_other] = at;
+        // Who has in force what the other had earlier is behind.
+        self.outdated[1] += u64::from(of_one > 0);
+        self.outdated[0] += u64::from(of_other > 0);
+        let side = usize::from(later < 0);
+        let is_later = u64::from(later != 0);
+        self.first[side] += is_later;
+        if is_change {
+            self.first_to_change[side] += is_later;
+            self.later.offer(hash, || later);
+        }
+        Ok(())
+    }
+
+    /// Which side leads: that which was first on more of the paths that are known to have changed, or
+    /// else of all that are near, or else in SURT order.
+    fn leads(&self) -> usize {
+        let [change, all] = [self.first_to_change, self.first].map(|[one, other]| other.cmp(&one));
+        usize::from(change.then(all) == Ordering::Greater)
+    }
+
+    /// By how long the side lags that does not lead, in milliseconds: the median of the paths that are
+    /// known to have changed.
+    fn lag(&mut self, leads: usize) -> Option<i64> {
+        let later = std::mem::replace(&mut self.later, Lot::new(0)).drawn();
+        let sign = if leads == 0 { 1 } else { -1 };
+        let mut later: Vec<i64> = later.map(|(_, later)| sign * later).collect();
+        later.sort_unstable();
+        let middle = later.len().checked_sub(1)? / 2;
+        later.get(middle).map(|lag| (*lag).max(0))
+    }
+}
+
+impl Comparing<'_> {
+    /// Compares two sites, the first in SURT order first; none if they have too little in common to be
+    /// spoken of.
+    pub(super) fn compare(
+        &self,
+        sites: [&Listed; 2],
+        progress: &Progress,
+    ) -> Result<Option<Mirror>> {
+        let [one, other] = sites;
+        let (least, most) = (one.paths.min(other.paths), one.paths.max(other.paths));
+        // They cannot have more in common than the smaller one has.
+        if self.share(least, most) < self.partial_min() {
+            return Ok(None);
+        }
+        let mut met = Met {
+            common: 0,
+            near: 0,
+            outdated: [0; 2],
+            first: [0; 2],
+            first_to_change: [0; 2],
+            later: Lot::new(LAGS),
+            examples: Lot::new(EXAMPLES),
+        };
+        let (mut one, mut other) =
+            (Side::new(self, one, progress)?, Side::new(self, other, progress)?);
+        loop {
+            let order = match (one.path(), other.path()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(a), Some(b)) => a.cmp(b),
+            };
+            if order.is_eq() {
+                let hash = path_hash(one.path().unwrap_or_default(), self.seed);
+                let pages = one.page.take().zip(other.page.take());
+                let (a, b) = pages.or_bug("both sides stand at a path")?;
+                met.meet(hash, [a, b], self.k)?;
+                (one.passed, other.passed) = (one.passed + 1, other.passed + 1);
+            }
+            if order.is_le() {
+                one.advance(progress)?;
+            }
+            if order.is_ge() {
+                other.advance(progress)?;
+            }
+        }
+        for side in [&one, &other] {
+            ensure(side.passed == side.site.paths, "a site has the paths that were counted")?;
+        }
+        self.judge(sites, met)
+    }
+
+    /// What share of the paths of both sites so many are.
+    fn share(&self, near: u64, paths: u64) -> f64 {
+        near as f64 / paths as f64
+    }
+
+    /// From which share on two sites are spoken of.
+    fn partial_min(&self) -> f64 {
+        self.share_min / 4.0
+    }
+
+    fn judge(&self, sites: [&Listed; 2], mut met: Met) -> Result<Option<Mirror>> {
+        let [one, other] = sites;
+        let share = self.share(met.near, one.paths + other.paths - met.common);
+        if met.near < self.paths_min || share < self.partial_min() {
+            return Ok(None);
+        }
+        let leads = met.leads();
+        let lag = met.lag(leads);
+        let Met { common, near, outdated: [of_one, of_other], examples, .. } = met;
+        let site = |listed: &Listed, outdated| {
+            Ok::<_, Error>(MirrorSite { site: prefix(&listed.key)?, paths: listed.paths, outdated })
+        };
+        let mut sites = [site(one, of_one)?, site(other, of_other)?];
+        let examples = examples.drawn().map(|(_, (mut urls, distance))| {
+            urls.rotate_left(leads);
+            let [leader, follower] = urls;
+            MirrorExample { leader, follower, distance }
+        });
+        let examples = examples.collect();
+        sites.rotate_left(leads);
+        let [leader, follower] = sites;
+        let is_mirror = share >= self.share_min;
+        Ok(Some(Mirror { leader, follower, is_mirror, common, near, share, lag, examples }))
+    }
+}

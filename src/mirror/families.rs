@@ -1,0 +1,118 @@
+//! Which pairs of folders go without saying, because what they lie in was found to be alike.
+
+use std::collections::{HashMap, HashSet};
+
+use super::sample::path_hash;
+use crate::bug::Bug;
+use crate::page::site;
+
+/// The sites that were found to mirror each other, directly or by way of others, and the pairs of which
+/// only some paths are alike. Takes some 40 bytes for each.
+#[derive(Debug)]
+pub(super) struct Families {
+    seed: u64,
+    /// To another of its family, for each site that is in one; the last on this way to itself. Sites are
+    /// known by the hashes of their keys.
+    members: HashMap<u64, u64>,
+    partial: HashSet<[u64; 2]>,
+}
+
+impl Families {
+    pub(super) fn new(seed: u64) -> Families {
+        Families { seed, members: HashMap::new(), partial: HashSet::new() }
+    }
+
+    fn hash(&self, site: &[u8]) -> u64 {
+        path_hash(site, self.seed)
+    }
+
+    /// The member that stands for the family of a site; itself, if it is in none.
+    fn first(&mut self, site: u64) -> u64 {
+        let (mut first, mut at) = (site, site);
+        while let Some(next) = self.members.get(&first).filter(|next| **next != first) {
+            first = *next;
+        }
+        // The way is shorter the next time.
+        while let Some(next) = self.members.get_mut(&at).filter(|next| **next != first) {
+            at = std::mem::replace(next, first);
+        }
+        first
+    }
+
+    /// Two sites mirror each other, or some of their paths do.
+    pub(super) fn found(&mut self, sites: [&[u8]; 2], is_mirror: bool) {
+        let [one, other] = sites.map(|site| self.hash(site));
+        if !is_mirror {
+            self.partial.insert([one, other]);
+            return;
+        }
+        let (one, other) = (self.first(one), self.first(other));
+        self.members.insert(one, one);
+        self.members.insert(other, one);
+    }
+
+    /// Whether two folders have the same name, and what they lie in mirrors each other, or what that lies
+    /// in, and so on; with `partial` also if only some of its paths do.
+    pub(super) fn implied(&mut self, sites: [&[u8]; 2], partial: bool) -> Result<bool, Bug> {
+        let [mut one, mut other] = sites;
+        loop {
+            let (Some((above, name)), Some((other_above, other_name))) = (up(one), up(other))
+            else {
+                return Ok(false);
+            };
+            if name != other_name {
+                return Ok(false);
+            }
+            (one, other) = (above, other_above);
+            let [a, b] = [one, other].map(|site| self.hash(site));
+            let is_family = self.members.contains_key(&a) && self.first(a) == self.first(b);
+            if is_family || partial && self.partial.contains(&[a, b]) {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// What a folder lies in, and its name; none for a host.
+fn up(site: &[u8]) -> Option<(&[u8], &[u8])> {
+    let above = site::sites(site).filter(|len| *len < site.len()).last()?;
+    Some(site.split_at(above))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::surt;
+
+    fn key(url: &str) -> Vec<u8> {
+        let key = surt::key_of(url);
+        site::address(&key).unwrap().to_vec()
+    }
+
+    #[test]
+    fn folders_of_one_name_are_implied_by_what_they_lie_in() {
+        let mut families = Families::new(7);
+        let found = |families: &mut Families, one: &str, other: &str, is_mirror: bool| {
+            families.found([&key(one), &key(other)], is_mirror);
+        };
+        found(&mut families, "http://a/", "http://b/x/", true);
+        found(&mut families, "http://c/", "http://b/x/", true);
+        found(&mut families, "http://d/", "http://e/", false);
+        let mut implied = |one, other, partial| families.implied([&key(one), &key(other)], partial);
+        for (one, other, is_implied) in [
+            ("http://a/", "http://b/x/", false),
+            ("http://a/p/", "http://b/x/p/", true),
+            ("http://a/p/q/", "http://b/x/p/q/", true),
+            ("http://a/p/", "http://b/x/q/", false),
+            ("http://a/p/q/", "http://b/x/r/q/", false),
+            ("http://a/p/", "http://b/p/", false),
+            ("http://a/p/", "http://c/p/", true),
+            ("http://d/p/", "http://e/p/", false),
+            ("http://f/p/", "http://g/p/", false),
+        ] {
+            assert_eq!(implied(one, other, false).unwrap(), is_implied, "{one} {other}");
+        }
+        assert!(implied("http://d/p/", "http://e/p/", true).unwrap());
+        assert!(!implied("http://a/p/", "http://e/p/", true).unwrap());
+    }
+}

@@ -1,0 +1,57 @@
+//! Drawing by lot, the same on all sites: what has the smallest hashes is drawn.
+
+/// Some of many things, by their hashes: whatever order they come in, and on whatever site, the same are
+/// drawn of the same things.
+#[derive(Debug)]
+pub(super) struct Lot<T> {
+    max: usize,
+    /// In order of the hashes.
+    drawn: Vec<(u64, T)>,
+}
+
+impl<T> Lot<T> {
+    /// At most so many.
+    pub(super) fn new(max: usize) -> Lot<T> {
+        Lot { max, drawn: Vec::new() }
+    }
+
+    /// Takes part with a thing, which is made only if it is drawn, for now.
+    #[inline]
+    pub(super) fn offer(&mut self, hash: u64, make: impl FnOnce() -> T) {
+        let is_full = self.drawn.len() >= self.max;
+        if is_full && self.drawn.last().is_none_or(|(last, _)| *last <= hash) {
+            return;
+        }
+        if is_full {
+            self.drawn.pop();
+        }
+        let at = self.drawn.partition_point(|(other, _)| *other < hash);
+        self.drawn.insert(at, (hash, make()));
+    }
+
+    /// Those that were drawn, in order of their hashes.
+    pub(super) fn drawn(self) -> impl Iterator<Item = (u64, T)> {
+        self.drawn.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_smallest_hashes_are_drawn_in_whatever_order_they_come(
+            hashes in prop::collection::hash_set(any::<u64>(), 0..50),
+            max in 0usize..20,
+        ) {
+            let mut lot = Lot::new(max);
+            hashes.iter().for_each(|hash| lot.offer(*hash, || *hash));
+            let mut expected: Vec<u64> = hashes.into_iter().collect();
+            expected.sort_unstable();
+            expected.truncate(max);
+            prop_assert_eq!(lot.drawn().map(|(_, thing)| thing).collect::<Vec<_>>(), expected);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What is asked about mirrors.
+
+use super::recall::recall;
+use crate::error::{Error, Result};
+use crate::page::{Epoch, Prefix};
+
+/// How many folders deep a site may lie at most.
+const DEPTH_MAX: u8 = 16;
+
+/// Which sites are said to mirror each other; for [`Snapshot::mirrors`](crate::Snapshot::mirrors).
+///
+/// ```
+/// use simkeep::Prefix;
+/// use simkeep::mirrors::Mirroring;
+///
+/// let asked = Mirroring::new().paths(50).share(0.9).under(Prefix::parse("example.org")?);
+/// assert_eq!((asked.depth, asked.k), (2, None));
+/// # Ok::<(), simkeep::PrefixError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Mirroring {
+    /// In how many bits two pages may differ to be near each other, 0 to 64; `None` for the distance that
+    /// is [usual](crate::Snapshot::near_distance) in the epoch.
+    pub k: Option<u32>,
+    /// Of how many paths at least the pages must be near each other.
+    pub paths: u64,
+    /// What share those must be of the paths that either site has, above 0 and at most 1.
+    pub share: f64,
+    /// How many folders deep a site may lie: 0 for hosts only.
+    pub depth: u8,
+    /// The time of which what was in force is compared, in milliseconds since 1970; `None` for now.
+    pub at: Option<i64>,
+    /// Only pages under this prefix.
+    pub under: Option<Prefix>,
+    /// The epoch of the fingerprints; `None` for the one that near-duplicates are
+    /// [sought by](crate::Snapshot::near_epoch).
+    pub epoch: Option<Epoch>,
+    /// How many pairs to name.
+    pub limit: usize,
+    /// How much memory to take for sorting, about.
+    pub memory_bytes: usize,
+}
+
+impl Default for Mirroring {
+    fn default() -> Mirroring {
+        Mirroring::new()
+    }
+}
+
+impl Mirroring {
+    /// Hosts and folders up to two deep that have at least ten paths and 80 % of all with pages near each
+    /// other, as they are now; a thousand pairs, and 128 MiB of memory.
+    #[must_use]
+    pub fn new() -> Mirroring {
+        Mirroring {
+            k: None,
+            paths: 10,
+            share: 0.8,
+            depth: 2,
+            at: None,
+            under: None,
+            epoch: None,
+            limit: 1000,
+            memory_bytes: 128 << 20,
+        }
+    }
+
+    /// Sets in how many bits two pages may differ.
+    #[must_use]
+    pub fn within(mut self, k: u32) -> Mirroring {
+        self.k = Some(k);
+        self
+    }
+
+    /// Sets of how many paths at least the pages must be near each other; two at least.
+    #[must_use]
+    pub fn paths(mut self, paths: u64) -> Mirroring {
+        self.paths = paths;
+        self
+    }
+
+    /// Sets what share they must be of the paths that either site has.
+    #[must_use]
+    pub fn share(mut self, share: f64) -> Mirroring {
+        self.share = share;
+        self
+    }
+
+    /// Sets how many folders deep a site may lie, up to 16.
+    #[must_use]
+    pub fn depth(mut self, folders: u8) -> Mirroring {
+        self.depth = folders;
+        self
+    }
+
+    /// Compares what was in force at a time, in milliseconds since 1970.
+    #[must_use]
+    pub fn at(mut self, time: i64) -> Mirroring {
+        self.at = Some(time);
+        self
+    }
+
+    /// Compares only pages under a prefix: what a site has elsewhere does not count.
+    #[must_use]
+    pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> Mirroring {
+        self.under = prefix.into();
+        self
+    }
+
+    /// Compares fingerprints of this epoch.
+    #[must_use]
+    pub fn epoch(mut self, epoch: Epoch) -> Mirroring {
+        self.epoch = Some(epoch);
+        self
+    }
+
+    /// Sets how many pairs are named at most, the largest first.
+    #[must_use]
+    pub fn limit(mut self, pairs: usize) -> Mirroring {
+        self.limit = pairs;
+        self
+    }
+
+    /// Sets how much memory is taken for sorting, about. What does not fit goes to scratch files.
+    #[must_use]
+    pub fn memory_bytes(mut self, bytes: usize) -> Mirroring {
+        self.memory_bytes = bytes;
+        self
+    }
+
+    /// How likely it is at least that two large sites are compared of whose paths this share is the same,
+    /// of those that either has: that of the sixteen smallest hashes of each at least two are shared. Sites
+    /// of up to sixteen paths are compared always.
+    ///
+    /// In order of the hashes each path is of both sites with probability *s*, and of one of them with
+    /// (1 - *s*) / 2 each. The second that is shared is in both samples if at most 14 of each site alone come
+    /// before it:
+    ///
+    /// ```text
+    ///       14  14   (a + b + 1)!      1 - s  a + b
+    ///  s^2  sum sum  ------------  (  ------- )
+    ///       a=0 b=0     a!  b!           2
+    /// ```
+    ///
+    /// ```
+    /// use simkeep::mirrors::Mirroring;
+    ///
+    /// assert!(Mirroring::recall(0.8) > 0.999_999);
+    /// assert!(Mirroring::recall(0.4) > 0.99);
+    /// assert!(Mirroring::recall(0.1) < 0.8);
+    /// ```
+    #[must_use]
+    pub fn recall(share: f64) -> f64 {
+        recall(share)
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::Misuse`] for what makes no sense.
+    pub(super) fn check(&self) -> Result<()> {
+        let wrong = |what: &str| Err(Error::Misuse(format!("mirrors: {what}")));
+        match self {
+            Mirroring { k: Some(65..), .. } => wrong("two fingerprints differ in at most 64 bits"),
+            Mirroring { paths: ..=1, .. } => wrong("two paths are the least to tell mirrors by"),
+            Mirroring { share, .. } if !(*share > 0.0 && *share <= 1.0) => {
+                wrong("a share is above 0 and at most 1")
+            }
+            Mirroring { depth, .. } if *depth > DEPTH_MAX => {
+                wrong("sites lie at most 16 folders deep")
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Mirrors: sites of which many paths lead to pages near each other.
+//!
+//! A site is a host, or a folder of one up to some depth. Comparing all sites with all would be
+//! quadratic, so it is done in three steps, in bounded memory:
+//!
+//! 1. One scan of all pages in SURT order, in which those of a site are neighbours, draws a *sample* of
+//!    each site that is large enough: of its paths the sixteen with the smallest hashes, and as many
+//!    of its paths with some bits of the fingerprint ([`sample`]). The hashes are the same on all
+//!    sites, so two that have paths in common have those in common of their samples, too: a bottom-k
+//!    sketch (E. Cohen, "Size-estimation framework with applications to transitive closure and
+//!    reachability", 1997). The hashes go to scratch files, and so does the list of the sites
+//!    ([`sites`]).
+//! 2. Sorted by hash, sites that share one meet. Of those that share two the ones with most are
+//!    *candidates* ([`candidates`]).
+//! 3. Candidates are *compared* exactly, as two lists of paths that are merged ([`compare`]). Only what
+//!    was compared is reported. What folders lie in comes before them, and where that mirrors each
+//!    other, its folders go without saying ([`families`]).
+
+mod answer;
+mod candidates;
+mod compare;
+mod families;
+mod lot;
+mod mirroring;
+mod paths;
+mod recall;
+mod sample;
+mod scratch;
+mod sites;
+mod versions;
+
+pub use answer::{Mirror, MirrorExample, MirrorSite, Mirrors};
+pub use mirroring::Mirroring;
+
+use std::cmp::Reverse;
+
+use self::candidates::{Candidate, Sorting, candidates};
+use self::compare::Comparing;
+use self::families::Families;
+use self::paths::Paths;
+use self::sample::{Drawn, Sampler};
+use self::scratch::Place;
+use self::sites::{Sites, SitesWriter};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::progress::{Progress, Stage};
+use crate::sort::{Sorted, Sorter};
+use crate::store::{Snapshot, Taking};
+
+/// The scratch file of the hashes, and that of the sites; those between are of sorts in turn.
+const DRAWN: u32 = 0;
+const SITES: u32 = 4;
+
+impl Snapshot {
+    /// Finds the sites that mirror each other: hosts, and folders of them, of which so many paths lead to
+    /// pages near each other. [`Mirroring`] says how many, and what share of all they must be. Where two
+    /// sites mirror each other, folders of the same name in them are not named as well.
+    ///
+    /// A path is what follows the site in a URL, with query and fragment, and whatever the scheme: of
+    /// `http://a.example/x` and `https://a.example/x` the last in SURT order counts, so the one with
+    /// `https`. Taken are pages with a version in force in the epoch. Two pages are near each other if what
+    /// is in force on one is near what is in force on the other, or was earlier, of the last
+    /// [eight](crate::limits::HISTORY_WINDOW) versions: then one of them is outdated. URLs without a host
+    /// or with a user are of no site.
+    ///
+    /// What is found is exact: each pair that is named was compared path by path. Which pairs are compared
+    /// is decided by a sample of each site, so one may be missed: [`Mirroring::recall`] says how likely that
+    /// is, one in a hundred million if 80 % of the paths are the same. Paths that are on more than 64 sites,
+    /// such as `/about`, count in the sample only together with what they lead to; and of more than eight
+    /// sites that are all alike, each is compared with some of the others.
+    ///
+    /// Costs a scan of all pages, 1 or 2 microseconds a page, and up to eight times as much for each page of
+    /// a site that is like others. Takes the memory that is asked for, in scratch files in the system's
+    /// directory for temporary files what does not fit: for each site with enough paths 384 bytes for the
+    /// samples and the key of the site, and 9 for each hash that two sites share. Beyond that it takes 40
+    /// bytes of memory for each pair that is found.
+    ///
+    /// ```
+    /// use simkeep::mirrors::Mirroring;
+    /// use simkeep::{Observation, Options, Progress, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (time, host) in [(1, "a.example"), (2, "b.example/pub")] {
+    ///     for page in 0..20 {
+    ///         let url = format!("https://{host}/{page}");
+    ///         store.observe(Observation::content(&url, time, page << 40, epoch))?;
+    ///     }
+    /// }
+    /// let found = store.snapshot().mirrors(&Mirroring::new(), &Progress::default())?;
+    /// let [mirror] = &found.pairs[..] else { panic!("{found:?}") };
+    /// assert_eq!(mirror.leader.site.to_string(), "a.example/");
+    /// assert_eq!(mirror.follower.site.to_string(), "b.example/pub/");
+    /// assert_eq!((mirror.near, mirror.share), (20, 1.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misuse`] if what is asked makes no sense, [`Error::UnknownEpoch`] or [`Error::EndedEpoch`];
+    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if `progress` was,
+    /// [`Error::Io`] if there is no room for scratch files, [`Error::Limit`] above four thousand million
+    /// sites. Nothing is left behind.
+    pub fn mirrors(&self, asked: &Mirroring, progress: &Progress) -> Result<Mirrors> {
+        self.heed(|| {
+            asked.check()?;
+            let taking = Taking {
+                at: asked.at,
+                under: asked.under.clone(),
+                ..Taking::new(self, asked.epoch)?
+            };
+            let comparing = Comparing {
+                snapshot: self,
+                taking: &taking,
+                k: asked.k.unwrap_or_else(|| self.near_distance(taking.epoch)),
+                paths_min: asked.paths,
+                share_min: asked.share,
+                seed: self.view().seed,
+            };
+            let place = Place::new()?;
+            // Two of them are in use at a time, and sorting one takes a copy of its items.
+            let sorting = Sorting { place: &place, memory_bytes: asked.memory_bytes / 2 };
+            let sampled = sample(&comparing, asked.depth, &sorting, progress)?;
+            progress.begin(Stage::Joining, None);
+            let (candidates, all) =
+                candidates((sampled.drawn, &sampled.sites), &sorting, progress)?;
+            progress.begin(Stage::Comparing, Some(all));
+            let mut mirrors = Mirrors {
+                pairs: Vec::new(),
+                mirrors: 0,
+                partial: 0,
+                paths: sampled.paths,
+                sites: sampled.sites.len(),
+                compared: 0,
+            };
+            compare(&comparing, (candidates, &sampled.sites), progress, asked.limit, &mut mirrors)?;
+            progress.finish();
+            Ok(mirrors)
+        })
+    }
+}
+
+/// What a scan of all pages leaves.
+struct Sampled {
+    paths: u64,
+    sites: Sites,
+    drawn: Sorter<Drawn>,
+}
+
+/// Draws the samples of all sites.
+fn sample(
+    comparing: &Comparing<'_>,
+    depth: u8,
+    sorting: &Sorting<'_>,
+    progress: &Progress,
+) -> Result<Sampled> {
+    let Comparing { snapshot, taking, paths_min, seed, .. } = comparing;
+    let known = taking.under.is_none().then(|| snapshot.count()).transpose()?;
+    progress.start(Stage::Counting, known.map(|known| known.pages))?;
+    let sites = SitesWriter::new(sorting.place, SITES)?;
+    let extent = (depth, *paths_min);
+    let mut sampler = Sampler::new(*seed, extent, sites, sorting.sorter(DRAWN));
+    let mut pages: Paths<u64> = Paths::new(taking.pages(snapshot));
+    let (mut address, mut paths) = (Vec::new(), 0);
+    let read = || {
+        progress.pass(1);
+        progress.check()
+    };
+    while let Some(fingerprint) = pages.next(&mut address, read)? {
+        paths += 1;
+        sampler.take(&address, fingerprint)?;
+    }
+    let (sites, drawn) = sampler.finish()?;
+    Ok(Sampled { paths, sites: sites.finish(SITES)?, drawn })
+}
+
+/// Compares the candidates, and keeps the largest of what is found.
+fn compare(
+    comparing: &Comparing<'_>,
+    (mut candidates, sites): (Sorted<Candidate>, &Sites),
+    progress: &Progress,
+    limit: usize,
+    mirrors: &mut Mirrors,
+) -> Result<()> {
+    let mut families = Families::new(comparing.seed);
+    let mut before = None;
+    while let Some(candidate) = candidates.next()? {
+        progress.pass(1);
+        progress.check()?;
+        if before.replace(candidate) == Some(candidate) {
+            continue;
+        }
+        let [one, other] = candidate.sites;
+        let (one, other) = (sites.get(one)?, sites.get(other)?);
+        let (one, other) = if one.key < other.key { (one, other) } else { (other, one) };
+        let keys = [one.key.as_slice(), &other.key];
+        if families.implied(keys, false)? {
+            continue;
+        }
+        mirrors.compared += 1;
+        let Some(mirror) = comparing.compare([&one, &other], progress)? else { continue };
+        let is_mirror = mirror.is_mirror;
+        if !is_mirror && families.implied(keys, true)? {
+            continue;
+        }
+        families.found(keys, is_mirror);
+        *if is_mirror { &mut mirrors.mirrors } else { &mut mirrors.partial } += 1;
+        progress.find(1);
+        mirrors.pairs.push(mirror);
+        if mirrors.pairs.len() >= limit.saturating_mul(2).max(1 << 10) {
+            keep(&mut mirrors.pairs, limit);
+        }
+    }
+    keep(&mut mirrors.pairs, limit);
+    Ok(())
+}
+
+/// Keeps the first so many pairs: mirrors first, and of those the ones that are largest.
+fn keep(pairs: &mut Vec<Mirror>, limit: usize) {
+    let rank = |mirror: &Mirror| {
+        let sites = [&mirror.leader, &mirror.follower].map(|site| site.site.to_bytes().to_vec());
+        (!mirror.is_mirror, Reverse(mirror.near), sites)
+    };
+    pairs.sort_by_cached_key(rank);
+    pairs.truncate(limit);
+}

@@ -1,0 +1,163 @@
+//! A sample of each site: of its paths, and of its paths with what they lead to, those with the smallest
+//! hashes. So the same are drawn on all sites that have them.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::lot::Lot;
+use super::sites::{Listed, SitesWriter};
+use crate::error::Result;
+use crate::layout::{Cursor, Put, le_u64};
+use crate::page::site;
+use crate::sort::{Packed, Sorter};
+
+/// How many hashes of each kind a sample has.
+pub(super) const SAMPLE: usize = 16;
+
+/// How many bits of a fingerprint are hashed with a path.
+///
+/// Were it all of them, a mirror whose pages all have another header would share none. Of two that
+/// differ in `d` bits, 16 are the same with a probability of about (3/4)^`d`; of two that have nothing in
+/// common, once in 65,536 times.
+const PRINT_BITS: u32 = 16;
+
+/// What a hash is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A path.
+    Path,
+    /// A path and some bits of the fingerprint.
+    Print,
+}
+
+/// A hash that is in the sample of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Drawn {
+    /// Its last bit is its kind.
+    pub(super) hash: u64,
+    pub(super) site: u32,
+}
+
+impl Drawn {
+    pub(super) fn kind(self) -> Kind {
+        if self.hash & 1 == 0 { Kind::Path } else { Kind::Print }
+    }
+}
+
+impl Packed for Drawn {
+    const BYTES: usize = 12;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_u64(self.hash);
+        out.put_u32(self.site);
+    }
+
+    fn take(bytes: &[u8]) -> Option<Drawn> {
+        let mut cursor = Cursor::new(bytes);
+        let (hash, site) = (cursor.u64()?, cursor.u32()?);
+        cursor.is_empty().then_some(Drawn { hash, site })
+    }
+
+    fn sort(items: &mut Vec<Drawn>) {
+        items.sort_unstable();
+    }
+}
+
+/// The hash of a path. It is seeded, since whoever makes a site chooses its paths.
+pub(super) fn path_hash(path: &[u8], seed: u64) -> u64 {
+    xxh3_64_with_seed(path, seed)
+}
+
+/// The hash of a path and some bits of the fingerprint, which the path chooses.
+fn print_hash(path_hash: u64, fingerprint: u64, seed: u64) -> u64 {
+    let from = (path_hash >> 58) as u32;
+    let bits = fingerprint.rotate_left(from) >> (u64::BITS - PRINT_BITS);
+    xxh3_64_with_seed(&le_u64(bits), seed ^ path_hash)
+}
+
+/// A site of which not all paths have come.
+#[derive(Debug)]
+struct Open {
+    /// How long its key is, and how many folders deep it lies.
+    len: usize,
+    deep: u8,
+    paths: u64,
+    by_path: Lot<()>,
+    by_print: Lot<()>,
+}
+
+/// Makes the samples of all sites, of which the paths come in SURT order: so those of a site come one
+/// after another, and all that are open lie in each other.
+#[derive(Debug)]
+pub(super) struct Sampler {
+    seed: u64,
+    /// How many folders deep a site may lie.
+    depth: u8,
+    /// Of how many paths a site is listed.
+    paths_min: u64,
+    /// From the host downwards.
+    open: Vec<Open>,
+    /// What the key of the innermost begins with.
+    address: Vec<u8>,
+    pub(super) sites: SitesWriter,
+    pub(super) drawn: Sorter<Drawn>,
+}
+
+impl Sampler {
+    pub(super) fn new(
+        seed: u64,
+        (depth, paths_min): (u8, u64),
+        sites: SitesWriter,
+        drawn: Sorter<Drawn>,
+    ) -> Sampler {
+        Sampler { seed, depth, paths_min, open: Vec::new(), address: Vec::new(), sites, drawn }
+    }
+
+    /// Takes the next path, by its address.
+    pub(super) fn take(&mut self, address: &[u8], fingerprint: u64) -> Result<()> {
+        let mut sites = 0;
+        for (deep, len) in (0..=self.depth).zip(site::sites(address)) {
+            let is_open = self.open.get(sites).is_some_and(|open| {
+                open.len == len && self.address.get(..len) == address.get(..len)
+            });
+            if !is_open {
+                self.close(sites)?;
+                let (by_path, by_print) = (Lot::new(SAMPLE), Lot::new(SAMPLE));
+                self.open.push(Open { len, deep, paths: 0, by_path, by_print });
+            }
+            sites += 1;
+        }
+        self.close(sites)?;
+        self.address.clear();
+        self.address.extend_from_slice(address);
+        for open in &mut self.open {
+            let path = address.get(open.len..).unwrap_or_default();
+            let hash = path_hash(path, self.seed);
+            open.paths += 1;
+            open.by_path.offer(hash & !1, || ());
+            open.by_print.offer(print_hash(hash, fingerprint, self.seed) | 1, || ());
+        }
+        Ok(())
+    }
+
+    /// Closes all sites but the outermost so many.
+    fn close(&mut self, sites: usize) -> Result<()> {
+        while self.open.len() > sites {
+            let Some(Open { len, deep, paths, by_path, by_print }) = self.open.pop() else { break };
+            if paths < self.paths_min {
+                continue;
+            }
+            let key = self.address.get(..len).unwrap_or_default().to_vec();
+            let site = self.sites.push(&Listed { key, paths }, deep)?;
+            for (hash, ()) in by_path.drawn().chain(by_print.drawn()) {
+                self.drawn.push(Drawn { hash, site })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All paths have come.
+    pub(super) fn finish(mut self) -> Result<(SitesWriter, Sorter<Drawn>)> {
+        self.close(0)?;
+        Ok((self.sites, self.drawn))
+    }
+}

@@ -1,0 +1,148 @@
+//! The list of sites that are large enough to be mirrors, by number, in a scratch file.
+
+use std::ops::Range;
+
+use super::scratch::{Place, name};
+use crate::bug::{Bug, OrBug};
+use crate::disk::{Name, Scratch, ScratchMap};
+use crate::error::{Error, Result};
+use crate::layout::{Cursor, put_varint};
+use crate::sort::{FrameWriter, Frames};
+
+/// A site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    /// What the keys of its pages begin with.
+    pub(super) key: Vec<u8>,
+    /// How many paths it has that are taken.
+    pub(super) paths: u64,
+}
+
+impl Listed {
+    fn put(&self, out: &mut Vec<u8>) {
+        put_varint(out, self.paths);
+        put_varint(out, self.key.len() as u64);
+        out.extend_from_slice(&self.key);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Option<Listed> {
+        let paths = cursor.varint()?;
+        let len = cursor.count()?;
+        Some(Listed { key: cursor.take(len)?.to_vec(), paths })
+    }
+}
+
+/// Where a frame of the list begins.
+#[derive(Clone, Copy, Debug)]
+struct Begin {
+    /// The number of its first site.
+    number: u32,
+    position: u64,
+}
+
+/// Writes the list.
+#[derive(Debug)]
+pub(super) struct SitesWriter {
+    scratch: Scratch,
+    frames: FrameWriter,
+    begins: Vec<Begin>,
+    /// How deep each site lies.
+    deep: Vec<u8>,
+}
+
+impl SitesWriter {
+    pub(super) fn new(place: &Place, part: u32) -> Result<SitesWriter> {
+        let scratch = Scratch::create(place.disk().clone(), name(part))?;
+        let begins = vec![Begin { number: 0, position: 0 }];
+        Ok(SitesWriter { scratch, frames: FrameWriter::default(), begins, deep: Vec::new() })
+    }
+
+    /// Adds a site that lies so many folders deep. Returns its number.
+    pub(super) fn push(&mut self, site: &Listed, deep: u8) -> Result<u32> {
+        let SitesWriter { scratch, frames, begins, deep: all } = self;
+        let limit = |_| Error::Limit {
+            what: "sites that may be mirrors",
+            max: u32::MAX.into(),
+            instead: "look under a prefix, for more paths, or less deep",
+        };
+        let number = u32::try_from(all.len()).map_err(limit)?;
+        all.push(deep);
+        let before = scratch.position();
+        frames.item(scratch, |out| site.put(out))?;
+        if scratch.position() > before {
+            let next = u32::try_from(all.len()).map_err(limit)?;
+            begins.push(Begin { number: next, position: scratch.position() });
+        }
+        Ok(number)
+    }
+
+    /// Ends the list.
+    pub(super) fn finish(self, part: u32) -> Result<Sites> {
+        let SitesWriter { mut scratch, mut frames, begins, deep } = self;
+        frames.flush(&mut scratch)?;
+        let (name, end) = (name(part), scratch.position());
+        Ok(Sites { name, end, map: scratch.into_map()?, begins, deep })
+    }
+}
+
+/// The list. Takes a byte of memory for each site, and 16 for every 32 KiB of their keys.
+#[derive(Debug)]
+pub(super) struct Sites {
+    name: Name,
+    map: ScratchMap,
+    end: u64,
+    begins: Vec<Begin>,
+    deep: Vec<u8>,
+}
+
+impl Sites {
+    /// How many there are.
+    pub(super) fn len(&self) -> u64 {
+        self.deep.len() as u64
+    }
+
+    /// How many folders deep a site lies.
+    pub(super) fn deep(&self, number: u32) -> Result<u8, Bug> {
+        self.deep.get(number as usize).copied().or_bug("a site that has a number is listed")
+    }
+
+    /// The site with a number. Reads its frame.
+    pub(super) fn get(&self, number: u32) -> Result<Listed> {
+        let at = self.begins.partition_point(|begin| begin.number <= number);
+        let begin = at.checked_sub(1).and_then(|at| self.begins.get(at));
+        let begin = begin.or_bug("the first frame begins with the first site")?;
+        let mut frames = Frames::new(self.name, begin.position..self.end);
+        let place: Option<Range<usize>> = frames.next(&self.map)?;
+        let frame = place.and_then(|place| self.map.get(place));
+        let mut cursor = Cursor::new(frame.or_bug("a site that has a number is listed")?);
+        let mut site = None;
+        for _ in begin.number..=number {
+            site = Listed::take(&mut cursor);
+        }
+        site.ok_or_else(|| frames.damaged("it ends within what was written there"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_are_found_by_their_numbers() {
+        let place = Place::new().unwrap();
+        let mut writer = SitesWriter::new(&place, 0).unwrap();
+        let site =
+            |n: u32| Listed { key: vec![7; (n as usize * 7919) % 5000], paths: u64::from(n) << 20 };
+        for n in 0..500 {
+            assert_eq!(writer.push(&site(n), (n % 7) as u8).unwrap(), n);
+        }
+        let sites = writer.finish(0).unwrap();
+        assert!(sites.begins.len() > 10 && sites.len() == 500);
+        for n in (0..500).rev() {
+            assert_eq!(sites.get(n).unwrap(), site(n), "{n}");
+            assert_eq!(u32::from(sites.deep(n).unwrap()), n % 7);
+        }
+        let empty = SitesWriter::new(&place, 1).unwrap().finish(1).unwrap();
+        assert_eq!(empty.len(), 0);
+    }
+}

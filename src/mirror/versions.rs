@@ -1,0 +1,96 @@
+//! What the versions of two pages have in common: which are nearest, and who was later.
+
+use crate::store::{TakenVersion, TakenVersions};
+
+/// The versions of two pages that are nearest to each other, one of them in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Nearest {
+    pub(super) distance: u32,
+    /// Which version of each page that is: 0 for the one in force.
+    pub(super) at: [usize; 2],
+    /// How much later the second page was first seen with it than the first, in milliseconds.
+    pub(super) later: i64,
+    /// Whether both pages were seen without it before: so that says when they changed, and not only when
+    /// they were found.
+    pub(super) is_change: bool,
+}
+
+impl Nearest {
+    /// Compares what is in force on each page with all versions of the other. Of equally near ones those
+    /// in force count, and of earlier ones the last.
+    pub(super) fn of(pages: [&TakenVersions; 2]) -> Option<Nearest> {
+        let [first, second] = pages;
+        let (a, b) = (first.versions.as_slice(), second.versions.as_slice());
+        let of_first =
+            a.iter().enumerate().map(|(at, version)| ([at, 0], [Some(version), b.first()]));
+        let of_second =
+            b.iter().enumerate().map(|(at, version)| ([0, at], [a.first(), Some(version)]));
+        // Of equal ones the first is the least.
+        let pairs = of_first.chain(of_second).filter_map(|(at, versions)| match versions {
+            [Some(one), Some(other)] => Some((at, [one, other])),
+            _ => None,
+        });
+        let distance = |versions: &[&TakenVersion; 2]| {
+            let [one, other] = versions;
+            (one.fingerprint ^ other.fingerprint).count_ones()
+        };
+        let (at, versions) =
+            pairs.min_by_key(|(at, versions)| (distance(versions), at.iter().sum::<usize>()))?;
+        let [one, other] = versions;
+        Some(Nearest {
+            distance: distance(&versions),
+            at,
+            later: other.since.saturating_sub(one.since),
+            is_change: one.since > first.first && other.since > second.first,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(first: i64, versions: &[(u64, i64)]) -> TakenVersions {
+        let version = |(fingerprint, since): &(u64, i64)| TakenVersion {
+            fingerprint: *fingerprint,
+            since: *since,
+        };
+        TakenVersions {
+            url: String::new(),
+            first,
+            versions: versions.iter().map(version).collect(),
+        }
+    }
+
+    fn nearest(a: &TakenVersions, b: &TakenVersions) -> Nearest {
+        let there = Nearest::of([a, b]).unwrap();
+        let back = Nearest::of([b, a]).unwrap();
+        let [one, other] = there.at;
+        let turned = Nearest { at: [other, one], later: -there.later, ..there };
+        if one == other {
+            assert_eq!(back, turned);
+        } else {
+            assert_eq!((back.distance, back.is_change), (there.distance, there.is_change));
+        }
+        there
+    }
+
+    #[test]
+    fn versions_in_force_count_first_and_then_the_nearest_of_both_pages() {
+        let a = page(0, &[(0b1111, 50), (0b0011, 10)]);
+        let same = nearest(&a, &page(0, &[(0b1111, 70), (0b0011, 20)]));
+        assert_eq!(same, Nearest { distance: 0, at: [0, 0], later: 20, is_change: true });
+        let behind = nearest(&a, &page(20, &[(0b0011, 20)]));
+        assert_eq!(behind, Nearest { distance: 0, at: [1, 0], later: 10, is_change: false });
+        let ahead = nearest(&a, &page(0, &[(!0, 70), (0b1111, 60)]));
+        assert_eq!(ahead, Nearest { distance: 0, at: [0, 1], later: 10, is_change: true });
+        let other = nearest(&a, &page(5, &[(0b1_0000_0011, 5)]));
+        assert_eq!(other, Nearest { distance: 1, at: [1, 0], later: -5, is_change: false });
+    }
+
+    #[test]
+    fn two_earlier_versions_say_nothing() {
+        let both = nearest(&page(0, &[(0, 9), (5, 1)]), &page(0, &[(!0, 9), (5, 1)]));
+        assert_eq!(both.distance, 62);
+    }
+}

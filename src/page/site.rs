@@ -1,0 +1,105 @@
+//! Sites: a host, and the folders of it, by what the SURT keys of their pages begin with.
+//!
+//! The key of a site ends with the `/` of its host or folder, so it is that of a [`Prefix`](super::Prefix)
+//! that ends with one: all pages below it, and the folder itself. A port belongs to the host. What
+//! follows the key of a site in that of a page, but for the scheme, is the page's *path* in it, query and
+//! fragment included: the same path of two sites is the same bytes, and the pages of a site stand in the
+//! order of their paths.
+
+use super::surt::{END, FRAGMENT, LABEL, QUERY, SLASH};
+
+/// The key of a page without its scheme, so up to the end of its path; none if its URL has no host, one
+/// with an empty label, or a user before it, since no prefix names those.
+pub(crate) fn address(key: &[u8]) -> Option<&[u8]> {
+    let mut parts = key.split(|byte| *byte == END);
+    let (host, port, path) = (parts.next()?, parts.next()?, parts.next()?);
+    let mut labels = host.split(|byte| *byte == LABEL);
+    let is_plain = labels.all(|label| !label.is_empty()) && port.iter().all(u8::is_ascii_digit);
+    key.get(..host.len() + port.len() + path.len() + 2).filter(|_| is_plain)
+}
+
+/// How much of an address is the key of each site that the page is in: of its host, of the folder in
+/// that, and so on.
+pub(crate) fn sites(address: &[u8]) -> impl Iterator<Item = usize> {
+    let ends = address.iter().enumerate().filter(|(_, byte)| **byte == END);
+    // A path begins with a slash, also where the URL leaves it out.
+    let from = ends.map(|(at, _)| at + 1).nth(1).unwrap_or(address.len());
+    let path = address.get(from..).unwrap_or_default();
+    let path = path.iter().take_while(|byte| !matches!(**byte, QUERY | FRAGMENT));
+    path.enumerate().filter(|(_, byte)| **byte == SLASH).map(move |(at, _)| from + at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Prefix, surt};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The sites of a page as they are written, each with the path of the page in it.
+    fn places(url: &str) -> Option<Vec<String>> {
+        let key = surt::key_of(url);
+        let address = address(&key)?;
+        let plain = |byte: &u8| match *byte {
+            SLASH => '/',
+            QUERY => '?',
+            FRAGMENT => '#',
+            other => char::from(other),
+        };
+        let places = sites(address).map(|len| {
+            let site = Prefix::from_bytes(&address[..len])?;
+            let path: String = address[len..].iter().map(plain).collect();
+            Some(format!("{site} {path}"))
+        });
+        places.collect()
+    }
+
+    #[test]
+    fn a_page_is_in_its_host_and_in_each_folder_above_it() {
+        for (url, expected) in [
+            ("http://a.example", &["a.example/ "][..]),
+            ("https://A.example/", &["a.example/ "]),
+            ("http://a.example/x", &["a.example/ x"]),
+            ("http://a.example/x/", &["a.example/ x/", "a.example/x/ "]),
+            ("http://a.example//y", &["a.example/ /y", "a.example// y"]),
+            (
+                "http://a.example:8080/x/y/z?a/b#c/d",
+                &[
+                    "a.example:8080/ x/y/z?a/b#c/d",
+                    "a.example:8080/x/ y/z?a/b#c/d",
+                    "a.example:8080/x/y/ z?a/b#c/d",
+                ],
+            ),
+            ("http://a.example?a/b", &["a.example/ ?a/b"]),
+            ("http://[::1]/x#/", &["[::1]/ x#/"]),
+        ] {
+            assert_eq!(places(url).unwrap(), expected, "{url}");
+        }
+        for url in [
+            "urn:isbn:1",
+            "file:///home/x",
+            "http://me@a.example/x/",
+            "mailto:a@b",
+            "http:///x",
+            "x",
+            "http://a..b/",
+        ] {
+            assert_eq!(places(url), None, "{url}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_page_is_under_the_prefix_of_each_of_its_sites(
+            url in "(https?:)?(//)?[a-b.@:1-]{0,5}(/[ab?#/.]{0,8})?",
+        ) {
+            let key = surt::key_of(&url);
+            let Some(address) = address(&key) else { return Ok(()) };
+            prop_assert!(sites(address).count() > 0);
+            for len in sites(address) {
+                let prefix = Prefix::from_bytes(&address[..len]).unwrap();
+                prop_assert!(prefix.contains(&key));
+                prop_assert!(prefix.to_string().ends_with('/'));
+            }
+        }
+    }
+}
