@@ -82,7 +82,7 @@ impl Packed for Likeness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate {
     /// How deep the less deep of them lies.
-    deep: u8,
+    pub(super) deep: u8,
     pub(super) sites: [u32; 2],
 }
 
@@ -145,52 +145,79 @@ fn each<T: Packed>(
 }
 
 /// Links the sites that share a hash: all pairs, if it is on few. A path that is on more says nothing. A
-/// path with what it leads to that is on more links each site to the first one: so many that are alike
-/// are so many links, and not their square.
+/// path with what it leads to that is on more links each site to the first one and to the one before it:
+/// so many that are alike are twice as many links, and not their square. The first one alone might be a
+/// giant that has what all of them have, and much else.
 fn links(
     drawn: Sorter<Drawn>,
     mut links: Sorter<Link>,
     progress: &Progress,
 ) -> Result<Sorted<Link>> {
-    let (mut hash, mut sites) = (None, Vec::with_capacity(SITES_PAIRED));
-    let mut beyond = 0_u64;
+    let mut meeting = Meeting::default();
     each(drawn.finish()?, progress, |drawn| {
-        if hash != Some(drawn.hash) {
-            pair_all(&mut links, hash, &mut sites, beyond)?;
-            (hash, beyond) = (Some(drawn.hash), 0);
+        if meeting.hash != Some(drawn.hash) {
+            meeting.end(&mut links)?;
+            meeting.hash = Some(drawn.hash);
         }
-        let is_print = drawn.kind() == Kind::Print;
-        if sites.len() < SITES_PAIRED {
-            sites.push(drawn.site);
-            return Ok(());
-        }
-        beyond += 1;
-        match sites.first() {
-            Some(first) if is_print => links.push(Link { sites: [*first, drawn.site], is_print }),
-            _ => Ok(()),
-        }
+        meeting.take(drawn, &mut links)
     })?;
-    pair_all(&mut links, hash, &mut sites, beyond)?;
+    meeting.end(&mut links)?;
     links.finish()
 }
 
-/// Links the sites that have this hash, which are in order, if `beyond` these there are none.
-fn pair_all(
-    links: &mut Sorter<Link>,
+/// The sites that share a hash, in order.
+#[derive(Default)]
+struct Meeting {
     hash: Option<u64>,
-    sites: &mut Vec<u32>,
-    beyond: u64,
-) -> Result<()> {
-    let kind = hash.map(|hash| Drawn { hash, site: 0 }.kind());
-    let is_print = kind == Some(Kind::Print);
-    let first = if beyond == 0 { sites.len() } else { usize::from(is_print) };
-    for (at, site) in sites.iter().enumerate().take(first) {
-        for other in sites.iter().skip(at + 1) {
-            links.push(Link { sites: [*site, *other], is_print })?;
+    /// The first of them, as many as are all paired.
+    first: Vec<u32>,
+    /// The last one, if there are more.
+    last: Option<u32>,
+}
+
+impl Meeting {
+    fn take(&mut self, drawn: Drawn, links: &mut Sorter<Link>) -> Result<()> {
+        if self.first.len() < SITES_PAIRED {
+            self.first.push(drawn.site);
+            return Ok(());
         }
+        let before = self.last.replace(drawn.site).or(self.first.last().copied());
+        if drawn.kind() == Kind::Path {
+            return Ok(());
+        }
+        let linked = [self.first.first().copied(), before];
+        link(links, linked.into_iter().flatten(), drawn.site, true)
     }
-    sites.clear();
-    Ok(())
+
+    /// All have come that have this hash.
+    fn end(&mut self, links: &mut Sorter<Link>) -> Result<()> {
+        let Some(hash) = self.hash else { return Ok(()) };
+        let is_print = Drawn { hash, site: 0 }.kind() == Kind::Print;
+        let are_many = self.last.take().is_some();
+        for (at, site) in self.first.iter().enumerate().skip(1) {
+            let before = self.first.iter().take(at).copied();
+            match (are_many, is_print) {
+                (false, _) => link(links, before, *site, is_print)?,
+                (true, true) => {
+                    let linked = before.enumerate().filter(|(n, _)| *n == 0 || n + 1 == at);
+                    link(links, linked.map(|(_, site)| site), *site, is_print)?;
+                }
+                (true, false) => {}
+            }
+        }
+        self.first.clear();
+        Ok(())
+    }
+}
+
+/// Links a site to those before it.
+fn link(
+    links: &mut Sorter<Link>,
+    mut before: impl Iterator<Item = u32>,
+    site: u32,
+    is_print: bool,
+) -> Result<()> {
+    before.try_for_each(|other| links.push(Link { sites: [other, site], is_print }))
 }
 
 /// What sites have in common, of both sides, that share enough hashes.

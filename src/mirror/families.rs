@@ -7,7 +7,7 @@ use crate::bug::Bug;
 use crate::page::site;
 
 /// The sites that were found to mirror each other, directly or by way of others, and the pairs of which
-/// only some paths are alike. Takes some 40 bytes for each.
+/// only some paths are alike. Takes some 50 bytes for each.
 #[derive(Debug)]
 pub(super) struct Families {
     seed: u64,
@@ -15,11 +15,13 @@ pub(super) struct Families {
     /// known by the hashes of their keys.
     members: HashMap<u64, u64>,
     partial: HashSet<[u64; 2]>,
+    /// What was found since the last time that it was settled, and whether it is a mirror.
+    found: Vec<([u64; 2], bool)>,
 }
 
 impl Families {
     pub(super) fn new(seed: u64) -> Families {
-        Families { seed, members: HashMap::new(), partial: HashSet::new() }
+        Families { seed, members: HashMap::new(), partial: HashSet::new(), found: Vec::new() }
     }
 
     fn hash(&self, site: &[u8]) -> u64 {
@@ -39,16 +41,23 @@ impl Families {
         first
     }
 
-    /// Two sites mirror each other, or some of their paths do.
-    pub(super) fn found(&mut self, sites: [&[u8]; 2], is_mirror: bool) {
-        let [one, other] = sites.map(|site| self.hash(site));
-        if !is_mirror {
-            self.partial.insert([one, other]);
-            return;
+    /// Two sites mirror each other, or some of their paths do. It counts from when it is settled.
+    pub(super) fn find(&mut self, sites: [&[u8]; 2], is_mirror: bool) {
+        let sites = sites.map(|site| self.hash(site));
+        self.found.push((sites, is_mirror));
+    }
+
+    /// What was found counts from now on: what is implied by it lies deeper.
+    pub(super) fn settle(&mut self) {
+        for (sites, is_mirror) in std::mem::take(&mut self.found) {
+            if is_mirror {
+                let [one, other] = sites.map(|site| self.first(site));
+                self.members.insert(one, one);
+                self.members.insert(other, one);
+            } else {
+                self.partial.insert(sites);
+            }
         }
-        let (one, other) = (self.first(one), self.first(other));
-        self.members.insert(one, one);
-        self.members.insert(other, one);
     }
 
     /// Whether two folders have the same name, and what they lie in mirrors each other, or what that lies
@@ -93,11 +102,13 @@ mod tests {
     fn folders_of_one_name_are_implied_by_what_they_lie_in() {
         let mut families = Families::new(7);
         let found = |families: &mut Families, one: &str, other: &str, is_mirror: bool| {
-            families.found([&key(one), &key(other)], is_mirror);
+            families.find([&key(one), &key(other)], is_mirror);
         };
         found(&mut families, "http://a/", "http://b/x/", true);
         found(&mut families, "http://c/", "http://b/x/", true);
         found(&mut families, "http://d/", "http://e/", false);
+        assert!(!families.implied([&key("http://a/p/"), &key("http://b/x/p/")], true).unwrap());
+        families.settle();
         let mut implied = |one, other, partial| families.implied([&key(one), &key(other)], partial);
         for (one, other, is_implied) in [
             ("http://a/", "http://b/x/", false),

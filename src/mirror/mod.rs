@@ -67,14 +67,14 @@ impl Snapshot {
     /// What is found is exact: each pair that is named was compared path by path. Which pairs are compared
     /// is decided by a sample of each site, so one may be missed: [`Mirroring::recall`] says how likely that
     /// is, one in a hundred million if 80 % of the paths are the same. Paths that are on more than 64 sites,
-    /// such as `/about`, count in the sample only together with what they lead to; and of more than eight
+    /// such as `/about`, count in the sample only together with what they lead to; and of more than nine
     /// sites that are all alike, each is compared with some of the others.
     ///
     /// Costs a scan of all pages, 1 or 2 microseconds a page, and up to eight times as much for each page of
     /// a site that is like others. Takes the memory that is asked for, in scratch files in the system's
     /// directory for temporary files what does not fit: for each site with enough paths 384 bytes for the
-    /// samples and the key of the site, and 9 for each hash that two sites share. Beyond that it takes 40
-    /// bytes of memory for each pair that is found.
+    /// samples and the key of the site, and 9 for each hash that two sites share. Beyond that it takes a
+    /// byte of memory for each such site, and 50 for each pair that is found.
     ///
     /// ```
     /// use simkeep::mirrors::Mirroring;
@@ -122,7 +122,7 @@ impl Snapshot {
                 seed: self.view().seed,
             };
             let place = Place::new()?;
-            // Two of them are in use at a time, and sorting one takes a copy of its items.
+            // Two of them are in use at a time.
             let sorting = Sorting { place: &place, memory_bytes: asked.memory_bytes / 2 };
             let sampled = sample(&comparing, asked.depth, &sorting, progress)?;
             progress.begin(Stage::Joining, None);
@@ -187,14 +187,18 @@ fn compare(
     mirrors: &mut Mirrors,
 ) -> Result<()> {
     let mut families = Families::new(comparing.seed);
-    let mut before = None;
+    let mut before: Option<Candidate> = None;
     while let Some(candidate) = candidates.next()? {
         progress.pass(1);
         progress.check()?;
-        if before.replace(candidate) == Some(candidate) {
+        if before == Some(candidate) {
             continue;
         }
-        let [one, other] = candidate.sites;
+        let Candidate { deep, sites: [one, other] } = candidate;
+        if before.is_some_and(|before| before.deep < deep) {
+            families.settle();
+        }
+        before = Some(candidate);
         let (one, other) = (sites.get(one)?, sites.get(other)?);
         let (one, other) = if one.key < other.key { (one, other) } else { (other, one) };
         let keys = [one.key.as_slice(), &other.key];
@@ -207,7 +211,7 @@ fn compare(
         if !is_mirror && families.implied(keys, true)? {
             continue;
         }
-        families.found(keys, is_mirror);
+        families.find(keys, is_mirror);
         *if is_mirror { &mut mirrors.mirrors } else { &mut mirrors.partial } += 1;
         progress.find(1);
         mirrors.pairs.push(mirror);

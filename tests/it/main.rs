@@ -29,6 +29,7 @@ mod inspect;
 mod invariants;
 mod metrics;
 mod minwise;
+mod mirrors;
 mod model;
 mod operations;
 mod pressure;

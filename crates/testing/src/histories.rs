@@ -1,0 +1,68 @@
+//! Histories of pages: of real ones, where they are at hand, or else made up.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde_json::Value;
+use simkeep::fingerprint::{Fingerprinter, Recipe};
+
+use crate::choice;
+
+/// When a page was visited, in milliseconds since 1970, and what it had then.
+pub type History = Vec<(i64, u64)>;
+
+/// Those of so many pages, in no particular order, and whether they are real.
+pub fn histories(pages: usize) -> (Vec<History>, bool) {
+    if let Some(mut real) = real() {
+        real.retain(|history| !history.is_empty());
+        real.truncate(pages);
+        if real.len() == pages {
+            return (real, true);
+        }
+    }
+    eprintln!("no histories of real pages are at hand: they are made up");
+    (made_up(pages), false)
+}
+
+/// Those of terms and policies of web services.
+fn real() -> Option<Vec<History>> {
+    let path = "../../../shared/data/ota-contrib.jsonl.zst";
+    let file = File::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()?;
+    let mut decoder = zstd::Decoder::new(file).unwrap();
+    decoder.window_log_max(27).unwrap();
+    let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
+    let mut pages: HashMap<String, usize> = HashMap::new();
+    let mut histories: Vec<History> = Vec::new();
+    for line in BufReader::new(decoder).lines() {
+        let record: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let of = pages.entry(record["url"].as_str().unwrap().to_owned());
+        let page = *of.or_insert(histories.len());
+        if page == histories.len() {
+            histories.push(Vec::new());
+        }
+        let time = record["t"].as_i64().unwrap() * 1000;
+        let print = fingerprinter.of_text(record["text"].as_str().unwrap()).unwrap();
+        // Some are of the same second: one after another all the same.
+        let before = histories[page].last().map_or(i64::MIN, |(before, _)| before + 1);
+        histories[page].push((time.max(before), print));
+    }
+    Some(histories)
+}
+
+/// Pages that change some times in four years.
+fn made_up(pages: usize) -> Vec<History> {
+    let mut choose = choice(7);
+    let day = 86_400_000;
+    let history = |_| {
+        let mut time = 1_600_000_000_000;
+        let versions = 1 + choose(12);
+        let visit = |_| {
+            time += day * i64::try_from(1 + choose(200)).unwrap();
+            (time, choose(u64::MAX))
+        };
+        (0..versions).map(visit).collect()
+    };
+    (0..pages).map(history).collect()
+}

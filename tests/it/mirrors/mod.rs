@@ -1,0 +1,157 @@
+//! Sites that mirror each other: against a naive comparison of all with all, in webs where some are
+//! planted, and how many the sample finds.
+
+mod oracle;
+mod planted;
+
+use simkeep::disk::SimDisk;
+use simkeep::mirrors::{Mirror, Mirroring, Mirrors};
+use simkeep::{Epoch, Error, Observation, Prefix, Progress, Store};
+
+use simkeep_testing::{create, open, small};
+
+const EPOCH: Epoch = Epoch::from_number(0);
+
+fn ask(store: &Store, asked: &Mirroring) -> Mirrors {
+    store.snapshot().mirrors(asked, &Progress::default()).unwrap()
+}
+
+/// A store where two hosts have the same so many pages.
+fn two(pages: u64) -> Store {
+    let store = create(&SimDisk::new(), small());
+    for (time, host) in [(1, "a.example"), (2, "b.example")] {
+        for page in 0..pages {
+            let url = format!("https://{host}/{page}");
+            store.observe(Observation::content(&url, time, page << 40, EPOCH)).unwrap();
+        }
+    }
+    store
+}
+
+fn sites(mirror: &Mirror) -> [String; 2] {
+    [&mirror.leader, &mirror.follower].map(|site| site.site.to_string())
+}
+
+#[test]
+fn an_empty_store_has_no_mirrors() {
+    let store = create(&SimDisk::new(), small());
+    let found = ask(&store, &Mirroring::new());
+    assert_eq!((found.pairs.len(), found.paths, found.sites, found.compared), (0, 0, 0, 0));
+}
+
+#[test]
+fn fewer_paths_than_are_asked_for_tell_nothing() {
+    let store = two(10);
+    assert_eq!(ask(&store, &Mirroring::new()).mirrors, 1);
+    let found = ask(&store, &Mirroring::new().paths(11));
+    assert_eq!((found.pairs.len(), found.sites, found.paths), (0, 0, 20));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let store = two(10);
+    for asked in [
+        Mirroring::new().within(65),
+        Mirroring::new().paths(1),
+        Mirroring::new().share(0.0),
+        Mirroring::new().share(1.5),
+        Mirroring::new().share(f64::NAN),
+        Mirroring::new().depth(17),
+    ] {
+        let refused = store.snapshot().mirrors(&asked, &Progress::default());
+        assert!(matches!(refused, Err(Error::Misuse(_))), "{asked:?}");
+    }
+    let unknown = Mirroring::new().epoch(Epoch::from_number(9));
+    let refused = store.snapshot().mirrors(&unknown, &Progress::default());
+    assert!(matches!(refused, Err(Error::UnknownEpoch(_))));
+    let cancelled = Progress::default();
+    cancelled.cancel();
+    let refused = store.snapshot().mirrors(&Mirroring::new(), &cancelled);
+    assert!(matches!(refused, Err(Error::Cancelled)));
+}
+
+#[test]
+fn only_pages_under_the_prefix_are_compared() {
+    let store = two(10);
+    let under = |prefix: &str| ask(&store, &Mirroring::new().under(Prefix::parse(prefix).unwrap()));
+    assert_eq!(under("example").mirrors, 1);
+    assert_eq!(under("a.example").pairs, []);
+    assert_eq!(under("a.example").paths, 10);
+}
+
+#[test]
+fn no_more_pairs_are_named_than_are_asked_for_and_the_largest_are() {
+    let store = create(&SimDisk::new(), small());
+    for family in 10..16_u64 {
+        for host in 0..2 {
+            for page in 0..family {
+                let url = format!("http://{family}.{host}.example/{page}");
+                let print = (family * 100 + page).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                store.observe(Observation::content(&url, 1, print, EPOCH)).unwrap();
+            }
+        }
+    }
+    let found = ask(&store, &Mirroring::new().limit(2));
+    let near: Vec<u64> = found.pairs.iter().map(|mirror| mirror.near).collect();
+    assert_eq!((found.mirrors, near), (6, vec![15, 14]));
+}
+
+/// Pages of both schemes are one path; a user, and a URL without a host, are of no site.
+#[test]
+fn a_path_is_the_same_whatever_its_scheme() {
+    let store = create(&SimDisk::new(), small());
+    let mut time = 0;
+    let mut see = |url: String, print: u64| {
+        time += 1;
+        store.observe(Observation::content(&url, time, print << 32, EPOCH)).unwrap();
+    };
+    for page in 0..12 {
+        see(format!("https://a.example:8443/d/{page}?x/y"), page);
+        see(format!("http://b.example/e/{page}?x/y"), !page);
+        see(format!("https://b.example/e/{page}?x/y"), page);
+        see(format!("https://me@c.example/{page}?x/y"), page);
+        see(format!("urn:{page}?x/y"), page);
+    }
+    let found = ask(&store, &Mirroring::new());
+    let named: Vec<_> = found.pairs.iter().map(|mirror| (sites(mirror), mirror.near)).collect();
+    assert_eq!(named, [(["a.example:8443/d/", "b.example/e/"].map(str::to_owned), 12)]);
+    assert_eq!((found.paths, found.sites), (24, 4));
+}
+
+/// The same whatever was sealed, merged or reopened; and with so little memory that all is sorted in
+/// scratch files.
+#[test]
+fn mirrors_do_not_depend_on_how_pages_are_stored() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    let mut choose = simkeep_testing::choice(3);
+    let mut found: Option<Mirrors> = None;
+    for round in 0..4 {
+        for host in 0..12_u64 {
+            for page in 0..30_u64 {
+                let url = format!("http://h{host}.example/{}/{page}", page % 3);
+                let print = (page + host / 6 * 100).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let print = if choose(4) == 0 { choose(u64::MAX) } else { print };
+                let time = 1000 * round + i64::try_from(host).unwrap();
+                store.observe(Observation::content(&url, time, print, EPOCH)).unwrap();
+            }
+            if choose(5) == 0 {
+                store.seal().unwrap();
+            }
+        }
+    }
+    let mut same = |store: &Store| {
+        for bytes in [0, 1 << 20] {
+            let now = ask(store, &Mirroring::new().share(0.4).memory_bytes(bytes));
+            assert_eq!(found.get_or_insert_with(|| now.clone()), &now);
+        }
+    };
+    same(&store);
+    store.seal().unwrap();
+    same(&store);
+    store.merge(&Progress::default()).unwrap();
+    same(&store);
+    store.close().unwrap();
+    same(&open(&disk, small()));
+    assert!(found.unwrap().mirrors > 20);
+}

@@ -1,0 +1,271 @@
+//! All sites compared with all, as it is described.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use simkeep::Observation;
+use simkeep::disk::SimDisk;
+use simkeep::mirrors::{Mirror, Mirroring};
+use simkeep_testing::depth::deep;
+use simkeep_testing::{choice, create, small};
+
+use super::{EPOCH, ask};
+
+/// The visits of each page, in order of time: a fingerprint, or none if it was gone.
+type World = BTreeMap<String, Vec<(i64, Option<u64>)>>;
+
+/// What is known of a page with a version in force.
+struct Known {
+    first: i64,
+    /// Fingerprints, and when they were first seen; that in force first.
+    versions: Vec<(u64, i64)>,
+}
+
+/// What is said of two sites, the one that leads first.
+#[derive(Debug, PartialEq)]
+struct Told {
+    sites: [String; 2],
+    is_mirror: bool,
+    paths: [usize; 2],
+    common: usize,
+    near: usize,
+    outdated: [usize; 2],
+    lag: Option<i64>,
+}
+
+fn known(visits: &[(i64, Option<u64>)], at: i64) -> Option<Known> {
+    let then: Vec<_> = visits.iter().filter(|(time, _)| *time <= at).collect();
+    then.last().and_then(|last| last.1)?;
+    let mut seen: Vec<u64> = Vec::new();
+    for print in then.iter().rev().filter_map(|(_, print)| *print) {
+        if !seen.contains(&print) && seen.len() < 8 {
+            seen.push(print);
+        }
+    }
+    let since = |print: &u64| then.iter().find(|(_, other)| *other == Some(*print)).unwrap().0;
+    let versions = seen.iter().map(|print| (*print, since(print))).collect();
+    Some(Known { first: then[0].0, versions })
+}
+
+/// The sites of a URL and its path in each.
+fn places(url: &str, depth: usize) -> Vec<(String, String)> {
+    let (_, rest) = url.split_once("://").unwrap();
+    let (host, path) = rest.split_once('/').unwrap();
+    let mut places = vec![(format!("{host}/"), path.to_owned())];
+    while places.len() <= depth {
+        let (site, path) = places.last().unwrap();
+        let folders = path.split('?').next().unwrap();
+        let Some((folder, _)) = folders.split_once('/') else { break };
+        places.push((format!("{site}{folder}/"), path[folder.len() + 1..].to_owned()));
+    }
+    places
+}
+
+/// The versions of two pages that are nearest, with which it is of each.
+fn nearest(a: &Known, b: &Known) -> (u32, [usize; 2]) {
+    let distance = |at: [usize; 2]| (a.versions[at[0]].0 ^ b.versions[at[1]].0).count_ones();
+    let firsts = (0..a.versions.len()).map(|at| [at, 0]);
+    let all = firsts.chain((1..b.versions.len()).map(|at| [0, at]));
+    all.map(|at| (distance(at), at)).min_by_key(|(bits, at)| (*bits, at[0] + at[1])).unwrap()
+}
+
+fn compare(
+    sites: [&String; 2],
+    of: [&BTreeMap<String, Known>; 2],
+    asked: &Mirroring,
+) -> Option<Told> {
+    let [a, b] = of;
+    let (mut near, mut outdated) = (0, [0; 2]);
+    let (mut later, mut changes) = (Vec::new(), Vec::new());
+    let common: Vec<_> = a.iter().filter_map(|(path, page)| Some((page, b.get(path)?))).collect();
+    for (one, other) in &common {
+        let (distance, at) = nearest(one, other);
+        if distance > asked.k.unwrap() {
+            continue;
+        }
+        near += 1;
+        outdated[0] += usize::from(at[1] > 0);
+        outdated[1] += usize::from(at[0] > 0);
+        let (of_one, of_other) = (one.versions[at[0]].1, other.versions[at[1]].1);
+        later.push(of_other - of_one);
+        if of_one > one.first && of_other > other.first {
+            changes.push(of_other - of_one);
+        }
+    }
+    let share = near as f64 / (a.len() + b.len() - common.len()) as f64;
+    if (near as u64) < asked.paths || share < asked.share / 4.0 {
+        return None;
+    }
+    let first = |all: &[i64]| {
+        let earlier = all.iter().filter(|later| **later > 0).count();
+        earlier.cmp(&all.iter().filter(|later| **later < 0).count())
+    };
+    let leads = first(&changes).then(first(&later)) == Ordering::Less;
+    changes.iter_mut().for_each(|later| *later = if leads { -*later } else { *later });
+    changes.sort_unstable();
+    let lag = (!changes.is_empty()).then(|| changes[(changes.len() - 1) / 2].max(0));
+    let mut told = Told {
+        sites: sites.map(String::clone),
+        is_mirror: share >= asked.share,
+        paths: [a.len(), b.len()],
+        common: common.len(),
+        near,
+        outdated,
+        lag,
+    };
+    if leads {
+        told.sites.reverse();
+        told.paths.reverse();
+        told.outdated.reverse();
+    }
+    Some(told)
+}
+
+/// What a folder lies in, and its name.
+fn up(site: &str) -> Option<(String, String)> {
+    let (above, name) = site.trim_end_matches('/').rsplit_once('/')?;
+    Some((format!("{above}/"), name.to_owned()))
+}
+
+/// Whether two sites are said to be alike already, by what they lie in: directly, or by way of others.
+fn is_implied(sites: &[String; 2], found: &[Told], partial: bool) -> bool {
+    let [Some((a, name)), Some((b, other))] = [up(&sites[0]), up(&sites[1])] else { return false };
+    if name != other {
+        return false;
+    }
+    let mut family = BTreeSet::from([&a]);
+    for _ in 0..found.len() {
+        for mirror in found.iter().filter(|told| told.is_mirror) {
+            if mirror.sites.iter().any(|site| family.contains(site)) {
+                family.extend(&mirror.sites);
+            }
+        }
+    }
+    let is_pair = |told: &Told| told.sites.contains(&a) && told.sites.contains(&b) && a != b;
+    family.contains(&b)
+        || partial && found.iter().any(is_pair)
+        || is_implied(&[a, b], found, partial)
+}
+
+fn deep_of(site: &str) -> usize {
+    site.matches('/').count() - 1
+}
+
+fn expected(world: &World, asked: &Mirroring) -> Vec<Told> {
+    let mut sites: BTreeMap<String, BTreeMap<String, Known>> = BTreeMap::new();
+    let at = asked.at.unwrap_or(i64::MAX);
+    // Of both schemes https is the last.
+    for (url, visits) in world {
+        if known(visits, at).is_some() {
+            for (site, path) in places(url, asked.depth.into()) {
+                sites.entry(site).or_default().insert(path, known(visits, at).unwrap());
+            }
+        }
+    }
+    let mut pairs = Vec::new();
+    // In SURT order, which that of these sites is.
+    for (a, of_a) in &sites {
+        for (b, of_b) in sites.range(a.clone()..).skip(1) {
+            pairs.extend(compare([a, b], [of_a, of_b], asked));
+        }
+    }
+    let mut found: Vec<Told> = Vec::new();
+    for deep in 0..=asked.depth.into() {
+        let (now, rest): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|told: &Told| {
+            told.sites.iter().map(|site| deep_of(site)).min() == Some(deep)
+        });
+        pairs = rest;
+        let named =
+            now.into_iter().filter(|told| !is_implied(&told.sites, &found, !told.is_mirror));
+        let named: Vec<Told> = named.collect();
+        found.extend(named);
+    }
+    found.sort_by(|a, b| a.sites.cmp(&b.sites));
+    found
+}
+
+fn told(mirror: &Mirror) -> Told {
+    let sites = [&mirror.leader, &mirror.follower];
+    let number = |n: u64| usize::try_from(n).unwrap();
+    assert_eq!(mirror.differing(), mirror.common - mirror.near);
+    assert_eq!(mirror.examples.len(), number(mirror.common.min(10)));
+    for example in &mirror.examples {
+        for (url, site) in [(&example.leader, sites[0]), (&example.follower, sites[1])] {
+            assert!(url.contains(&site.site.to_string()), "{url} is not of {}", site.site);
+        }
+    }
+    let union = sites[0].paths + sites[1].paths - mirror.common;
+    assert_eq!(mirror.share, mirror.near as f64 / union as f64);
+    Told {
+        sites: sites.map(|site| site.site.to_string()),
+        is_mirror: mirror.is_mirror,
+        paths: sites.map(|site| number(site.paths)),
+        common: number(mirror.common),
+        near: number(mirror.near),
+        outdated: sites.map(|site| number(site.outdated)),
+        lag: mirror.lag,
+    }
+}
+
+/// Small worlds, in which no site has more paths than a sample holds, nor more others than are compared.
+#[test]
+fn in_small_worlds_the_same_is_found_as_by_comparing_all_with_all() {
+    let (mut mirrors, mut partial, mut lags, mut outdated) = (0, 0, 0, 0);
+    for seed in 0..deep(4000) {
+        let mut choose = choice(seed);
+        let mut world = World::new();
+        let store = create(&SimDisk::new(), small());
+        let hosts = 2 + choose(2);
+        let likeness = 1 + choose(12);
+        for host in 0..hosts {
+            for _ in 0..1 + choose(14) {
+                let folder = ["", "", "x/", "y/"][choose(4) as usize];
+                let page = choose(4);
+                let scheme = if choose(5) == 0 { "http" } else { "https" };
+                let url = format!("{scheme}://h{host}.example/{folder}{page}");
+                let visits = world.entry(url).or_default();
+                for _ in 0..1 + choose(3) {
+                    let time = i64::try_from(choose(1000)).unwrap();
+                    if visits.iter().any(|(other, _)| *other == time) {
+                        continue;
+                    }
+                    let of = (page << 3) + choose(2) + if choose(likeness) == 0 { 64 } else { 0 };
+                    let near = 1_u64 << choose(64) & 0_u64.wrapping_sub(choose(2));
+                    let print = of.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ near;
+                    visits.push((time, (choose(12) > 0).then_some(print)));
+                }
+            }
+        }
+        let mut all: Vec<_> =
+            world.iter().flat_map(|(url, v)| v.iter().map(move |v| (url, *v))).collect();
+        for at in (1..all.len()).rev() {
+            all.swap(at, choose(at as u64 + 1) as usize);
+        }
+        for (url, (time, print)) in all {
+            store
+                .observe(match print {
+                    Some(print) => Observation::content(url, time, print, EPOCH),
+                    None => Observation::gone(url, time),
+                })
+                .unwrap();
+        }
+        world.values_mut().for_each(|visits| visits.sort_unstable());
+        let asked = Mirroring::new().within(3).depth(1).paths(2).share(0.6);
+        for asked in [asked.clone(), asked.at(500)] {
+            let found = ask(&store, &asked);
+            let mut pairs: Vec<Told> = found.pairs.iter().map(told).collect();
+            pairs.sort_by(|a, b| a.sites.cmp(&b.sites));
+            let expected = expected(&world, &asked);
+            assert_eq!(pairs, expected, "seed {seed}: {world:#?}");
+            let count =
+                |is_it: bool| pairs.iter().filter(|told| told.is_mirror == is_it).count() as u64;
+            assert_eq!((found.mirrors, found.partial), (count(true), count(false)));
+            mirrors += found.mirrors;
+            partial += found.partial;
+            lags += pairs.iter().filter(|told| told.lag > Some(0)).count();
+            outdated += pairs.iter().map(|told| told.outdated[1]).sum::<usize>();
+        }
+    }
+    eprintln!("{mirrors} mirrors, {partial} others, {lags} that lag, {outdated} outdated pages");
+    assert!(mirrors > 10 && partial > 10 && lags > 10 && outdated > 10);
+}

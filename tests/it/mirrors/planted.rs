@@ -1,0 +1,160 @@
+//! Webs in which some sites mirror each other.
+
+use simkeep::load::LoadOptions;
+use simkeep::mirrors::{Mirror, Mirroring};
+use simkeep::{Content, Observation, Options, Progress, Seen, Store, Visit};
+use simkeep_testing::choice;
+use simkeep_testing::mirrors::{LAG, PAGES, PLANTED, load};
+
+use super::{EPOCH, ask, sites};
+
+fn store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options::default().epoch("one".to_owned());
+    let store = Store::create(dir.path().join("store"), options).unwrap();
+    (dir, store)
+}
+
+#[test]
+fn planted_mirrors_are_found_and_nothing_else() {
+    let (_dir, store) = store();
+    load(&store, EPOCH, 20_000, 400_000);
+    let found = ask(&store, &Mirroring::new());
+    check(&found.pairs);
+}
+
+/// That of a planted web all is found that is to be.
+fn check(pairs: &[Mirror]) {
+    let mut named: Vec<_> = pairs.iter().map(sites).collect();
+    named.sort();
+    let mut expected =
+        PLANTED.map(|(site, mirror, ..)| [site, mirror].map(|site| format!("{site}/")));
+    expected.sort();
+    assert_eq!(named, expected, "{pairs:#?}");
+    for (site, _, share, lag) in PLANTED {
+        let mirror = pairs.iter().find(|mirror| sites(mirror)[0] == format!("{site}/")).unwrap();
+        eprintln!("{mirror:#?}");
+        assert_eq!((mirror.is_mirror, mirror.lag), (share == 1.0, Some(lag)), "{site}");
+        assert_eq!(mirror.leader.paths, PAGES as u64, "{site}");
+        assert!((mirror.share - share).abs() < 0.02, "{site}: {}", mirror.share);
+        assert_eq!(mirror.leader.outdated, 0, "{site}");
+        assert!(lag < LAG || mirror.follower.outdated > 0, "{site}");
+    }
+}
+
+fn visit(time: i64, fingerprint: u64) -> Visit {
+    let content = Content { fingerprint: Some(fingerprint), digest: None, epoch: EPOCH };
+    Visit { time, seen: Seen::Content(content), status: None, modified: None }
+}
+
+/// How many of a thousand pairs of sites are found of which this share of 200 paths is the same. The
+/// paths are of all sites, so only with what they lead to they say something; `bits` are different.
+fn found_of_1000(share: f64, bits: u32) -> u64 {
+    const PATHS: u64 = 200;
+    let (_dir, store) = store();
+    let both = (share * PATHS as f64).round() as u64;
+    let pages = (0..1000_u64).flat_map(move |pair| {
+        (0..2).flat_map(move |site| {
+            let mut choose = choice(pair);
+            // Those of both, and half of the others.
+            (0..PATHS).filter_map(move |path| {
+                // Another permutation of the paths on each pair: what is common is drawn by lot.
+                let at = (path * 77 + pair * 13) % PATHS;
+                let print = choose(u64::MAX);
+                let header = (0..bits).fold(0, |all, _| all | 1 << choose(64));
+                let is_here = at < both || at % 2 == site;
+                let print = if site == 0 { print } else { print ^ header };
+                is_here.then(|| (format!("http://{site}.{pair}.example/{path}"), visit(1, print)))
+            })
+        })
+    });
+    store.load(pages.map(Ok), LoadOptions::default()).unwrap();
+    let asked = Mirroring::new().paths(2).share(share / 2.0).within(3).limit(usize::MAX);
+    let found = ask(&store, &asked);
+    for mirror in &found.pairs {
+        let [one, other] = sites(mirror).map(|site| site.split_once('.').unwrap().1.to_owned());
+        assert_eq!(one, other);
+        assert_eq!(mirror.near, both);
+    }
+    found.pairs.len() as u64
+}
+
+#[test]
+fn as_many_pairs_are_found_as_the_formula_says() {
+    for share in [0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.8] {
+        let found = found_of_1000(share, 0) as f64 / 1000.0;
+        let expected = Mirroring::recall(share);
+        eprintln!("share {share}: {found:.3} found, {expected:.3} expected");
+        // Four standard deviations, and what two hundred paths are short of infinitely many.
+        let deviation = (expected * (1.0 - expected) / 1000.0).sqrt();
+        assert!((found - expected).abs() < 4.0 * deviation + 0.015, "{share}: {found}, {expected}");
+    }
+}
+
+#[test]
+fn mirrors_with_another_header_are_found_though_no_page_is_the_same() {
+    for (bits, least) in [(1, 990), (2, 980), (3, 900)] {
+        let found = found_of_1000(1.0, bits);
+        eprintln!("{bits} bits: {found} of 1000");
+        assert!(found >= least, "{bits} bits: {found} of 1000");
+    }
+}
+
+/// Many sites that are all alike: each is named with another one, and their folders go without saying.
+#[test]
+fn each_of_a_large_family_is_named_and_its_folders_are_not() {
+    let (_dir, store) = store();
+    let pages = (0..300_u64).flat_map(|host| {
+        (0..60_u64).map(move |page| {
+            let url = format!("http://h{host}.example/{}/{page}", page % 3);
+            (url, visit(i64::try_from(host).unwrap(), page.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        })
+    });
+    store.load(pages.map(Ok), LoadOptions::default()).unwrap();
+    let found = ask(&store, &Mirroring::new());
+    let mut named: Vec<String> = found.pairs.iter().flat_map(sites).collect();
+    assert!(named.iter().all(|site| site.matches('/').count() == 1), "{named:?}");
+    named.sort();
+    named.dedup();
+    assert_eq!(named.len(), 300);
+    assert!(found.compared < 300 * 9, "{}", found.compared);
+}
+
+/// One host with very many pages, and very many hosts that each have ten of them.
+#[test]
+fn a_giant_is_not_compared_with_all_that_have_some_of_its_pages() {
+    let (_dir, store) = store();
+    let giant = (0..20_000_u64).map(|page| (0, page));
+    let others = (1..5_000_u64).flat_map(|host| (0..10).map(move |page| (host, page)));
+    let pages = giant.chain(others).map(|(host, page)| {
+        let url = format!("http://h{host:05}.example/{page}");
+        (url, visit(1, page.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    });
+    store.load(pages.map(Ok), LoadOptions::default()).unwrap();
+    let since = std::time::Instant::now();
+    let found = ask(&store, &Mirroring::new().limit(usize::MAX));
+    eprintln!("{:?} for {} compared", since.elapsed(), found.compared);
+    // Each of the small ones is like the first of them.
+    assert_eq!(found.mirrors, 4_998);
+    assert!(found.pairs.iter().all(|mirror| mirror.near == 10));
+}
+
+#[test]
+fn an_observed_mirror_is_found_beside_a_writer() {
+    let (_dir, store) = store();
+    for page in 0..20_u64 {
+        for host in ["a", "b"] {
+            let url = format!("http://{host}.example/{page}");
+            store.observe(Observation::content(&url, 1, page << 20, EPOCH)).unwrap();
+        }
+    }
+    let before = store.snapshot();
+    for page in 0..20_u64 {
+        let url = format!("http://b.example/{page}");
+        store.observe(Observation::gone(&url, 2)).unwrap();
+    }
+    let asked = Mirroring::new();
+    assert_eq!(before.mirrors(&asked, &Progress::default()).unwrap().mirrors, 1);
+    assert_eq!(ask(&store, &asked).mirrors, 0);
+    assert_eq!(ask(&store, &asked.at(1)).mirrors, 1);
+}
