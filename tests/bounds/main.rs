@@ -16,6 +16,7 @@ mod hints;
 mod hostile;
 #[cfg(not(narrow_hash))]
 mod memory;
+mod mirrors;
 mod near;
 mod rules;
 

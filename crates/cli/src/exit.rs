@@ -17,7 +17,7 @@ macro_rules! help {
     () => {
         "Exit codes:
   0  done
-  1  nothing found: aliases, cluster, near, pairs, history, scan, inspect, forget, recrawl, simulate
+  1  nothing found: aliases, cluster, mirrors, near, pairs, history, scan, inspect, forget, recrawl, simulate
   2  the command line is wrong
   3  a broken record: with ingest --strict, load, evaluate and near --batch, and in --rules
   4  the store, or a table of df, is damaged; with repair: something is lost

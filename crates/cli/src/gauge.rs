@@ -110,6 +110,10 @@ fn message(progress: &Progress) -> String {
         Stage::Joining => many(progress.found(), "pair", "pairs"),
         Stage::Copying => format!("{} linked or copied", bytes(done)),
         Stage::Clustering => format!("{} in clusters", many(done, "fingerprint", "fingerprints")),
+        Stage::Comparing => {
+            let pairs = many(done, "pair of sites compared", "pairs of sites compared");
+            format!("{pairs}, {} alike", count(progress.found()))
+        }
         Stage::Counting => format!("{} counted", many(done, "page", "pages")),
         _ => String::new(),
     }

@@ -34,6 +34,7 @@ mod inspect;
 mod json;
 mod load;
 mod man;
+mod mirrors;
 mod named;
 mod near;
 mod origin;
@@ -103,6 +104,7 @@ enum Verb {
     Pairs(pairs::Pairs),
     Cluster(Box<cluster::Cluster>),
     Aliases(aliases::Aliases),
+    Mirrors(mirrors::Mirrors),
     History(history::History),
     Scan(scan::Scan),
     Inspect(inspect::Inspect),
@@ -143,6 +145,7 @@ fn main() -> ExitCode {
         Verb::Pairs(verb) => verb.run(&cli.common, output),
         Verb::Cluster(verb) => verb.run(&cli.common, output),
         Verb::Aliases(verb) => verb.run(&cli.common, output),
+        Verb::Mirrors(verb) => verb.run(&cli.common, output),
         Verb::History(verb) => verb.run(&cli.common, output),
         Verb::Scan(verb) => verb.run(&cli.common, output),
         Verb::Inspect(verb) => verb.run(&cli.common, output),

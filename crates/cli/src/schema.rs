@@ -17,7 +17,9 @@ use super::{
     aliases, backup, cluster, compact, df, diff, due, epoch, evaluate, export, fingerprint, forget, history,
     ingest,
 };
-use super::{inspect, load, near, pairs, recrawl, repair, report, scan, simulate, stats, tail};
+use super::{
+    inspect, load, mirrors, near, pairs, recrawl, repair, report, scan, simulate, stats, tail,
+};
 
 /// Print the JSON Schema of what a verb prints with --json
 ///
@@ -81,6 +83,8 @@ const VERBS: &[(&str, Makes)] = &[
     ("load", of::<load::Answer<'static>>),
     ("messages", of::<json::Message<'static>>),
     ("near", of::<near::Printed<'static>>),
+    ("mirrors", of::<mirrors::Line<'static>>),
+    ("near", of::<near::Answer<'static>>),
     ("pairs", of::<pairs::Line<'static>>),
     ("recrawl", of::<recrawl::Answer<'static>>),
     ("repair", of::<repair::Answer<'static>>),

@@ -54,6 +54,9 @@ fn pages() -> String {
     for (page, visitor) in (0..12).flat_map(|page| [(page, ""), (page, "?sid=1")]) {
         let url = format!("https://example.com/item/{page}{visitor}");
         lines += &visit(&url, 50, &json!({ "text": text(&format!("item{page}x"), 100) }));
+    for (host, page) in (0..24).map(|n| (["docs", "www"][n % 2], n / 2)) {
+        let url = format!("https://{host}.example.com/{page}");
+        lines += &visit(&url, 50, &json!({ "text": text(&format!("{page}m"), 90) }));
     }
     lines += &visit("file:///home/x/notes", 50, &json!({ "text": text("notes", 100) }));
     for (page, fingerprint) in [("one", "0123456789abcdef"), ("two", "0123456789abcdee")] {

@@ -20,6 +20,12 @@ fn place() -> Place {
     for store in ["empty", "damaged"] {
         place.done(&["epoch", "begin", "--store", store]);
     }
+    let mirrored = (0..24).map(|n| {
+        let (host, page) = (n % 2, n / 2);
+        format!(r#"{{"url":"http://{host}.example/{page}","t":1,"fingerprint":"{page:016x}"}}"#)
+    });
+    let mirrored = place.write("mirrored.jsonl", mirrored.collect::<Vec<_>>().join("\n"));
+    place.done(&["load", &mirrored, "--store", "mirrored"]);
     let catalog = place.path("damaged/catalog.redb");
     std::fs::write(catalog, [7; 9000]).unwrap();
     place
@@ -40,6 +46,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (0, &["cluster", "--balls"]),
         (0, &["cluster", "--components"]),
         (0, &["scan"]),
+        (0, &["mirrors", "--store", "mirrored"]),
         (0, &["inspect"]),
         (0, &["inspect", "empty", "--deep"]),
         (0, &["inspect", "page", known]),
@@ -108,11 +115,15 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (1, &["cluster", "https://example.com/none"]),
         (1, &["cluster", "--changes", "2300-01-01"]),
         (1, &["scan", "example.net"]),
+        (1, &["mirrors"]),
+        (1, &["mirrors", "--store", "empty"]),
         (1, &["scan", "--store", "empty"]),
         (1, &["forget", "https://example.com/none"]),
         (1, &["recrawl", "https://example.com/none"]),
         (1, &["simulate", "--store", "empty"]),
         // The command line makes no sense.
+        (2, &["mirrors", "--share", "0"]),
+        (2, &["mirrors", "--paths", "1"]),
         (2, &[]),
         (2, &["look"]),
         (2, &["schema", "look"]),
@@ -164,6 +175,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (4, &["backup", "never", "--store", "damaged"]),
         (4, &["compact", "damaged"]),
         (4, &["near", "5555555555555555", "--store", "damaged"]),
+        (4, &["mirrors", "--store", "damaged"]),
         (4, &["ingest", "good.jsonl", "--store", "damaged"]),
         // It failed for another reason.
         (5, &["report", "none", "-o", "report.html"]),

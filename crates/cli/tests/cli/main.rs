@@ -32,6 +32,7 @@ mod killed;
 mod live;
 mod load;
 mod manual;
+mod mirrors;
 mod named;
 mod no_threads;
 mod pairs;

@@ -165,6 +165,8 @@ impl Checker {
             &["cluster", "--changes", "2024-01-01", "-k", "30"],
             &["cluster", "https://example.com/terms"],
             &["scan"],
+            &["mirrors"],
+            &["mirrors", "--paths", "2"],
             &["scan", "example.com"],
             &["diff", "--since", "2024-01-02"],
             &["due"],
@@ -311,6 +313,7 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
         for version in 0..4_u64 {
             let (url, t) = (format!("https://example.com/{n}"), 1_704_067_200 + version * 400_000);
             pages.push(page(&url, t, &text(n + usize::from(version == 2))));
+            pages.push(page(&url.replace("com", "org"), t + 60, &text(n)));
         }
     }
     let lines = place.write("pages.jsonl", pages.join("\n"));

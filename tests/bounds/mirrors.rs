@@ -1,0 +1,96 @@
+//! Mirrors are found in the memory that is given for it, whatever the sites are like.
+
+use std::time::Instant;
+
+use simkeep::load::LoadOptions;
+use simkeep::mirrors::Mirroring;
+use simkeep::{Content, Epoch, Options, Progress, Seen, Store, Visit};
+use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::mirrors::{PLANTED, load};
+
+const EPOCH: Epoch = Epoch::from_number(0);
+
+fn store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options::default().epoch("one".to_owned());
+    let store = Store::create(dir.path().join("store"), options).unwrap();
+    (dir, store)
+}
+
+/// Loads pages of which the host, the page and the fingerprint are given.
+fn with(pages: impl Iterator<Item = (u64, u64, u64)> + Send) -> (tempfile::TempDir, Store) {
+    let (dir, store) = store();
+    let visits = pages.map(|(host, page, print)| {
+        let fingerprint = Some(print.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let content = Content { fingerprint, digest: None, epoch: EPOCH };
+        let seen = Seen::Content(content);
+        let visit = Visit { time: 1, seen, status: None, modified: None };
+        Ok((format!("http://h{host}.example/{page}"), visit))
+    });
+    store.load(visits, LoadOptions::default()).unwrap();
+    (dir, store)
+}
+
+/// Bytes that the search takes with so much memory for sorting, and how many pairs it finds.
+fn taken(store: &Store, memory_bytes: usize) -> (usize, u64) {
+    let asked = Mirroring::new().memory_bytes(memory_bytes).limit(10);
+    let snapshot = store.snapshot();
+    let since = Instant::now();
+    let (found, bytes) = most_taken(|| snapshot.mirrors(&asked, &Progress::default()).unwrap());
+    eprintln!(
+        "{:?} and {} KiB for {} pairs of {} sites",
+        since.elapsed(),
+        bytes >> 10,
+        found.mirrors,
+        found.sites
+    );
+    (bytes, found.mirrors)
+}
+
+#[test]
+fn mirrors_are_found_in_bounded_memory() {
+    const PAGES: u64 = 200_000;
+    let _alone = alone();
+    let webs: [(&str, fn(u64) -> (u64, u64, u64), u64); 4] = [
+        // Hosts with one page; a host with all pages; hosts that have nothing in common.
+        ("hosts with one page", |n| (n, 0, 7), 0),
+        ("a giant", |n| (0, n, n), 0),
+        ("others", |n| (n / 20, n, n), 0),
+        // Each host is like the one before and the first.
+        ("parked hosts", |n| (n / 20, n % 20, n % 20), 2 * PAGES / 20 - 3),
+    ];
+    for (what, page, mirrors) in webs {
+        let (_dir, store) = with((0..PAGES).map(page));
+        let (bytes, found) = taken(&store, 1 << 20);
+        assert_eq!(found, mirrors, "{what}");
+        // What is sorted, the frames of runs, and for each pair that is found some 100 bytes.
+        let most = (3 << 20) + usize::try_from(found).unwrap() * 100;
+        assert!(bytes < most, "{what}: {bytes}");
+    }
+}
+
+/// What is promised of a web of ten million pages: by hand, since it takes minutes to make.
+#[test]
+#[ignore = "loads ten million pages"]
+fn mirrors_among_ten_million_pages() {
+    let _alone = alone();
+    let (_dir, store) = store();
+    let since = Instant::now();
+    load(&store, EPOCH, 200_000, 10_000_000);
+    eprintln!("loaded in {:?}", since.elapsed());
+    let snapshot = store.snapshot();
+    for memory_bytes in [128 << 20, 16 << 20] {
+        let asked = Mirroring::new().memory_bytes(memory_bytes);
+        let since = Instant::now();
+        let (found, bytes) = most_taken(|| snapshot.mirrors(&asked, &Progress::default()).unwrap());
+        eprintln!(
+            "{:?} and {} MiB with {} MiB for sorting: {found:#?}",
+            since.elapsed(),
+            bytes >> 20,
+            memory_bytes >> 20
+        );
+        assert_eq!(found.pairs.len(), PLANTED.len());
+        assert_eq!(found.mirrors, 3);
+        assert!(bytes < 256 << 20, "{bytes}");
+    }
+}
