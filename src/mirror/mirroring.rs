@@ -1,6 +1,7 @@
 //! What is asked about mirrors.
 
-use super::recall::recall;
+use super::candidates::SHARED;
+use super::sample::SAMPLE;
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Prefix};
 
@@ -129,30 +130,31 @@ impl Mirroring {
         self
     }
 
-    /// How likely it is at least that two large sites are compared of whose paths this share is the same,
-    /// of those that either has: that of the sixteen smallest hashes of each at least two are shared. Sites
-    /// of up to sixteen paths are compared always.
+    /// How likely it is at least that two large sites are compared, if of the paths that either has this
+    /// share leads to the same on both. Sites of up to sixteen paths are always compared.
     ///
-    /// In order of the hashes each path is of both sites with probability *s*, and of one of them with
-    /// (1 - *s*) / 2 each. The second that is shared is in both samples if at most 14 of each site alone come
-    /// before it:
+    /// They are compared if their samples share two hashes. The sixteen smallest hashes of all paths that
+    /// either site has are each in both samples if the path is of both, so with probability *s*:
     ///
     /// ```text
-    ///       14  14   (a + b + 1)!      1 - s  a + b
-    ///  s^2  sum sum  ------------  (  ------- )
-    ///       a=0 b=0     a!  b!           2
+    /// 1 - (1 - s)^16 - 16 s (1 - s)^15
     /// ```
+    ///
+    /// That is all if one site has all paths of the other. If each has some of its own, the samples reach
+    /// further, and share more.
     ///
     /// ```
     /// use simkeep::mirrors::Mirroring;
     ///
-    /// assert!(Mirroring::recall(0.8) > 0.999_999);
-    /// assert!(Mirroring::recall(0.4) > 0.99);
-    /// assert!(Mirroring::recall(0.1) < 0.8);
+    /// assert!(Mirroring::recall(0.8) > 0.999_999_999);
+    /// assert!(Mirroring::recall(0.4) > 0.996);
+    /// assert!(Mirroring::recall(0.1) < 0.5);
     /// ```
     #[must_use]
     pub fn recall(share: f64) -> f64 {
-        recall(share)
+        const { assert!(SAMPLE == 16 && SHARED == 2) }
+        let s = share.clamp(0.0, 1.0);
+        1.0 - (1.0 - s).powi(16) - 16.0 * s * (1.0 - s).powi(15)
     }
 
     /// # Errors

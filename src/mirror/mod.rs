@@ -23,7 +23,6 @@ mod families;
 mod lot;
 mod mirroring;
 mod paths;
-mod recall;
 mod sample;
 mod scratch;
 mod sites;
@@ -66,7 +65,7 @@ impl Snapshot {
     ///
     /// What is found is exact: each pair that is named was compared path by path. Which pairs are compared
     /// is decided by a sample of each site, so one may be missed: [`Mirroring::recall`] says how likely that
-    /// is, one in a hundred million if 80 % of the paths are the same. Paths that are on more than 64 sites,
+    /// is, less than one in a thousand million if 80 % of the paths lead to the same. Paths that are on more than 64 sites,
     /// such as `/about`, count in the sample only together with what they lead to; and of more than nine
     /// sites that are all alike, each is compared with some of the others.
     ///

@@ -41,7 +41,8 @@ Pairs that have a quarter of the share are listed below the others, since a part
 they are no mirrors. Where two sites mirror each other, their folders of the same names are not listed.
 
 What is listed is exact. Which pairs are compared a sample of each site decides, of sixteen paths: if 40 % of
-the paths are the same, three pairs in a thousand are missed, and if 80 % are, one in a hundred million. More
+the paths lead to the same, up to three pairs in a thousand are missed, and if 80 % do, not one in a thousand
+million. More
 than eight sites that are alike are each listed with some of the others. Memory is bounded, also for a
 hundred million pages; some 400 bytes for each site go to files in the directory for temporary files.
 

@@ -51,18 +51,19 @@ fn real() -> Option<Vec<History>> {
     Some(histories)
 }
 
-/// Pages that change some times in four years.
+/// Pages that change some times in three years.
 fn made_up(pages: usize) -> Vec<History> {
+    const DAY: i64 = 86_400_000;
+    const END: i64 = 1_700_000_000_000;
     let mut choose = choice(7);
-    let day = 86_400_000;
-    let history = |_| {
-        let mut time = 1_600_000_000_000;
-        let versions = 1 + choose(12);
-        let visit = |_| {
-            time += day * i64::try_from(1 + choose(200)).unwrap();
-            (time, choose(u64::MAX))
-        };
-        (0..versions).map(visit).collect()
+    let mut history = |_| {
+        let mut time = END - 1000 * DAY;
+        let mut visits = History::new();
+        while time < END {
+            visits.push((time, choose(u64::MAX)));
+            time += DAY * i64::try_from(1 + choose(300)).unwrap();
+        }
+        visits
     };
-    (0..pages).map(history).collect()
+    (0..pages).map(&mut history).collect()
 }

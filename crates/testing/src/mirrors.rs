@@ -75,7 +75,7 @@ fn planted() -> Vec<(String, i64, u64)> {
                 _ if number < COMMON => format!("p/{number}"),
                 _ => format!("docs/{number}.html"),
             };
-            let is_mirrored = number * 10 < (share * 10.0 * PAGES as f64) as usize;
+            let is_mirrored = ((number % 10) as f64) < share * 10.0;
             see(
                 &format!("https://{site}/{path}"),
                 history,

@@ -12,8 +12,10 @@ use simkeep_testing::{create, open, small};
 
 const EPOCH: Epoch = Epoch::from_number(0);
 
+/// What is found among the fingerprints of the first epoch.
 fn ask(store: &Store, asked: &Mirroring) -> Mirrors {
-    store.snapshot().mirrors(asked, &Progress::default()).unwrap()
+    let asked = asked.clone().epoch(EPOCH);
+    store.snapshot().mirrors(&asked, &Progress::default()).unwrap()
 }
 
 /// A store where two hosts have the same so many pages.
@@ -75,6 +77,9 @@ fn only_pages_under_the_prefix_are_compared() {
     let store = two(10);
     let under = |prefix: &str| ask(&store, &Mirroring::new().under(Prefix::parse(prefix).unwrap()));
     assert_eq!(under("example").mirrors, 1);
+    // Nothing has a fingerprint of the other one.
+    let other = store.snapshot().mirrors(&Mirroring::new(), &Progress::default()).unwrap();
+    assert_eq!((other.paths, other.mirrors), (0, 0));
     assert_eq!(under("a.example").pairs, []);
     assert_eq!(under("a.example").paths, 10);
 }
