@@ -36,8 +36,9 @@ fn check(pairs: &[Mirror]) {
         assert_eq!((mirror.is_mirror, mirror.lag), (share == 1.0, Some(lag)), "{site}");
         assert_eq!(mirror.leader.paths, PAGES as u64, "{site}");
         assert!((mirror.share - share).abs() < 0.02, "{site}: {}", mirror.share);
-        assert_eq!(mirror.leader.outdated, 0, "{site}");
-        assert!(lag < LAG || mirror.follower.outdated > 0, "{site}");
+        // Real pages go back and forth, so both may have what the other had before.
+        let outdated = [&mirror.leader, &mirror.follower].map(|site| site.outdated);
+        assert!(lag < LAG || outdated[0] < outdated[1], "{site}: {outdated:?}");
     }
 }
 
