@@ -128,7 +128,7 @@ impl Snapshot {
             progress.begin(Stage::Joining, None);
             let (candidates, all) =
                 candidates((sampled.drawn, &sampled.sites), &sorting, progress)?;
-            progress.begin(Stage::Comparing, Some(all));
+            progress.start(Stage::Comparing, Some(all))?;
             let mut mirrors = Mirrors {
                 pairs: Vec::new(),
                 mirrors: 0,

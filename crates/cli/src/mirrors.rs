@@ -219,8 +219,7 @@ impl Mirrors {
         self.table(&mirrors, output)?;
         if !partial.is_empty() {
             output.line("")?;
-            let share = words::amount(self.share * 100.0);
-            output.line(&format!("no mirrors, as they have less than {share} % in common:"))?;
+            output.line(&format!("no mirrors, as their share is below {}:", self.share))?;
             self.table(&partial, output)?;
         }
         Ok(())

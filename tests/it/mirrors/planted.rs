@@ -122,7 +122,8 @@ fn each_of_a_large_family_is_named_and_its_folders_are_not() {
     named.sort();
     named.dedup();
     assert_eq!(named.len(), 300);
-    assert!(found.compared < 300 * 9, "{}", found.compared);
+    // Not each with all others, nor with eight of them.
+    assert!(found.compared < 300 * 3, "{}", found.compared);
 }
 
 /// One host with very many pages, and very many hosts that each have ten of them.

@@ -54,7 +54,8 @@ fn pages() -> String {
     for (page, visitor) in (0..12).flat_map(|page| [(page, ""), (page, "?sid=1")]) {
         let url = format!("https://example.com/item/{page}{visitor}");
         lines += &visit(&url, 50, &json!({ "text": text(&format!("item{page}x"), 100) }));
-    for (host, page) in (0..24).map(|n| (["docs", "www"][n % 2], n / 2)) {
+    }
+    for (host, page) in (0..48).map(|n| (["docs", "www"][n % 2], n / 2)) {
         let url = format!("https://{host}.example.com/{page}");
         lines += &visit(&url, 50, &json!({ "text": text(&format!("{page}m"), 90) }));
     }

@@ -40,9 +40,9 @@ fn mirrors_are_listed_and_below_them_what_has_less_in_common() {
         "50 paths, 4 sites of 10 or more, within 3 bits: 1 pair mirrors each other"
     );
     assert_eq!(lines[1].join(" "), "100.0 % 20 0 1 2 days a.example/ b.example/");
-    assert_eq!(lines[3].join(" "), "no mirrors, as they have less than 80 % in common:");
-    assert_eq!(lines[4].join(" "), "50.0 % 10 0 0 - a.example/ c.example/d\\u{202e}/");
-    assert_eq!(lines[5].join(" "), "50.0 % 10 0 0 - b.example/ c.example/d\\u{202e}/");
+    assert_eq!(lines[3].join(" "), "no mirrors, as their share is below 0.8:");
+    assert_eq!(lines[4].join(" "), "50.0 % 10 0 1 - a.example/ c.example/d\\u{202e}/");
+    assert_eq!(lines[5].join(" "), "50.0 % 10 0 1 - b.example/ c.example/d\\u{202e}/");
     assert_eq!(lines.len(), 6);
 
     let shown = place.done(&["mirrors", "--share", "0.4", "--examples"]);
@@ -76,7 +76,7 @@ fn mirrors_are_sought_at_a_time_and_under_a_prefix() {
     let place = store();
     let Ran { code, out, err } = place.run(&["mirrors", "--at", "1972-09-27"]);
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(err.contains("0 sites have 10 paths or more"), "{err}");
+    assert!(err.contains("1 site has 10 paths or more"), "{err}");
     let shown = place.done(&["mirrors", "--at", "1972-10-01"]);
     assert_eq!(shown.lines().count(), 2);
     let ran = place.run(&["mirrors", "c.example"]);

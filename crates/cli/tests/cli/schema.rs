@@ -361,6 +361,7 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
         &["aliases", "--all"],
         &["near", "--text", "text.txt"],
         &["near", "--text", "short.txt"],
+        &["mirrors", "--paths", "2"],
         &["evaluate", &documents, "--pairs", &pairs, "--seeds", "2"],
         &["evaluate", &documents, "--resemblance", "2"],
         &["evaluate", "--versions", &lines, "--magnitude"],
