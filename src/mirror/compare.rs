@@ -92,6 +92,11 @@ struct Met {
     examples: Lot<([String; 2], u32)>,
 }
 
+/// Adds to what is counted of both sides.
+fn add(counts: &mut [u64; 2], more: [u64; 2]) {
+    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+}
+
 impl Met {
     fn meet(&mut self, hash: u64, pages: [TakenVersions; 2], k: u32) -> Result<()> {
         let [one, other] = &pages;
@@ -103,15 +108,13 @@ impl Met {
             return Ok(());
         }
         self.near += 1;
-        let [of_one, of_other] = at;
-        // Who has in force what the other had earlier is behind.
-        self.outdated[1] += u64::from(of_one > 0);
-        self.outdated[0] += u64::from(of_other > 0);
-        let side = usize::from(later < 0);
-        let is_later = u64::from(later != 0);
-        self.first[side] += is_later;
+        // Who has in force what the other had earlier is out of date.
+        let [of_one, of_other] = at.map(|version| u64::from(version > 0));
+        add(&mut self.outdated, [of_other, of_one]);
+        let is_first = [u64::from(later > 0), u64::from(later < 0)];
+        add(&mut self.first, is_first);
         if is_change {
-            self.first_to_change[side] += is_later;
+            add(&mut self.first_to_change, is_first);
             self.later.offer(hash, || later);
         }
         Ok(())

@@ -17,8 +17,11 @@ fn store() -> (tempfile::TempDir, Store) {
     (dir, store)
 }
 
-/// Loads pages of which the host, the page and the fingerprint are given.
-fn with(pages: impl Iterator<Item = (u64, u64, u64)> + Send) -> (tempfile::TempDir, Store) {
+/// Of a page its host, its path and its fingerprint.
+type Page = (u64, u64, u64);
+
+/// Loads such pages.
+fn with(pages: impl Iterator<Item = Page> + Send) -> (tempfile::TempDir, Store) {
     let (dir, store) = store();
     let visits = pages.map(|(host, page, print)| {
         let fingerprint = Some(print.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -51,7 +54,7 @@ fn taken(store: &Store, memory_bytes: usize) -> (usize, u64) {
 fn mirrors_are_found_in_bounded_memory() {
     const PAGES: u64 = 200_000;
     let _alone = alone();
-    let webs: [(&str, fn(u64) -> (u64, u64, u64), u64); 4] = [
+    let webs: [(&str, fn(u64) -> Page, u64); 4] = [
         // Hosts with one page; a host with all pages; hosts that have nothing in common.
         ("hosts with one page", |n| (n, 0, 7), 0),
         ("a giant", |n| (0, n, n), 0),

@@ -219,7 +219,7 @@ fn in_small_worlds_the_same_is_found_as_by_comparing_all_with_all() {
         let likeness = 1 + choose(12);
         for host in 0..hosts {
             for _ in 0..1 + choose(14) {
-                let folder = ["", "", "x/", "y/"][choose(4) as usize];
+                let folder = ["", "", "x/", "y/"][usize::try_from(choose(4)).unwrap()];
                 let page = choose(4);
                 let scheme = if choose(5) == 0 { "http" } else { "https" };
                 let url = format!("{scheme}://h{host}.example/{folder}{page}");
@@ -239,7 +239,7 @@ fn in_small_worlds_the_same_is_found_as_by_comparing_all_with_all() {
         let mut all: Vec<_> =
             world.iter().flat_map(|(url, v)| v.iter().map(move |v| (url, *v))).collect();
         for at in (1..all.len()).rev() {
-            all.swap(at, choose(at as u64 + 1) as usize);
+            all.swap(at, usize::try_from(choose(at as u64 + 1)).unwrap());
         }
         for (url, (time, print)) in all {
             store

@@ -47,13 +47,13 @@ fn visit(time: i64, fingerprint: u64) -> Visit {
     Visit { time, seen: Seen::Content(content), status: None, modified: None }
 }
 
-/// How many of a thousand pairs of sites are found that have the same at this share of two hundred paths;
+/// How many of a thousand pairs of sites are found that have the same at so many of a hundred paths, of two hundred;
 /// the rest is of both sides in turn, or of the first alone. The paths are those of all sites, so they say
 /// something only together with what they lead to; and in that `bits` are different.
-fn found_of_1000(share: f64, in_turn: bool, bits: u32) -> u64 {
+fn found_of_1000(percent: u64, in_turn: bool, bits: u32) -> u64 {
     const PATHS: u64 = 200;
     let (_dir, store) = store();
-    let both = (share * PATHS as f64).round() as u64;
+    let (both, share) = (percent * PATHS / 100, percent as f64 / 100.0);
     let pages = (0..1000_u64).flat_map(move |pair| {
         (0..2).flat_map(move |site| {
             let mut choose = choice(pair);
@@ -82,9 +82,10 @@ fn found_of_1000(share: f64, in_turn: bool, bits: u32) -> u64 {
 
 #[test]
 fn as_many_pairs_are_found_as_the_formula_says() {
-    for share in [0.05, 0.1, 0.2, 0.3, 0.4, 0.8] {
-        let found = found_of_1000(share, false, 0) as f64 / 1000.0;
-        let more = found_of_1000(share, true, 0) as f64 / 1000.0;
+    for percent in [5, 10, 20, 30, 40, 80] {
+        let share = percent as f64 / 100.0;
+        let found = found_of_1000(percent, false, 0) as f64 / 1000.0;
+        let more = found_of_1000(percent, true, 0) as f64 / 1000.0;
         let expected = Mirroring::recall(share);
         eprintln!(
             "share {share}: {found:.3} of parts, {more:.3} of others, {expected:.3} expected"
@@ -99,7 +100,7 @@ fn as_many_pairs_are_found_as_the_formula_says() {
 #[test]
 fn mirrors_with_another_header_are_found_though_no_page_is_the_same() {
     for (bits, least) in [(1, 990), (2, 980), (3, 900)] {
-        let found = found_of_1000(1.0, true, bits);
+        let found = found_of_1000(100, true, bits);
         eprintln!("{bits} bits: {found} of 1000");
         assert!(found >= least, "{bits} bits: {found} of 1000");
     }

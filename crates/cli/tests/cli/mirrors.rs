@@ -86,3 +86,18 @@ fn mirrors_are_sought_at_a_time_and_under_a_prefix() {
     assert_eq!((ran.code, ran.out.lines().count()), (0, 2));
     assert!(ran.err.contains("2 more: see --limit"), "{}", ran.err);
 }
+
+#[test]
+fn without_room_for_scratch_files_it_fails_and_leaves_nothing() {
+    let place = store();
+    let run = |temporary: &str| {
+        let mut command = place.command(&["mirrors"]);
+        Ran::from(command.env("TMPDIR", place.path(temporary)).output().unwrap())
+    };
+    let ran = run("none");
+    assert_eq!((ran.code, ran.out.as_str()), (5, ""));
+    assert!(ran.err.contains("scratch"), "{}", ran.err);
+    std::fs::create_dir(place.path("some")).unwrap();
+    assert_eq!(run("some").code, 0);
+    assert_eq!(std::fs::read_dir(place.path("some")).unwrap().count(), 0);
+}
