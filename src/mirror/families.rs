@@ -24,8 +24,12 @@ impl Families {
         Families { seed, members: HashMap::new(), partial: HashSet::new(), found: Vec::new() }
     }
 
-    fn hash(&self, site: &[u8]) -> u64 {
-        path_hash(site, self.seed)
+    /// The hashes of two sites, in the same order whichever comes first: what two folders lie in need not
+    /// be in their order, if one is in the other.
+    fn pair(&self, sites: [&[u8]; 2]) -> [u64; 2] {
+        let mut pair = sites.map(|site| path_hash(site, self.seed));
+        pair.sort_unstable();
+        pair
     }
 
     /// The member that stands for the family of a site; itself, if it is in none.
@@ -43,8 +47,8 @@ impl Families {
 
     /// Two sites mirror each other, or some of their paths do. It counts from when it is settled.
     pub(super) fn find(&mut self, sites: [&[u8]; 2], is_mirror: bool) {
-        let sites = sites.map(|site| self.hash(site));
-        self.found.push((sites, is_mirror));
+        let pair = self.pair(sites);
+        self.found.push((pair, is_mirror));
     }
 
     /// What was found counts from now on: what is implied by it lies deeper.
@@ -73,9 +77,10 @@ impl Families {
                 return Ok(false);
             }
             (one, other) = (above, other_above);
-            let [a, b] = [one, other].map(|site| self.hash(site));
+            let pair = self.pair([one, other]);
+            let [a, b] = pair;
             let is_family = self.members.contains_key(&a) && self.first(a) == self.first(b);
-            if is_family || partial && self.partial.contains(&[a, b]) {
+            if is_family || partial && self.partial.contains(&pair) {
                 return Ok(true);
             }
         }
@@ -125,5 +130,10 @@ mod tests {
         }
         assert!(implied("http://d/p/", "http://e/p/", true).unwrap());
         assert!(!implied("http://a/p/", "http://e/p/", true).unwrap());
+        // What the folders lie in is in another order than they are.
+        families.find([&key("http://h/"), &key("http://h/x/")], false);
+        families.settle();
+        let folders = [&key("http://h/x/y/")[..], &key("http://h/y/")];
+        assert!(families.implied(folders, true).unwrap());
     }
 }

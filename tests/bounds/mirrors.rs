@@ -20,6 +20,14 @@ fn store() -> (tempfile::TempDir, Store) {
 /// Of a page its host, its path and its fingerprint.
 type Page = (u64, u64, u64);
 
+/// Pages that are all made in one way.
+struct Web {
+    what: &'static str,
+    page: fn(u64) -> Page,
+    /// How many pairs of sites mirror each other.
+    mirrors: u64,
+}
+
 /// Loads such pages.
 fn with(pages: impl Iterator<Item = Page> + Send) -> (tempfile::TempDir, Store) {
     let (dir, store) = store();
@@ -54,19 +62,22 @@ fn taken(store: &Store, memory_bytes: usize) -> (usize, u64) {
 fn mirrors_are_found_in_bounded_memory() {
     const PAGES: u64 = 200_000;
     let _alone = alone();
-    let webs: [(&str, fn(u64) -> Page, u64); 4] = [
-        // Hosts with one page; a host with all pages; hosts that have nothing in common.
-        ("hosts with one page", |n| (n, 0, 7), 0),
-        ("a giant", |n| (0, n, n), 0),
-        ("others", |n| (n / 20, n, n), 0),
+    let webs = [
+        Web { what: "hosts with one page", page: |n| (n, 0, 7), mirrors: 0 },
+        Web { what: "a giant", page: |n| (0, n, n), mirrors: 0 },
+        Web { what: "others", page: |n| (n / 20, n, n), mirrors: 0 },
         // Each host is like the one before and the first.
-        ("parked hosts", |n| (n / 20, n % 20, n % 20), 2 * PAGES / 20 - 3),
+        Web {
+            what: "parked hosts",
+            page: |n| (n / 20, n % 20, n % 20),
+            mirrors: 2 * PAGES / 20 - 3,
+        },
     ];
-    for (what, page, mirrors) in webs {
+    for Web { what, page, mirrors } in webs {
         let (_dir, store) = with((0..PAGES).map(page));
         let (bytes, found) = taken(&store, 1 << 20);
         assert_eq!(found, mirrors, "{what}");
-        // What is sorted, the buffers of three scratch files, and for each pair that is found some bytes.
+        // What is sorted, the buffers of three scratch files, and some for each pair that is found.
         let most = (8 << 20) + usize::try_from(found).unwrap() * 100;
         assert!(bytes < most, "{what}: {bytes}");
     }

@@ -29,8 +29,8 @@ pub const PLANTED: [(&str, &str, f64, i64); 4] = [
 /// Loads a web of so many hosts and about so many pages into a store, with fingerprints of this epoch.
 ///
 /// Half of the hosts have the same three parked pages, and all have `/` and `/about` with texts of their
-/// own. Their other pages are at the same paths on all hosts, or at their own. Four sites have the histories
-/// of real pages, where those are at hand, and one mirror each.
+/// own. Their other pages are at the same paths on all hosts, or at their own. Four sites have the
+/// histories of real pages, where those are at hand, and one mirror each.
 pub fn load(store: &Store, epoch: Epoch, hosts: usize, pages: usize) {
     let each = pages.saturating_sub(8 * PAGES) / hosts;
     let print = |host: usize, page: usize| choice(((host << 20) + page) as u64)(u64::MAX);

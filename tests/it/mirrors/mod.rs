@@ -123,8 +123,8 @@ fn a_path_is_the_same_whatever_its_scheme() {
     assert_eq!((found.paths, found.sites), (24, 4));
 }
 
-/// The same whatever was sealed, merged or reopened; and with so little memory that all is sorted in
-/// scratch files.
+/// Whatever was sealed, merged or reopened; and with so little memory that all is sorted in scratch
+/// files.
 #[test]
 fn mirrors_do_not_depend_on_how_pages_are_stored() {
     let disk = SimDisk::new();

@@ -215,11 +215,16 @@ fn in_small_worlds_the_same_is_found_as_by_comparing_all_with_all() {
         let mut choose = choice(seed);
         let mut world = World::new();
         let store = create(&SimDisk::new(), small());
-        let hosts = 2 + choose(2);
+        // Deep folders of two hosts, or others of three.
+        let depth = if choose(2) == 0 { 1 } else { 2 };
+        let (hosts, folders) = match depth {
+            1 => (2 + choose(2), ["", "", "x/", "y/"]),
+            _ => (2, ["", "x/", "x/y/", "y/"]),
+        };
         let likeness = 1 + choose(12);
         for host in 0..hosts {
             for _ in 0..1 + choose(14) {
-                let folder = ["", "", "x/", "y/"][usize::try_from(choose(4)).unwrap()];
+                let folder = folders[usize::try_from(choose(4)).unwrap()];
                 let page = choose(4);
                 let scheme = if choose(5) == 0 { "http" } else { "https" };
                 let url = format!("{scheme}://h{host}.example/{folder}{page}");
@@ -250,7 +255,7 @@ fn in_small_worlds_the_same_is_found_as_by_comparing_all_with_all() {
                 .unwrap();
         }
         world.values_mut().for_each(|visits| visits.sort_unstable());
-        let asked = Mirroring::new().within(3).depth(1).paths(2).share(0.6);
+        let asked = Mirroring::new().within(3).depth(depth).paths(2).share(0.6);
         for asked in [asked.clone(), asked.at(500)] {
             let found = ask(&store, &asked);
             let mut pairs: Vec<Told> = found.pairs.iter().map(told).collect();
