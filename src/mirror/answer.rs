@@ -25,8 +25,8 @@ pub struct Mirrors {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mirror {
-    /// The site that leads: on most paths it was first seen with what both have. Where it is known of some
-    /// paths that both changed, those decide; where none decide, SURT order does.
+    /// The site that leads: on most paths it was first seen with what both have. Where it is known of
+    /// some paths that both changed, those decide; where none decide, SURT order does.
     pub leader: MirrorSite,
     /// The other one.
     pub follower: MirrorSite,
@@ -34,8 +34,8 @@ pub struct Mirror {
     pub is_mirror: bool,
     /// How many paths both have.
     pub common: u64,
-    /// How many of those lead to pages near each other: by what is in force on one, and what is in force or
-    /// was earlier on the other.
+    /// How many of those lead to pages near each other: by what is in force on one, and what is in
+    /// force or was earlier on the other.
     pub near: u64,
     /// What share of the paths that either has are near, from 0 to 1.
     pub share: f64,
@@ -75,7 +75,7 @@ pub struct MirrorExample {
     pub leader: String,
     /// That of the other one.
     pub follower: String,
-    /// In how many bits they differ: of what is in force on one and all versions at hand of the other, the
-    /// nearest.
+    /// In how many bits they differ: of what is in force on one and all versions at hand of the other,
+    /// the nearest.
     pub distance: u32,
 }

@@ -84,7 +84,8 @@ struct Met {
     near: u64,
     /// Of those, on how many each side has an earlier version of the other.
     outdated: [u64; 2],
-    /// On how many each side was first: of all that are near, and of those that are known to have changed.
+    /// On how many each side was first: of all that are near, and of those that are known to have
+    /// changed.
     first: [u64; 2],
     first_to_change: [u64; 2],
     /// How much later the second side was, of some that are known to have changed.

@@ -24,8 +24,8 @@ impl Families {
         Families { seed, members: HashMap::new(), partial: HashSet::new(), found: Vec::new() }
     }
 
-    /// The hashes of two sites, in the same order whichever comes first: what two folders lie in need not
-    /// be in their order, if one is in the other.
+    /// The hashes of two sites, in the same order whichever comes first: what two folders lie in need
+    /// not be in their order, if one is in the other.
     fn pair(&self, sites: [&[u8]; 2]) -> [u64; 2] {
         let mut pair = sites.map(|site| path_hash(site, self.seed));
         pair.sort_unstable();
@@ -64,8 +64,8 @@ impl Families {
         }
     }
 
-    /// Whether two folders have the same name, and what they lie in mirrors each other, or what that lies
-    /// in, and so on; with `partial` also if only some of its paths do.
+    /// Whether two folders have the same name, and what they lie in mirrors each other, or what that
+    /// lies in, and so on; with `partial` also if only some of its paths do.
     pub(super) fn implied(&mut self, sites: [&[u8]; 2], partial: bool) -> Result<bool, Bug> {
         let [mut one, mut other] = sites;
         loop {

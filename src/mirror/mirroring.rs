@@ -21,8 +21,8 @@ const DEPTH_MAX: u8 = 16;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mirroring {
-    /// In how many bits two pages may differ to be near each other, 0 to 64; `None` for the distance that
-    /// is [usual](crate::Snapshot::near_distance) in the epoch.
+    /// In how many bits two pages may differ to be near each other, 0 to 64; `None` for the distance
+    /// that is [usual](crate::Snapshot::near_distance) in the epoch.
     pub k: Option<u32>,
     /// Of how many paths at least the pages must be near each other.
     pub paths: u64,
@@ -50,8 +50,8 @@ impl Default for Mirroring {
 }
 
 impl Mirroring {
-    /// Hosts and folders up to two deep that have at least ten paths and 80 % of all with pages near each
-    /// other, as they are now; a thousand pairs, and 128 MiB of memory.
+    /// Hosts and folders up to two deep that have at least ten paths and 80 % of all with pages near
+    /// each other, as they are now; a thousand pairs, and 128 MiB of memory.
     #[must_use]
     pub fn new() -> Mirroring {
         Mirroring {
@@ -133,15 +133,15 @@ impl Mirroring {
     /// How likely it is at least that two large sites are compared, if of the paths that either has this
     /// share leads to the same on both. Sites of up to sixteen paths are always compared.
     ///
-    /// They are compared if their samples share two hashes. The sixteen smallest hashes of all paths that
-    /// either site has are each in both samples if the path is of both, so with probability *s*:
+    /// They are compared if their samples share two hashes. The sixteen smallest hashes of all paths
+    /// that either site has are each in both samples if the path is of both, so with probability *s*:
     ///
     /// ```text
     /// 1 - (1 - s)^16 - 16 s (1 - s)^15
     /// ```
     ///
-    /// That is all if one site has all paths of the other. If each has some of its own, the samples reach
-    /// further, and share more.
+    /// That is all if one site has all paths of the other. If each has some of its own, the samples
+    /// reach further, and share more.
     ///
     /// ```
     /// use simkeep::mirrors::Mirroring;

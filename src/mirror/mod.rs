@@ -52,30 +52,32 @@ const DRAWN: u32 = 0;
 const SITES: u32 = 4;
 
 impl Snapshot {
-    /// Finds the sites that mirror each other: hosts, and folders of them, of which so many paths lead to
-    /// pages near each other. [`Mirroring`] says how many, and what share of all they must be. Where two
-    /// sites mirror each other, folders of the same name in them are not named as well.
+    /// Finds the sites that mirror each other: hosts, and folders of them, of which so many paths lead
+    /// to pages near each other. [`Mirroring`] says how many, and what share of all they must be. Where
+    /// two sites mirror each other, folders of the same name in them are not named as well.
     ///
     /// A path is what follows the site in a URL, with query and fragment, and whatever the scheme: of
     /// `http://a.example/x` and `https://a.example/x` the last in SURT order counts, so the one with
-    /// `https`. Taken are pages with a version in force in the epoch. Two pages are near each other if what
-    /// is in force on one is near what is in force on the other, or was earlier, of the last
-    /// [eight](crate::limits::HISTORY_WINDOW) versions: then one of them is outdated. URLs without a host
-    /// or with a user are of no site.
+    /// `https`. Taken are pages with a version in force in the epoch. Two pages are near each other if
+    /// what is in force on one is near what is in force on the other, or was earlier, of the last
+    /// [eight](crate::limits::HISTORY_WINDOW) versions: then one of them is outdated. URLs without a
+    /// host or with a user are of no site.
     ///
-    /// What is found is exact: each pair that is named was compared path by path. Which pairs are compared
-    /// is decided by a sample of each site, so one may be missed: [`Mirroring::recall`] says how likely that
-    /// is, less than one in a thousand million if 80 % of the paths lead to the same. Paths that are on more than 64 sites,
-    /// such as `/about`, count in the sample only together with what they lead to; and of more than nine
-    /// sites that are all alike, each is compared with some of the others.
+    /// What is found is exact: each pair that is named was compared path by path. Which pairs are
+    /// compared is decided by a sample of each site, so one may be missed: [`Mirroring::recall`] says
+    /// how likely that is, less than one in a thousand million if 80 % of the paths lead to the same.
+    /// Paths that are on more than 64 sites, such as `/about`, count in the sample only together with
+    /// what they lead to; and of more than nine sites that are all alike, each is compared with some of
+    /// the others.
     ///
-    /// Costs a scan of all pages, about a microsecond a page, and for each pair that is compared some 100
-    /// microseconds and the pages of both; those are at most eight a site on its own account, and of sites
-    /// that are much larger than others none. Takes the memory that is asked for, in scratch files in the system's
-    /// directory for temporary files what does not fit: for each site with enough paths 384 bytes for the
-    /// samples and the key of the site, and 9 for each hash that two sites share, which is 9 KB a site if all
-    /// its paths are on 64 sites. Beyond that it takes a byte of memory for each such site, some 50 for each
-    /// pair that is found, and 6 MiB. Nothing grows with the pages of a site.
+    /// Costs a scan of all pages, about a microsecond a page, and for each pair that is compared some
+    /// 100 microseconds and the pages of both; those are at most eight a site on its own account, and
+    /// of sites that are much larger than others none. Takes the memory that is asked for, in scratch
+    /// files in the system's directory for temporary files what does not fit: for each site with enough
+    /// paths 384 bytes for the samples and the key of the site, and 9 for each hash that two sites
+    /// share, which is 9 KB a site if all its paths are on 64 sites. Beyond that it takes a byte of
+    /// memory for each such site, some 50 for each pair that is found, and 6 MiB. Nothing grows with
+    /// the pages of a site.
     ///
     /// ```
     /// use simkeep::mirrors::Mirroring;
@@ -102,10 +104,10 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if what is asked makes no sense, [`Error::UnknownEpoch`] or [`Error::EndedEpoch`];
-    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if `progress` was,
-    /// [`Error::Io`] if there is no room for scratch files, [`Error::Limit`] above four thousand million
-    /// sites. Nothing is left behind.
+    /// [`Error::Misuse`] if what is asked makes no sense, [`Error::UnknownEpoch`] or
+    /// [`Error::EndedEpoch`]; [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if
+    /// `progress` was, [`Error::Io`] if there is no room for scratch files, [`Error::Limit`] above four
+    /// thousand million sites. Nothing is left behind.
     pub fn mirrors(&self, asked: &Mirroring, progress: &Progress) -> Result<Mirrors> {
         self.heed(|| {
             asked.check()?;

@@ -16,8 +16,8 @@ pub(super) const SAMPLE: usize = 16;
 /// How many bits of a fingerprint are hashed with a path.
 ///
 /// Were it all of them, a mirror whose pages all have another header would share none. Of two that
-/// differ in `d` bits, 16 are the same with a probability of about (3/4)^`d`; of two that have nothing in
-/// common, once in 65,536 times.
+/// differ in `d` bits, 16 are the same with a probability of about (3/4)^`d`; of two that have nothing
+/// in common, once in 65,536 times.
 const PRINT_BITS: u32 = 16;
 
 /// What a hash is of.

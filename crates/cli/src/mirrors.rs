@@ -20,9 +20,9 @@ use simkeep_archive::escape;
 /// Find sites that mirror each other
 ///
 /// Two sites mirror each other if the same paths lead to pages near each other. A site is a host, or a
-/// folder up to --depth deep in one. One line per pair: the share of the paths of both that are near, how
-/// many those are, how many lead to other pages, how many pages of the second site are out of date, by how
-/// long it lags, and the two sites, the one first that leads.
+/// folder up to --depth deep in one. One line per pair: the share of the paths of both that are near,
+/// how many those are, how many lead to other pages, how many pages of the second site are out of date,
+/// by how long it lags, and the two sites, the one first that leads.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep mirrors
