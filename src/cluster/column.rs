@@ -65,7 +65,7 @@ impl Column {
             self.held_bytes += bytes;
             Held::Memory(fingerprints)
         } else {
-            let (mut file, mut sums) = (self.work.scratch()?, Vec::new());
+            let ((_, mut file), mut sums) = (self.work.file()?, Vec::new());
             for block in fingerprints.chunks(BLOCK) {
                 let block: Vec<U64> = block.iter().copied().map(U64::new).collect();
                 sums.push(crc32fast::hash(block.as_bytes()));

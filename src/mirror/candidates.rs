@@ -8,12 +8,11 @@ use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use super::sample::{Drawn, Kind};
-use super::scratch::{Place, name};
 use super::sites::Sites;
 use crate::error::Result;
 use crate::layout::{Cursor, Put};
 use crate::progress::Progress;
-use crate::sort::{Packed, Sorted, Sorter};
+use crate::sort::{Packed, Sorted, Sorter, Workspace};
 
 /// On how many sites a hash may be for all pairs of them to be linked by it.
 const SITES_PAIRED: usize = 64;
@@ -105,28 +104,20 @@ impl Packed for Candidate {
     }
 }
 
-/// Where the sorts are done, and in how much memory each.
-pub(super) struct Sorting<'p> {
-    pub(super) place: &'p Place,
-    pub(super) memory_bytes: usize,
-}
-
-impl Sorting<'_> {
-    /// A sorter with a scratch file of its own.
-    pub(super) fn sorter<T: Packed>(&self, part: u32) -> Sorter<T> {
-        Sorter::new(self.place.disk(), name(part), self.memory_bytes)
-    }
+/// A sorter in half of the memory: two of them are in use at a time.
+pub(super) fn sorter<T: Packed>(work: &Workspace) -> Sorter<T> {
+    work.sorter(2)
 }
 
 /// The pairs that are to be compared, some of them twice, and how many those are.
 pub(super) fn candidates(
     (drawn, sites): (Sorter<Drawn>, &Sites),
-    sorting: &Sorting<'_>,
+    work: &Workspace,
     progress: &Progress,
 ) -> Result<(Sorted<Candidate>, u64)> {
-    let links = links(drawn, sorting.sorter(1), progress)?;
-    let alike = alike(links, sorting.sorter(2), progress)?;
-    nearest((alike, sites), sorting.sorter(3), progress)
+    let links = links(drawn, sorter(work), progress)?;
+    let alike = alike(links, sorter(work), progress)?;
+    nearest((alike, sites), sorter(work), progress)
 }
 
 /// Does something with all items.

@@ -1,9 +1,11 @@
 //! What is asked about mirrors.
 
+use std::path::PathBuf;
+
 use super::candidates::SHARED;
 use super::sample::SAMPLE;
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Prefix};
+use crate::page::{Classes, Epoch, Prefix};
 
 /// How many folders deep a site may lie at most.
 const DEPTH_MAX: u8 = 16;
@@ -41,6 +43,10 @@ pub struct Mirroring {
     pub limit: usize,
     /// How much memory to take for sorting, about.
     pub memory_bytes: usize,
+    /// Only pages of these classes; see [`Mirroring::classes`].
+    pub classes: Option<Classes>,
+    /// Where scratch files are made; `None` for the system's directory for temporary files.
+    pub scratch: Option<PathBuf>,
 }
 
 impl Default for Mirroring {
@@ -64,6 +70,8 @@ impl Mirroring {
             epoch: None,
             limit: 1000,
             memory_bytes: 128 << 20,
+            classes: None,
+            scratch: None,
         }
     }
 
@@ -120,6 +128,21 @@ impl Mirroring {
     #[must_use]
     pub fn limit(mut self, pairs: usize) -> Mirroring {
         self.limit = pairs;
+        self
+    }
+
+    /// Looks only at pages that are of these classes now, such as what somebody may see: pages of others are
+    /// neither named nor counted, as in a [query](crate::Query::classes).
+    #[must_use]
+    pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> Mirroring {
+        self.classes = classes.into();
+        self
+    }
+
+    /// Sets the directory for scratch files, which must be there. Default: the system's for temporary files.
+    #[must_use]
+    pub fn scratch(mut self, dir: impl Into<Option<PathBuf>>) -> Mirroring {
+        self.scratch = dir.into();
         self
     }
 

@@ -24,7 +24,6 @@ mod lot;
 mod mirroring;
 mod paths;
 mod sample;
-mod scratch;
 mod sites;
 mod versions;
 
@@ -33,23 +32,18 @@ pub use mirroring::Mirroring;
 
 use std::cmp::Reverse;
 
-use self::candidates::{Candidate, Sorting, candidates};
+use self::candidates::{Candidate, candidates, sorter};
 use self::compare::Comparing;
 use self::families::Families;
 use self::paths::Paths;
 use self::sample::{Drawn, Sampler};
-use self::scratch::Place;
 use self::sites::{Sites, SitesWriter};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
-use crate::sort::{Sorted, Sorter};
+use crate::sort::{Sorted, Sorter, Workspace};
 use crate::store::{Snapshot, Taking};
-
-/// The scratch file of the hashes, and that of the sites; those between are of sorts in turn.
-const DRAWN: u32 = 0;
-const SITES: u32 = 4;
 
 impl Snapshot {
     /// Finds the sites that mirror each other: hosts, and folders of them, of which so many paths lead
@@ -114,6 +108,7 @@ impl Snapshot {
             let taking = Taking {
                 at: asked.at,
                 under: asked.under.clone(),
+                classes: asked.classes.clone(),
                 ..Taking::new(self, asked.epoch)?
             };
             let comparing = Comparing {
@@ -124,27 +119,34 @@ impl Snapshot {
                 share_min: asked.share,
                 seed: self.view().seed,
             };
-            let place = Place::new()?;
-            // Two of them are in use at a time.
-            let sorting = Sorting { place: &place, memory_bytes: asked.memory_bytes / 2 };
-            let sampled = sample(&comparing, asked.depth, &sorting, progress)?;
-            progress.begin(Stage::Joining, None);
-            let (candidates, all) =
-                candidates((sampled.drawn, &sampled.sites), &sorting, progress)?;
-            progress.start(Stage::Comparing, Some(all))?;
-            let mut mirrors = Mirrors {
-                pairs: Vec::new(),
-                mirrors: 0,
-                partial: 0,
-                paths: sampled.paths,
-                sites: sampled.sites.len(),
-                compared: 0,
-            };
-            compare(&comparing, (candidates, &sampled.sites), progress, asked.limit, &mut mirrors)?;
-            progress.finish();
-            Ok(mirrors)
+            let work = Workspace::new(asked.scratch.clone(), asked.memory_bytes);
+            find(&comparing, asked, &work, progress).map_err(|e| work.named(e))
         })
     }
+}
+
+/// Samples all sites, and compares those that look alike.
+fn find(
+    comparing: &Comparing<'_>,
+    asked: &Mirroring,
+    work: &Workspace,
+    progress: &Progress,
+) -> Result<Mirrors> {
+    let sampled = sample(comparing, asked.depth, work, progress)?;
+    progress.begin(Stage::Joining, None);
+    let (candidates, all) = candidates((sampled.drawn, &sampled.sites), work, progress)?;
+    progress.start(Stage::Comparing, Some(all))?;
+    let mut mirrors = Mirrors {
+        pairs: Vec::new(),
+        mirrors: 0,
+        partial: 0,
+        paths: sampled.paths,
+        sites: sampled.sites.len(),
+        compared: 0,
+    };
+    compare(comparing, (candidates, &sampled.sites), progress, asked.limit, &mut mirrors)?;
+    progress.finish();
+    Ok(mirrors)
 }
 
 /// What a scan of all pages leaves.
@@ -158,15 +160,15 @@ struct Sampled {
 fn sample(
     comparing: &Comparing<'_>,
     depth: u8,
-    sorting: &Sorting<'_>,
+    work: &Workspace,
     progress: &Progress,
 ) -> Result<Sampled> {
     let Comparing { snapshot, taking, paths_min, seed, .. } = comparing;
     let known = taking.under.is_none().then(|| snapshot.count()).transpose()?;
     progress.start(Stage::Counting, known.map(|known| known.pages))?;
-    let sites = SitesWriter::new(sorting.place, SITES)?;
+    let sites = SitesWriter::new(work)?;
     let extent = (depth, *paths_min);
-    let mut sampler = Sampler::new(*seed, extent, sites, sorting.sorter(DRAWN));
+    let mut sampler = Sampler::new(*seed, extent, sites, sorter(work));
     let mut pages: Paths<u64> = Paths::new(taking.pages(snapshot));
     let (mut address, mut paths) = (Vec::new(), 0);
     let read = || {
@@ -178,7 +180,7 @@ fn sample(
         sampler.take(&address, fingerprint)?;
     }
     let (sites, drawn) = sampler.finish()?;
-    Ok(Sampled { paths, sites: sites.finish(SITES)?, drawn })
+    Ok(Sampled { paths, sites: sites.finish()?, drawn })
 }
 
 /// Compares the candidates, and keeps the largest of what is found.

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use super::scratch::{Place, name};
 use crate::bug::{Bug, OrBug};
 use crate::disk::{Name, Scratch, ScratchMap};
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, put_varint};
-use crate::sort::{FrameWriter, Frames};
+use crate::sort::{FrameWriter, Frames, Workspace};
 
 /// A site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +42,7 @@ struct Begin {
 /// Writes the list.
 #[derive(Debug)]
 pub(super) struct SitesWriter {
+    name: Name,
     scratch: Scratch,
     frames: FrameWriter,
     begins: Vec<Begin>,
@@ -51,15 +51,16 @@ pub(super) struct SitesWriter {
 }
 
 impl SitesWriter {
-    pub(super) fn new(place: &Place, part: u32) -> Result<SitesWriter> {
-        let scratch = Scratch::create(place.disk().clone(), name(part))?;
+    pub(super) fn new(work: &Workspace) -> Result<SitesWriter> {
+        let (name, scratch) = work.file()?;
         let begins = vec![Begin { number: 0, position: 0 }];
-        Ok(SitesWriter { scratch, frames: FrameWriter::default(), begins, deep: Vec::new() })
+        let (frames, deep) = (FrameWriter::default(), Vec::new());
+        Ok(SitesWriter { name, scratch, frames, begins, deep })
     }
 
     /// Adds a site that lies so many folders deep. Returns its number.
     pub(super) fn push(&mut self, site: &Listed, deep: u8) -> Result<u32> {
-        let SitesWriter { scratch, frames, begins, deep: all } = self;
+        let SitesWriter { scratch, frames, begins, deep: all, .. } = self;
         let limit = |_| Error::Limit {
             what: "sites that may be mirrors",
             max: u32::MAX.into(),
@@ -77,10 +78,10 @@ impl SitesWriter {
     }
 
     /// Ends the list.
-    pub(super) fn finish(self, part: u32) -> Result<Sites> {
-        let SitesWriter { mut scratch, mut frames, begins, deep } = self;
+    pub(super) fn finish(self) -> Result<Sites> {
+        let SitesWriter { name, mut scratch, mut frames, begins, deep } = self;
         frames.flush(&mut scratch)?;
-        let (name, end) = (name(part), scratch.position());
+        let end = scratch.position();
         Ok(Sites { name, end, map: scratch.into_map()?, begins, deep })
     }
 }
@@ -129,20 +130,20 @@ mod tests {
 
     #[test]
     fn sites_are_found_by_their_numbers() {
-        let place = Place::new().unwrap();
-        let mut writer = SitesWriter::new(&place, 0).unwrap();
+        let work = Workspace::new(None, 0);
+        let mut writer = SitesWriter::new(&work).unwrap();
         let site =
             |n: u32| Listed { key: vec![7; (n as usize * 7919) % 5000], paths: u64::from(n) << 20 };
         for n in 0..500 {
             assert_eq!(writer.push(&site(n), (n % 7) as u8).unwrap(), n);
         }
-        let sites = writer.finish(0).unwrap();
+        let sites = writer.finish().unwrap();
         assert!(sites.begins.len() > 10 && sites.len() == 500);
         for n in (0..500).rev() {
             assert_eq!(sites.get(n).unwrap(), site(n), "{n}");
             assert_eq!(u32::from(sites.deep(n).unwrap()), n % 7);
         }
-        let empty = SitesWriter::new(&place, 1).unwrap().finish(1).unwrap();
+        let empty = SitesWriter::new(&work).unwrap().finish().unwrap();
         assert_eq!(empty.len(), 0);
     }
 }

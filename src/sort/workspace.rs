@@ -47,9 +47,10 @@ impl Workspace {
         Spool::new(&self.disk, self.name(), self.part(of))
     }
 
-    /// A scratch file.
-    pub(crate) fn scratch(&self) -> Result<Scratch> {
-        Ok(Scratch::create(Arc::clone(&self.disk), self.name())?)
+    /// A scratch file, and its name.
+    pub(crate) fn file(&self) -> Result<(Name, Scratch)> {
+        let name = self.name();
+        Ok((name, Scratch::create(Arc::clone(&self.disk), name)?))
     }
 
     /// An error that says of a scratch file where it lies.

@@ -3,9 +3,9 @@
 
 #![cfg(test)]
 
-mod clusters;
 #[cfg(not(narrow_hash))]
 mod aliases;
+mod clusters;
 #[cfg(not(narrow_hash))]
 mod df;
 #[cfg(not(narrow_hash))]

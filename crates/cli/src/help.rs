@@ -15,7 +15,10 @@ const WIDEST: usize = 100;
 /// The verbs, by what people want of them.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Fill a store", &["ingest", "load"]),
-    ("Ask about pages", &["aliases", "cluster", "diff", "history", "mirrors", "near", "pairs", "scan"]),
+    (
+        "Ask about pages",
+        &["aliases", "cluster", "diff", "history", "mirrors", "near", "pairs", "scan"],
+    ),
     ("Visit again", &["due", "recrawl", "simulate"]),
     ("Look at the store", &["inspect", "report", "stats", "tail", "verify"]),
     ("Change it", &["compact", "epoch", "forget"]),

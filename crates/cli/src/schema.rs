@@ -14,8 +14,8 @@ use super::json;
 use super::output::Output;
 use super::verify;
 use super::{
-    aliases, backup, cluster, compact, df, diff, due, epoch, evaluate, export, fingerprint, forget, history,
-    ingest,
+    aliases, backup, cluster, compact, df, diff, due, epoch, evaluate, export, fingerprint, forget,
+    history, ingest,
 };
 use super::{
     inspect, load, mirrors, near, pairs, recrawl, repair, report, scan, simulate, stats, tail,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use simkeep::cluster::{ClusteredPage, Clustering, Clusters, Ranking};
-use simkeep::{Classes, Prefix, Reader, Snapshot};
+use simkeep::{Classes, Page, Prefix, Reader, Snapshot};
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
@@ -155,8 +155,9 @@ impl Cluster {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let Some(found) = snapshot.cluster_of(url, asked)? else {
-            say(&match snapshot.latest(url)? {
-                None => spelling::unknown(snapshot, url)?,
+            let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.have(page.class));
+            say(&match snapshot.latest(url)?.filter(is_known) {
+                None => spelling::unknown(snapshot, url, is_known)?,
                 Some(_) => {
                     "this page has no text in force whose fingerprint can be compared".to_owned()
                 }
