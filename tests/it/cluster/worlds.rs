@@ -260,7 +260,7 @@ fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
 
 #[test]
 fn clusters_are_those_of_a_plain_loop_however_the_pages_came() {
-    for seed in 0..deep(10_000) {
+    for seed in 0..deep(2_000) {
         let mut choose = choice(seed);
         let pages = 1 + choose(100);
         let seen: Vec<Seen> = (0..choose(200)).map(|_| Seen::draw(pages, &mut choose)).collect();
@@ -279,7 +279,7 @@ fn clusters_are_those_of_a_plain_loop_however_the_pages_came() {
 
 #[test]
 fn clusters_of_a_past_time_are_those_of_the_visits_until_then() {
-    for seed in 0..deep(1_000) {
+    for seed in 0..deep(400) {
         let mut choose = choice(seed);
         let seen: Vec<Seen> = (0..200).map(|_| Seen::draw(60, &mut choose)).collect();
         let time = choose(TIMES) as i64;

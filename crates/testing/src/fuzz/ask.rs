@@ -4,6 +4,7 @@ use crate::sound;
 use std::fmt::Debug;
 use std::sync::LazyLock;
 
+use simkeep::cluster::Clustering;
 use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::due::Due;
 use simkeep::integrity::{Verified, VerifyOptions, verify};
@@ -68,6 +69,11 @@ pub fn questions(
             let pages: Result<Vec<_>> = view.due(&due).collect();
             say(&mut answers, format!("{due:?}"), pages);
         }
+    }
+    for asked in [Clustering::within(3), Clustering::within(64).at(TIME)] {
+        let clusters = view.clusters(&asked, &Progress::default());
+        let pages = clusters.and_then(|clusters| clusters.by_page(1)?.collect::<Result<Vec<_>>>());
+        say(&mut answers, format!("{asked:?}"), pages);
     }
     for url in urls {
         say(&mut answers, format!("history {url}"), view.history(url));
