@@ -314,6 +314,7 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
             let (url, t) = (format!("https://example.com/{n}"), 1_704_067_200 + version * 400_000);
             pages.push(page(&url, t, &text(n + usize::from(version == 2))));
             pages.push(page(&url.replace("com", "org"), t + 60, &text(n)));
+            pages.push(page(&format!("{url}?sid={version}"), t, &text(n)));
         }
     }
     let lines = place.write("pages.jsonl", pages.join("\n"));
