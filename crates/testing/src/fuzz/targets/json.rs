@@ -50,6 +50,7 @@ fn line(record: &Record) -> String {
         Payload::NotModified => line["seen"] = json!("not-modified"),
         Payload::Gone => line["seen"] = json!("gone"),
         Payload::Failed => line["seen"] = json!("failed"),
+        Payload::Given => {}
         other => panic!("no line says {other:?}"),
     }
     if !matches!(record.payload, Payload::Text(_))
@@ -59,6 +60,15 @@ fn line(record: &Record) -> String {
     }
     if let Some(status) = record.status {
         line["status"] = json!(status);
+    }
+    if let Some(modified) = record.modified {
+        line["modified"] = json!(modified as f64 / 1000.0);
+    }
+    if let Some(weight) = record.weight {
+        line["weight"] = json!(weight.to_f64());
+    }
+    if let Some(class) = record.class {
+        line["class"] = json!(class);
     }
     if let Some(epoch) = &record.epoch {
         line["epoch"] = json!(epoch);
