@@ -69,8 +69,8 @@ impl Clustering {
         self
     }
 
-    /// Sets which of several pages leads: a [`Rule`](super::Rule), or several one after another. Default:
-    /// that which was first seen with its content.
+    /// Sets which of several pages leads: a [`Rule`](super::Rule), or several one after another.
+    /// Default: that which was first seen with its content.
     #[must_use]
     pub fn rule(mut self, rule: impl Into<Ranking>) -> Clustering {
         self.ranking = rule.into();

@@ -74,11 +74,11 @@ impl Snapshot {
     /// Puts all pages into clusters, each with a page that leads it.
     ///
     /// Pages are taken in the order of the [rules](Clustering::rule), those with equal fingerprints
-    /// together with the first of them. A page leads if no page that leads is within k of it; every other belongs to the
-    /// nearest of the leaders that rank before it, of equally near ones to the first. So each page is in
-    /// one cluster, within k of its leader, and no two leaders are within k of each other. The clusters
-    /// depend on the pages, the rules and the distance alone: not on the order in which pages came, nor
-    /// on how they are stored.
+    /// together with the first of them. A page leads if no page that leads is within k of it; every
+    /// other belongs to the nearest of the leaders that rank before it, of equally near ones to the
+    /// first. So each page is in one cluster, within k of its leader, and no two leaders are within k
+    /// of each other. The clusters depend on the pages, the rules and the distance alone: not on the
+    /// order in which pages came, nor on how they are stored.
     ///
     /// Costs reading all pages once, several sorts of some 40 bytes a page, and joins of about three
     /// times as many fingerprints as there are. A crowd costs a pair for each of its pages.
@@ -105,9 +105,9 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch, [`Error::Io`] if a scratch file
-    /// cannot be written, [`Error::Corrupt`] if what is read is damaged, [`Error::Cancelled`] if the
-    /// progress was, [`Error::Limit`] for 2^32 pages or more.
+    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch, [`Error::Io`] if a scratch
+    /// file cannot be written, [`Error::Corrupt`] if what is read is damaged, [`Error::Cancelled`] if
+    /// the progress was, [`Error::Limit`] for 2^32 pages or more.
     pub fn clusters(&self, asked: &Clustering, progress: &Progress) -> Result<Clusters> {
         self.heed(|| {
             let work = asked.workspace();

@@ -1,5 +1,5 @@
-//! Components: whatever hangs together by small steps. What other tools make of near pairs, and why it is
-//! not done here.
+//! Components: whatever hangs together by small steps. What other tools make of near pairs, and why it
+//! is not done here.
 
 use std::ops::ControlFlow;
 
@@ -20,8 +20,8 @@ const LARGEST: usize = 10;
 /// Fingerprints of a component of which each is compared with each.
 const COMPARED_MAX: usize = 1 << 16;
 
-/// The components of a snapshot: two pages are in one if a chain of pages leads from one to the other, of
-/// which each is within k of the next. From [`Snapshot::components`].
+/// The components of a snapshot: two pages are in one if a chain of pages leads from one to the other,
+/// of which each is within k of the next. From [`Snapshot::components`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Components {
@@ -45,8 +45,8 @@ pub struct Component {
     pub page: String,
     /// How many there are.
     pub pages: u64,
-    /// The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest that
-    /// was found, by comparing with each of a few that are far from each other.
+    /// The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest
+    /// that was found, by comparing with each of a few that are far from each other.
     pub widest: u32,
 }
 

@@ -84,8 +84,8 @@ impl Leaders {
         (self.passed * GROWTH).clamp(BATCH_MIN, self.batch_max).min(self.calm)
     }
 
-    /// Settles the first of some nodes that come next, and says to which leaders they belong. That is all
-    /// of them, unless they crowd.
+    /// Settles the first of some nodes that come next, and says to which leaders they belong. That is
+    /// all of them, unless they crowd.
     #[expect(clippy::indexing_slicing, reason = "the first of them")]
     pub(super) fn settle(&mut self, nodes: &[u64], progress: &Progress) -> Result<Vec<Belongs>> {
         let mut count = nodes.len();
@@ -184,7 +184,8 @@ impl Leaders {
         Ok(Ok(found))
     }
 
-    /// Looks for new leaders that are nearer to a node than that to which it belongs, and rank before it.
+    /// Looks for new leaders that are nearer to a node than that to which it belongs, and rank before
+    /// it.
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     fn find_nearer(
         &self,

@@ -4,8 +4,8 @@
 //! stored: histories are, so the clusters of any past time can be had afterwards.
 //!
 //! A [`Clustering`] is a question for [`Snapshot::clusters`](crate::Snapshot::clusters). The answer,
-//! [`Clusters`], goes through [clusters](Cluster) and [pages](ClusteredPage) in several orders. Who leads
-//! is for a [`Ranking`] of [rules](Rule) to say.
+//! [`Clusters`], goes through [clusters](Cluster) and [pages](ClusteredPage) in several orders. Who
+//! leads is for a [`Ranking`] of [rules](Rule) to say.
 
 mod balls;
 mod changes;

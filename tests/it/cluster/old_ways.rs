@@ -1,5 +1,5 @@
-//! How pairs were found before, as a reference: rotate all fingerprints, sort them, and compare neighbours.
-//! The candidates are those of a lecture; what they miss is counted.
+//! How pairs were found before, as a reference: rotate all fingerprints, sort them, and compare
+//! neighbours. The candidates are those of a lecture; what they miss is counted.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -10,7 +10,8 @@ use simkeep::Progress;
 use simkeep::join::Join;
 use simkeep_testing::choice;
 
-/// Places of neighbours, when fingerprints of so many bits are rotated by each number of bits and sorted.
+/// Places of neighbours, when fingerprints of so many bits are rotated by each number of bits and
+/// sorted.
 fn neighbours(fingerprints: &[u64], bits: u32) -> BTreeSet<(usize, usize)> {
     let rotated = |fingerprint: u64, by: u32| {
         let mask = u64::MAX >> (64 - bits);
