@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod old_ways;
+mod original;
 mod thesis;
 mod worlds;
 
