@@ -70,7 +70,9 @@ fn planted_rules_with_exceptions_are_found_above_the_share_and_none_below() {
                 pages.extend([(one, content), (other, content ^ far)]);
             }
         }
-        planted.push((name, kinds[holds]));
+        // Where more pages have a slash at their end than not, that is what the rule is for.
+        let is_with = (kinds[holds].0, kinds[fails].0) == ("slash", "index");
+        planted.push((name, if is_with { ("slash", Some("with")) } else { kinds[holds] }));
     }
     let store = store();
     let epoch = store.near_epoch();
@@ -89,7 +91,8 @@ fn planted_rules_with_exceptions_are_found_above_the_share_and_none_below() {
     }
     rules.sort_unstable();
     planted.sort_unstable();
-    assert_eq!(rules, planted);
+    let other = rules.iter().zip(&planted).find(|(found, planted)| found != planted);
+    assert_eq!((rules.len(), other), (planted.len(), None));
     // All that there is, below the share as well.
     let (_, all) = found(&store, &AliasQuery::default().k(3).all(true));
     let held = |site: &AliasSite| site.rules.iter().filter(|count| count.holds).count();

@@ -77,8 +77,8 @@ pub(super) struct Near {
     /// A page of the store: finds others near its present content
     #[arg(long)]
     url: Option<Option<String>>,
-    /// A file with a fingerprint a line, or with --url or --text alone URLs or texts; - is standard input.
-    /// It may be packed
+    /// A file with a fingerprint a line, or with --url or --text alone URLs or texts; - is standard
+    /// input. It may be packed
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     batch: Option<PathBuf>,
     /// How many bits may differ [default: what the recipe advises, 3 for most]
