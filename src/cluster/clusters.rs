@@ -27,6 +27,7 @@ pub struct Clusters {
     fingerprints: u64,
     several: u64,
     largest: u32,
+    sizes: Vec<u64>,
 }
 
 /// A cluster: pages within a distance of one, which leads them.
@@ -133,7 +134,11 @@ impl Clusters {
         drop(bearers);
         let (mut members, mut rows) = (work.spool(4), work.spool(4));
         let (mut row, mut several, mut largest): (Option<Row>, u64, u32) = (None, 0, 0);
+        let mut sizes: Vec<u64> = Vec::new();
         let mut done = |row: Row| {
+            let bin = row.pages.ilog2() as usize;
+            sizes.resize(sizes.len().max(bin + 1), 0);
+            sizes.iter_mut().skip(bin).take(1).for_each(|clusters| *clusters += 1);
             several += u64::from(row.pages > 1);
             largest = largest.max(row.pages);
             rows.push(row)
@@ -158,7 +163,18 @@ impl Clusters {
         let snapshot = snapshot.clone();
         crate::bug::ensure(rows.len() == u64::from(count), "each leader leads itself at least")?;
         progress.finish();
-        Ok(Clusters { snapshot, taking, work, members, rows, k, fingerprints, several, largest })
+        Ok(Clusters {
+            snapshot,
+            taking,
+            work,
+            members,
+            rows,
+            k,
+            fingerprints,
+            several,
+            largest,
+            sizes,
+        })
     }
 
     /// The distance that counts.
@@ -194,6 +210,11 @@ impl Clusters {
     /// How many pages the largest has.
     pub fn largest(&self) -> u64 {
         self.largest.into()
+    }
+
+    /// How many clusters have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
     }
 
     /// The clusters of so many pages at least, the largest first, and of equally large ones that whose

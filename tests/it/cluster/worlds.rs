@@ -188,6 +188,11 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
         let since = since.iter().find(|known| known.url == leader.url).unwrap().since;
         assert_eq!(cluster.first_seen, since);
     }
+    for (bin, count) in clusters.sizes().iter().enumerate() {
+        let of_bin = by_size.iter().filter(|cluster| cluster.pages.ilog2() as usize == bin);
+        assert_eq!(*count, of_bin.count() as u64);
+    }
+    assert_eq!(clusters.sizes().iter().sum::<u64>(), clusters.len());
     assert_eq!(clusters.pages(), pages.len() as u64);
     assert_eq!(clusters.len(), leaders.len() as u64);
     assert_eq!(clusters.largest(), by_size.first().map_or(0, |cluster| cluster.pages));

@@ -7,7 +7,7 @@ pub(super) const HELP: &str = "Examples:
   simkeep cluster --members --min-size 10
   simkeep cluster --by-page -o leaders.jsonl.zst
   simkeep cluster --at 2024-05-01
-  simkeep cluster --changes 2024-05-01..2024-06-01
+  simkeep cluster --changes 2024-02-01..2024-07-01
   simkeep cluster https://example.com/terms
   simkeep cluster --balls -k 3
   simkeep cluster --components -k 3

@@ -1,6 +1,7 @@
 //! What the report tells, chapter by chapter.
 
 mod change;
+mod clusters;
 mod near;
 mod space;
 mod spread;
@@ -21,6 +22,7 @@ pub(super) fn all(facts: &Facts) -> Vec<Chapter> {
         change::chapter(facts),
         spread::chapter(facts),
         near::chapter(facts),
+        clusters::chapter(facts),
         space::chapter(facts),
     ]
 }

@@ -11,8 +11,10 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::cluster::{Cluster, Clustering};
 use simkeep::due::Survey;
 use simkeep::inspect::{Census, Overview};
+use simkeep::mirrors::{Mirroring, Mirrors};
 use simkeep::{Query, Snapshot};
 
 use super::beside::{Beside, place_of};
@@ -27,10 +29,10 @@ use super::words::bytes;
 /// Write a report of a store: one HTML file with figures
 ///
 /// How its fingerprints are spread, how pages change and when, how near pages are to each other, which
-/// hosts have most, where the space goes. Each figure says what one sees, and what would be bad. The
+/// hosts have most, which pages could be left out in favour of others, where the space goes. Each figure says what one sees, and what would be bad. The
 /// file needs nothing else, has no script, and loads nothing.
 ///
-/// It reads all pages once, in bounded memory, and searches for the nearest page to each of a sample.
+/// It reads all pages a few times, in bounded memory, and searches for the nearest page to each of a sample.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep report crawl.simkeep -o report.html
@@ -50,6 +52,9 @@ pub(super) struct Report {
 /// nothing.
 const FARTHEST: u32 = 8;
 
+/// Clusters and mirrors that are named.
+const LARGEST: usize = 20;
+
 /// What a report is drawn of.
 struct Facts {
     name: String,
@@ -58,11 +63,23 @@ struct Facts {
     catalog_bytes: u64,
     census: Census,
     survey: Survey,
+    clusters: ClusterFacts,
+    mirrors: Mirrors,
     /// How many of the sampled pages have their nearest other page so many bits away, and last how many
     /// have none within the farthest.
     nearest: Vec<u64>,
     /// Up to which distance a change is minor, and up to which moderate.
     bands: (u32, u32),
+}
+
+/// The clusters of a store.
+struct ClusterFacts {
+    pages: u64,
+    clusters: u64,
+    k: u32,
+    /// How many clusters have 1 page, 2 or 3, 4 to 7, and so on.
+    sizes: Vec<u64>,
+    largest: Vec<Cluster>,
 }
 
 /// The report that was written.
@@ -93,6 +110,10 @@ impl Report {
             nearest: nearest(&snapshot, &census)?,
             census,
             survey: snapshot.survey()?,
+            clusters: clusters(&snapshot)?,
+            mirrors: watched(|progress| {
+                snapshot.mirrors(&Mirroring::new().limit(LARGEST), progress)
+            })?,
             bands: epoch.map_or((0, 0), |info| (info.bands.minor, info.bands.moderate)),
         };
         let page = page::html(&facts);
@@ -108,6 +129,19 @@ impl Report {
         }
         Ok(Exit::Done)
     }
+}
+
+/// The clusters of the pages in force.
+fn clusters(snapshot: &Snapshot) -> Result<ClusterFacts, Failure> {
+    let found = watched(|progress| snapshot.clusters(&Clustering::default(), progress))?;
+    let largest = found.by_size(2)?.take(LARGEST).collect::<Result<_, _>>()?;
+    Ok(ClusterFacts {
+        pages: found.pages(),
+        clusters: found.len(),
+        k: found.k(),
+        sizes: found.sizes().to_vec(),
+        largest,
+    })
 }
 
 /// How far the nearest other page is from each page of a sample.

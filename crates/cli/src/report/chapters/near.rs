@@ -30,7 +30,7 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
 }
 
 /// From how many pages on a fingerprint is in a class.
-fn from(power: usize) -> String {
+pub(super) fn from(power: usize) -> String {
     match power {
         0 => "1".to_owned(),
         power => {
