@@ -18,11 +18,11 @@ use crate::store::{OriginalBy, Snapshot, Standing, Taking};
 /// times, in several orders. Each of these sorts numbers of 73 bytes a page, in the memory that the
 /// [`Clustering`] allows, and then reads a URL for each page that it names.
 pub struct Clusters {
-    snapshot: Snapshot,
-    taking: Taking,
-    work: Workspace,
-    members: Spooled<Member>,
-    rows: Spooled<Row>,
+    pub(super) snapshot: Snapshot,
+    pub(super) taking: Taking,
+    pub(super) work: Workspace,
+    pub(super) members: Spooled<Member>,
+    pub(super) rows: Spooled<Row>,
     k: u32,
     fingerprints: u64,
     several: u64,
@@ -287,7 +287,8 @@ impl Clusters {
         Ok(taken.map(|taken| taken.fingerprint))
     }
 
-    fn url(&self, place: u64) -> Result<String> {
+    /// The URL of the page that stands there.
+    pub(super) fn url(&self, place: u64) -> Result<String> {
         let view = self.snapshot.view();
         view.check()?;
         view.url_at(Standing::from_bits(place))

@@ -75,6 +75,13 @@ pub(super) struct Listed {
     pub(super) of: Row,
 }
 
+/// A page that does not lead, and the one that leads it, by where they stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Follower {
+    pub(super) place: u64,
+    pub(super) leader: u64,
+}
+
 /// Appends fields, and reads them back in their order.
 macro_rules! packed {
     ($item:ident, $bytes:expr, $($field:ident),+) => {
@@ -104,6 +111,7 @@ packed!(Settled, 18, fingerprint, leader, distance, page);
 packed!(Member, 26, leader, follows, distance, page, place, fingerprint);
 packed!(Row, 33, order, leader, pages, widest, page, place, fingerprint);
 packed!(Listed, 71, order, member, of);
+packed!(Follower, 16, place, leader);
 
 /// A part of an item, in its own bytes.
 trait Field: Sized {

@@ -13,6 +13,7 @@ mod clustering;
 mod clusters;
 mod column;
 mod components;
+mod dropped;
 mod gather;
 mod items;
 mod leaders;
@@ -25,6 +26,7 @@ pub use changes::{ClusterChange, ClusterChanges, ClusterChangesIter, WhyLed};
 pub use clustering::Clustering;
 pub use clusters::{BySize, Cluster, ClusteredPage, ClusteredPages, Clusters};
 pub use components::{Component, Components};
+pub use dropped::{Dropped, Fate, KeptFor};
 pub use local::PageCluster;
 
 pub use crate::page::{Ranking, RankingError, Rule};
