@@ -11,7 +11,7 @@ thread_local! {
 
 /// What some work on a file comes to, also if that panics. Nothing that it leaves behind may be used
 /// after a panic. The hook of the program sees no such panic, and all others.
-pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub(super) fn caught<T, E: From<String>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let others = panic::take_hook();
@@ -24,5 +24,5 @@ pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, S
     IS_ANSWER.set(true);
     let done = catch_unwind(AssertUnwindSafe(work));
     IS_ANSWER.set(false);
-    done.unwrap_or_else(|_| Err("it is damaged: sizes in it do not agree".to_owned()))
+    done.unwrap_or_else(|_| Err("it is damaged: sizes in it do not agree".to_owned().into()))
 }

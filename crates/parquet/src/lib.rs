@@ -1,7 +1,8 @@
 //! Parquet files, as [simkeep](https://docs.rs/simkeep) writes and reads them.
 //!
-//! [`Writer`] makes a table of visits, a row group at a time. [`Documents`] reads three columns of a
-//! file that somebody else wrote: what names a text, the text, and its time.
+//! [`Writer`] makes a table of visits, a row group at a time, and [`PlanWriter`] one of documents that
+//! are dropped. [`Documents`] reads three columns of a file that somebody else wrote: what names a text,
+//! the text, and its time. [`Copying`] copies all columns of such a file, without some of its rows.
 //!
 //! ```
 //! use simkeep_parquet::{Documents, Row, Value, Writer};
@@ -24,12 +25,17 @@
 
 mod caught;
 mod column;
+mod copy;
+mod plan;
 mod read;
+mod visits;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
 pub use column::Value;
+pub use copy::{Choice, CopyError, Copying, MARKS, Mark};
+pub use plan::{PlanRow, PlanWriter};
 pub use read::{Documents, METADATA_BYTES_MAX, TEXT_BYTES_MAX};
-pub use write::{Row, Writer};
+pub use visits::{Row, Writer};

@@ -47,10 +47,8 @@ impl Documents {
     ///
     /// Why it cannot be read: it is none, it is damaged, a column is a list, or of a type that is of no
     /// use here.
-    pub fn open(mut file: File, columns: [&str; 3]) -> Result<Documents, String> {
-        let bytes = check_end(&mut file)?;
-        let reader = caught(|| SerializedFileReader::new(file).map_err(|e| e.to_string()))?;
-        check(reader.metadata(), bytes)?;
+    pub fn open(file: File, columns: [&str; 3]) -> Result<Documents, String> {
+        let reader = open(file)?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let mut found = [None; 3];
         for (found, name) in found.iter_mut().zip(columns) {
@@ -133,6 +131,14 @@ impl Iterator for Documents {
         }
         next.transpose()
     }
+}
+
+/// Opens a file, if what it says of its sizes can be.
+pub(super) fn open(mut file: File) -> Result<SerializedFileReader<File>, String> {
+    let bytes = check_end(&mut file)?;
+    let reader = caught(|| SerializedFileReader::new(file).map_err(|e| e.to_string()))?;
+    check(reader.metadata(), bytes)?;
+    Ok(reader)
 }
 
 /// Whether a file ends as such a file does. Returns its length.

@@ -1,5 +1,7 @@
 //! What is written is read, and what is damaged harms nobody.
 
+mod copy;
+
 use std::fs::File;
 
 use super::*;

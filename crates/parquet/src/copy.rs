@@ -1,0 +1,353 @@
+//! A file that somebody else wrote, copied without some of its rows, or with two columns more.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType,
+    Int32Type, Int64Type, Int96Type,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
+
+use super::caught::caught;
+use super::read::open;
+use super::write::{CREATED_BY, Column, io_error};
+
+/// The rows that are copied at a time.
+const BATCH_ROWS: usize = 256;
+
+/// The columns that marks are written to.
+pub const MARKS: [&str; 2] = ["duplicate_of", "distance"];
+
+const MARKS_SCHEMA: &str = "
+message marks {
+    OPTIONAL BYTE_ARRAY duplicate_of (STRING);
+    OPTIONAL INT32 distance (INTEGER(8, false));
+}";
+
+/// What readers with Arrow go by, which says how many columns there are.
+const ARROW_SCHEMA: &str = "ARROW:schema";
+
+/// A file that is copied, a row group at a time: all its columns, whatever they are, with equal values,
+/// and what it says of itself. Columns are packed as they were; how values are encoded is chosen anew.
+///
+/// Takes the memory of a page of one column, unpacked, and of a dictionary.
+///
+/// ```
+/// use simkeep_parquet::{Choice, Copying, Documents, Row, Value, Writer};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("visits.parquet");
+/// let mut writer = Writer::new(std::fs::File::create(&path)?)?;
+/// for url in ["a", "b", "c"] {
+///     writer.row(&Row { url, verdict: "new", ..Row::default() })?;
+/// }
+/// writer.end()?;
+///
+/// let to = dir.path().join("fewer.parquet");
+/// let (from, file) = (std::fs::File::open(&path)?, std::fs::File::create(&to)?);
+/// let mut copying = Copying::begin(from, file, false)?;
+/// while let Some(rows) = copying.rows()? {
+///     assert_eq!(rows, 3);
+///     copying.group(Choice::Keep(&[true, false, true]))?;
+/// }
+/// copying.end()?;
+///
+/// let documents = Documents::open(std::fs::File::open(&to)?, ["url", "verdict", "time"])?;
+/// let rows = documents.collect::<Result<Vec<_>, _>>()?.concat();
+/// assert_eq!(rows.len(), 2);
+/// assert_eq!(rows[1][0], Value::Text("c".into()));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub struct Copying<W: Write + Send> {
+    reader: SerializedFileReader<File>,
+    writer: SerializedFileWriter<W>,
+    next_group: usize,
+    has_marks: bool,
+}
+
+/// What becomes of the rows of a group.
+#[derive(Clone, Copy, Debug)]
+pub enum Choice<'a> {
+    /// Those are kept for which this is true.
+    Keep(&'a [bool]),
+    /// All are kept, and some marked: for a copy with marks.
+    Mark(&'a [Option<Mark>]),
+}
+
+/// What is said of a row in the columns of [`MARKS`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// What it is a duplicate of.
+    pub duplicate_of: String,
+    /// In how many bits the two differ.
+    pub distance: u32,
+}
+
+/// Why a file is not copied.
+#[derive(Debug)]
+pub enum CopyError {
+    /// What is read is damaged, or of a kind that is not read here.
+    Read(String),
+    /// The copy cannot be written.
+    Write(io::Error),
+}
+
+impl<W: Write + Send> Copying<W> {
+    /// Begins a copy, with columns for marks if they are wanted. Reads what the file says of itself.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, has columns of the names of [`MARKS`] where they are wanted, or if the copy
+    /// cannot be written.
+    pub fn begin(from: File, to: W, has_marks: bool) -> Result<Copying<W>, CopyError> {
+        let reader = open(from)?;
+        let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
+        let schema = if has_marks { with_marks(&schema)? } else { schema };
+        let properties = Arc::new(properties(reader.metadata(), has_marks));
+        let writer = SerializedFileWriter::new(to, schema, properties).map_err(cannot_write)?;
+        Ok(Copying { reader, writer, next_group: 0, has_marks })
+    }
+
+    /// How many rows the next group has; `None` if all were copied.
+    ///
+    /// # Errors
+    ///
+    /// If there are more than can be.
+    pub fn rows(&self) -> Result<Option<usize>, CopyError> {
+        let metadata = self.reader.metadata();
+        let Some(group) = metadata.row_groups().get(self.next_group) else { return Ok(None) };
+        let rows = group.num_rows();
+        let read = usize::try_from(rows);
+        read.map(Some).map_err(|_| CopyError::Read(format!("a row group of {rows} rows")))
+    }
+
+    /// Copies the next group, with a choice for each of its rows.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read or written, if there are fewer or more rows than choices, or if there are
+    /// marks for a copy without any.
+    pub fn group(&mut self, choice: Choice<'_>) -> Result<(), CopyError> {
+        let misfit = || CopyError::Read("a row group has other rows than it says".to_owned());
+        let (count, is_marked) = match choice {
+            Choice::Keep(kept) => (kept.len(), false),
+            Choice::Mark(marks) => (marks.len(), true),
+        };
+        if self.rows()? != Some(count) || is_marked != self.has_marks {
+            return Err(misfit());
+        }
+        let all;
+        let kept = match choice {
+            Choice::Keep(kept) => kept,
+            Choice::Mark(marks) => {
+                all = vec![true; marks.len()];
+                &all[..]
+            }
+        };
+        caught(|| self.columns(kept, choice))?;
+        self.next_group += 1;
+        Ok(())
+    }
+
+    fn columns(&mut self, kept: &[bool], choice: Choice<'_>) -> Result<(), CopyError> {
+        if !kept.contains(&true) {
+            return Ok(());
+        }
+        let group = self.reader.get_row_group(self.next_group).map_err(cannot_read)?;
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        let mut to = self.writer.next_row_group().map_err(cannot_write)?;
+        for column in 0..schema.num_columns() {
+            let reader = group.get_column_reader(column).map_err(cannot_read)?;
+            copy(reader, &schema.column(column), kept, &mut to)?;
+        }
+        if let Choice::Mark(marks) = choice {
+            write_marks(marks, &mut to).map_err(cannot_write)?;
+        }
+        to.close().map(drop).map_err(cannot_write)
+    }
+
+    /// Writes what says where all is.
+    ///
+    /// # Errors
+    ///
+    /// If not all groups were copied, or that cannot be written.
+    pub fn end(self) -> Result<(), CopyError> {
+        if self.rows()?.is_some() {
+            return Err(CopyError::Read("row groups are left".to_owned()));
+        }
+        self.writer.close().map(drop).map_err(cannot_write)
+    }
+}
+
+/// The columns, and those of marks behind them.
+fn with_marks(schema: &TypePtr) -> Result<TypePtr, CopyError> {
+    let is_there = |name: &&&str| schema.get_fields().iter().any(|field| field.name() == **name);
+    if let Some(name) = MARKS.iter().find(is_there) {
+        return Err(CopyError::Read(format!("it has a column {name} already")));
+    }
+    let marks = parse_message_type(MARKS_SCHEMA).map_err(cannot_read)?;
+    let fields = schema.get_fields().iter().chain(marks.get_fields()).cloned().collect();
+    let root = Type::group_type_builder(schema.name()).with_fields(fields).build();
+    root.map(Arc::new).map_err(cannot_read)
+}
+
+/// How a file is written that is as another one.
+fn properties(of: &ParquetMetaData, has_marks: bool) -> WriterProperties {
+    let said = of.file_metadata().key_value_metadata().cloned().map(|mut said| {
+        said.retain(|pair| !has_marks || pair.key != ARROW_SCHEMA);
+        said
+    });
+    let mut properties = WriterProperties::builder()
+        .set_created_by(CREATED_BY.to_owned())
+        .set_key_value_metadata(said);
+    for column in of.row_groups().first().into_iter().flat_map(|group| group.columns()) {
+        let path = column.column_path();
+        let has_dictionary = column.dictionary_page_offset().is_some();
+        properties = properties
+            .set_column_compression(path.clone(), column.compression())
+            .set_column_dictionary_enabled(path.clone(), has_dictionary);
+    }
+    properties.build()
+}
+
+/// Copies a column, as the next one.
+fn copy<W: Write + Send>(
+    reader: ColumnReader,
+    of: &ColumnDescriptor,
+    kept: &[bool],
+    to: &mut SerializedRowGroupWriter<'_, W>,
+) -> Result<(), CopyError> {
+    use ColumnReader as R;
+    match reader {
+        R::BoolColumnReader(reader) => typed::<BoolType, W>(reader, of, kept, to),
+        R::Int32ColumnReader(reader) => typed::<Int32Type, W>(reader, of, kept, to),
+        R::Int64ColumnReader(reader) => typed::<Int64Type, W>(reader, of, kept, to),
+        R::Int96ColumnReader(reader) => typed::<Int96Type, W>(reader, of, kept, to),
+        R::FloatColumnReader(reader) => typed::<FloatType, W>(reader, of, kept, to),
+        R::DoubleColumnReader(reader) => typed::<DoubleType, W>(reader, of, kept, to),
+        R::ByteArrayColumnReader(reader) => typed::<ByteArrayType, W>(reader, of, kept, to),
+        R::FixedLenByteArrayColumnReader(reader) => {
+            typed::<FixedLenByteArrayType, W>(reader, of, kept, to)
+        }
+    }
+}
+
+fn typed<D: DataType, W: Write + Send>(
+    mut reader: ColumnReaderImpl<D>,
+    of: &ColumnDescriptor,
+    kept: &[bool],
+    to: &mut SerializedRowGroupWriter<'_, W>,
+) -> Result<(), CopyError> {
+    let next = to.next_column().map_err(cannot_write)?;
+    let mut next = next.ok_or_else(|| CopyError::Read("a column too many".to_owned()))?;
+    let writer = next.typed::<D>();
+    let (has_defined, has_repeated) = (of.max_def_level() > 0, of.max_rep_level() > 0);
+    for kept in kept.chunks(BATCH_ROWS) {
+        let mut batch =
+            Batch::<D> { values: Vec::new(), defined: Vec::new(), repeated: Vec::new() };
+        let Batch { values, defined, repeated } = &mut batch;
+        let read = reader.read_records(kept.len(), Some(defined), Some(repeated), values);
+        let (rows, ..) = read.map_err(cannot_read)?;
+        if rows != kept.len() {
+            let why = "a column has fewer rows than its row group";
+            return Err(CopyError::Read(why.to_owned()));
+        }
+        if kept.contains(&false) {
+            batch = batch.of(kept, of)?;
+        }
+        let Batch { values, defined, repeated } = &batch;
+        let defined = has_defined.then_some(&defined[..]);
+        let repeated = has_repeated.then_some(&repeated[..]);
+        writer.write_batch(values, defined, repeated).map_err(cannot_write)?;
+    }
+    next.close().map_err(cannot_write)
+}
+
+/// Values of some rows: those that are there, and what levels say of where they stand.
+struct Batch<D: DataType> {
+    values: Vec<D::T>,
+    defined: Vec<i16>,
+    repeated: Vec<i16>,
+}
+
+impl<D: DataType> Batch<D> {
+    /// Those of the rows that are kept.
+    fn of(self, kept: &[bool], of: &ColumnDescriptor) -> Result<Batch<D>, CopyError> {
+        let misfit = || CopyError::Read("values and levels do not agree".to_owned());
+        let (deepest, has_repeated) = (of.max_def_level(), of.max_rep_level() > 0);
+        let Batch { values, defined, repeated } = self;
+        let levels = if deepest > 0 { defined.len() } else { values.len() };
+        let mut values = values.into_iter();
+        let mut rows = kept.iter();
+        let mut is_kept = false;
+        let mut batch = Batch { values: Vec::new(), defined: Vec::new(), repeated: Vec::new() };
+        for at in 0..levels {
+            let level = if has_repeated { *repeated.get(at).ok_or_else(misfit)? } else { 0 };
+            if level == 0 {
+                is_kept = *rows.next().ok_or_else(misfit)?;
+            }
+            let depth = if deepest > 0 { *defined.get(at).ok_or_else(misfit)? } else { 0 };
+            let value = match depth == deepest {
+                true => Some(values.next().ok_or_else(misfit)?),
+                false => None,
+            };
+            if is_kept {
+                batch.values.extend(value);
+                batch.defined.push(depth);
+                batch.repeated.push(level);
+            }
+        }
+        if rows.next().is_some() || values.next().is_some() {
+            return Err(misfit());
+        }
+        Ok(batch)
+    }
+}
+
+fn write_marks<W: Write + Send>(
+    marks: &[Option<Mark>],
+    to: &mut SerializedRowGroupWriter<'_, W>,
+) -> Result<(), ParquetError> {
+    let (mut of, mut distances) = (Column::default(), Column::default());
+    for mark in marks {
+        of.push(mark.as_ref().map(|mark| ByteArray::from(mark.duplicate_of.as_str())));
+        distances.push(mark.as_ref().map(|mark| mark.distance.cast_signed()));
+    }
+    of.write::<ByteArrayType, W>(to)?;
+    distances.write::<Int32Type, W>(to)
+}
+
+fn cannot_read(error: ParquetError) -> CopyError {
+    CopyError::Read(error.to_string())
+}
+
+fn cannot_write(error: ParquetError) -> CopyError {
+    CopyError::Write(io_error(error))
+}
+
+impl From<String> for CopyError {
+    fn from(why: String) -> CopyError {
+        CopyError::Read(why)
+    }
+}
+
+impl fmt::Display for CopyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CopyError::Read(why) => f.write_str(why),
+            CopyError::Write(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CopyError {}

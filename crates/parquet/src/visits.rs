@@ -1,0 +1,181 @@
+//! Visits as a table.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use parquet::basic::Encoding;
+use parquet::data_type::{
+    ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type,
+    Int64Type,
+};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterPropertiesBuilder;
+use parquet::file::writer::SerializedRowGroupWriter;
+use parquet::schema::types::ColumnPath;
+
+use super::write::{Column, Group, Table};
+
+const SCHEMA: &str = "
+message simkeep {
+    REQUIRED BYTE_ARRAY url (STRING);
+    REQUIRED INT64 time (TIMESTAMP(MILLIS, true));
+    OPTIONAL BYTE_ARRAY epoch (STRING);
+    OPTIONAL INT64 fingerprint (INTEGER(64, false));
+    OPTIONAL FIXED_LEN_BYTE_ARRAY (16) digest;
+    OPTIONAL INT32 status (INTEGER(16, false));
+    REQUIRED BYTE_ARRAY verdict (STRING);
+    OPTIONAL INT32 distance (INTEGER(8, false));
+    OPTIONAL DOUBLE weight;
+    OPTIONAL INT32 class (INTEGER(32, false));
+}";
+
+/// An entry of a page's history.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Row<'a> {
+    /// The page.
+    pub url: &'a str,
+    /// When it was, in milliseconds since 1970.
+    pub time: i64,
+    /// The name of the fingerprint's epoch.
+    pub epoch: Option<&'a str>,
+    /// The fingerprint.
+    pub fingerprint: Option<u64>,
+    /// The digest of the content.
+    pub digest: Option<[u8; 16]>,
+    /// The HTTP status.
+    pub status: Option<u16>,
+    /// What the visit meant.
+    pub verdict: &'a str,
+    /// How many bits differ from the version before.
+    pub distance: Option<u32>,
+    /// How important the page is from then on.
+    pub weight: Option<f64>,
+    /// The class that the page is of from then on.
+    pub class: Option<u32>,
+}
+
+/// A table of visits that is being written. It takes the memory of a row group: 131,072 rows, or fewer
+/// whose URLs have 64 MiB.
+pub struct Writer<W: Write + Send>(Table<W, Visits>);
+
+/// The rows of a group.
+#[derive(Default)]
+struct Visits {
+    rows: usize,
+    url_bytes: usize,
+    /// The URL of the last row.
+    url: String,
+    /// Texts that come again and again.
+    names: HashMap<String, ByteArray>,
+    urls: Column<ByteArray>,
+    times: Column<i64>,
+    epochs: Column<ByteArray>,
+    fingerprints: Column<i64>,
+    digests: Column<FixedLenByteArray>,
+    statuses: Column<i32>,
+    verdicts: Column<ByteArray>,
+    distances: Column<i32>,
+    weights: Column<f64>,
+    classes: Column<i32>,
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a table.
+    ///
+    /// # Errors
+    ///
+    /// Those of `to`.
+    pub fn new(to: W) -> io::Result<Writer<W>> {
+        Ok(Writer(Table::new(to)?))
+    }
+
+    /// Adds a row; writes the group if that is its last one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer below.
+    pub fn row(&mut self, row: &Row<'_>) -> io::Result<()> {
+        self.0.group.push(row);
+        self.0.pushed()
+    }
+
+    /// Writes what is left, and what says where all is.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer below.
+    pub fn end(self) -> io::Result<()> {
+        self.0.end()
+    }
+}
+
+impl Visits {
+    fn push(&mut self, row: &Row<'_>) {
+        let Row { url, time, epoch, fingerprint, digest, .. } = *row;
+        let Row { status, verdict, distance, weight, class, .. } = *row;
+        let url = match self.urls.values.last() {
+            Some(last) if self.url == url => last.clone(),
+            _ => {
+                url.clone_into(&mut self.url);
+                self.url_bytes += url.len();
+                ByteArray::from(url)
+            }
+        };
+        let mut name = |name: &str| match self.names.get(name) {
+            Some(known) => known.clone(),
+            None => self.names.entry(name.to_owned()).or_insert(ByteArray::from(name)).clone(),
+        };
+        let (epoch, verdict) = (epoch.map(&mut name), name(verdict));
+        self.rows += 1;
+        self.urls.push(Some(url));
+        self.times.push(Some(time));
+        self.epochs.push(epoch);
+        self.fingerprints.push(fingerprint.map(u64::cast_signed));
+        self.digests.push(digest.map(|digest| FixedLenByteArray::from(digest.to_vec())));
+        self.statuses.push(status.map(i32::from));
+        self.verdicts.push(Some(verdict));
+        self.distances.push(distance.map(u32::cast_signed));
+        self.weights.push(weight);
+        self.classes.push(class.map(u32::cast_signed));
+    }
+}
+
+impl Group for Visits {
+    const SCHEMA: &str = SCHEMA;
+
+    fn properties(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+        let column = |name: &str| ColumnPath::from(name);
+        // URLs are in order, so each begins like the one before it.
+        builder
+            .set_column_dictionary_enabled(column("url"), false)
+            .set_column_encoding(column("url"), Encoding::DELTA_BYTE_ARRAY)
+            .set_column_dictionary_enabled(column("time"), false)
+            .set_column_encoding(column("time"), Encoding::DELTA_BINARY_PACKED)
+            .set_column_dictionary_enabled(column("fingerprint"), false)
+            .set_column_dictionary_enabled(column("digest"), false)
+    }
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn url_bytes(&self) -> usize {
+        self.url_bytes
+    }
+
+    fn write<W: Write + Send>(
+        &self,
+        to: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetError> {
+        self.urls.write::<ByteArrayType, W>(to)?;
+        self.times.write::<Int64Type, W>(to)?;
+        self.epochs.write::<ByteArrayType, W>(to)?;
+        self.fingerprints.write::<Int64Type, W>(to)?;
+        self.digests.write::<FixedLenByteArrayType, W>(to)?;
+        self.statuses.write::<Int32Type, W>(to)?;
+        self.verdicts.write::<ByteArrayType, W>(to)?;
+        self.distances.write::<Int32Type, W>(to)?;
+        self.weights.write::<DoubleType, W>(to)?;
+        self.classes.write::<Int32Type, W>(to)
+    }
+}
