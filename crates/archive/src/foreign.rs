@@ -1,5 +1,6 @@
 //! Texts that others keep, under keys of their own.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,6 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use simkeep::fingerprint::Document;
 
 use super::object::Value;
+use super::raw::Name;
 use super::{Item, Payload, Record, digest, escape, jsonl, url};
 
 /// How deep a key may lie.
@@ -90,18 +92,38 @@ impl Default for Keys {
 impl Keys {
     /// The item in a line.
     pub(super) fn item(&self, line: &[u8]) -> Result<Item, String> {
-        let mut found = [const { None }; 3];
         let keys = [&self.url, &self.text, &self.time].map(|key| Some(key.as_str()));
-        let mut json = serde_json::Deserializer::from_slice(line);
-        let sought = Sought { keys, found: &mut found, is_whole: true };
-        let read = sought.deserialize(&mut json).and_then(|()| json.end());
-        read.map_err(|e| escape(&e.to_string()))?;
-        let [url, text, time] = found;
+        let [url, text, time] = sought(line, keys)?;
         let time = match time {
             None | Some(Value::Null) => Ok(None),
             time => jsonl::time_in(self.time.as_str(), time).map(Some),
         };
         self.record(url, text, time).map(Item::Record)
+    }
+
+    /// What names the document in a line, which may be a whole number where `numbers` says so, and its text.
+    pub(super) fn name<'l>(&self, line: &'l [u8], numbers: bool) -> Result<Name<'l>, String> {
+        let keys = [Some(self.url.as_str()), Some(self.text.as_str()), None];
+        let [page, text, _] = sought(line, keys)?;
+        if !numbers && matches!(page, Some(Value::Whole(_))) {
+            return Err(format!("{:?} is no string", self.url.as_str()));
+        }
+        Ok(Name::new(self.page(page)?, text))
+    }
+
+    /// The page that this value names.
+    pub(super) fn page<'v>(&self, value: Option<Value<'v>>) -> Result<Cow<'v, str>, String> {
+        let page = match value {
+            Some(Value::Text(page)) => page,
+            Some(Value::Whole(number)) => number.to_string().into(),
+            None | Some(Value::Null) => return Err(format!("{:?} is missing", self.url.as_str())),
+            Some(_) => {
+                let key = self.url.as_str();
+                return Err(format!("{key:?} must be a string or a whole number"));
+            }
+        };
+        url::check(&page).map_err(|why| format!("{}: {why}", escape(&page)))?;
+        Ok(page)
     }
 
     /// The record of these values.
@@ -111,17 +133,8 @@ impl Keys {
         text: Option<Value<'_>>,
         time: Result<Option<i64>, String>,
     ) -> Result<Record, String> {
-        let page = match page {
-            Some(Value::Text(page)) => page.into_owned(),
-            Some(Value::Whole(number)) => number.to_string(),
-            None | Some(Value::Null) => return Err(format!("{:?} is missing", self.url.as_str())),
-            Some(_) => {
-                let key = self.url.as_str();
-                return Err(format!("{key:?} must be a string or a whole number"));
-            }
-        };
+        let page = self.page(page)?.into_owned();
         let named = |why: String| format!("{}: {why}", escape(&page));
-        url::check(&page).map_err(named)?;
         let time = time.map_err(named)?.or(self.at);
         let missing = || format!("{:?} is missing, and --at says no time", self.time.as_str());
         let time = time.ok_or_else(missing).map_err(named)?;
@@ -134,6 +147,16 @@ impl Keys {
         let (url, weight, class, epoch) = (page, None, None, None);
         Ok(Record { url, time, payload, digest, claim, status, modified, weight, class, epoch })
     }
+}
+
+/// What stands in a line under keys.
+fn sought<'l>(line: &'l [u8], keys: [Option<&str>; 3]) -> Result<[Option<Value<'l>>; 3], String> {
+    let mut found = [const { None }; 3];
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let sought = Sought { keys, found: &mut found, is_whole: true };
+    let read = sought.deserialize(&mut json).and_then(|()| json.end());
+    read.map_err(|e| escape(&e.to_string()))?;
+    Ok(found)
 }
 
 /// What is sought in a value: what is left of keys, empty for the value itself, and what was found.

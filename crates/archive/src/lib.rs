@@ -40,6 +40,8 @@
 //! [`Keys`] says under which keys others keep texts in JSON lines, or in columns of Parquet files: those
 //! are read if this crate is built with the feature `parquet`.
 //!
+//! [`raw`] has their lines byte by byte, with what names each document, for those that pass them on.
+//!
 //! # Folders
 //!
 //! Each file in a folder is a page, whatever it contains, unless its name promises an archive or
@@ -83,6 +85,7 @@ mod object;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub mod raw;
 pub mod rules;
 mod sniff;
 mod stream;

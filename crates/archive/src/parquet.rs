@@ -10,6 +10,7 @@ use simkeep_parquet::{Documents, TEXT_BYTES_MAX, Value as Cell};
 use super::chunk::{Chunk, Cut};
 use super::foreign::Keys;
 use super::object::Value;
+use super::raw::Name;
 use super::{Broken, Item, Part, escape, time};
 
 /// A row that was cut from its file.
@@ -31,12 +32,24 @@ impl ParquetRow {
         let ParquetRow { name, number, cells, keys } = self;
         let [url, text, time] = cells;
         let record = match text {
-            Cell::TooLong => Err(format!("the text is longer than {} MiB", TEXT_BYTES_MAX >> 20)),
+            Cell::TooLong => Err(too_long()),
             text => keys.record(value(url), value(text), time_of(time, &keys)),
         };
         let at = || format!("{name}, row {number}");
         record.map_or_else(|why| Item::Broken(Broken { at: at(), why }), Item::Record)
     }
+}
+
+/// What names the document in a row whose cells these are under the keys of the URL and the text.
+pub(super) fn name(keys: &Keys, url: Cell, text: Cell) -> Result<Name<'static>, String> {
+    if text == Cell::TooLong {
+        return Err(too_long());
+    }
+    Ok(Name::new(keys.page(value(url))?, value(text)))
+}
+
+fn too_long() -> String {
+    format!("the text is longer than {} MiB", TEXT_BYTES_MAX >> 20)
 }
 
 fn value(cell: Cell) -> Option<Value<'static>> {

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::compression::Unpacked;
 use super::escape;
+use super::raw::Packing;
 use super::window::Window;
 use super::zstandard::ZstdWindow;
 
@@ -94,6 +95,15 @@ impl Stream {
     /// Whether reading may have to wait for data.
     pub(super) fn is_live(&self) -> bool {
         self.live
+    }
+
+    /// How the source is packed.
+    pub(super) fn packing(&self) -> Packing {
+        match self.unpacked {
+            Unpacked::Plain(_) => Packing::Plain,
+            Unpacked::Gzip(_) => Packing::Gzip,
+            Unpacked::Zstandard(_) => Packing::Zstd,
+        }
     }
 
     /// Whether reading the very next byte may have to wait.

@@ -22,7 +22,7 @@ pub(super) use read::{is_head, read};
 const VERSION: u64 = 1;
 
 /// The most bytes of a first line.
-const HEAD_BYTES_MAX: usize = 4 << 10;
+pub(super) const HEAD_BYTES_MAX: usize = 4 << 10;
 
 /// The most bytes of a table in one line.
 const PART_BYTES_MAX: usize = 192 << 10;

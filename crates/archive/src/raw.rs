@@ -1,0 +1,304 @@
+//! The lines of a corpus, byte by byte, to pass them on as they are.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use simkeep::Digest;
+
+use super::foreign::Keys;
+use super::object::Value;
+use super::sniff::{self, Kind};
+use super::stream::Stream;
+use super::{RECORD_BYTES_MAX, ZstdWindow, digest, escape, export, jsonl};
+
+/// How a file is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// Not at all.
+    Plain,
+    /// With gzip.
+    Gzip,
+    /// With zstd.
+    Zstd,
+}
+
+/// A file of a corpus.
+pub enum Corpus {
+    /// JSON lines.
+    Lines(Box<RawLines>),
+    /// A Parquet file.
+    Parquet,
+}
+
+impl Corpus {
+    /// Opens a file, and finds by its content what it is. `progress` counts the bytes that are read.
+    ///
+    /// # Errors
+    ///
+    /// What to tell the user, if it cannot be read, or is neither.
+    pub fn open(
+        path: &Path,
+        zstd_window: ZstdWindow,
+        progress: Arc<AtomicU64>,
+    ) -> Result<Corpus, String> {
+        let told = |e: io::Error| e.to_string();
+        let file = File::open(path).map_err(told)?;
+        let name = path.to_string_lossy();
+        let stream = Stream::unpacked(&name, Box::new(file), progress, zstd_window);
+        let mut stream = stream.map_err(told)?;
+        match (sniff::kind(&mut stream, path.file_name()), stream.packing()) {
+            (Kind::Parquet, Packing::Plain) => Ok(Corpus::Parquet),
+            (Kind::Parquet, _) => Err("a Parquet file that is packed: unpack it".to_owned()),
+            (Kind::JsonLines, _) if begins_export(&mut stream) => {
+                Err("an export of a store, and no corpus".to_owned())
+            }
+            (Kind::JsonLines, _) => Ok(Corpus::Lines(Box::new(RawLines::new(stream)))),
+            _ => Err("neither JSON lines nor a Parquet file".to_owned()),
+        }
+    }
+}
+
+/// Whether its first line is that of an export.
+fn begins_export(stream: &mut Stream) -> bool {
+    let start = stream.look_ahead(export::HEAD_BYTES_MAX);
+    let first = start.split(|&b| b == b'\n').next().unwrap_or_default();
+    export::is_head(jsonl::without_mark(first))
+}
+
+/// The lines of a file, unpacked, each with its end: together they are all that is in it.
+///
+/// Unlike in [`documents`](super::documents), damage to a packed part is the end of it.
+pub struct RawLines {
+    stream: Stream,
+    /// A line that does not lie in the stream as a whole.
+    held: Vec<u8>,
+    /// How many bytes of the stream the last line was.
+    taken: usize,
+    /// Whether what comes next goes on with a line that is too long.
+    goes_on: bool,
+    line_bytes_max: usize,
+}
+
+/// What stands in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RawLine<'a> {
+    /// A line, and its end if it has one.
+    Whole(&'a [u8]),
+    /// The start of a line that is longer than [`RECORD_BYTES_MAX`].
+    TooLong(&'a [u8]),
+    /// What follows in that line.
+    GoesOn(&'a [u8]),
+}
+
+impl RawLines {
+    fn new(stream: Stream) -> RawLines {
+        let line_bytes_max = usize::try_from(RECORD_BYTES_MAX).unwrap_or(usize::MAX);
+        RawLines { stream, held: Vec::new(), taken: 0, goes_on: false, line_bytes_max }
+    }
+
+    /// How the file is packed.
+    pub fn packing(&self) -> Packing {
+        self.stream.packing()
+    }
+
+    /// The next line; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or a packed part of it is damaged.
+    pub fn next_line(&mut self) -> io::Result<Option<RawLine<'_>>> {
+        self.stream.consume(std::mem::take(&mut self.taken));
+        self.held.clear();
+        loop {
+            let bytes = self.stream.fill_buf()?;
+            let end = bytes.iter().position(|&b| b == b'\n').map(|at| at + 1);
+            let (len, is_last) = (end.unwrap_or(bytes.len()), end.is_some() || bytes.is_empty());
+            if self.goes_on {
+                self.goes_on = !is_last;
+                self.taken = len;
+                let bytes = self.stream.fill_buf()?.get(..len).unwrap_or_default();
+                return Ok((!bytes.is_empty()).then_some(RawLine::GoesOn(bytes)));
+            }
+            if self.held.is_empty() && end.is_some() && len <= self.line_bytes_max {
+                self.taken = len;
+                let bytes = self.stream.fill_buf()?.get(..len).unwrap_or_default();
+                return Ok(Some(RawLine::Whole(bytes)));
+            }
+            self.held.extend_from_slice(bytes.get(..len).unwrap_or_default());
+            self.stream.consume(len);
+            if self.held.len() > self.line_bytes_max {
+                self.goes_on = !is_last;
+                return Ok(Some(RawLine::TooLong(&self.held)));
+            }
+            if is_last {
+                return Ok((!self.held.is_empty()).then_some(RawLine::Whole(&self.held)));
+            }
+        }
+    }
+}
+
+/// What names a document, and its text.
+#[derive(Debug, PartialEq)]
+pub struct Name<'a> {
+    /// The page that it is in a store.
+    pub url: Cow<'a, str>,
+    text: Option<Cow<'a, str>>,
+}
+
+impl<'a> Name<'a> {
+    pub(super) fn new(url: Cow<'a, str>, text: Option<Value<'a>>) -> Name<'a> {
+        let text =
+            text.and_then(|text| if let Value::Text(text) = text { Some(text) } else { None });
+        Name { url, text }
+    }
+
+    /// The digest of its text, as a store has it that the text was loaded into; none without a text.
+    pub fn digest(&self) -> Option<Digest> {
+        self.text.as_ref().map(|text| digest::of(text.as_bytes()))
+    }
+}
+
+/// The name of the document in a line, as loading it finds it: under these keys, or those of lines that
+/// are made for a store. `None` of an empty line.
+///
+/// # Errors
+///
+/// Why there is none.
+pub fn name<'l>(line: &'l [u8], keys: Option<&Keys>) -> Result<Option<Name<'l>>, String> {
+    let line = jsonl::without_mark(line);
+    if line.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    match keys {
+        Some(keys) => keys.name(line, true).map(Some),
+        None => Keys::default().name(line, false).map(Some),
+    }
+}
+
+/// The name of the document in a row of a Parquet file, as loading it finds it, by the cells of what
+/// names it and of its text.
+///
+/// # Errors
+///
+/// Why there is none.
+#[cfg(feature = "parquet")]
+pub fn name_in_row(
+    keys: &Keys,
+    url: simkeep_parquet::Value,
+    text: simkeep_parquet::Value,
+) -> Result<Name<'static>, String> {
+    super::parquet::name(keys, url, text)
+}
+
+/// A line with a page more of which its document is a duplicate, and in how many bits the two differ.
+///
+/// # Errors
+///
+/// If it has such a key already, or is no object.
+pub fn marked(line: &[u8], duplicate_of: &str, distance: u32) -> Result<Vec<u8>, String> {
+    if jsonl::has_key(line, "duplicate_of") {
+        return Err("it has a \"duplicate_of\" already".to_owned());
+    }
+    let end = line.iter().rposition(|&b| b == b'}').ok_or("it is no object")?;
+    let (object, rest) = line.split_at(end);
+    let of = serde_json::to_string(duplicate_of).map_err(|e| e.to_string())?;
+    let mark = format!(",\"duplicate_of\":{},\"distance\":{distance}", escape::json(&of));
+    Ok([object, mark.as_bytes(), rest].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gzip::tests::gz;
+    use super::super::stream::tests::stream;
+    use super::*;
+
+    /// All that comes, and the lines: with whether they are whole.
+    fn read(bytes: Vec<u8>, line_bytes_max: usize) -> (Vec<u8>, Vec<(bool, Vec<u8>)>) {
+        let mut lines = RawLines { line_bytes_max, ..RawLines::new(stream(bytes)) };
+        let (mut all, mut found) = (Vec::new(), Vec::new());
+        while let Some(line) = lines.next_line().unwrap() {
+            match line {
+                RawLine::Whole(line) => {
+                    all.extend_from_slice(line);
+                    found.push((true, line.to_vec()));
+                }
+                RawLine::TooLong(start) => {
+                    all.extend_from_slice(start);
+                    found.push((false, start.to_vec()));
+                }
+                RawLine::GoesOn(rest) => {
+                    all.extend_from_slice(rest);
+                    let (is_whole, line) = found.last_mut().unwrap();
+                    assert!(!*is_whole && !rest.is_empty());
+                    line.extend_from_slice(rest);
+                }
+            }
+        }
+        (all, found)
+    }
+
+    #[test]
+    fn lines_are_all_there_is_however_long_and_packed() {
+        let long = "x".repeat(600_000);
+        for text in [
+            "".to_owned(),
+            "\n".to_owned(),
+            "one\r\ntwo\n\nlast".to_owned(),
+            "one\r\ntwo\n\nlast\n\n".to_owned(),
+            format!("a\n{long}\nb\n"),
+            format!("{long}{long}"),
+            format!("{long}\n{long}\n"),
+        ] {
+            for max in [5, 100, 599_999, 600_000, 600_001, 10_000_000] {
+                for bytes in [text.clone().into_bytes(), gz(text.as_bytes())] {
+                    let (all, found) = read(bytes, max);
+                    assert!(all == text.as_bytes());
+                    let lines = text.split_inclusive('\n').map(str::as_bytes);
+                    let lines: Vec<_> =
+                        lines.map(|line| (line.len() <= max, line.to_vec())).collect();
+                    assert!(found == lines, "{max}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_mark_is_two_keys_more_and_nothing_else() {
+        let line = b" {\"id\":1,\"x\":{\"}\":[]}} \r\n";
+        let marked = marked(line, "a\"\u{202e}", 3).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&marked).unwrap();
+        assert_eq!(value["duplicate_of"], "a\"\u{202e}");
+        assert_eq!((&value["distance"], &value["x"]["}"]), (&3.into(), &serde_json::json!([])));
+        assert!(
+            marked.starts_with(b" {\"id\":1,\"x\":{\"}\":[]},\"dup") && marked.ends_with(b"} \r\n")
+        );
+        assert!(super::marked(&marked, "b", 1).is_err());
+    }
+
+    #[test]
+    fn a_name_is_what_loading_finds() {
+        let keys = Keys { url: "meta.id".parse().unwrap(), ..Keys::default() };
+        let name = |line: &str, keys: Option<&Keys>| {
+            let name = super::name(line.as_bytes(), keys).map_err(drop)?;
+            Ok(name.map(|name| (name.url.into_owned(), name.text.is_some())))
+        };
+        for (line, own, foreign) in [
+            ("{\"url\":\"a\",\"text\":\"x\"}", Ok(Some(("a".to_owned(), true))), Err(())),
+            ("{\"url\":7,\"meta\":{\"id\":7}}", Err(()), Ok(Some(("7".to_owned(), false)))),
+            ("\u{feff}{\"url\":\"a\"}\n", Ok(Some(("a".to_owned(), false))), Err(())),
+            (" \r\n", Ok(None), Ok(None)),
+            ("", Ok(None), Ok(None)),
+            ("{\"url\":\"\"}", Err(()), Err(())),
+            ("{\"url\":\"a\"", Err(()), Err(())),
+            ("{\"url\":\"a\"} {}", Err(()), Err(())),
+            ("[]", Err(()), Err(())),
+        ] {
+            assert_eq!(name(line, None), own, "{line}");
+            assert_eq!(name(line, Some(&keys)), foreign, "{line}");
+        }
+    }
+}
