@@ -17,9 +17,11 @@ macro_rules! help {
     () => {
         "Exit codes:
   0  done
-  1  nothing found: aliases, cluster, mirrors, near, pairs, history, scan, inspect, forget, recrawl, simulate
+  1  nothing found: aliases, cluster, dedup, mirrors, near, pairs, history, scan, inspect, forget, recrawl,
+     simulate
   2  the command line is wrong
-  3  a broken record: with ingest --strict, load, evaluate and near --batch, and in --rules
+  3  a broken record: with ingest --strict, load, evaluate and near --batch, in --rules, and in files of
+     dedup --filter
   4  the store, or a table of df, is damaged; with repair: something is lost
   5  another failure: no store there, in use by a writer, the disk"
     };

@@ -17,7 +17,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Fill a store", &["ingest", "load"]),
     (
         "Ask about pages",
-        &["aliases", "cluster", "diff", "history", "mirrors", "near", "pairs", "scan"],
+        &["aliases", "cluster", "dedup", "diff", "history", "mirrors", "near", "pairs", "scan"],
     ),
     ("Visit again", &["due", "recrawl", "simulate"]),
     ("Look at the store", &["inspect", "report", "stats", "tail", "verify"]),

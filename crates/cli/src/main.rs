@@ -13,6 +13,7 @@ mod cluster;
 mod common;
 mod compact;
 mod completions;
+mod dedup;
 mod df;
 mod diff;
 mod due;
@@ -28,6 +29,7 @@ mod forget;
 mod gauge;
 mod help;
 mod history;
+mod host;
 mod incoming;
 mod ingest;
 mod inspect;
@@ -105,6 +107,7 @@ enum Verb {
     Cluster(Box<cluster::Cluster>),
     Aliases(aliases::Aliases),
     Mirrors(mirrors::Mirrors),
+    Dedup(Box<dedup::Dedup>),
     History(history::History),
     Scan(scan::Scan),
     Inspect(inspect::Inspect),
@@ -146,6 +149,7 @@ fn main() -> ExitCode {
         Verb::Cluster(verb) => verb.run(&cli.common, output),
         Verb::Aliases(verb) => verb.run(&cli.common, output),
         Verb::Mirrors(verb) => verb.run(&cli.common, output),
+        Verb::Dedup(verb) => verb.run(&cli.common, output),
         Verb::History(verb) => verb.run(&cli.common, output),
         Verb::Scan(verb) => verb.run(&cli.common, output),
         Verb::Inspect(verb) => verb.run(&cli.common, output),

@@ -21,6 +21,11 @@ impl Named {
         Named { consequence: "skipped", more: "broken records were skipped", count: 0 }
     }
 
+    /// Documents that cannot be read, of a corpus that is written anew.
+    pub(super) fn kept() -> Named {
+        Named { consequence: "kept as it is", more: "broken documents were kept", count: 0 }
+    }
+
     /// Digests that are not those of what they stand beside.
     pub(super) fn wrong() -> Named {
         Named { consequence: "its own is used", more: "digests were wrong", count: 0 }

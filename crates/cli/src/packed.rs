@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
+use simkeep_archive::raw::Packing;
 
 use super::beside::{Beside, place_of};
 
@@ -23,17 +24,29 @@ enum Packed {
 impl PackedFile {
     /// Begins the file of this name, in whose place there may be another.
     pub(super) fn create(path: &Path) -> io::Result<PackedFile> {
-        let place = place_of(path)?;
-        let file = Beside::create(&place)?;
         let name = path.to_string_lossy().to_ascii_lowercase();
-        let packed = if name.ends_with(".gz") {
-            Packed::Gzip(GzEncoder::new(file, flate2::Compression::default()))
+        let packing = if name.ends_with(".gz") {
+            Packing::Gzip
         } else if name.ends_with(".zst") {
-            let mut encoder = zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?;
-            encoder.include_checksum(true)?;
-            Packed::Zstd(encoder)
+            Packing::Zstd
         } else {
-            Packed::Plain(file)
+            Packing::Plain
+        };
+        PackedFile::packed(place_of(path)?, packing)
+    }
+
+    /// Begins the file of this place, packed in this way. What is there, be it a link, it takes the place
+    /// of.
+    pub(super) fn packed(place: PathBuf, packing: Packing) -> io::Result<PackedFile> {
+        let file = Beside::create(&place)?;
+        let packed = match packing {
+            Packing::Plain => Packed::Plain(file),
+            Packing::Gzip => Packed::Gzip(GzEncoder::new(file, flate2::Compression::default())),
+            Packing::Zstd => {
+                let mut encoder = zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Packed::Zstd(encoder)
+            }
         };
         Ok(PackedFile { place, packed })
     }

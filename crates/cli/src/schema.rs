@@ -14,8 +14,8 @@ use super::json;
 use super::output::Output;
 use super::verify;
 use super::{
-    aliases, backup, cluster, compact, df, diff, due, epoch, evaluate, export, fingerprint, forget,
-    history, ingest,
+    aliases, backup, cluster, compact, dedup, df, diff, due, epoch, evaluate, export, fingerprint,
+    forget, history, ingest,
 };
 use super::{
     inspect, load, mirrors, near, pairs, recrawl, repair, report, scan, simulate, stats, tail,
@@ -56,6 +56,7 @@ const VERBS: &[(&str, Makes)] = &[
     ("backup", of::<backup::Answer<'static>>),
     ("cluster", of::<cluster::Line<'static>>),
     ("compact", of::<compact::Answer>),
+    ("dedup", of::<dedup::Line<'static>>),
     ("df build", of::<df::Answer<'static>>),
     ("df compare", of::<df::Compared<'static>>),
     ("df freeze", of::<df::Answer<'static>>),

@@ -1,5 +1,6 @@
 //! `cluster`: pages with nearly the same content, and the one that leads them.
 
+mod asked;
 mod changes;
 mod counts;
 mod help;
@@ -9,18 +10,18 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use simkeep::cluster::{ClusteredPage, Clustering, Clusters, Ranking};
-use simkeep::{Classes, Page, Prefix, Reader, Snapshot};
+use simkeep::cluster::{ClusteredPage, Clustering, Clusters};
+use simkeep::{Page, Reader, Snapshot};
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
 use super::json::Saw;
-use super::near::sought;
 use super::output::{Output, write_object};
 use super::packed::PackedFile;
 use super::table::{Table, left, right};
 use super::words::{bytes, count, many};
-use super::{Common, spelling, time};
+use super::{Common, spelling};
+pub(super) use asked::Asked;
 use changes::Span;
 use help::HELP;
 pub(super) use lines::Line;
@@ -37,25 +38,8 @@ pub(super) struct Cluster {
     /// Show the cluster of this page only
     #[arg(conflicts_with_all = ["members", "by_page", "balls", "components", "changes", "output", "limit", "min_size"])]
     url: Option<String>,
-    /// How far pages may be from their leader [default: what the recipe advises, 3 for most]
-    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
-    k: Option<u32>,
-    /// Which page leads: first-seen, newest, shortest-url, https, weight, or several with commas
-    #[arg(long, value_name = "RULE", default_value = "first-seen")]
-    rule: Ranking,
-    /// Take what was in force at this time: 2024-05-01 (its first moment in UTC), '3d ago', RFC 3339, or
-    /// seconds since 1970
-    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
-    at: Option<i64>,
-    /// Take pages under this prefix only: a domain, a host, or one with a path
-    #[arg(long, value_name = "PREFIX")]
-    under: Option<Prefix>,
-    /// Take pages of these classes only: numbers and "none", with commas between them
-    #[arg(long, value_name = "CLASSES")]
-    classes: Option<Classes>,
-    /// Compare fingerprints of this epoch
-    #[arg(long, value_name = "NAME")]
-    epoch: Option<String>,
+    #[command(flatten)]
+    asked: Asked,
     /// Leave out clusters of fewer pages
     #[arg(long, value_name = "PAGES", default_value_t = 2)]
     min_size: u64,
@@ -83,12 +67,6 @@ pub(super) struct Cluster {
     /// Write the lines to this file as JSON, packed if its name ends with .zst or .gz
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Memory to take, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 512)]
-    memory: usize,
-    /// Where scratch files go [default: TMPDIR, or /tmp]
-    #[arg(long, value_name = "FOLDER")]
-    scratch: Option<PathBuf>,
 }
 
 /// Clusters that are listed without a limit.
@@ -98,7 +76,7 @@ impl Cluster {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
-        let asked = self.asked(&snapshot)?;
+        let asked = self.asked.clustering(&snapshot)?;
         if self.balls {
             let labels = self.labels.as_deref().map_or_else(|| Ok(Vec::new()), counts::labels)?;
             return counts::balls(&snapshot, (&asked, &labels), common.json, output);
@@ -134,18 +112,6 @@ impl Cluster {
         Ok(if clusters.is_empty() { Exit::Nothing } else { Exit::Done })
     }
 
-    fn asked(&self, snapshot: &Snapshot) -> Result<Clustering, Failure> {
-        let (epoch, k) = sought(snapshot, self.epoch.as_deref(), self.k)?;
-        Ok(Clustering::within(k)
-            .epoch(epoch)
-            .rule(self.rule.clone())
-            .at(self.at)
-            .under(self.under.clone())
-            .classes(self.classes.clone())
-            .memory_bytes(self.memory.saturating_mul(1 << 20))
-            .scratch(self.scratch.clone()))
-    }
-
     /// The cluster of one page.
     fn one(
         &self,
@@ -155,7 +121,7 @@ impl Cluster {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let Some(found) = snapshot.cluster_of(url, asked)? else {
-            let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.have(page.class));
+            let is_known = |page: &Page| self.asked.classes.as_ref().is_none_or(|c| c.have(page.class));
             say(&match snapshot.latest(url)?.filter(is_known) {
                 None => spelling::unknown(snapshot, url, is_known)?,
                 Some(_) => {
@@ -195,7 +161,7 @@ impl Cluster {
             many(clusters.pages(), "page", "pages"),
             many(clusters.fingerprints(), "fingerprint", "fingerprints"),
             many(clusters.k().into(), "bit", "bits"),
-            self.rule,
+            self.asked.rule,
             many(clusters.len(), "cluster", "clusters"),
             count(clusters.several()),
         )
@@ -203,7 +169,7 @@ impl Cluster {
 
     /// The clusters as a whole, for programs.
     fn whole(&self, clusters: &Clusters, reader: &Reader) -> Whole {
-        Whole::of(clusters, self.rule.to_string(), Saw::of(reader))
+        Whole::of(clusters, self.asked.rule.to_string(), Saw::of(reader))
     }
 
     /// How many clusters are listed.

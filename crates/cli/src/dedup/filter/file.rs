@@ -1,0 +1,184 @@
+//! One file of a corpus.
+
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use simkeep::cluster::Fate;
+use simkeep_archive::raw::{self, Corpus, Name, Packing, RawLine, RawLines};
+use simkeep_archive::{Broken, escape};
+
+use super::Run;
+use super::answer::Counts;
+use super::jobs::Job;
+use crate::exit::{Failure, say};
+use crate::packed::PackedFile;
+
+/// Bytes that are written together.
+const TOGETHER: usize = 256 << 10;
+
+/// A file that is written to its place.
+pub(super) struct Files<'r> {
+    pub(super) run: &'r Run<'r>,
+    pub(super) job: &'r Job,
+}
+
+/// The bytes of a file that were read, as all can see them.
+struct Read<'r> {
+    all: &'r AtomicU64,
+    own: Arc<AtomicU64>,
+    seen: u64,
+}
+
+impl Read<'_> {
+    /// Has others see how far it is by now.
+    fn tell(&mut self) {
+        let now = self.own.load(Ordering::Relaxed);
+        self.all.fetch_add(now - self.seen, Ordering::Relaxed);
+        self.seen = now;
+    }
+}
+
+impl Files<'_> {
+    /// Writes it, and puts it in its place.
+    pub(super) fn write(&self) -> Result<Counts, Failure> {
+        let mut read = Read { all: self.run.done, own: Arc::default(), seen: 0 };
+        let corpus = Corpus::open(&self.job.from, self.run.how.zstd_window, Arc::clone(&read.own));
+        match corpus.map_err(|why| self.job.broken(&why))? {
+            Corpus::Lines(lines) => self.lines(*lines, &mut read),
+            #[cfg(feature = "parquet")]
+            Corpus::Parquet => {
+                let counts = self.rows()?;
+                self.run.done.fetch_add(self.job.bytes, Ordering::Relaxed);
+                Ok(counts)
+            }
+            #[cfg(not(feature = "parquet"))]
+            Corpus::Parquet => {
+                let why = "a Parquet file: build simkeep with `--features parquet` for those";
+                Err(self.job.broken(why))
+            }
+        }
+    }
+
+    /// Begins its copy.
+    pub(super) fn begin(&self, packing: Packing) -> Result<PackedFile, Failure> {
+        let file = PackedFile::packed(self.job.to.clone(), packing);
+        file.map_err(|e| self.job.cannot_write(&e))
+    }
+
+    /// Puts its copy in its place.
+    pub(super) fn put(&self, file: PackedFile, counts: Counts) -> Result<Counts, Failure> {
+        let file_bytes = file.put().map_err(|e| self.job.cannot_write(&e))?;
+        Ok(Counts { files: 1, file_bytes, ..counts })
+    }
+
+    /// Line by line.
+    fn lines(&self, mut lines: RawLines, read: &mut Read<'_>) -> Result<Counts, Failure> {
+        /// Lines between two looks at whether to go on.
+        const STEP: u64 = 64;
+        let mut to = BufWriter::with_capacity(TOGETHER, self.begin(lines.packing())?);
+        let (mut counts, mut number) = (Counts::default(), 0_u64);
+        while let Some(line) = lines.next_line().map_err(|e| self.job.broken(&e.to_string()))? {
+            number += u64::from(!matches!(line, RawLine::GoesOn(_)));
+            if number.is_multiple_of(STEP) {
+                read.tell();
+                self.check()?;
+            }
+            let written = match line {
+                RawLine::Whole(line) => match self.line(line, number, &mut counts)? {
+                    Written::AsItIs => to.write_all(line),
+                    Written::Not => Ok(()),
+                    Written::Marked(line) => to.write_all(&line),
+                },
+                RawLine::TooLong(start) => {
+                    counts.documents += 1;
+                    self.broken(format!("line {number}"), "too long", &mut counts);
+                    to.write_all(start)
+                }
+                RawLine::GoesOn(more) => to.write_all(more),
+            };
+            written.map_err(|e| self.job.cannot_write(&e))?;
+        }
+        read.tell();
+        let file = to.into_inner().map_err(|e| self.job.cannot_write(e.error()))?;
+        self.put(file, counts)
+    }
+
+    /// What is written of a line.
+    fn line(&self, line: &[u8], number: u64, counts: &mut Counts) -> Result<Written, Failure> {
+        let name = match raw::name(line, self.run.how.keys.as_ref()) {
+            Ok(None) => return Ok(Written::AsItIs),
+            Ok(Some(name)) => name,
+            Err(why) => {
+                counts.documents += 1;
+                self.broken(format!("line {number}"), &why, counts);
+                return Ok(Written::AsItIs);
+            }
+        };
+        counts.documents += 1;
+        if !self.is_dropped(&name, counts)? {
+            return Ok(Written::AsItIs);
+        }
+        if !self.run.how.is_marked {
+            counts.left_out += 1;
+            return Ok(Written::Not);
+        }
+        counts.marked += 1;
+        let (kept, distance) = self.kept_for(&name)?;
+        let marked = raw::marked(line, &kept, distance);
+        let marked = marked.map_err(|why| self.job.broken(&format!("line {number}: {why}")))?;
+        Ok(Written::Marked(marked))
+    }
+
+    /// Whether a document is dropped, and counts why not.
+    pub(super) fn is_dropped(&self, name: &Name<'_>, counts: &mut Counts) -> Result<bool, Failure> {
+        let digest = match self.run.dropped.fate(&name.url)? {
+            Fate::Dropped { digest } => digest,
+            Fate::Unknown => {
+                counts.unknown += 1;
+                return Ok(false);
+            }
+            _ => return Ok(false),
+        };
+        if !self.run.how.any_text
+            && let (Some(compared), Some(own)) = (digest, name.digest())
+            && compared != own
+        {
+            counts.other_text += 1;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// For which page a document is dropped, and how far that is.
+    pub(super) fn kept_for(&self, name: &Name<'_>) -> Result<(String, u32), Failure> {
+        let kept = self.run.dropped.kept_for(&name.url)?;
+        let kept = kept.ok_or_else(|| {
+            Failure::Other("a page is dropped in favour of none; this is a bug".to_owned())
+        })?;
+        Ok((kept.url, kept.distance))
+    }
+
+    /// Counts what cannot be read, and says so unless very much has been said.
+    pub(super) fn broken(&self, at: String, why: &str, counts: &mut Counts) {
+        counts.broken += 1;
+        let at = format!("{}, {at}", escape::whole(&self.job.from.to_string_lossy()));
+        let message = self.run.broken.lock().add(&Broken { at, why: why.to_owned() });
+        message.iter().for_each(|message| say(message));
+    }
+
+    /// Ends it if another file failed.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        match self.run.stop.load(Ordering::Relaxed) {
+            true => Err(Failure::Other("another file failed".to_owned())),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What is written of a line.
+enum Written {
+    AsItIs,
+    Not,
+    Marked(Vec<u8>),
+}

@@ -1,0 +1,45 @@
+//! What stands below the options of `dedup`.
+
+/// Examples, and what the lines are.
+pub(super) const HELP: &str = "Examples:
+  simkeep dedup
+  simkeep dedup -k 8 --sample 5
+  simkeep dedup --rule https,shortest-url -o plan.jsonl.zst --drop-list drop.txt
+  simkeep dedup --under example.com --json | jq -r .url
+  simkeep load corpus.jsonl --url-key id --time-key metadata.date -s c.simkeep
+  simkeep dedup --filter corpus.jsonl --to clean --id-key id -s c.simkeep
+  simkeep dedup --filter pages-*.jsonl.zst --to marked --mark
+
+Of each cluster (see `simkeep cluster`) the page that leads it is kept, and all others are dropped in its
+favour: so nothing is dropped that is farther than k bits from what is kept for it, and no two pages that
+are kept are within k of each other. What is dropped depends on what is in force, on the rule and on k
+alone. The store stays as it is.
+
+Reasons:
+  same-digest       the content is the same, byte by byte
+  same-fingerprint  the fingerprint is the same
+  near              the fingerprints are within k bits
+
+--sample lists pairs of each distance instead, to be looked at before anything goes: always the same, and
+others with another --seed.
+
+--filter writes a corpus anew, file by file, into the folder of --to: JSON lines line by line, byte by byte,
+packed with gzip or zstd if they were; and Parquet files, if simkeep was built with `--features parquet`, row
+by row with all columns. Documents are found by their names: --id-key is what --url-key was for `load`. All
+that is not to be dropped is written in its place: empty and broken lines, and documents that the store does
+not know. So is a document whose page is dropped, but which has another text than the one that was compared,
+as where the store has a later version of it. --any-text goes by names alone: where the store was filled from
+something else than these texts, such as web archives.
+
+Each file is there when it is whole. One that is there before is refused, unless --force is given; one whose
+packed parts are damaged ends all. Memory takes a bit for each page, and 256 KiB for each file that is
+written: as many at once as there are --threads.
+
+With --json, an object a line. The first has \"pages\", \"fingerprints\", \"k\", \"rule\", \"clusters\" (of each one
+page is kept) and \"dropped\"; then a line for each page that is dropped with \"url\", \"kept\", \"distance\",
+\"reason\", \"size\" (pages of the cluster) and \"fingerprint\"; then the sums: \"by_reason\", \"by_distance\" and
+\"hosts\"; then, with --filter, \"files\", \"documents\", \"left_out\", \"marked\", \"unknown\", \"other_text\",
+\"broken\" and \"file_bytes\". A file of -o has the lines of the pages alone, or as Parquet a row for each, with
+columns of these names.
+
+Exits with 1 if nothing is to be dropped; with --filter with 0, for then the corpus is there.";

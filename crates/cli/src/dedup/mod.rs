@@ -1,0 +1,230 @@
+//! `dedup`: what to drop of a corpus, in whose favour, and the corpus without it.
+
+mod filter;
+mod help;
+mod lines;
+mod lists;
+mod lot;
+mod summary;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+use simkeep::Reader;
+use simkeep::cluster::Clusters;
+use simkeep_archive::Key;
+
+use super::Common;
+use super::cluster::Asked;
+use super::exit::{Exit, Failure};
+use super::gauge::{counted, watched};
+use super::json::Saw;
+use super::output::Output;
+use super::reading::Reading;
+use super::table::{Table, left, right};
+use super::words::{count, many};
+use filter::Filter;
+use help::HELP;
+pub(super) use lines::Line;
+use lines::{OfDropped, Whole};
+use lot::Lots;
+use simkeep_archive::escape;
+use summary::Summary;
+
+/// Say which pages to drop in favour of others, or write a corpus without them
+///
+/// A line for each page to be dropped: in how many bits it differs from the page that is kept for it,
+/// why, how many pages the cluster has, its URL, and that of the page that is kept. Then how many there
+/// are by reason, by distance and by host. Nothing is dropped from the store.
+#[derive(Args)]
+#[command(after_long_help = HELP)]
+pub(super) struct Dedup {
+    #[command(flatten)]
+    asked: Asked,
+    /// How many pages to list at most [default: 100; with --json all, with --filter none]
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<usize>,
+    /// List so many pairs of each distance, drawn by lot, to be judged by eye before anything goes
+    #[arg(long, value_name = "COUNT", conflicts_with = "limit")]
+    sample: Option<usize>,
+    /// With --sample: the number of the lot
+    #[arg(long, value_name = "NUMBER", requires = "sample", default_value_t = 0)]
+    seed: u64,
+    /// Write all pages that are dropped to this file: as JSON lines, packed if its name ends with .zst
+    /// or .gz, or as a Parquet file if it ends with .parquet
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the URLs of all pages that are dropped to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    drop_list: Option<PathBuf>,
+    /// Write the URLs of all pages that are kept to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    keep_list: Option<PathBuf>,
+    /// Write these files of JSON lines, or Parquet files, without the documents that are dropped
+    #[arg(long, value_name = "FILES", num_args = 1.., requires = "to", help_heading = CORPUS)]
+    filter: Vec<PathBuf>,
+    /// The folder that they are written to, by their names; it is made if it is not there
+    #[arg(long, value_name = "FOLDER", requires = "filter", help_heading = CORPUS)]
+    to: Option<PathBuf>,
+    /// Take the place of files that are there
+    #[arg(long, requires = "filter", help_heading = CORPUS)]
+    force: bool,
+    /// Keep all documents, and add "duplicate_of" and "distance" to those that would be dropped
+    #[arg(long, requires = "filter", help_heading = CORPUS)]
+    mark: bool,
+    /// The key, or the column, of what names a document, as it was loaded [default: url]
+    #[arg(long, visible_alias = "url-key", value_name = "KEY", requires = "filter")]
+    #[arg(help_heading = CORPUS)]
+    id_key: Option<Key>,
+    /// The key, or the column, of the text [default: text]
+    #[arg(long, value_name = "KEY", requires = "filter", help_heading = CORPUS)]
+    text_key: Option<Key>,
+    /// Go by names alone: drop a document also where its text is not the one that was compared
+    #[arg(long, requires = "filter", help_heading = CORPUS)]
+    any_text: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+const CORPUS: &str = "A corpus";
+
+/// Pages that are listed without a limit.
+const LISTED: usize = 100;
+
+impl Dedup {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        // Before minutes are spent on what cannot be written.
+        let filter = self.to.as_deref().map(|to| Filter::new(&self, to)).transpose()?;
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        let asked = self.asked.clustering(&snapshot)?;
+        let clusters = watched(|progress| snapshot.clusters(&asked, progress))?;
+        if common.json {
+            output.object(&Line::Whole(self.whole(&clusters, &reader)))?;
+        } else {
+            output.line(&self.said(&clusters))?;
+        }
+        if self.is_plan_wanted() {
+            self.plan(&clusters, common, output)?;
+        }
+        if let Some(filter) = filter {
+            let started = Instant::now();
+            let filtered = filter.run(&clusters)?.answer(started.elapsed());
+            if common.json {
+                output.object(&Line::Filtered(filtered))?;
+            } else {
+                filtered.lines().iter().try_for_each(|line| output.line(line))?;
+            }
+            return Ok(Exit::Done);
+        }
+        Ok(if dropped(&clusters) == 0 { Exit::Nothing } else { Exit::Done })
+    }
+
+    /// Whether all pages that are dropped are gone through; a filter can do without.
+    fn is_plan_wanted(&self) -> bool {
+        let files = [&self.output, &self.drop_list, &self.keep_list];
+        self.filter.is_empty()
+            || self.limit.is_some()
+            || self.sample.is_some()
+            || files.iter().any(|file| file.is_some())
+    }
+
+    /// The whole, in words.
+    fn said(&self, clusters: &Clusters) -> String {
+        format!(
+            "{}, within {}, {} leads: {} to keep, {} to drop",
+            many(clusters.pages(), "page", "pages"),
+            many(clusters.k().into(), "bit", "bits"),
+            self.asked.rule,
+            count(clusters.len()),
+            count(dropped(clusters)),
+        )
+    }
+
+    /// The whole, for programs.
+    fn whole(&self, clusters: &Clusters, reader: &Reader) -> Whole {
+        Whole::of(clusters, self.asked.rule.to_string(), Saw::of(reader))
+    }
+
+    /// How many pages are listed.
+    fn listed(&self, common: &Common) -> usize {
+        let all = if common.json { usize::MAX } else { LISTED };
+        match (self.sample, self.filter.is_empty()) {
+            (Some(_), _) => 0,
+            (None, true) => self.limit.unwrap_or(all),
+            (None, false) => self.limit.unwrap_or(0),
+        }
+    }
+
+    /// Goes through the pages: lists them, writes them, and sums them up.
+    fn plan(&self, clusters: &Clusters, common: &Common, out: &mut Output) -> Result<(), Failure> {
+        let mut files = lists::Files::create(self)?;
+        let mut lists = files.begin()?;
+        let mut lots = self.sample.map(|size| Lots::new(size, self.seed));
+        let (mut summary, mut listed) = (Summary::new(clusters.k()), self.listed(common));
+        let mut table = Dedup::table();
+        let pages_min = if self.keep_list.is_some() { 1 } else { 2 };
+        let shown = out.is_terminal() && listed > 0;
+        let mut pass = |done: &AtomicU64| -> Result<(), Failure> {
+            for page in clusters.by_page(pages_min)? {
+                let page = page?;
+                done.fetch_add(1, Ordering::Relaxed);
+                let Some(of) = OfDropped::of(&page) else {
+                    lists.keep(&page.url)?;
+                    continue;
+                };
+                lists.drop(&of)?;
+                summary.add(&of);
+                if let Some(lots) = &mut lots {
+                    lots.add(&of);
+                } else if listed > 0 {
+                    listed -= 1;
+                    Dedup::list(&of, &mut table, common, out)?;
+                }
+            }
+            Ok(())
+        };
+        // Drawn between the lines, it would be in the way.
+        match shown {
+            true => pass(&AtomicU64::new(0))?,
+            false => counted("pages", clusters.pages(), pass)?,
+        }
+        for drawn in lots.into_iter().flat_map(Lots::drawn) {
+            Dedup::list(&drawn.of(), &mut table, common, out)?;
+        }
+        table.end(out)?;
+        lists.end()?;
+        let written = files.put()?;
+        if common.json {
+            out.object(&Line::Summary(summary.answer()))?;
+            return Ok(());
+        }
+        let lines = summary.lines().into_iter().chain(written);
+        lines.into_iter().try_for_each(|line| Ok(out.line(&line)?))
+    }
+
+    fn table() -> Table {
+        Table::new([right("bits"), left("reason"), right("pages"), left("URL"), left("kept")])
+    }
+
+    fn list(
+        of: &OfDropped<'_>,
+        table: &mut Table,
+        common: &Common,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        if common.json {
+            return Ok(output.object(&Line::Dropped(*of))?);
+        }
+        let [url, kept] = [of.url, of.kept].map(escape::whole);
+        let reason = of.reason.key().to_owned();
+        Ok(table.row([of.distance.to_string(), reason, count(of.size), url, kept], output)?)
+    }
+}
+
+/// How many pages are dropped: of each cluster all but its leader.
+fn dropped(clusters: &Clusters) -> u64 {
+    clusters.pages() - clusters.len()
+}
