@@ -13,8 +13,9 @@ use crate::store::{Query, Snapshot, Taken, Taking, Versions};
 /// Searches for the cluster of one page, at most.
 const SEARCHES_MAX: usize = 1 << 12;
 
-/// Pages that one of them finds, at most.
+/// Pages that one of them finds, at most, and all of them together.
 const PAGES_MAX: usize = 1 << 14;
+const HELD_MAX: usize = 1 << 18;
 
 /// The cluster of one page, from [`Snapshot::cluster_of`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Snapshot {
     /// Whether a page leads depends on the pages near it that rank before it, and whether those lead on
     /// pages near them. So this costs a search for each fingerprint that is looked at, and reading the
     /// heads of the pages that these find: as a rule a few, in a dense region thousands. After 4,096
-    /// searches it ends, and says so.
+    /// searches, or 262,144 pages, which are held in memory, it looks no further, and says so.
     ///
     /// ```
     /// use simkeep::cluster::Clustering;
@@ -73,9 +74,10 @@ impl Snapshot {
                 nodes: HashMap::new(),
                 near: HashMap::new(),
                 leads: HashMap::new(),
+                held: 0,
                 complete: true,
             };
-            around.cluster(own.fingerprint).map(Some)
+            around.cluster(own).map(Some)
         })
     }
 }
@@ -96,6 +98,8 @@ struct Around<'a> {
     /// For each fingerprint that was searched for, those near it, itself left out.
     near: HashMap<u64, Arc<[u64]>>,
     leads: HashMap<u64, bool>,
+    /// How many pages are in the nodes.
+    held: usize,
     complete: bool,
 }
 
@@ -105,8 +109,9 @@ impl Around<'_> {
         if let Some(near) = self.near.get(&fingerprint) {
             return Ok(Arc::clone(near));
         }
-        if self.near.len() >= SEARCHES_MAX {
-            self.complete = false;
+        // Once something is missing, to look further would only cost more.
+        self.complete &= self.near.len() < SEARCHES_MAX && self.held < HELD_MAX;
+        if !self.complete {
             return Ok(Arc::from([]));
         }
         let versions = self.taking.at.map_or(Versions::InForce, Versions::At);
@@ -124,9 +129,13 @@ impl Around<'_> {
             if !self.nodes.contains_key(&page.fingerprint) {
                 let taken = self.taking.page(self.snapshot, &page.url)?;
                 let taken = taken.filter(|taken| taken.fingerprint == page.fingerprint);
-                let Some(taken) = taken else { continue };
-                let place = (self.asked.rank(&taken), surt::key_of(&page.url), page.url);
-                new.entry(page.fingerprint).or_default().push((place, taken));
+                let Some(taken) = taken else {
+                    // It was found to have this fingerprint then, by another way.
+                    self.complete = false;
+                    continue;
+                };
+                self.held += 1;
+                new.entry(page.fingerprint).or_default().push((self.place_of(&taken), taken));
             }
             near.push(page.fingerprint);
         }
@@ -140,6 +149,22 @@ impl Around<'_> {
         let near: Arc<[u64]> = near.into();
         self.near.insert(fingerprint, Arc::clone(&near));
         Ok(near)
+    }
+
+    /// The place of a page.
+    fn place_of(&self, taken: &Taken) -> Place {
+        (self.asked.rank(taken), surt::key_of(&taken.url), taken.url.clone())
+    }
+
+    /// Adds the page that is asked for to what was found, if that was cut before it came up.
+    fn hold(&mut self, own: Taken) {
+        let place = self.place_of(&own);
+        let pages = self.nodes.entry(own.fingerprint).or_default();
+        if pages.iter().all(|(_, taken)| taken.url != own.url) {
+            self.complete = false;
+            let at = pages.partition_point(|(other, _)| *other < place);
+            pages.insert(at, (place, own));
+        }
     }
 
     /// The place of the first page of a node.
@@ -203,9 +228,11 @@ impl Around<'_> {
         Ok(nearest.map_or(fingerprint, |(_, leader)| leader))
     }
 
-    fn cluster(&mut self, fingerprint: u64) -> Result<PageCluster> {
+    fn cluster(&mut self, own: Taken) -> Result<PageCluster> {
+        let fingerprint = own.fingerprint;
         // Each node is known once something near it was searched for; this one by itself.
         self.near(fingerprint)?;
+        self.hold(own);
         let leader = self.leader(fingerprint)?;
         let mut members = vec![leader];
         for other in self.near(leader)?.iter() {
