@@ -16,7 +16,7 @@ use crate::progress::{Progress, Stage};
 use crate::sort::{Sorted, Spooled, Workspace};
 use crate::store::{Snapshot, Taken, Taking};
 
-/// Pages between two looks at whether to go on.
+/// Fingerprints between two looks at whether to go on.
 const STEP: u64 = 1024;
 
 /// The pages that are clustered, by fingerprint; those of one in the order of their ranks. `each` is
@@ -32,7 +32,12 @@ pub(super) fn captures(
     progress.start(Stage::Gathering, Some(snapshot.count()?.pages))?;
     let mut sorter = work.sorter(2);
     let mut page = 0_u32;
-    for taken in taking.pages(snapshot) {
+    let mut pages = taking.pages(snapshot);
+    let pass = || {
+        progress.pass(1);
+        progress.check()
+    };
+    while let Some(taken) = pages.next_of(pass) {
         let taken = taken?;
         each(page, &taken);
         let (rank, place) = (asked.rank(&taken), taken.standing.to_bits());
@@ -42,10 +47,6 @@ pub(super) fn captures(
             max: u32::MAX.into(),
             instead: "cluster those under several prefixes",
         })?;
-        if u64::from(page).is_multiple_of(STEP) {
-            progress.pass(STEP);
-            progress.check()?;
-        }
     }
     sorter.finish()
 }

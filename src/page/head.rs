@@ -140,6 +140,16 @@ impl Head {
         }
     }
 
+    /// The head of a page with these entries, in any order but that what is restated comes after a visit.
+    pub(crate) fn of_all(entries: &[Entry]) -> Option<Head> {
+        let mut head = None;
+        // A property may be of a time before the first visit, and counts from that on.
+        let (given, others): (Vec<&Entry>, _) =
+            entries.iter().partition(|entry| entry.given().is_some());
+        others.into_iter().chain(given).for_each(|entry| Head::absorb_into(&mut head, *entry));
+        head
+    }
+
     /// Adds a version, if it is among the last ones.
     #[expect(clippy::indexing_slicing, reason = "positions of some of them")]
     pub(crate) fn see(&mut self, seen: LastSeen) {

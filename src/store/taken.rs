@@ -79,6 +79,16 @@ impl Taking {
         Ok(Taking { epoch, at: None, under: None, classes: None, whole: false })
     }
 
+    /// The digest of what is in force on a page that is taken, if there is one.
+    pub(crate) fn digest(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Digest>> {
+        let Snapshot { view, sequence, .. } = snapshot;
+        let lookup = Lookup::new(url, view.seed);
+        let parts = || view.components().map(|component| component.page(&lookup, *sequence));
+        let found =
+            self.found(|| lookup.key(), parts(), || self.entries(|| lookup.key(), parts()))?;
+        Ok(found.and_then(|found| found.content.digest))
+    }
+
     /// The pages of a snapshot that are taken, in SURT order.
     pub(crate) fn pages(&self, snapshot: &Snapshot) -> TakenPages {
         let scan = Scan::new(snapshot, self.under.as_ref(), None);
@@ -167,10 +177,9 @@ impl Taking {
         if is_until {
             return Ok(Some(head));
         }
-        let mut then = None;
-        let until = entries()?.into_iter().filter(|entry| entry.time() <= at);
-        until.for_each(|entry| Head::absorb_into(&mut then, entry));
-        Ok(then)
+        let mut until = entries()?;
+        until.retain(|entry| entry.time() <= at);
+        Ok(Head::of_all(&until))
     }
 }
 
@@ -240,12 +249,12 @@ impl TakenPages {
     }
 }
 
-impl Iterator for TakenPages {
-    type Item = Result<Taken>;
-
-    fn next(&mut self) -> Option<Result<Taken>> {
+impl TakenPages {
+    /// The next page; `pass` is called for each that is looked at, taken or not, and may end this.
+    pub(crate) fn next_of(&mut self, pass: impl Fn() -> Result<()>) -> Option<Result<Taken>> {
         let TakenPages { taking, scan } = self;
         scan.next_with(|scan| {
+            pass()?;
             let url = || Ok(scan.url()?.to_owned());
             taking.take(url, || scan.key(), || scan.parts(), scan.epochs())
         })

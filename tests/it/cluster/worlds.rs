@@ -271,6 +271,14 @@ fn clusters_are_those_of_a_plain_loop_however_the_pages_came() {
         let seen: Vec<Seen> = (0..choose(200)).map(|_| Seen::draw(pages, &mut choose)).collect();
         let [one, other] = [SimDisk::new(), SimDisk::new()];
         let [first, second] = [&one, &other].map(|disk| store(disk, &seen, &mut choose));
+        // Also of times before the first visit.
+        for _ in 0..choose(30) {
+            let (url, time) = (url(choose(pages)), choose(TIMES) as i64);
+            let weight = [0.25, 8.0, 16.0][choose(3) as usize];
+            for store in [&first, &second] {
+                store.give(Observation::weighed(&url, time, weight)).unwrap();
+            }
+        }
         check(&first.snapshot(), &mut choose);
         let (k, rules) = (choose(5) as u32, RULES[choose(RULES.len() as u64) as usize]);
         let asked = asked(k, rules, None);
