@@ -73,8 +73,8 @@ pub(super) fn apply(
                 complete,
             };
             let near = add_nearby(&mut outcome, view, options, request, &mut page.found)?;
-            let weight = judged.weight().unwrap_or_default();
-            rank_nearby(&mut outcome, near, view, &options.rule, (lookup, request), weight)?;
+            let of = (lookup, request);
+            rank_nearby(&mut outcome, near, view, &options.rule, of, judged.weight())?;
             Answer::Observed(outcome)
         }
     };

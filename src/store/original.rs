@@ -6,24 +6,26 @@ use super::judged::also_of;
 use super::lookup::Lookup;
 use super::query::Near;
 use super::view::View;
+use crate::bug::OrBug;
 use crate::error::{Error, Result};
-use crate::page::{Content, Rank, Ranked, Ranking, Request, Weight, is_of_version, surt};
+use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Weight, is_of_version, surt};
 
 /// The place of a page among others.
 type Place = (Rank, Vec<u8>, String);
 
 /// Adds the near pages to an outcome, each with when it was first seen with what it has in force; and of
-/// these and the copies that which ranks before the page itself and all others, if any does.
+/// these and the copies that which ranks before the page itself and all others, if any does. `weight` is
+/// that of the page, if the request did something to it.
 ///
-/// Costs reading the head of each; and the history of those that were seen with their content more than
-/// once.
+/// Costs reading the head of each; the histories of near pages that were seen with their content more than
+/// once; and that of the page itself, if its visits may decide.
 pub(super) fn rank_nearby(
     outcome: &mut Outcome,
     near: Vec<Near>,
     view: &View,
     ranking: &Ranking,
     (lookup, request): (&Lookup<'_>, &Request<'_>),
-    weight: Weight,
+    weight: Option<Weight>,
 ) -> Result<()> {
     if outcome.copies.is_empty() && near.is_empty() {
         return Ok(());
@@ -35,34 +37,56 @@ pub(super) fn rank_nearby(
         }
     };
     for copy in &outcome.copies {
-        let (place, _) = place(view, ranking, &copy.url)?;
+        let (_, head) = other(view, &copy.url)?;
+        // By its digest it is known which content that is.
+        let place = place(ranking, &copy.url, copy.first.max(head.first), head.properties.weight());
         take(place, 0, OriginalBy::Digest);
     }
     for Near { url, distance, fingerprint } in near {
-        let (place, first) = place(view, ranking, &url)?;
+        let (lookup, head) = other(view, &url)?;
+        let first = since(&head, || view.entries(&lookup, u64::MAX))?;
         let by = if distance == 0 { OriginalBy::Fingerprint } else { OriginalBy::Near };
-        take(place, distance, by);
+        take(place(ranking, &url, first, head.properties.weight()), distance, by);
         outcome.near.push(NearDuplicate { url, distance, fingerprint, first });
     }
     let Some((least, distance, by)) = first else { return Ok(()) };
-    let own = Ranked { url: lookup.url, since: own_since(view, lookup, request)?, weight };
-    let own: Place = (ranking.rank(&own), lookup.key().to_vec(), lookup.url.to_owned());
-    if least < own {
+    if !is_before(&least, (view, ranking), (lookup, request), weight)? {
         let (.., url) = least;
         outcome.original = Some(Original { url, distance, by });
     }
     Ok(())
 }
 
-/// The place of another page, and when it was first seen with what it has in force.
-fn place(view: &View, ranking: &Ranking, url: &str) -> Result<(Place, i64)> {
+fn place(ranking: &Ranking, url: &str, since: i64, weight: Weight) -> Place {
+    (ranking.rank(&Ranked { url, since, weight }), surt::key_of(url), url.to_owned())
+}
+
+/// Another page, which is known.
+fn other<'u>(view: &View, url: &'u str) -> Result<(Lookup<'u>, Head)> {
     let lookup = Lookup::new(url, view.seed);
     let head = view.known(&lookup, u64::MAX)?.head.ok_or_else(|| {
         Error::corrupt("segments", 0, format!("a fingerprint says that {url} is known"))
     })?;
-    let since = since(&head, || view.entries(&lookup, u64::MAX))?;
-    let rank = ranking.rank(&Ranked { url, since, weight: head.properties.weight() });
-    Ok(((rank, surt::key_of(url), url.to_owned()), since))
+    Ok((lookup, head))
+}
+
+/// Whether the page that a request is of ranks before a place.
+fn is_before(
+    other: &Place,
+    (view, ranking): (&View, &Ranking),
+    (lookup, request): (&Lookup<'_>, &Request<'_>),
+    weight: Option<Weight>,
+) -> Result<bool> {
+    let time = request.entry().time();
+    let head = view.known(lookup, u64::MAX)?.head;
+    let weight = weight.or_else(|| head.as_ref().map(|head| head.properties.weight()));
+    let weight = weight.or_bug("a page of which nothing is new is known")?;
+    let before = |since: i64| place(ranking, lookup.url, since, weight) < *other;
+    // It was first seen with this content now, or some time since its first visit: where it does not
+    // matter when, its history is not read.
+    let earliest = head.map_or(time, |head| head.first.min(time));
+    let [then, now] = [earliest, time].map(before);
+    if then == now { Ok(now) } else { Ok(before(own_since(view, lookup, request)?)) }
 }
 
 /// When the page was first seen with what the visit saw: with this visit, unless it had that before.
