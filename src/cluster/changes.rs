@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::clustering::Clustering;
 use super::clusters::{ClusteredPage, ClusteredPages, Clusters};
+use crate::bug::Bug;
 use crate::error::Result;
 use crate::page::surt;
 use crate::progress::Progress;
@@ -195,7 +196,10 @@ impl ClusterChangesIter<'_> {
             (Some(then), Some(now)) if then != now => {
                 WhyLed::LeaderChanged { bits: (then ^ now).count_ones() }
             }
-            _ => WhyLed::Outranked,
+            (Some(_), Some(_)) => WhyLed::Outranked,
+            (None, Some(_)) => {
+                return Err(Bug::new("a page that led was taken").into());
+            }
         })
     }
 }

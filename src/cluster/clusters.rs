@@ -7,7 +7,8 @@ use super::clustering::Clustering;
 use super::gather::{captures, members, nodes, settled};
 use super::items::{Listed, Member, Row};
 use crate::bug::OrBug;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::page::Digest;
 use crate::progress::Progress;
 use crate::sort::{Sorted, SpoolReader, Spooled, Workspace};
 use crate::store::{OriginalBy, Snapshot, Standing, Taking};
@@ -15,8 +16,9 @@ use crate::store::{OriginalBy, Snapshot, Standing, Taking};
 /// The clusters of a snapshot, from [`Snapshot::clusters`].
 ///
 /// They are kept in memory or in scratch files until this is dropped, and can be gone through several
-/// times, in several orders. Each of these sorts numbers of 73 bytes a page, in the memory that the
-/// [`Clustering`] allows, and then reads a URL for each page that it names.
+/// times, in several orders. Each of these sorts some 100 bytes a page, in the memory that the
+/// [`Clustering`] allows, and then reads a URL for each page that it names,
+/// and the heads of pages that have the fingerprint of their leader.
 pub struct Clusters {
     pub(super) snapshot: Snapshot,
     pub(super) taking: Taking,
@@ -82,7 +84,9 @@ impl Snapshot {
     /// order in which pages came, nor on how they are stored.
     ///
     /// Costs reading all pages once, several sorts of some 40 bytes a page, and joins of about three
-    /// times as many fingerprints as there are. A crowd costs a pair for each of its pages.
+    /// times as many fingerprints as there are; of more than fit into a 64th of the memory at 8 bytes,
+    /// which is a million in 512 MiB, one more join of all leaders so far for each such part. A crowd
+    /// costs a pair for each of its pages.
     ///
     /// ```
     /// use simkeep::cluster::Clustering;
@@ -294,15 +298,9 @@ impl Clusters {
         view.url_at(Standing::from_bits(place))
     }
 
-    /// Whether two pages with one fingerprint have one digest.
-    fn by_content(&self, url: &str, leader: &str) -> Result<OriginalBy> {
-        let digest = |url| {
-            let taken = self.taking.page(&self.snapshot, url)?;
-            Ok::<_, Error>(taken.or_bug("a page that was taken is taken again")?.digest)
-        };
-        let own = digest(url)?;
-        let is_copy = own.is_some() && own == digest(leader)?;
-        Ok(if is_copy { OriginalBy::Digest } else { OriginalBy::Fingerprint })
+    /// The digest of what is in force on a page.
+    fn digest(&self, url: &str) -> Result<Option<Digest>> {
+        self.taking.digest(&self.snapshot, url)
     }
 
     fn cluster(&self, row: &Row) -> Result<Cluster> {
@@ -353,26 +351,53 @@ pub struct ClusteredPages<'c> {
     clusters: &'c Clusters,
     listed: Sorted<Listed>,
     /// The leader that was read last.
-    leader: Option<(u32, Arc<str>)>,
+    leader: Option<Leader>,
+}
+
+/// A leader, with the digest of what it has in force, once that was asked for.
+#[derive(Debug)]
+struct Leader {
+    number: u32,
+    url: Arc<str>,
+    digest: Option<Option<Digest>>,
+}
+
+impl Leader {
+    /// The digest of what it has in force. Reads its head the first time.
+    fn digest(&mut self, clusters: &Clusters) -> Result<Option<Digest>> {
+        match self.digest {
+            Some(digest) => Ok(digest),
+            None => Ok(*self.digest.insert(clusters.digest(&self.url)?)),
+        }
+    }
 }
 
 impl ClusteredPages<'_> {
     fn page(&mut self, listed: &Listed) -> Result<ClusteredPage> {
         let Listed { member, of, .. } = listed;
         let url: Arc<str> = Arc::from(self.clusters.url(member.place)?);
-        let leader = match &self.leader {
-            _ if !member.follows => Arc::clone(&url),
-            Some((number, leader)) if *number == of.leader => Arc::clone(leader),
-            _ => Arc::from(self.clusters.url(of.place)?),
+        let leader = match &mut self.leader {
+            Some(leader) if leader.number == of.leader => leader,
+            other => {
+                let of_leader = match member.follows {
+                    true => Arc::from(self.clusters.url(of.place)?),
+                    false => Arc::clone(&url),
+                };
+                other.insert(Leader { number: of.leader, url: of_leader, digest: None })
+            }
         };
-        self.leader = Some((of.leader, Arc::clone(&leader)));
         let (fingerprint, distance) = (member.fingerprint, member.distance.into());
         let by = match (member.follows, distance) {
             (false, _) => None,
-            (true, 0) => Some(self.clusters.by_content(&url, &leader)?),
+            (true, 0) => {
+                let own = self.clusters.digest(&url)?;
+                let is_copy = own.is_some() && own == leader.digest(self.clusters)?;
+                Some(if is_copy { OriginalBy::Digest } else { OriginalBy::Fingerprint })
+            }
             (true, _) => Some(OriginalBy::Near),
         };
-        Ok(ClusteredPage { url, fingerprint, leader, distance, pages: of.pages.into(), by })
+        let (leader, pages) = (Arc::clone(&leader.url), of.pages.into());
+        Ok(ClusteredPage { url, fingerprint, leader, distance, pages, by })
     }
 }
 

@@ -13,18 +13,23 @@ use crate::sort::Workspace;
 /// Fingerprints that are checked together when they are read from a file.
 const BLOCK: usize = 8192;
 
+/// How many fingerprints become a part, at least and at most.
+const PENDING: [usize; 2] = [1 << 16, 1 << 20];
+
 /// Fingerprints in the order in which they were added.
 #[derive(Debug)]
 pub(super) struct Column {
     work: Workspace,
-    /// Bytes that may be in memory, and are.
+    /// Bytes that parts may have in memory, and have.
     memory_bytes: usize,
     held_bytes: usize,
     parts: Vec<Part>,
+    /// Those behind the parts: many small additions become one file.
+    pending: Vec<u64>,
     len: u32,
 }
 
-/// Fingerprints that were added together.
+/// Fingerprints side by side.
 #[derive(Debug)]
 struct Part {
     start: u32,
@@ -41,8 +46,8 @@ enum Held {
 
 impl Column {
     pub(super) fn new(work: &Workspace, memory_bytes: usize) -> Self {
-        let work = work.clone();
-        Column { work, memory_bytes, held_bytes: 0, parts: Vec::new(), len: 0 }
+        let (work, parts, pending) = (work.clone(), Vec::new(), Vec::new());
+        Column { work, memory_bytes, held_bytes: 0, parts, pending, len: 0 }
     }
 
     pub(super) fn len(&self) -> u32 {
@@ -50,16 +55,27 @@ impl Column {
     }
 
     /// Adds these.
-    pub(super) fn append(&mut self, fingerprints: Vec<u64>) -> Result<()> {
+    pub(super) fn append(&mut self, mut fingerprints: Vec<u64>) -> Result<()> {
         let more = u32::try_from(fingerprints.len()).ok();
-        let Some((len, end)) = more.and_then(|more| Some((more, self.len.checked_add(more)?)))
-        else {
-            return Err(Error::Limit {
-                what: "fingerprints to cluster",
-                max: u32::MAX.into(),
-                instead: "cluster those under several prefixes",
-            });
-        };
+        let end = more.and_then(|more| self.len.checked_add(more));
+        self.len = end.ok_or(Error::Limit {
+            what: "fingerprints to cluster",
+            max: u32::MAX.into(),
+            instead: "cluster those under several prefixes",
+        })?;
+        self.pending.append(&mut fingerprints);
+        let [least, most] = PENDING;
+        if self.pending.len() >= (self.memory_bytes / size_of::<u64>() / 4).clamp(least, most) {
+            self.part()?;
+        }
+        Ok(())
+    }
+
+    /// Makes a part of what is pending.
+    fn part(&mut self) -> Result<()> {
+        let fingerprints = std::mem::take(&mut self.pending);
+        #[expect(clippy::cast_possible_truncation, reason = "a part of fewer than 2^32")]
+        let len = fingerprints.len() as u32;
         let bytes = size_of_val(&fingerprints[..]);
         let held = if self.held_bytes + bytes <= self.memory_bytes {
             self.held_bytes += bytes;
@@ -73,12 +89,12 @@ impl Column {
             }
             Held::File(file.into_map()?, sums)
         };
-        self.parts.push(Part { start: self.len, len, held });
-        self.len = end;
+        self.parts.push(Part { start: self.len - len, len, held });
         Ok(())
     }
 
     /// Those with these numbers, all of which were added.
+    #[expect(clippy::indexing_slicing, reason = "what is behind the parts is pending")]
     pub(super) fn read(&self, range: Range<u32>, buffer: &mut [u64]) -> Result<()> {
         let first = self.parts.partition_point(|part| part.start + part.len <= range.start);
         let mut rest = buffer;
@@ -92,6 +108,10 @@ impl Column {
             part.read(from as usize..end as usize, now)?;
             rest = later;
         }
+        let behind = self.parts.last().map_or(0, |part| part.start + part.len);
+        let from = range.start.max(behind) - behind;
+        let end = range.end.max(behind) - behind;
+        rest.copy_from_slice(&self.pending[from as usize..end as usize]);
         Ok(())
     }
 }

@@ -14,7 +14,8 @@
 //! of its pairs grows with its square. Only the second join can meet a crowd. If it finds too many
 //! pairs, the batch is halved: then the leaders among the first half take the crowd away.
 //!
-//! All batches together join about three times as many entries as there are nodes.
+//! While batches grow, all of them together join about three times as many entries as there are nodes.
+//! Where the memory allows no larger ones, each joins all leaders before it once more.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,12 +31,12 @@ use crate::sync::Mutex;
 const BATCH_MIN: usize = 4096;
 /// How many times as many as all nodes before it the next batch has.
 const GROWTH: usize = 3;
-/// Pairs of a batch with itself for each of its nodes above which it is halved, and so many are not too
-/// many for any.
-const PAIRS_EACH: usize = 16;
-const PAIRS_MIN: usize = 1 << 20;
-/// Bytes that a node of a batch takes here at most, with its share of the pairs.
-const NODE_BYTES: usize = 320;
+/// Pairs of a batch with itself above which it is halved: as many as fit into their memory, but so many
+/// in any.
+const PAIRS_MIN: usize = 1 << 18;
+/// Bytes that a pair takes while its list grows, and a node of a batch.
+const PAIR_BYTES: usize = 16;
+const NODE_BYTES: usize = 64;
 
 /// Which leader a node belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,7 @@ pub(super) struct Leaders {
     k: u32,
     join: Join,
     batch_max: usize,
+    pairs_max: usize,
     column: Column,
     passed: usize,
     /// How many nodes the next batch has at most, after a crowd was met.
@@ -61,13 +63,14 @@ pub(super) struct Leaders {
 struct Crowded;
 
 impl Leaders {
-    /// Leaders within a distance, with half of the memory: an eighth each for a batch and for the
-    /// fingerprints of leaders, and a quarter for the joins.
+    /// Leaders within a distance, with five eighths of the memory: an eighth each for a batch, its pairs
+    /// and the fingerprints of leaders, and a quarter for the joins.
     pub(super) fn new(k: u32, work: &Workspace) -> Self {
         Leaders {
             k,
             join: Join::within(k).memory_bytes(work.part(4)),
             batch_max: (work.part(8) / NODE_BYTES).max(BATCH_MIN),
+            pairs_max: (work.part(8) / PAIR_BYTES).max(PAIRS_MIN),
             column: Column::new(work, work.part(8)),
             passed: 0,
             calm: usize::MAX,
@@ -88,7 +91,7 @@ impl Leaders {
     /// all of them, unless they crowd.
     #[expect(clippy::indexing_slicing, reason = "the first of them")]
     pub(super) fn settle(&mut self, nodes: &[u64], progress: &Progress) -> Result<Vec<Belongs>> {
-        let mut count = nodes.len();
+        let mut count = nodes.len().min(self.wants());
         loop {
             match self.settle_batch(&nodes[..count], progress)? {
                 Ok(belongs) => {
@@ -167,12 +170,15 @@ impl Leaders {
         if self.k == 0 {
             return Ok(Ok(Vec::new()));
         }
-        let most = (nodes.len() * PAIRS_EACH).max(PAIRS_MIN);
         let found: Mutex<Vec<(u32, u32)>> = Mutex::default();
         let sink = |pairs: &[Pair]| {
             let mut found = found.lock();
             found.extend(pairs.iter().map(|pair| (pair.right, pair.left)));
-            if found.len() > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if found.len() > self.pairs_max {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let Ok(end) = self.join.run(nodes, &progress.hidden(), sink);
         progress.check()?;
