@@ -200,8 +200,10 @@ pub fn name_in_row(
 ///
 /// If it has such a key already, or is no object.
 pub fn marked(line: &[u8], duplicate_of: &str, distance: u32) -> Result<Vec<u8>, String> {
-    if jsonl::has_key(line, "duplicate_of") {
-        return Err("it has a \"duplicate_of\" already".to_owned());
+    for key in ["duplicate_of", "distance"] {
+        if jsonl::has_key(line, key) {
+            return Err(format!("it has a \"{key}\" already"));
+        }
     }
     let end = line.iter().rposition(|&b| b == b'}').ok_or("it is no object")?;
     let (object, rest) = line.split_at(end);
