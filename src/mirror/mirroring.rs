@@ -131,15 +131,16 @@ impl Mirroring {
         self
     }
 
-    /// Looks only at pages that are of these classes now, such as what somebody may see: pages of others are
-    /// neither named nor counted, as in a [query](crate::Query::classes).
+    /// Looks only at pages that are of these classes now, such as what somebody may see: pages of others
+    /// are neither named nor counted, as in a [query](crate::Query::classes).
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> Mirroring {
         self.classes = classes.into();
         self
     }
 
-    /// Sets the directory for scratch files, which must be there. Default: the system's for temporary files.
+    /// Sets the directory for scratch files, which must be there. Default: the system's for temporary
+    /// files.
     #[must_use]
     pub fn scratch(mut self, dir: impl Into<Option<PathBuf>>) -> Mirroring {
         self.scratch = dir.into();
@@ -154,7 +155,7 @@ impl Mirroring {
     }
 
     /// How likely it is at least that two large sites are compared, if of the paths that either has this
-    /// share leads to the same on both. Sites of up to sixteen paths are always compared.
+    /// share leads to the same on both.
     ///
     /// They are compared if their samples share two hashes. The sixteen smallest hashes of all paths
     /// that either site has are each in both samples if the path is of both, so with probability *s*:

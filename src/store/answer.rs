@@ -157,8 +157,8 @@ pub struct Outcome {
     /// # }
     /// ```
     pub original: Option<Original>,
-    /// Whether `copies` and `near` name everything, so that no other can be the original. If not, they were cut short, for one of the
-    /// reasons that [`Matches::complete`](super::Matches::complete) lists.
+    /// Whether `copies` and `near` name everything, so that no other can be the original. If not, they
+    /// were cut short, for one of the reasons that [`Matches::complete`](super::Matches::complete) lists.
     pub complete: bool,
 }
 

@@ -82,7 +82,8 @@ settings! {
         /// Default: 16.
         pub near_limit: usize = 16,
         /// Which of several pages with nearly the same content comes first, and is the
-        /// [original](field@super::Outcome::original). Default: that which was first seen with its content.
+        /// [original](field@super::Outcome::original). Default: that which was first seen with its
+        /// content.
         pub rule: Ranking = Ranking::default(),
         /// How many pages may be handed out at a time by [`Store::take_due`](super::Store::take_due).
         /// Each takes some 100 bytes and its URL. Default: 1,000,000.

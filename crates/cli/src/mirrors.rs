@@ -5,8 +5,8 @@ use std::str::FromStr;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::Prefix;
 use simkeep::mirrors::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors as Found};
+use simkeep::{Classes, Prefix};
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
@@ -42,9 +42,9 @@ they are no mirrors. Where two sites mirror each other, their folders of the sam
 
 What is listed is exact. Which pairs are compared a sample of each site decides, of sixteen paths: if 40 % of
 the paths lead to the same, up to three pairs in a thousand are missed, and if 80 % do, not one in a thousand
-million. More
-than eight sites that are alike are each listed with some of the others. Memory is bounded, also for a
-hundred million pages; some 400 bytes for each site go to files in the directory for temporary files.
+million. More than nine sites that are alike are each listed with some of the others. Memory is bounded, also
+for a hundred million pages; some 400 bytes for each site go to files without names in the directory for
+temporary files.
 
 With --json, an object a pair: \"is_mirror\", \"share\", \"near_paths\", \"differing_paths\", \"lag_seconds\",
 \"leading\" and \"following\" with \"site\", \"paths\" and \"outdated_paths\", and \"examples\": up to ten paths that
@@ -54,6 +54,9 @@ Exits with 1 if no sites have as much in common.")]
 pub(super) struct Mirrors {
     /// Compare pages under this prefix only: a domain, a host, or one with a path
     prefix: Option<Prefix>,
+    /// Compare pages of these classes only: numbers and "none", with commas between them
+    #[arg(long, value_name = "CLASSES")]
+    classes: Option<Classes>,
     /// How many bits may differ [default: what the recipe advises, 3 for most]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=64))]
     k: Option<u32>,
@@ -182,7 +185,11 @@ impl Mirrors {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let snapshot = common.read()?.snapshot();
         let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
-        let mut asked = Mirroring::new().within(k).epoch(epoch).under(self.prefix.clone());
+        let mut asked = Mirroring::new()
+            .within(k)
+            .epoch(epoch)
+            .under(self.prefix.clone())
+            .classes(self.classes.clone());
         asked = asked.paths(self.paths).share(self.share).depth(self.depth).limit(self.limit.0);
         asked.at = self.at;
         let found = watched(|progress| snapshot.mirrors(&asked, progress))?;

@@ -121,7 +121,8 @@ impl Cluster {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let Some(found) = snapshot.cluster_of(url, asked)? else {
-            let is_known = |page: &Page| self.asked.classes.as_ref().is_none_or(|c| c.have(page.class));
+            let is_known =
+                |page: &Page| self.asked.classes.as_ref().is_none_or(|c| c.have(page.class));
             say(&match snapshot.latest(url)?.filter(is_known) {
                 None => spelling::unknown(snapshot, url, is_known)?,
                 Some(_) => {

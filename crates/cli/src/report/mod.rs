@@ -29,10 +29,12 @@ use super::words::bytes;
 /// Write a report of a store: one HTML file with figures
 ///
 /// How its fingerprints are spread, how pages change and when, how near pages are to each other, which
-/// hosts have most, which pages could be left out in favour of others, where the space goes. Each figure says what one sees, and what would be bad. The
-/// file needs nothing else, has no script, and loads nothing.
+/// hosts have most, which pages could be left out in favour of others, where the space goes. Each figure
+/// says what one sees, and what would be bad. The file needs nothing else, has no script, and loads
+/// nothing.
 ///
-/// It reads all pages a few times, in bounded memory, and searches for the nearest page to each of a sample.
+/// It reads all pages a few times, in bounded memory, and searches for the nearest page to each of a
+/// sample.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep report crawl.simkeep -o report.html
