@@ -101,13 +101,10 @@ impl Keys {
         self.record(url, text, time).map(Item::Record)
     }
 
-    /// What names the document in a line, which may be a whole number where `numbers` says so, and its text.
-    pub(super) fn name<'l>(&self, line: &'l [u8], numbers: bool) -> Result<Name<'l>, String> {
+    /// What names the document in a line, and its text.
+    pub(super) fn name<'l>(&self, line: &'l [u8]) -> Result<Name<'l>, String> {
         let keys = [Some(self.url.as_str()), Some(self.text.as_str()), None];
         let [page, text, _] = sought(line, keys)?;
-        if !numbers && matches!(page, Some(Value::Whole(_))) {
-            return Err(format!("{:?} is no string", self.url.as_str()));
-        }
         Ok(Name::new(self.page(page)?, text))
     }
 

@@ -57,6 +57,10 @@ impl Corpus {
                 Err("an export of a store, and no corpus".to_owned())
             }
             (Kind::JsonLines, _) => Ok(Corpus::Lines(Box::new(RawLines::new(stream)))),
+            // There is nothing in it that could be anything else.
+            (Kind::Page, _) if stream.look_ahead(1).is_empty() => {
+                Ok(Corpus::Lines(Box::new(RawLines::new(stream))))
+            }
             _ => Err("neither JSON lines nor a Parquet file".to_owned()),
         }
     }
@@ -162,21 +166,17 @@ impl<'a> Name<'a> {
     }
 }
 
-/// The name of the document in a line, as loading it finds it: under these keys, or those of lines that
-/// are made for a store. `None` of an empty line.
+/// The name of the document in a line, as loading it by these keys finds it. `None` of an empty line.
 ///
 /// # Errors
 ///
 /// Why there is none.
-pub fn name<'l>(line: &'l [u8], keys: Option<&Keys>) -> Result<Option<Name<'l>>, String> {
+pub fn name<'l>(line: &'l [u8], keys: &Keys) -> Result<Option<Name<'l>>, String> {
     let line = jsonl::without_mark(line);
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
-    match keys {
-        Some(keys) => keys.name(line, true).map(Some),
-        None => Keys::default().name(line, false).map(Some),
-    }
+    keys.name(line).map(Some)
 }
 
 /// The name of the document in a row of a Parquet file, as loading it finds it, by the cells of what
@@ -284,13 +284,13 @@ mod tests {
     #[test]
     fn a_name_is_what_loading_finds() {
         let keys = Keys { url: "meta.id".parse().unwrap(), ..Keys::default() };
-        let name = |line: &str, keys: Option<&Keys>| {
+        let name = |line: &str, keys: &Keys| {
             let name = super::name(line.as_bytes(), keys).map_err(drop)?;
             Ok(name.map(|name| (name.url.into_owned(), name.text.is_some())))
         };
         for (line, own, foreign) in [
             ("{\"url\":\"a\",\"text\":\"x\"}", Ok(Some(("a".to_owned(), true))), Err(())),
-            ("{\"url\":7,\"meta\":{\"id\":7}}", Err(()), Ok(Some(("7".to_owned(), false)))),
+            ("{\"url\":[],\"meta\":{\"id\":7}}", Err(()), Ok(Some(("7".to_owned(), false)))),
             ("\u{feff}{\"url\":\"a\"}\n", Ok(Some(("a".to_owned(), false))), Err(())),
             (" \r\n", Ok(None), Ok(None)),
             ("", Ok(None), Ok(None)),
@@ -299,8 +299,8 @@ mod tests {
             ("{\"url\":\"a\"} {}", Err(()), Err(())),
             ("[]", Err(()), Err(())),
         ] {
-            assert_eq!(name(line, None), own, "{line}");
-            assert_eq!(name(line, Some(&keys)), foreign, "{line}");
+            assert_eq!(name(line, &Keys::default()), own, "{line}");
+            assert_eq!(name(line, &keys), foreign, "{line}");
         }
     }
 }

@@ -35,8 +35,8 @@ impl PackedFile {
         PackedFile::packed(place_of(path)?, packing)
     }
 
-    /// Begins the file of this place, packed in this way. What is there, be it a link, it takes the place
-    /// of.
+    /// Begins the file of this place, packed in this way. It takes the place of what is there, be that a
+    /// link.
     pub(super) fn packed(place: PathBuf, packing: Packing) -> io::Result<PackedFile> {
         let file = Beside::create(&place)?;
         let packed = match packing {

@@ -1,6 +1,7 @@
 //! Clusters of pages.
 
 mod bad_input;
+mod dropped;
 mod old_ways;
 mod original;
 mod thesis;
@@ -11,8 +12,11 @@ use simkeep::Snapshot;
 use simkeep::cluster::Clustering;
 use simkeep_testing::clusters::Found;
 
-/// All pages with their leaders, in SURT order.
+/// All pages with their leaders, in SURT order; and by their URLs, it is the same.
 fn by_page(view: &Snapshot, asked: &Clustering) -> Vec<Found> {
     let clusters = view.clusters(asked, &Progress::default()).unwrap();
-    clusters.by_page(1).unwrap().map(|page| Found::from(&page.unwrap())).collect()
+    let found: Vec<Found> =
+        clusters.by_page(1).unwrap().map(|page| Found::from(&page.unwrap())).collect();
+    dropped::check(view, &clusters, &found);
+    found
 }

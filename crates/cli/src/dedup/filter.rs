@@ -32,8 +32,7 @@ pub(super) struct Filter {
 
 /// What becomes of documents, and how they are named.
 struct How {
-    /// If anything was said of them.
-    keys: Option<Keys>,
+    keys: Keys,
     /// Nothing is left out: what would be is marked.
     is_marked: bool,
     /// Names decide alone.
@@ -53,13 +52,8 @@ impl Filter {
         for (key, said) in [(&mut keys.url, id_key), (&mut keys.text, text_key)] {
             said.iter().for_each(|said| key.clone_from(said));
         }
-        let is_said = id_key.is_some() || text_key.is_some();
-        let how = How {
-            keys: is_said.then_some(keys),
-            is_marked: *mark,
-            any_text: *any_text,
-            zstd_window: reading.zstd_window(),
-        };
+        let how =
+            How { keys, is_marked: *mark, any_text: *any_text, zstd_window: reading.zstd_window() };
         Ok(Filter { jobs: Jobs::new(filter, to, *force)?, how, threads: reading.threads() })
     }
 
@@ -123,15 +117,14 @@ impl Run<'_> {
             && let Some(job) = self.jobs.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
             let counts = Files { run: self, job }.write();
-            if counts.is_err() {
-                self.stop.store(true, Ordering::Relaxed);
-            }
             let mut ended = self.ended.lock();
             match (&mut *ended, counts) {
                 (Ok(all), Ok(counts)) => *all += counts,
                 (ended @ Ok(_), Err(failure)) => *ended = Err(failure),
                 (Err(_), _) => {}
             }
+            // Under the lock: those that end for it come after it.
+            self.stop.store(ended.is_err(), Ordering::Relaxed);
         }
     }
 }

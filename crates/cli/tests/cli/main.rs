@@ -21,6 +21,7 @@ mod examples;
 mod exits;
 mod export;
 mod exported;
+mod filtered;
 mod fingerprint;
 mod foreign;
 mod forget;

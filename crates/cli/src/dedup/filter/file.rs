@@ -106,7 +106,7 @@ impl Files<'_> {
 
     /// What is written of a line.
     fn line(&self, line: &[u8], number: u64, counts: &mut Counts) -> Result<Written, Failure> {
-        let name = match raw::name(line, self.run.how.keys.as_ref()) {
+        let name = match raw::name(line, &self.run.how.keys) {
             Ok(None) => return Ok(Written::AsItIs),
             Ok(Some(name)) => name,
             Err(why) => {

@@ -13,7 +13,7 @@ impl Files<'_> {
     /// Row by row.
     pub(super) fn rows(&self) -> Result<Counts, Failure> {
         let open = || File::open(&self.job.from).map_err(|e| self.job.broken(&e.to_string()));
-        let keys = self.run.how.keys.clone().unwrap_or_default();
+        let keys = &self.run.how.keys;
         let (url, text) = (keys.url.as_str(), keys.text.as_str());
         // Of the third one nothing is wanted.
         let documents = Documents::open(open()?, [url, text, url]);
@@ -40,7 +40,7 @@ impl Files<'_> {
                     batch.ok_or_else(|| self.job.broken("it has fewer rows than it says"))?;
                 for [url, text, _] in batch {
                     number += 1;
-                    let mark = self.row([url, text], (&keys, number), &mut counts)?;
+                    let mark = self.row([url, text], number, &mut counts)?;
                     kept.push(mark.is_none());
                     marks.push(mark);
                 }
@@ -56,11 +56,11 @@ impl Files<'_> {
     fn row(
         &self,
         [url, text]: [Value; 2],
-        (keys, number): (&simkeep_archive::Keys, u64),
+        number: u64,
         counts: &mut Counts,
     ) -> Result<Option<Mark>, Failure> {
         counts.documents += 1;
-        let name = match raw::name_in_row(keys, url, text) {
+        let name = match raw::name_in_row(&self.run.how.keys, url, text) {
             Ok(name) => name,
             Err(why) => {
                 self.broken(format!("row {number}"), &why, counts);
