@@ -251,7 +251,7 @@ mod tests {
                 part.set(*page, number).unwrap();
             }
             for page in 0..40 * step + 600 {
-                let before = pages.range(..page).count() as u32;
+                let before = u32::try_from(pages.range(..page).count()).unwrap();
                 let expected = pages.contains(&page).then_some(before + 5);
                 assert_eq!(part.number(page), expected, "{page} of {step}");
             }

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::sort::Workspace;
 
 /// For each node the number of its leader, and how far it is: the truth, by a plain loop.
-fn naive(nodes: &[u64], k: u32) -> Vec<(u32, u8)> {
+fn naive(nodes: &[u64], k: u32) -> Vec<(usize, u32)> {
     let mut leaders: Vec<u64> = Vec::new();
     let mut belongs = Vec::new();
     for node in nodes {
@@ -18,23 +18,25 @@ fn naive(nodes: &[u64], k: u32) -> Vec<(u32, u8)> {
         if nearest.is_none() {
             leaders.push(*node);
         }
-        belongs.push((number as u32, distance as u8));
+        belongs.push((number, distance));
     }
     belongs
 }
 
 /// What the joins find, a batch after the other.
-fn found(nodes: &[u64], k: u32, memory_bytes: usize) -> Vec<(u32, u8)> {
+fn found(nodes: &[u64], k: u32, memory_bytes: usize) -> Vec<(usize, u32)> {
     let dir = tempfile::tempdir().unwrap();
     let work = Workspace::new(Some(dir.path().to_owned()), memory_bytes);
     let mut leaders = Leaders::new(k, &work);
     let mut belongs = Vec::new();
+    let mut end = 0;
     while belongs.len() < nodes.len() {
-        let rest = &nodes[belongs.len()..];
-        let batch = &rest[..rest.len().min(leaders.wants())];
+        // What was taken before and is left over comes first.
+        end = nodes.len().min(end.max(belongs.len() + leaders.wants()));
+        let batch = &nodes[belongs.len()..end];
         let settled = leaders.settle(batch, &Progress::default()).unwrap();
         assert!(!settled.is_empty());
-        belongs.extend(settled.into_iter().map(|of| (of.leader, of.distance)));
+        belongs.extend(settled.into_iter().map(|of| (of.leader as usize, of.distance.into())));
     }
     assert_eq!(
         leaders.len() as usize,
@@ -61,7 +63,7 @@ fn crowded(n: usize, centres: usize, bits: u32, seed: u64) -> Vec<u64> {
     let mut nodes = Vec::new();
     let mut seen = std::collections::HashSet::new();
     while nodes.len() < n {
-        let mut node = centres[random() as usize % centres.len()];
+        let mut node = centres[usize::try_from(random() >> 40).unwrap() % centres.len()];
         for _ in 0..random() % u64::from(bits + 1) {
             node ^= 1 << (random() >> 13 & 63);
         }

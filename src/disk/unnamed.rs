@@ -100,12 +100,12 @@ mod tests {
         let mut files: Vec<Scratch> = (0..3)
             .map(|n| Scratch::create(Arc::clone(&disk), Name::Scratch(0, n)).unwrap())
             .collect();
-        for (n, file) in files.iter_mut().enumerate() {
-            file.append(&vec![n as u8; 1 << n]).unwrap();
+        for (n, file) in (0..).zip(&mut files) {
+            file.append(&vec![n; 1 << n]).unwrap();
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        for (n, file) in files.into_iter().enumerate() {
-            assert!(*file.into_map().unwrap() == vec![n as u8; 1 << n]);
+        for (n, file) in (0_u8..).zip(files) {
+            assert!(*file.into_map().unwrap() == vec![n; 1 << n]);
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }

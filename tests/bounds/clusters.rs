@@ -115,7 +115,7 @@ fn crowds_and_chains_cost_little_more_than_strangers() {
     let centre = choose(u64::MAX);
     let ball: Vec<u64> =
         (0..PAGES).map(|_| (0..4).fold(centre, |near, _| near ^ 1 << choose(64))).collect();
-    let equal = of(3, Box::new(std::iter::repeat_n(7, PAGES as usize))).0;
+    let equal = of(3, Box::new((0..PAGES).map(|_| 7))).0;
     let [even_3, walk] = [even(3), of(3, Box::new(walk.into_iter())).0];
     assert!(equal < 10 * even_3, "{equal:?} for equal ones, {even_3:?} for others");
     assert!(walk < 10 * even_3, "{walk:?} for a walk, {even_3:?} for others");

@@ -52,7 +52,7 @@ const LECTURE: [u64; 8] = [37586, 50086, 2648, 934, 40957, 2650, 64475, 40955];
 
 /// Who stands where when they are rotated and sorted, counted from 1; and how far neighbours are apart.
 fn sorted(by: u32) -> ([usize; 8], Vec<u32>) {
-    let rotated = |n: u64| u64::from((n as u16).rotate_left(by));
+    let rotated = |n: u64| (n << by | n >> (16 - by)) & 0xffff;
     let mut order: [usize; 8] = std::array::from_fn(|at| at);
     order.sort_by_key(|at| rotated(LECTURE[*at]));
     let apart = |two: &[usize]| (LECTURE[two[0]] ^ LECTURE[two[1]]).count_ones();
