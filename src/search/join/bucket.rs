@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::context::{Context, sort_equals};
 use super::counts::{Counts, Starts};
 use super::cut::{Cut, HALF_K_MAX, Part, Split};
 use super::pair::Pair;
@@ -35,23 +36,6 @@ const SPREAD_MIN: usize = 2048;
 /// fingerprints, and equal ones side by side.
 pub(super) const ROOM_ENTRY_BYTES: usize = 32;
 
-/// What the entries at hand are.
-#[derive(Clone, Copy)]
-struct Context<'c> {
-    cut: &'c Cut,
-    /// If set, an entry stands for all with its fingerprint. They lie side by side here, and the
-    /// entry has the place of the first of them for an ordinal.
-    equals: Option<&'c [(u64, u32)]>,
-    /// Entries from this one on are not compared with each other.
-    cross: Option<usize>,
-    /// If set, only pairs are wanted of which one has an ordinal below this one, and the other has not.
-    /// In every run entries are in order of their ordinals.
-    across: Option<u32>,
-    /// How many entries there were when their bits were last put into another order. Then `equals` tells
-    /// the fingerprints as they were.
-    reordered: usize,
-}
-
 /// One thread's way of joining buckets, with the buffers it uses again and again.
 pub(super) struct Joiner<'j, F> {
     k: u32,
@@ -65,26 +49,6 @@ pub(super) struct Joiner<'j, F> {
     near: Vec<[u32; 2]>,
     halves: Vec<u32>,
     chunk: Vec<Pair>,
-}
-
-impl Context<'_> {
-    /// How many entries of a run lie on each side, if only pairs across are wanted.
-    fn sides(&self, run: Run<'_>) -> Option<(usize, usize)> {
-        let left = self.across.map(|across| run.ordinals.partition_point(|of| *of < across))?;
-        Some((left, run.len() - left))
-    }
-
-    /// The entries with one fingerprint from this place on, where equal ones lie side by side; of two
-    /// sides, those of one. None at the end.
-    #[expect(clippy::indexing_slicing, reason = "places of entries, and no more than follow")]
-    fn same<'e>(&self, equals: &'e [(u64, u32)], place: u32) -> Option<&'e [(u64, u32)]> {
-        let side = self.across.filter(|across| place < *across);
-        let end = side.map_or(equals.len(), |across| across as usize);
-        let from = &equals[place as usize..end];
-        let (first, _) = from.first()?;
-        let copies = from.iter().take_while(|(word, _)| word == first).count();
-        Some(&from[..copies])
-    }
 }
 
 impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
@@ -299,7 +263,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         };
         let mut equals: Vec<(u64, u32)> =
             run.words.iter().copied().zip(run.ordinals.iter().copied()).collect();
-        let across = self.sort_equals(&mut equals);
+        let across = sort_equals(&mut equals, self.across);
         let context = Context { equals: Some(&equals), across, ..context };
         let distinct = self.put_distinct(&equals, context, |word| word, words, ordinals)?;
         let run = Run { words: &words[..distinct], ordinals: &ordinals[..distinct] };
@@ -307,20 +271,6 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             Some(_) => self.split(run, context, rest),
             None => self.compare(run, context),
         }
-    }
-
-    /// Sorts entries by side and fingerprint. Returns the place of the first on the other side, if only
-    /// pairs across are wanted.
-    fn sort_equals(&self, equals: &mut [(u64, u32)]) -> Option<u32> {
-        let Some(across) = self.across else {
-            equals.sort_unstable();
-            return None;
-        };
-        equals.sort_unstable_by_key(|&(word, ordinal)| (ordinal >= across, word, ordinal));
-        let first = equals.partition_point(|(_, ordinal)| *ordinal < across);
-        #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
-        let first = first as u32;
-        Some(first)
     }
 
     /// Puts each fingerprint there once, with its bits in another order if need be, and its place for an
@@ -358,7 +308,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         (spread, part, cut): (&Spread, Part, &Cut),
         mut room: Room<'_>,
     ) -> ControlFlow<()> {
-        let across = self.sort_equals(&mut equals);
+        let across = sort_equals(&mut equals, self.across);
         let context =
             Context { cut, equals: Some(&equals), cross: None, across, reordered: equals.len() };
         let all = room.take(equals.len());

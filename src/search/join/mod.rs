@@ -58,9 +58,11 @@
 //!   bottleneck: memory access", VLDB 1999: the radix join, in steps that suit the caches.
 
 mod bucket;
+mod context;
 mod counts;
 mod crowd;
 mod cut;
+mod item;
 mod load;
 mod pair;
 mod room;

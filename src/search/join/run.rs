@@ -10,6 +10,7 @@ use super::super::scratch::Scratch;
 use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
 use super::crowd::{Crowd, Share, Tally};
 use super::cut::{Cut, Part};
+use super::item::{Item, What};
 use super::load::{Load, Piece, count};
 use super::pair::Pair;
 use super::room::{self, Entry, Room};
@@ -181,30 +182,6 @@ impl Budget {
     fn new(memory_bytes: usize, threads: usize) -> Self {
         let room = memory_bytes / 4 / ROOM_ENTRY_BYTES / threads;
         Self { load: memory_bytes / 4 * 3 / size_of::<Entry>(), room }
-    }
-}
-
-/// Entries of a bucket of the load, to be joined by one thread.
-struct Item {
-    /// The bucket, counted from the load's first.
-    bucket: usize,
-    what: What,
-}
-
-/// Which of the entries of a bucket are joined with which.
-enum What {
-    /// Some, in order of their ordinals, with each other; or if there are second ones, with these only.
-    Ranges([Range<usize>; 2]),
-    /// A share of a crowd, by the crowd's place.
-    Share(usize, Share),
-}
-
-impl Item {
-    fn entries(&self) -> usize {
-        match &self.what {
-            What::Ranges([first, second]) => first.len() + second.len(),
-            What::Share(_, share) => share.entries,
-        }
     }
 }
 

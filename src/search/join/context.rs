@@ -1,0 +1,59 @@
+//! What is known of entries that are joined, and which of them are wanted with which.
+
+use super::cut::Cut;
+use super::room::Run;
+
+/// What the entries at hand are.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'c> {
+    pub(super) cut: &'c Cut,
+    /// If set, an entry stands for all with its fingerprint. They lie side by side here, and the
+    /// entry has the place of the first of them for an ordinal.
+    pub(super) equals: Option<&'c [(u64, u32)]>,
+    /// Entries from this one on are not compared with each other.
+    pub(super) cross: Option<usize>,
+    /// If set, only pairs are wanted of which one has an ordinal below this one, and the other has not.
+    /// In every run entries are in order of their ordinals.
+    pub(super) across: Option<u32>,
+    /// How many entries there were when their bits were last put into another order. Then `equals` tells
+    /// the fingerprints as they were.
+    pub(super) reordered: usize,
+}
+
+impl Context<'_> {
+    /// How many entries of a run lie on each side, if only pairs across are wanted.
+    pub(super) fn sides(&self, run: Run<'_>) -> Option<(usize, usize)> {
+        let left = self.across.map(|across| run.ordinals.partition_point(|of| *of < across))?;
+        Some((left, run.len() - left))
+    }
+
+    /// The entries with one fingerprint from this place on, where equal ones lie side by side; of two
+    /// sides, those of one. None at the end.
+    #[expect(clippy::indexing_slicing, reason = "places of entries, and no more than follow")]
+    pub(super) fn same<'e>(
+        &self,
+        equals: &'e [(u64, u32)],
+        place: u32,
+    ) -> Option<&'e [(u64, u32)]> {
+        let side = self.across.filter(|across| place < *across);
+        let end = side.map_or(equals.len(), |across| across as usize);
+        let from = &equals[place as usize..end];
+        let (first, _) = from.first()?;
+        let copies = from.iter().take_while(|(word, _)| word == first).count();
+        Some(&from[..copies])
+    }
+}
+
+/// Sorts entries by side and fingerprint. Returns the place of the first on the other side, if only
+/// pairs across are wanted.
+pub(super) fn sort_equals(equals: &mut [(u64, u32)], across: Option<u32>) -> Option<u32> {
+    let Some(across) = across else {
+        equals.sort_unstable();
+        return None;
+    };
+    equals.sort_unstable_by_key(|&(word, ordinal)| (ordinal >= across, word, ordinal));
+    let first = equals.partition_point(|(_, ordinal)| *ordinal < across);
+    #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
+    let first = first as u32;
+    Some(first)
+}
