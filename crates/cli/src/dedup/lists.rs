@@ -51,7 +51,19 @@ enum Rows<'f> {
 
 impl Files {
     /// Begins the files that are asked for.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be made, or two are to be one.
     pub(super) fn create(asked: &Dedup) -> Result<Files, Failure> {
+        let files = [&asked.output, &asked.drop_list, &asked.keep_list];
+        let mut names: Vec<_> = files.into_iter().flatten().collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        if names.len() < count {
+            return Err(Failure::Usage("two lists are to be written to one file".to_owned()));
+        }
         let create = |path: &Option<_>| path.as_deref().map(ListFile::create).transpose();
         let plan = create(&asked.output)?;
         if cfg!(not(feature = "parquet")) && plan.as_ref().is_some_and(|plan| plan.is_parquet) {

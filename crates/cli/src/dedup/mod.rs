@@ -165,7 +165,11 @@ impl Dedup {
         let mut lots = self.sample.map(|size| Lots::new(size, self.seed));
         let (mut summary, mut listed) = (Summary::new(clusters.k()), self.listed(common));
         let mut table = Dedup::table();
-        let pages_min = if self.keep_list.is_some() { 1 } else { 2 };
+        // Without a list of what is kept, clusters of one page say nothing.
+        let (pages_min, pages) = match self.keep_list {
+            Some(_) => (1, clusters.pages()),
+            None => (2, clusters.several() + dropped(clusters)),
+        };
         let shown = out.is_terminal() && listed > 0;
         let mut pass = |done: &AtomicU64| -> Result<(), Failure> {
             for page in clusters.by_page(pages_min)? {
@@ -189,7 +193,7 @@ impl Dedup {
         // Drawn between the lines, it would be in the way.
         match shown {
             true => pass(&AtomicU64::new(0))?,
-            false => counted("pages", clusters.pages(), pass)?,
+            false => counted("pages", pages, pass)?,
         }
         for drawn in lots.into_iter().flat_map(Lots::drawn) {
             Dedup::list(&drawn.of(), &mut table, common, out)?;
