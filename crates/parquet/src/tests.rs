@@ -38,7 +38,7 @@ fn written(told: &[Told]) -> Vec<u8> {
             verdict: if *time % 2 == 0 { "same" } else { "changed" },
             distance: *distance,
             weight: None,
-            class: class_of(time),
+            class: class_of(*time),
         };
         writer.row(&row).unwrap();
     }
