@@ -7,6 +7,8 @@ use super::clustering::Clustering;
 use super::gather::{captures, members, nodes, settled};
 use super::items::{Listed, Member, Row};
 use crate::bug::OrBug;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::page::Digest;
 use crate::progress::Progress;
