@@ -24,6 +24,9 @@ impl<'u> Address<'u> {
         let (scheme, rest) = split_scheme(url)?;
         let (authority, rest) = split_authority(scheme, rest)?;
         let (user, host, _) = split_host(authority);
+        if host.is_empty() {
+            return None;
+        }
         let (user, behind) = authority.split_at(user.map_or(0, |user| user.len() + 1));
         let (host, port) = behind.split_at(host.len());
         let (rest, fragment) = match rest.split_once('#') {
