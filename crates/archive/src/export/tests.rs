@@ -32,7 +32,7 @@ fn export() -> Vec<u8> {
         let (url, entry) = observation.unwrap();
         encoder.entry(&url, &entry).unwrap();
     }
-    assert_eq!(encoder.end(), 8);
+    assert_eq!(encoder.end(), 9);
     let mut out = Vec::new();
     encoder.pass(&mut out).unwrap();
     out
