@@ -140,7 +140,8 @@ impl Head {
         }
     }
 
-    /// The head of a page with these entries, in any order but that what is restated comes after a visit.
+    /// The head of a page with these entries, in any order but that a visit comes before what is
+    /// restated.
     pub(crate) fn of_all(entries: &[Entry]) -> Option<Head> {
         let mut head = None;
         // A property may be of a time before the first visit, and counts from that on.

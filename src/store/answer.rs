@@ -136,8 +136,8 @@ pub struct Outcome {
     /// [`Options::rule`](super::Options::rule): as a rule that which was first seen with its content.
     /// `None` if this page comes first, or there is no other.
     ///
-    /// It is what an indexer keeps in favour of this page, at once; and with `priority`, what need not be
-    /// processed at all. A page may yield to one that yields to a third which is not near this one;
+    /// It is what an indexer keeps in favour of this page, at once; and with `priority`, it says what
+    /// need not be processed at all. A page may yield to one that yields to a third which is not near this one;
     /// [clusters](super::Snapshot::clusters) would not let it, as only a page that leads is yielded to.
     ///
     /// ```
@@ -158,7 +158,8 @@ pub struct Outcome {
     /// ```
     pub original: Option<Original>,
     /// Whether `copies` and `near` name everything, so that no other can be the original. If not, they
-    /// were cut short, for one of the reasons that [`Matches::complete`](super::Matches::complete) lists.
+    /// were cut short, for one of the reasons that
+    /// [`Matches::complete`](super::Matches::complete) lists.
     pub complete: bool,
 }
 

@@ -17,8 +17,8 @@ type Place = (Rank, Vec<u8>, String);
 /// these and the copies that which ranks before the page itself and all others, if any does. `weight` is
 /// that of the page, if the request did something to it.
 ///
-/// Costs reading the head of each; the histories of near pages that were seen with their content more than
-/// once; and that of the page itself, if its visits may decide.
+/// Costs reading the head of each; the histories of near pages that were seen with their content more
+/// than once; and that of the page itself, if its visits may decide.
 pub(super) fn rank_nearby(
     outcome: &mut Outcome,
     near: Vec<Near>,
