@@ -86,13 +86,13 @@ fn few_originals_yield_to_others() {
 
 #[test]
 fn of_very_many_copies_the_first_is_named_or_it_is_said_that_there_may_be_others() {
-    let store = store(Options::default().memtable_observations(20_000));
+    let store = store(Options::default().memtable_observations(2_000));
     let epoch = store.change_epoch();
-    let pages = deep(100_000).min(1_000_000);
+    let pages = deep(20_000).min(1_000_000);
     let url = |n: u64| format!("http://h{:07}.example/", n.wrapping_mul(7_919_993) % 10_000_000);
     let first = url(0);
-    for from in (0..pages).step_by(5000) {
-        let urls: Vec<String> = (from..pages.min(from + 5000)).map(url).collect();
+    for from in (0..pages).step_by(500) {
+        let urls: Vec<String> = (from..pages.min(from + 500)).map(url).collect();
         let seen = (from..).zip(&urls).map(|(time, url)| {
             let time = i64::try_from(time).unwrap();
             Observation::content(url, time, 7, epoch).digest(Digest([7; 16]))
