@@ -137,8 +137,9 @@ pub struct Outcome {
     /// `None` if this page comes first, or there is no other.
     ///
     /// It is what an indexer keeps in favour of this page, at once; and with `priority`, it says what
-    /// need not be processed at all. A page may yield to one that yields to a third which is not near this one;
-    /// [clusters](super::Snapshot::clusters) would not let it, as only a page that leads is yielded to.
+    /// need not be processed at all. A page may yield to one that yields to a third which is not near
+    /// this one; [clusters](super::Snapshot::clusters) would not let it, as only a page that leads is
+    /// yielded to.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

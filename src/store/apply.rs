@@ -72,9 +72,9 @@ pub(super) fn apply(
                 original,
                 complete,
             };
-            let near = add_nearby(&mut outcome, view, options, request, &mut page.found)?;
+            let nearby = add_nearby(&mut outcome, view, options, request, &mut page.found)?;
             let of = (lookup, request);
-            rank_nearby(&mut outcome, near, view, &options.rule, of, judged.weight())?;
+            rank_nearby(&mut outcome, nearby, view, &options.rule, of, judged.weight())?;
             Answer::Observed(outcome)
         }
     };

@@ -13,7 +13,7 @@ use super::search::{Found, Wanted, bounds, together};
 use super::view::View;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::{Content, Epoch, Request, surt};
+use crate::page::{Content, Entry, Epoch, Properties, Request, Weight, surt};
 
 /// How many searches there are beside a request at most.
 pub(super) const SEARCHES_MAX: usize = 2;
@@ -66,15 +66,29 @@ pub(super) fn sought(
     }
 }
 
-/// Adds the copies to an outcome, from what each search found in the segments, and returns the near
-/// pages. Asks the memtables for the rest.
+/// The copies of what was seen and the near pages, which are to be ranked.
+pub(super) struct Nearby {
+    pub(super) copies: Vec<Copied>,
+    pub(super) near: Vec<Near>,
+}
+
+/// A copy, with all that it is ranked by: its entries are read in any case.
+pub(super) struct Copied {
+    pub(super) copy: ExactCopy,
+    /// When the page was first seen with its content, and not before its first visit.
+    pub(super) since: i64,
+    pub(super) weight: Weight,
+}
+
+/// What each search found in the segments, and what the memtables have. Says in an outcome whether that
+/// is all.
 pub(super) fn add_nearby(
     outcome: &mut Outcome,
     view: &View,
     options: &Options,
     request: &Request<'_>,
     found: &mut [Found],
-) -> Result<Vec<Near>> {
+) -> Result<Nearby> {
     let (mut copies, mut near) = (Vec::new(), Vec::new());
     let several = found.len() > 1;
     for (place, found) in found.iter_mut().enumerate() {
@@ -89,18 +103,22 @@ pub(super) fn add_nearby(
             if let Some(digest) = wanted.digest {
                 let lookup = Lookup::new(&copy.url, view.seed);
                 let has_it = |content: &Content| content.digest == Some(digest);
-                let first = first_seen(&view.entries(&lookup, u64::MAX)?, has_it)?;
-                copies.push(ExactCopy { url: copy.url, first });
+                let entries = view.entries(&lookup, u64::MAX)?;
+                let first = first_seen(&entries, has_it)?;
+                let visited = entries.iter().find_map(Entry::visit).map(|visit| visit.time);
+                let given: Properties = entries.iter().filter_map(Entry::given).copied().collect();
+                let copy = ExactCopy { url: copy.url, first };
+                let since = visited.map_or(first, |visited| first.max(visited));
+                copies.push(Copied { copy, since, weight: given.weight() });
             }
         }
     }
     if several {
-        copies.sort_by_cached_key(|copy| surt::key_of(&copy.url));
+        copies.sort_by_cached_key(|copied: &Copied| surt::key_of(&copied.copy.url));
     }
     // In SURT order so far, so copies first seen at the same time stay in it.
-    copies.sort_by_key(|copy| copy.first);
+    copies.sort_by_key(|copied| copied.copy.first);
     outcome.complete &= copies.len() <= options.near_limit;
     copies.truncate(options.near_limit);
-    outcome.copies = copies;
-    Ok(near)
+    Ok(Nearby { copies, near })
 }

@@ -4,6 +4,7 @@ use super::answer::{NearDuplicate, Original, OriginalBy, Outcome};
 use super::first_seen::{first_seen, since};
 use super::judged::also_of;
 use super::lookup::Lookup;
+use super::nearby::{Copied, Nearby};
 use super::query::Near;
 use super::view::View;
 use crate::bug::OrBug;
@@ -13,21 +14,21 @@ use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Weight, is_of_v
 /// The place of a page among others.
 type Place = (Rank, Vec<u8>, String);
 
-/// Adds the near pages to an outcome, each with when it was first seen with what it has in force; and of
-/// these and the copies that which ranks before the page itself and all others, if any does. `weight` is
+/// Adds the copies and the near pages to an outcome, each with when it was first seen with what it has
+/// in force; and that of them which ranks before the page itself and all others, if any does. `weight` is
 /// that of the page, if the request did something to it.
 ///
-/// Costs reading the head of each; the histories of near pages that were seen with their content more
-/// than once; and that of the page itself, if its visits may decide.
+/// Costs reading the heads of near pages, and the histories of those that were seen with their content
+/// more than once; and that of the page itself, if its visits may decide.
 pub(super) fn rank_nearby(
     outcome: &mut Outcome,
-    near: Vec<Near>,
+    Nearby { copies, near }: Nearby,
     view: &View,
     ranking: &Ranking,
     (lookup, request): (&Lookup<'_>, &Request<'_>),
     weight: Option<Weight>,
 ) -> Result<()> {
-    if outcome.copies.is_empty() && near.is_empty() {
+    if copies.is_empty() && near.is_empty() {
         return Ok(());
     }
     let mut first: Option<(Place, u32, OriginalBy)> = None;
@@ -36,11 +37,9 @@ pub(super) fn rank_nearby(
             first = Some((place, distance, by));
         }
     };
-    for copy in &outcome.copies {
-        let (_, head) = other(view, &copy.url)?;
-        // By its digest it is known which content that is.
-        let place = place(ranking, &copy.url, copy.first.max(head.first), head.properties.weight());
-        take(place, 0, OriginalBy::Digest);
+    for Copied { copy, since, weight } in copies {
+        take(place(ranking, &copy.url, since, weight), 0, OriginalBy::Digest);
+        outcome.copies.push(copy);
     }
     for Near { url, distance, fingerprint } in near {
         let (lookup, head) = other(view, &url)?;
