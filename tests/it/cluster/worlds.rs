@@ -6,8 +6,8 @@ use simkeep::cluster::{Clustering, Rule};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Digest, Epoch, Observation, Options, Prefix, Progress, Reader, Restatement, Scope, Snapshot,
-    Store,
+    Classes, Digest, Epoch, Observation, Options, Prefix, Progress, Reader, Restatement, Scope,
+    Snapshot, Store,
 };
 use simkeep_testing::clusters::{Clusters, Found, known};
 use simkeep_testing::depth::deep;
@@ -308,6 +308,44 @@ fn clusters_of_a_past_time_are_those_of_the_visits_until_then() {
         let known = known(&all.snapshot(), all.near_epoch(), Some(time));
         let known = known.into_iter().filter(|page| page.url.contains("//h1.example/")).collect();
         assert_eq!(under_one, Clusters::of(known, k, rules).by_page(), "seed {seed}, {under}");
+    }
+}
+
+#[test]
+fn clusters_of_some_classes_are_those_of_a_store_without_the_other_pages() {
+    for seed in 0..deep(400) {
+        let mut choose = choice(seed);
+        let seen: Vec<Seen> = (0..200).map(|_| Seen::draw(60, &mut choose)).collect();
+        let given: Vec<(u64, i64, u32)> =
+            (0..60).map(|_| (choose(60), choose(TIMES) as i64, choose(3) as u32)).collect();
+        let class = |page: u64| {
+            let of_page = given.iter().filter(|(of, ..)| *of == page);
+            of_page.map(|(_, time, class)| (*time, *class)).max().map(|(_, class)| class)
+        };
+        let classes = Classes::of((0..3).filter(|_| choose(2) == 0));
+        let classes = if choose(2) == 0 { classes.and_unclassed() } else { classes };
+        let shown: Vec<Seen> =
+            seen.iter().filter(|seen| classes.have(class(seen.page))).cloned().collect();
+        let [one, other] = [SimDisk::new(), SimDisk::new()];
+        let all = store(&one, &seen, &mut choose);
+        for (page, time, class) in &given {
+            all.give(Observation::classed(&url(*page), *time, *class)).unwrap();
+        }
+        let shown = store(&other, &shown, &mut choose).snapshot();
+        let (k, rules) = (choose(5) as u32, RULES[choose(RULES.len() as u64) as usize]);
+        let at = (choose(2) == 0).then(|| choose(TIMES) as i64);
+        let asked = asked(k, rules, at);
+        let of_classes = asked.clone().classes(classes.clone());
+        let pages = by_page(&all.snapshot(), &of_classes);
+        assert_eq!(pages, by_page(&shown, &asked), "seed {seed}, {classes}");
+        for page in 0..60 {
+            let url = url(page);
+            let [own, alone] = [
+                all.snapshot().cluster_of(&url, &of_classes).unwrap(),
+                shown.cluster_of(&url, &asked).unwrap(),
+            ];
+            assert_eq!(own, alone, "seed {seed}, {classes}, {url}");
+        }
     }
 }
 
