@@ -14,9 +14,9 @@ use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Weight, is_of_v
 /// The place of a page among others.
 type Place = (Rank, Vec<u8>, String);
 
-/// Adds the copies and the near pages to an outcome, each with when it was first seen with what it has
-/// in force; and that of them which ranks before the page itself and all others, if any does. `weight` is
-/// that of the page, if the request did something to it.
+/// Adds the copies and the near pages to an outcome, each with when it was first seen with what it
+/// has in force; and that of them which ranks before the page itself and all others, if any does.
+/// `weight` is that of the page, if the request did something to it.
 ///
 /// Costs reading the heads of near pages, and the histories of those that were seen with their content
 /// more than once; and that of the page itself, if its visits may decide.
