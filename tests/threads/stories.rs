@@ -44,7 +44,7 @@ impl Story {
                 _ => {
                     let mut seen = observation(&mut choice, 4, i64::try_from(time).unwrap());
                     // Each change is one operation, so that the number of one tells the state.
-                    (seen.also, seen.weight) = (None, None);
+                    (seen.also, seen.weight, seen.class) = (None, None, None);
                     model.observe(&seen, 0);
                     Change::Observe(seen)
                 }
