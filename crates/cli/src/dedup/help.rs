@@ -13,7 +13,8 @@ pub(super) const HELP: &str = "Examples:
 Of each cluster (see `simkeep cluster`) the page that leads it is kept, and all others are dropped in its
 favour: so nothing is dropped that is farther than k bits from what is kept for it, and no two pages that
 are kept are within k of each other. What is dropped depends on what is in force, on the rule and on k
-alone. The store stays as it is.
+alone. The store stays as it is. Who may see a page is not looked at: clean each class by itself, with
+--classes.
 
 Reasons:
   same-digest       the content is the same, byte by byte
