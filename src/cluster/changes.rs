@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::clustering::Clustering;
 use super::clusters::{ClusteredPage, ClusteredPages, Clusters};
-use crate::bug::Bug;
+use crate::bug::{Bug, OrBug};
 use crate::error::Result;
 use crate::page::surt;
 use crate::progress::Progress;
@@ -173,10 +173,8 @@ impl ClusterChangesIter<'_> {
                 (None, _) => WhyLed::New,
                 (_, None) => WhyLed::Gone,
             };
-            let Some(url) = before.as_ref().or(after.as_ref()).map(|page| Arc::clone(&page.url))
-            else {
-                continue;
-            };
+            let page = before.as_ref().or(after.as_ref());
+            let url = Arc::clone(&page.or_bug("one of the sides stands at a page")?.url);
             let [before, after] = [before, after].map(|page| page.map(|page| page.leader));
             return Ok(Some(ClusterChange { url, before, after, why }));
         }

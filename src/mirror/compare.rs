@@ -173,7 +173,8 @@ impl Comparing<'_> {
                 (Some(a), Some(b)) => a.cmp(b),
             };
             if order.is_eq() {
-                let hash = path_hash(one.path().unwrap_or_default(), self.seed);
+                let path = one.path().or_bug("this side stands at a path")?;
+                let hash = path_hash(path, self.seed);
                 let pages = one.page.take().zip(other.page.take());
                 let (a, b) = pages.or_bug("both sides stand at a path")?;
                 met.meet(hash, [a, b], self.k)?;

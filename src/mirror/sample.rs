@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lot::Lot;
 use super::sites::{Listed, SitesWriter};
+use crate::bug::OrBug;
 use crate::error::Result;
 use crate::layout::{Cursor, Put, le_u64};
 use crate::page::site;
@@ -130,7 +131,7 @@ impl Sampler {
         self.address.clear();
         self.address.extend_from_slice(address);
         for open in &mut self.open {
-            let path = address.get(open.len..).unwrap_or_default();
+            let path = address.get(open.len..).or_bug("a page lies in its open sites")?;
             let hash = path_hash(path, self.seed);
             open.paths += 1;
             open.by_path.offer(hash & !1, || ());
@@ -146,7 +147,7 @@ impl Sampler {
             if paths < self.paths_min {
                 continue;
             }
-            let key = self.address.get(..len).unwrap_or_default().to_vec();
+            let key = self.address.get(..len).or_bug("a site is of the last page in it")?.to_vec();
             let site = self.sites.push(&Listed { key, paths }, deep)?;
             for (hash, ()) in by_path.drawn().chain(by_print.drawn()) {
                 self.drawn.push(Drawn { hash, site })?;

@@ -25,13 +25,8 @@ pub enum Rule {
     Weight,
 }
 
-const RULES: [(Rule, &str); 5] = [
-    (Rule::FirstSeen, "first-seen"),
-    (Rule::Newest, "newest"),
-    (Rule::ShortestUrl, "shortest-url"),
-    (Rule::Https, "https"),
-    (Rule::Weight, "weight"),
-];
+const RULES: [Rule; 5] =
+    [Rule::FirstSeen, Rule::Newest, Rule::ShortestUrl, Rule::Https, Rule::Weight];
 
 /// Rules one after another: each decides between pages that those before it do not tell apart. If none
 /// does, the first in SURT order ranks first, and then the one whose URL is less, byte by byte.
@@ -89,8 +84,13 @@ const _: () = assert!(TIME_BITS + LENGTH_BITS + 1 + u32::BITS <= u128::BITS);
 impl Rule {
     /// What it is called in text.
     pub fn name(self) -> &'static str {
-        let (_, name) = RULES.iter().find(|(rule, _)| *rule == self).unwrap_or(&RULES[0]);
-        name
+        match self {
+            Rule::FirstSeen => "first-seen",
+            Rule::Newest => "newest",
+            Rule::ShortestUrl => "shortest-url",
+            Rule::Https => "https",
+            Rule::Weight => "weight",
+        }
     }
 
     /// What else decides nothing once this has not.
@@ -164,9 +164,8 @@ impl FromStr for Ranking {
 
     fn from_str(text: &str) -> Result<Ranking, RankingError> {
         let rule = |name: &str| {
-            let found = RULES.iter().find(|(_, of)| *of == name.trim());
-            let (rule, _) = found.ok_or_else(|| RankingError { rule: name.to_owned() })?;
-            Ok(*rule)
+            let found = RULES.into_iter().find(|rule| rule.name() == name.trim());
+            found.ok_or_else(|| RankingError { rule: name.to_owned() })
         };
         text.split(',').map(rule).collect()
     }
@@ -184,13 +183,13 @@ impl fmt::Display for Ranking {
 impl fmt::Display for RankingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} is no rule: there are ", self.rule)?;
-        for (place, (_, name)) in RULES.iter().enumerate() {
+        for (place, rule) in RULES.iter().enumerate() {
             let between = match place {
                 0 => "",
                 _ if place + 1 == RULES.len() => " and ",
                 _ => ", ",
             };
-            write!(f, "{between}{name}")?;
+            write!(f, "{between}{}", rule.name())?;
         }
         f.write_str("; several are told apart by commas, the one that decides first at the front")
     }

@@ -62,28 +62,22 @@ impl<T: Packed> Spool<T> {
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> Result<()> {
         self.len += 1;
-        if self.file.is_none() {
-            if self.items.len() < self.items_max {
-                self.items.push(item);
-                return Ok(());
+        if self.file.is_none() && self.items.len() < self.items_max {
+            self.items.push(item);
+            return Ok(());
+        }
+        let (scratch, frames) = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let scratch = Scratch::create(Arc::clone(&self.disk), self.name)?;
+                none.insert((scratch, FrameWriter::default()))
             }
-            self.begin_file()?;
-        }
-        match &mut self.file {
-            Some((scratch, frames)) => frames.item(scratch, |out| item.put(out)),
-            None => Ok(()),
-        }
-    }
-
-    /// Moves what is in memory into a file.
-    fn begin_file(&mut self) -> Result<()> {
-        let mut scratch = Scratch::create(Arc::clone(&self.disk), self.name)?;
-        let mut frames = FrameWriter::default();
+        };
+        // What was in memory so far comes first.
         for item in std::mem::take(&mut self.items) {
-            frames.item(&mut scratch, |out| item.put(out))?;
+            frames.item(scratch, |out| item.put(out))?;
         }
-        self.file = Some((scratch, frames));
-        Ok(())
+        frames.item(scratch, |out| item.put(out))
     }
 
     /// Ends the taking.
