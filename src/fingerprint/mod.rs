@@ -41,6 +41,7 @@
 //! ```
 
 mod batch;
+mod bit_sketch;
 #[cfg(feature = "html")]
 mod charset;
 mod choices;
@@ -82,6 +83,7 @@ mod voting;
 mod weights;
 mod words;
 
+pub use bit_sketch::{BitSketch, BitSketcher};
 #[cfg(feature = "html")]
 pub use charset::decode;
 pub use choices::{Counts, Family, Fields, Hash, Rarity, Scaling};
