@@ -145,7 +145,7 @@ fn balls(
 struct Counting<'c> {
     k: u32,
     work: &'c Workspace,
-    column: &'c Column,
+    column: &'c Column<u64>,
     /// How many pages each fingerprint has.
     pages: &'c [u32],
     labelled: &'c Labelled,

@@ -10,10 +10,11 @@ use crate::bug::OrBug;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::page::Digest;
+use crate::fingerprint::BitSketch;
+use crate::page::{Digest, check_url};
 use crate::progress::Progress;
-use crate::sort::{Sorted, SpoolReader, Spooled, Workspace};
-use crate::store::{OriginalBy, Snapshot, Standing, Taking};
+use crate::sort::{Sorted, Spooled, Workspace};
+use crate::store::{Lookup, OriginalBy, Snapshot, Standing, Taking};
 
 /// The clusters of a snapshot, from [`Snapshot::clusters`].
 ///
@@ -28,10 +29,21 @@ pub struct Clusters {
     pub(super) members: Spooled<Member>,
     pub(super) rows: Spooled<Row>,
     k: u32,
+    by_text: bool,
     fingerprints: u64,
     several: u64,
     largest: u32,
     sizes: Vec<u64>,
+}
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) members: Sorted<Member>,
+    pub(super) leaders: u32,
+    pub(super) k: u32,
+    pub(super) fingerprints: u64,
+    /// Whether it is the sketches of texts that say how far members are from leaders.
+    pub(super) by_text: bool,
 }
 
 /// A cluster: pages within a distance of one, which leads them.
@@ -51,7 +63,7 @@ pub struct Cluster {
 }
 
 /// A page in its cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClusteredPage {
     /// The page.
@@ -62,6 +74,9 @@ pub struct ClusteredPage {
     pub leader: Arc<str>,
     /// In how many bits the two differ.
     pub distance: u32,
+    /// How much the texts of the two have in common, by their [sketches](BitSketch::resemblance); `None`
+    /// of the leader, and where no texts were compared.
+    pub resemblance: Option<f64>,
     /// How many pages the cluster has.
     pub pages: u64,
     /// How it is known to be nearly the same as its leader; `None` of the leader.
@@ -136,8 +151,22 @@ impl Clusters {
         let captures = captures(snapshot, asked, &taking, &work, progress, |_, _| {})?;
         let (nodes, fingerprints, bearers) = nodes(captures, &work, progress)?;
         let (settled, count) = settled(nodes, fingerprints, k, &work, progress)?;
-        let mut sorted = members(&bearers, settled, &work)?;
+        let members = members(&bearers, settled, &work)?;
         drop(bearers);
+        let found = Found { members, leaders: count, k, fingerprints, by_text: false };
+        let clusters = Clusters::from_members(snapshot.clone(), taking, work, found)?;
+        progress.finish();
+        Ok(clusters)
+    }
+
+    /// Clusters from their members.
+    pub(super) fn from_members(
+        snapshot: Snapshot,
+        taking: Taking,
+        work: Workspace,
+        found: Found,
+    ) -> Result<Clusters> {
+        let Found { members: mut sorted, leaders, k, fingerprints, by_text } = found;
         let (mut members, mut rows) = (work.spool(4), work.spool(4));
         let (mut row, mut several, mut largest): (Option<Row>, u64, u32) = (None, 0, 0);
         let mut sizes: Vec<u64> = Vec::new();
@@ -154,7 +183,8 @@ impl Clusters {
             match &mut row {
                 Some(row) if row.leader == member.leader => {
                     row.pages += 1;
-                    row.widest = row.widest.max(member.distance);
+                    let distance = (row.fingerprint ^ member.fingerprint).count_ones();
+                    row.widest = row.widest.max(distance);
                 }
                 row => {
                     let Member { leader, page, place, fingerprint, .. } = member;
@@ -166,9 +196,7 @@ impl Clusters {
         }
         row.map_or(Ok(()), done)?;
         let (members, rows) = (members.finish()?, rows.finish()?);
-        let snapshot = snapshot.clone();
-        crate::bug::ensure(rows.len() == u64::from(count), "each leader leads itself at least")?;
-        progress.finish();
+        crate::bug::ensure(rows.len() == u64::from(leaders), "each leader leads itself at least")?;
         Ok(Clusters {
             snapshot,
             taking,
@@ -176,6 +204,7 @@ impl Clusters {
             members,
             rows,
             k,
+            by_text,
             fingerprints,
             several,
             largest,
@@ -271,26 +300,46 @@ impl Clusters {
     ) -> Result<ClusteredPages<'_>> {
         let sort = || {
             let mut sorter = self.work.sorter(2);
-            let mut members = self.members.read();
-            let mut rows: SpoolReader<Row> = self.rows.read();
-            while let Some(of) = rows.next()? {
-                for place in 0..of.pages {
-                    let member = members.next()?.or_bug("a cluster has as many as were counted")?;
-                    if u64::from(of.pages) >= pages_min {
-                        sorter.push(Listed { order: order(&member, &of, place), member, of })?;
-                    }
+            self.each_member(|of, place, member| {
+                if u64::from(of.pages) < pages_min {
+                    return Ok(());
                 }
-            }
+                sorter.push(Listed { order: order(&member, of, place), member, of: *of })
+            })?;
             sorter.finish()
         };
         let listed = sort().map_err(|e| self.work.named(e))?;
         Ok(ClusteredPages { clusters: self, listed, leader: None })
     }
 
+    /// Goes through all members of all clusters, each with its place in its cluster.
+    pub(super) fn each_member(
+        &self,
+        mut each: impl FnMut(&Row, u32, Member) -> Result<()>,
+    ) -> Result<()> {
+        let (mut members, mut rows) = (self.members.read(), self.rows.read());
+        while let Some(of) = rows.next()? {
+            for place in 0..of.pages {
+                let member = members.next()?;
+                each(&of, place, member.or_bug("a cluster has as many as were counted")?)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The fingerprint of a page, if it is in a cluster.
     pub(super) fn fingerprint(&self, url: &str) -> Result<Option<u64>> {
         let taken = self.taking.page(&self.snapshot, url)?;
         Ok(taken.map(|taken| taken.fingerprint))
+    }
+
+    /// Where a page stands; `None` if it is not known.
+    pub(super) fn place(&self, url: &str) -> Result<Option<u64>> {
+        let view = self.snapshot.view();
+        view.check()?;
+        check_url(url)?;
+        let known = view.known(&Lookup::new(url, view.seed), self.snapshot.sequence())?;
+        Ok(known.standing.filter(|_| known.head.is_some()).map(|standing| standing.to_bits()))
     }
 
     /// The URL of the page that stands there.
@@ -388,7 +437,8 @@ impl ClusteredPages<'_> {
                 other.insert(Leader { number: of.leader, url: of_leader, digest: None })
             }
         };
-        let (fingerprint, distance) = (member.fingerprint, member.distance.into());
+        let fingerprint = member.fingerprint;
+        let distance = (fingerprint ^ of.fingerprint).count_ones();
         let by = match (member.follows, distance) {
             (false, _) => None,
             (true, 0) => {
@@ -399,7 +449,9 @@ impl ClusteredPages<'_> {
             (true, _) => Some(OriginalBy::Near),
         };
         let (leader, pages) = (Arc::clone(&leader.url), of.pages.into());
-        Ok(ClusteredPage { url, fingerprint, leader, distance, pages, by })
+        let is_compared = self.clusters.by_text && member.follows;
+        let resemblance = is_compared.then(|| BitSketch::resemblance_at(member.apart.into()));
+        Ok(ClusteredPage { url, fingerprint, leader, distance, resemblance, pages, by })
     }
 }
 

@@ -1,50 +1,48 @@
-//! Fingerprints by their numbers: more than fit into memory lie in scratch files.
+//! What is known of nodes, by their numbers: more than fits into memory lies in scratch files.
 
 use std::ops::Range;
 
-use zerocopy::little_endian::U64;
-use zerocopy::{FromBytes, IntoBytes};
-
+use crate::bug::OrBug;
 use crate::disk::ScratchMap;
 use crate::error::{Error, Result};
 use crate::search::Source;
-use crate::sort::Workspace;
+use crate::sort::{Packed, Workspace};
 
-/// Fingerprints that are checked together when they are read from a file.
-const BLOCK: usize = 8192;
+/// Bytes that are checked together when they are read from a file, about.
+const BLOCK_BYTES: usize = 4 << 10;
 
-/// How many fingerprints become a part, at least and at most.
-const PENDING: [usize; 2] = [1 << 16, 1 << 20];
+/// How many bytes become a part, at least and at most.
+const PENDING_BYTES: [usize; 2] = [512 << 10, 8 << 20];
 
-/// Fingerprints in the order in which they were added.
+/// Items, such as fingerprints, in the order in which they were added.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct Column<T> {
     work: Workspace,
     /// Bytes that parts may have in memory, and have.
     memory_bytes: usize,
     held_bytes: usize,
-    parts: Vec<Part>,
+    parts: Vec<Part<T>>,
     /// Those behind the parts: many small additions become one file.
-    pending: Vec<u64>,
+    pending: Vec<T>,
     len: u32,
 }
 
-/// Fingerprints side by side.
+/// Items side by side.
 #[derive(Debug)]
-struct Part {
+struct Part<T> {
     start: u32,
     len: u32,
-    held: Held,
+    held: Held<T>,
 }
 
 #[derive(Debug)]
-enum Held {
-    Memory(Vec<u64>),
-    /// A file of little-endian numbers, and the checksum of each block.
+enum Held<T> {
+    Memory(Vec<T>),
+    /// A file of packed items, and the checksum of each block.
     File(ScratchMap, Vec<u32>),
 }
 
-impl Column {
+impl<T: Packed> Column<T> {
     pub(super) fn new(work: &Workspace, memory_bytes: usize) -> Self {
         let (work, parts, pending) = (work.clone(), Vec::new(), Vec::new());
         Column { work, memory_bytes, held_bytes: 0, parts, pending, len: 0 }
@@ -55,17 +53,17 @@ impl Column {
     }
 
     /// Adds these.
-    pub(super) fn append(&mut self, mut fingerprints: Vec<u64>) -> Result<()> {
-        let more = u32::try_from(fingerprints.len()).ok();
+    pub(super) fn append(&mut self, mut items: Vec<T>) -> Result<()> {
+        let more = u32::try_from(items.len()).ok();
         let end = more.and_then(|more| self.len.checked_add(more));
         self.len = end.ok_or(Error::Limit {
             what: "fingerprints to cluster",
             max: u32::MAX.into(),
             instead: "cluster those under several prefixes",
         })?;
-        self.pending.append(&mut fingerprints);
-        let [least, most] = PENDING;
-        if self.pending.len() >= (self.memory_bytes / size_of::<u64>() / 4).clamp(least, most) {
+        self.pending.append(&mut items);
+        let [least, most] = PENDING_BYTES;
+        if size_of_val(&self.pending[..]) >= (self.memory_bytes / 4).clamp(least, most) {
             self.part()?;
         }
         Ok(())
@@ -73,19 +71,20 @@ impl Column {
 
     /// Makes a part of what is pending.
     fn part(&mut self) -> Result<()> {
-        let fingerprints = std::mem::take(&mut self.pending);
+        let items = std::mem::take(&mut self.pending);
         #[expect(clippy::cast_possible_truncation, reason = "a part of fewer than 2^32")]
-        let len = fingerprints.len() as u32;
-        let bytes = size_of_val(&fingerprints[..]);
+        let len = items.len() as u32;
+        let bytes = size_of_val(&items[..]);
         let held = if self.held_bytes + bytes <= self.memory_bytes {
             self.held_bytes += bytes;
-            Held::Memory(fingerprints)
+            Held::Memory(items)
         } else {
-            let ((_, mut file), mut sums) = (self.work.file()?, Vec::new());
-            for block in fingerprints.chunks(BLOCK) {
-                let block: Vec<U64> = block.iter().copied().map(U64::new).collect();
-                sums.push(crc32fast::hash(block.as_bytes()));
-                file.append(block.as_bytes())?;
+            let ((_, mut file), mut sums, mut packed) = (self.work.file()?, Vec::new(), Vec::new());
+            for block in items.chunks(block::<T>()) {
+                packed.clear();
+                block.iter().for_each(|item| item.put(&mut packed));
+                sums.push(crc32fast::hash(&packed));
+                file.append(&packed)?;
             }
             Held::File(file.into_map()?, sums)
         };
@@ -95,7 +94,7 @@ impl Column {
 
     /// Those with these numbers, all of which were added.
     #[expect(clippy::indexing_slicing, reason = "what is behind the parts is pending")]
-    pub(super) fn read(&self, range: Range<u32>, buffer: &mut [u64]) -> Result<()> {
+    pub(super) fn read(&self, range: Range<u32>, buffer: &mut [T]) -> Result<()> {
         let first = self.parts.partition_point(|part| part.start + part.len <= range.start);
         let mut rest = buffer;
         for part in self.parts.iter().skip(first) {
@@ -116,40 +115,54 @@ impl Column {
     }
 }
 
-impl Part {
+impl<T: Packed + Default> Column<T> {
+    /// The one with this number, which was added.
+    pub(super) fn get(&self, number: u32) -> Result<T> {
+        let mut item = [T::default()];
+        self.read(number..number + 1, &mut item)?;
+        let [item] = item;
+        Ok(item)
+    }
+}
+
+/// Items that are checked together.
+fn block<T: Packed>() -> usize {
+    BLOCK_BYTES / T::BYTES
+}
+
+impl<T: Packed> Part<T> {
     #[expect(
         clippy::indexing_slicing,
         reason = "places below the length, and a sum for each block"
     )]
-    fn read(&self, range: Range<usize>, buffer: &mut [u64]) -> Result<()> {
+    fn read(&self, range: Range<usize>, buffer: &mut [T]) -> Result<()> {
         let (map, sums) = match &self.held {
-            Held::Memory(fingerprints) => {
-                buffer.copy_from_slice(&fingerprints[range]);
+            Held::Memory(items) => {
+                buffer.copy_from_slice(&items[range]);
                 return Ok(());
             }
             Held::File(map, sums) => (map, sums),
         };
         let damaged = |what| Error::corrupt("a scratch file", 0, what);
-        let Ok(all) = <[U64]>::ref_from_bytes(map) else {
+        if map.len() != self.len as usize * T::BYTES {
             return Err(damaged("its length is not what was written"));
-        };
-        if all.len() < self.len as usize {
-            return Err(damaged("it ends within what was written there"));
         }
-        for block in range.start / BLOCK..range.end.div_ceil(BLOCK) {
-            let bytes = &all[block * BLOCK..all.len().min((block + 1) * BLOCK)];
-            if crc32fast::hash(bytes.as_bytes()) != sums[block] {
+        let bytes = block::<T>() * T::BYTES;
+        for block in range.start / block::<T>()..range.end.div_ceil(block::<T>()) {
+            let of = &map[block * bytes..map.len().min((block + 1) * bytes)];
+            if crc32fast::hash(of) != sums[block] {
                 return Err(damaged("its bytes are not what was written there"));
             }
         }
-        for (to, from) in buffer.iter_mut().zip(&all[range]) {
-            *to = from.get();
+        let packed = &map[range.start * T::BYTES..range.end * T::BYTES];
+        for (to, from) in buffer.iter_mut().zip(packed.chunks_exact(T::BYTES)) {
+            *to = T::take(from).or_bug("a packed item has all its bytes")?;
         }
         Ok(())
     }
 }
 
-impl Source for Column {
+impl Source for Column<u64> {
     type Error = Error;
 
     fn len(&self) -> u32 {
@@ -164,7 +177,7 @@ impl Source for Column {
 
 /// The fingerprints of all leaders, and behind them others.
 pub(super) struct Beside<'c> {
-    pub(super) leaders: &'c Column,
+    pub(super) leaders: &'c Column<u64>,
     pub(super) others: &'c [u64],
 }
 

@@ -140,7 +140,7 @@ fn components(
 }
 
 /// Sets of nodes within k of each other.
-fn joined(column: &Column, k: u32, work: &Workspace, progress: &Progress) -> Result<Sets> {
+fn joined(column: &Column<u64>, k: u32, work: &Workspace, progress: &Progress) -> Result<Sets> {
     let sets = Mutex::new(Sets { above: (0..column.len()).collect() });
     progress.begin(Stage::Joining, None);
     if k > 0 {

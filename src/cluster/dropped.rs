@@ -1,19 +1,15 @@
 //! Which pages are dropped in favour of those that lead them, by URL.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use super::clusters::Clusters;
 use super::column::Column;
-use super::items::Follower;
-use crate::bug::{Bug, OrBug, ensure};
+use super::items::{Follower, Member};
+use super::places::Places;
+use crate::bug::{OrBug, ensure};
 use crate::error::Result;
-use crate::page::{Digest, check_url};
-use crate::store::{Lookup, Taken};
-
-/// Bits whose number is counted together.
-const BLOCK_BITS: u32 = 512;
-const BLOCK_WORDS: usize = (BLOCK_BITS / u64::BITS) as usize;
+use crate::page::Digest;
+use crate::store::Taken;
 
 /// The pages that are dropped in favour of those that lead their clusters, from [`Clusters::dropped`].
 ///
@@ -21,10 +17,9 @@ const BLOCK_WORDS: usize = (BLOCK_BITS / u64::BITS) as usize;
 /// dropped. Any number of threads may ask it.
 pub struct Dropped<'c> {
     clusters: &'c Clusters,
-    /// By component, and in there by the numbers of pages.
-    parts: BTreeMap<u32, Part>,
+    pages: Places,
     /// Where the leaders stand of all pages that are dropped, in the order of where these stand.
-    leaders: Column,
+    leaders: Column<u64>,
 }
 
 /// What becomes of a page.
@@ -51,14 +46,6 @@ pub struct KeptFor {
     pub url: String,
     /// In how many bits the two differ.
     pub distance: u32,
-}
-
-/// A bit for each page of a component.
-#[derive(Default)]
-struct Part {
-    words: Vec<u64>,
-    /// How many pages are dropped before each block.
-    before: Vec<u32>,
 }
 
 impl Clusters {
@@ -105,29 +92,22 @@ impl<'c> Dropped<'c> {
     fn of(clusters: &'c Clusters) -> Result<Dropped<'c>> {
         let work = &clusters.work;
         let mut sorter = work.sorter(2);
-        let (mut members, mut rows) = (clusters.members.read(), clusters.rows.read());
-        while let Some(of) = rows.next()? {
-            for _ in 0..of.pages {
-                let member = members.next()?.or_bug("a cluster has as many as were counted")?;
-                if member.follows {
-                    sorter.push(Follower { place: member.place, leader: of.place })?;
-                }
-            }
-        }
+        clusters.each_member(|of, _, Member { place, follows, .. }| match follows {
+            true => sorter.push(Follower { place, leader: of.place }),
+            false => Ok(()),
+        })?;
         let mut followers = sorter.finish()?;
-        let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
-        let (mut leaders, mut new, mut count) = (Column::new(work, work.part(8)), Vec::new(), 0);
+        let mut pages = Places::default();
+        let (mut leaders, mut new) = (Column::new(work, work.part(8)), Vec::new());
         while let Some(Follower { place, leader }) = followers.next()? {
-            let (component, page) = halves(place);
-            parts.entry(component).or_default().set(page, count)?;
-            count += 1;
+            pages.push(place)?;
             new.push(leader);
             if new.len() == Self::TOGETHER {
                 leaders.append(std::mem::take(&mut new))?;
             }
         }
         leaders.append(new)?;
-        Ok(Dropped { clusters, parts, leaders })
+        Ok(Dropped { clusters, pages, leaders })
     }
 
     /// How many pages are dropped.
@@ -148,8 +128,8 @@ impl<'c> Dropped<'c> {
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what is read is damaged.
     pub fn fate(&self, url: &str) -> Result<Fate> {
         self.clusters.snapshot.heed(|| {
-            let Some(place) = self.place(url)? else { return Ok(Fate::Unknown) };
-            match self.number(place) {
+            let Some(place) = self.clusters.place(url)? else { return Ok(Fate::Unknown) };
+            match self.pages.number(place) {
                 None => Ok(Fate::Kept),
                 Some(_) => Ok(Fate::Dropped { digest: self.taken(url)?.digest }),
             }
@@ -163,12 +143,10 @@ impl<'c> Dropped<'c> {
     /// Those of [`fate`](Dropped::fate), and if a scratch file is damaged.
     pub fn kept_for(&self, url: &str) -> Result<Option<KeptFor>> {
         self.clusters.snapshot.heed(|| {
-            let number = self.place(url)?.and_then(|place| self.number(place));
+            let place = self.clusters.place(url)?;
+            let number = place.and_then(|place| self.pages.number(place));
             let Some(number) = number else { return Ok(None) };
-            let mut leader = [0];
-            let read = self.leaders.read(number..number + 1, &mut leader);
-            read.map_err(|e| self.clusters.work.named(e))?;
-            let [leader] = leader;
+            let leader = self.leaders.get(number).map_err(|e| self.clusters.work.named(e))?;
             let kept = self.clusters.url(leader)?;
             let distance = self.taken(url)?.fingerprint ^ self.taken(&kept)?.fingerprint;
             let distance = distance.count_ones();
@@ -177,84 +155,14 @@ impl<'c> Dropped<'c> {
         })
     }
 
-    /// Where a page stands; `None` if it is not known.
-    fn place(&self, url: &str) -> Result<Option<u64>> {
-        let snapshot = &self.clusters.snapshot;
-        let view = snapshot.view();
-        view.check()?;
-        check_url(url)?;
-        let known = view.known(&Lookup::new(url, view.seed), snapshot.sequence())?;
-        Ok(known.standing.filter(|_| known.head.is_some()).map(|standing| standing.to_bits()))
-    }
-
-    /// The number of a page among those that are dropped, if it is one.
-    fn number(&self, place: u64) -> Option<u32> {
-        let (component, page) = halves(place);
-        self.parts.get(&component)?.number(page)
-    }
-
     fn taken(&self, url: &str) -> Result<Taken> {
         let taken = self.clusters.taking.page(&self.clusters.snapshot, url)?;
         Ok(taken.or_bug("a page that was taken is taken again")?)
     }
 }
 
-/// The component of a place, and the page there.
-#[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
-fn halves(place: u64) -> (u32, u32) {
-    ((place >> 32) as u32, place as u32)
-}
-
-impl Part {
-    /// Sets the bit of a page behind all others that are set, before which so many are dropped.
-    fn set(&mut self, page: u32, before: u32) -> Result<(), Bug> {
-        let block = (page / BLOCK_BITS) as usize;
-        if self.before.len() <= block {
-            self.before.resize(block + 1, before);
-            self.words.resize((block + 1) * BLOCK_WORDS, 0);
-        }
-        let word = self.words.get_mut((page / u64::BITS) as usize);
-        *word.or_bug("a block has all its words")? |= 1 << (page % u64::BITS);
-        Ok(())
-    }
-
-    /// How many are dropped before a page, if that is dropped itself.
-    fn number(&self, page: u32) -> Option<u32> {
-        let (at, bit) = ((page / u64::BITS) as usize, 1_u64 << (page % u64::BITS));
-        let word = self.words.get(at)?;
-        if word & bit == 0 {
-            return None;
-        }
-        let block = at / BLOCK_WORDS;
-        let within = self.words.get(block * BLOCK_WORDS..at)?.iter().map(|word| word.count_ones());
-        Some(self.before.get(block)? + within.sum::<u32>() + (word & (bit - 1)).count_ones())
-    }
-}
-
 impl fmt::Debug for Dropped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Dropped({} of {:?})", self.len(), self.clusters)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_those_of_a_plain_count() {
-        for step in [1, 2, 7, 63, 64, 65, 500, 513, 5000] {
-            let mut part = Part::default();
-            let pages: Vec<u32> = (0..40).map(|n| n * step + n % 3).collect();
-            let pages: std::collections::BTreeSet<u32> = pages.into_iter().collect();
-            for (number, page) in (5..).zip(&pages) {
-                part.set(*page, number).unwrap();
-            }
-            for page in 0..40 * step + 600 {
-                let before = u32::try_from(pages.range(..page).count()).unwrap();
-                let expected = pages.contains(&page).then_some(before + 5);
-                assert_eq!(part.number(page), expected, "{page} of {step}");
-            }
-        }
     }
 }

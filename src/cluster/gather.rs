@@ -9,7 +9,7 @@
 use super::clustering::Clustering;
 use super::column::Column;
 use super::items::{Bearer, Capture, Member, Node, Settled};
-use super::leaders::{Belongs, Leaders};
+use super::leaders::{Belongs, Leaders, Nodes};
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
@@ -29,8 +29,23 @@ pub(super) fn captures(
     progress: &Progress,
     mut each: impl FnMut(u32, &Taken),
 ) -> Result<Sorted<Capture>> {
-    progress.start(Stage::Gathering, Some(snapshot.count()?.pages))?;
     let mut sorter = work.sorter(2);
+    each_page(snapshot, taking, progress, |page, taken| {
+        each(page, taken);
+        let (rank, place) = (asked.rank(taken), taken.standing.to_bits());
+        sorter.push(Capture { fingerprint: taken.fingerprint, rank, page, place })
+    })?;
+    sorter.finish()
+}
+
+/// Goes through the pages that are clustered, in SURT order, each with its number.
+pub(super) fn each_page(
+    snapshot: &Snapshot,
+    taking: &Taking,
+    progress: &Progress,
+    mut each: impl FnMut(u32, &Taken) -> Result<()>,
+) -> Result<()> {
+    progress.start(Stage::Gathering, Some(snapshot.count()?.pages))?;
     let mut page = 0_u32;
     let mut pages = taking.pages(snapshot);
     let pass = || {
@@ -38,17 +53,14 @@ pub(super) fn captures(
         progress.check()
     };
     while let Some(taken) = pages.next_of(pass) {
-        let taken = taken?;
-        each(page, &taken);
-        let (rank, place) = (asked.rank(&taken), taken.standing.to_bits());
-        sorter.push(Capture { fingerprint: taken.fingerprint, rank, page, place })?;
+        each(page, &taken?)?;
         page = page.checked_add(1).ok_or(Error::Limit {
             what: "pages to cluster",
             max: u32::MAX.into(),
             instead: "cluster those under several prefixes",
         })?;
     }
-    sorter.finish()
+    Ok(())
 }
 
 /// The distinct fingerprints in the order of their ranks, how many they are, and the pages that have
@@ -96,13 +108,14 @@ pub(super) fn settled(
         if fingerprints.is_empty() {
             break;
         }
-        let belongs = leaders.settle(&fingerprints, progress)?;
+        let batch = Nodes { fingerprints: &fingerprints, texts: &[] };
+        let belongs = leaders.settle(batch, progress)?;
         let count = belongs.len();
         let taken = fingerprints.drain(..count).zip(pages.drain(..count));
         for ((fingerprint, page), of) in taken.zip(belongs) {
-            let Belongs { leader, distance } = of;
-            let page = (distance == 0).then_some(page);
-            sorter.push(Settled { fingerprint, leader, distance, page })?;
+            let Belongs { leader, apart, leads } = of;
+            let page = leads.then_some(page);
+            sorter.push(Settled { fingerprint, leader, apart, page })?;
         }
         progress.pass(count as u64);
     }
@@ -123,10 +136,10 @@ pub(super) fn members(
             of = settled.next()?;
         }
         let of = of.filter(|of| of.fingerprint == fingerprint);
-        let Settled { leader, distance, page: leads, .. } =
+        let Settled { leader, apart, page: leads, .. } =
             of.or_bug("each fingerprint is settled once")?;
         let follows = leads != Some(page);
-        sorter.push(Member { leader, follows, distance, page, place, fingerprint })?;
+        sorter.push(Member { leader, follows, apart, page, place, fingerprint })?;
     }
     sorter.finish()
 }
@@ -135,7 +148,7 @@ pub(super) fn members(
 pub(super) fn fingerprints(
     bearers: &Spooled<Bearer>,
     work: &Workspace,
-) -> Result<(Column, Vec<u32>)> {
+) -> Result<(Column<u64>, Vec<u32>)> {
     /// Fingerprints that are added together.
     const TOGETHER: usize = 1 << 20;
     let (mut column, mut pages) = (Column::new(work, work.part(8)), Vec::new());

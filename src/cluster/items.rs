@@ -1,5 +1,6 @@
 //! What is sorted on the way from pages to clusters.
 
+use crate::fingerprint::BitSketch;
 use crate::layout::{Cursor, Put as _};
 use crate::page::Rank;
 use crate::sort::Packed;
@@ -37,19 +38,20 @@ pub(super) struct Settled {
     pub(super) fingerprint: u64,
     pub(super) leader: u32,
     /// How far it is from that.
-    pub(super) distance: u8,
+    pub(super) apart: u16,
     /// Of a leader its page.
     pub(super) page: Option<u32>,
 }
 
-/// A page of a cluster: leader by leader in their order, itself first, then its members by distance and
-/// in SURT order.
+/// A page of a cluster: leader by leader in their order, itself first, then its members, the nearest
+/// first, and in SURT order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Member {
     pub(super) leader: u32,
     /// Whether it is another than the leader.
     pub(super) follows: bool,
-    pub(super) distance: u8,
+    /// How far it is from the leader: in so many bits fingerprints differ, or the sketches of texts.
+    pub(super) apart: u16,
     pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: u64,
@@ -61,7 +63,7 @@ pub(super) struct Row {
     pub(super) order: u32,
     pub(super) leader: u32,
     pub(super) pages: u32,
-    pub(super) widest: u8,
+    pub(super) widest: u32,
     pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: u64,
@@ -80,6 +82,31 @@ pub(super) struct Listed {
 pub(super) struct Follower {
     pub(super) place: u64,
     pub(super) leader: u64,
+}
+
+/// The sketch of a page's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Sketched {
+    /// The number of the page among those whose texts are compared.
+    pub(super) number: u32,
+    pub(super) sketch: BitSketch,
+}
+
+/// A page whose text is compared, without that; ordered by its number among those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unread {
+    pub(super) number: u32,
+    pub(super) document: Document,
+}
+
+/// A page in the order of ranks, with the sketch of its text, if that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Document {
+    pub(super) rank: Rank,
+    pub(super) page: u32,
+    pub(super) place: u64,
+    pub(super) fingerprint: u64,
+    pub(super) sketch: Option<BitSketch>,
 }
 
 /// Appends fields, and reads them back in their order.
@@ -107,11 +134,14 @@ macro_rules! packed {
 packed!(Capture, 44, fingerprint, rank, page, place);
 packed!(Bearer, 20, fingerprint, page, place);
 packed!(Node, 36, rank, page, fingerprint);
-packed!(Settled, 18, fingerprint, leader, distance, page);
-packed!(Member, 26, leader, follows, distance, page, place, fingerprint);
-packed!(Row, 33, order, leader, pages, widest, page, place, fingerprint);
-packed!(Listed, 71, order, member, of);
+packed!(Settled, 19, fingerprint, leader, apart, page);
+packed!(Member, 27, leader, follows, apart, page, place, fingerprint);
+packed!(Row, 36, order, leader, pages, widest, page, place, fingerprint);
+packed!(Listed, 75, order, member, of);
 packed!(Follower, 16, place, leader);
+packed!(Sketched, 68, number, sketch);
+packed!(Unread, 113, number, document);
+packed!(Document, 109, rank, page, place, fingerprint, sketch);
 
 /// A part of an item, in its own bytes.
 trait Field: Sized {
@@ -136,6 +166,16 @@ impl Field for bool {
 
     fn take(cursor: &mut Cursor<'_>) -> Option<bool> {
         Some(cursor.u8()? != 0)
+    }
+}
+
+impl Field for u16 {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Option<u16> {
+        cursor.u16()
     }
 }
 
@@ -182,6 +222,45 @@ impl Field for Option<u32> {
     }
 }
 
+impl Field for BitSketch {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_bytes());
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Option<BitSketch> {
+        let bytes = cursor.take(BitSketch::BYTES)?;
+        Some(BitSketch::from_bytes(*bytes.first_chunk()?))
+    }
+}
+
+impl Field for Option<BitSketch> {
+    fn put(&self, out: &mut Vec<u8>) {
+        Field::put(&self.is_some(), out);
+        Field::put(&self.unwrap_or_default(), out);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Option<Option<BitSketch>> {
+        let (is_some, sketch) = (bool::take(cursor)?, <BitSketch as Field>::take(cursor)?);
+        Some(is_some.then_some(sketch))
+    }
+}
+
+impl Packed for BitSketch {
+    const BYTES: usize = BitSketch::BYTES;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        Field::put(self, out);
+    }
+
+    fn take(bytes: &[u8]) -> Option<BitSketch> {
+        Field::take(&mut Cursor::new(bytes))
+    }
+
+    fn sort(items: &mut Vec<BitSketch>) {
+        items.sort_unstable();
+    }
+}
+
 impl Field for [u32; 3] {
     fn put(&self, out: &mut Vec<u8>) {
         self.iter().for_each(|number| Field::put(number, out));
@@ -207,5 +286,6 @@ macro_rules! nested {
     };
 }
 
+nested!(Document);
 nested!(Member);
 nested!(Row);

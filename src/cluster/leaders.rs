@@ -1,8 +1,9 @@
-//! Who leads: a node within k of no leader that ranks before it, and every other belongs to the nearest
-//! of the leaders that rank before it.
+//! Who leads: a node near no leader that ranks before it, and every other belongs to the nearest of the
+//! leaders that rank before it.
 //!
-//! Nodes are distinct fingerprints in the order of their ranks. They come in batches, each some times
-//! as many as all before, and a batch takes three joins:
+//! Nodes are near each other if their fingerprints are within k bits, and if they have [texts](Texts),
+//! these resemble each other, too. They come in the order of their ranks, in batches, each some times as
+//! many as all before, and a batch takes three joins:
 //!
 //! 1. the leaders so far with the batch: what is near a leader leads nothing,
 //! 2. the rest of the batch with itself: in the order of ranks, this tells the new leaders,
@@ -12,7 +13,9 @@
 //! No two leaders are near each other, so the first and the third join find no pairs but those that are
 //! wanted; and members never meet members, so a crowd around a leader costs a pair each, where the list
 //! of its pairs grows with its square. Only the second join can meet a crowd. If it finds too many
-//! pairs, the batch is halved: then the leaders among the first half take the crowd away.
+//! pairs, the batch is halved: then the leaders among the first half take the crowd away. (Where texts
+//! decide, a crowd of fingerprints whose texts are not alike costs the comparing of all its pairs, but
+//! no memory.)
 //!
 //! While batches grow, all of them together join about three times as many entries as there are nodes.
 //! Where the memory allows no larger ones, each joins all leaders before it once more.
@@ -21,7 +24,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::column::{Beside, Column};
-use crate::error::Result;
+use super::texts::Texts;
+use crate::error::{Error, Result};
+use crate::fingerprint::BitSketch;
 use crate::progress::Progress;
 use crate::search::{Join, Pair};
 use crate::sort::Workspace;
@@ -34,17 +39,38 @@ const GROWTH: usize = 3;
 /// Pairs of a batch with itself above which it is halved: as many as fit into their memory, but so many
 /// in any.
 const PAIRS_MIN: usize = 1 << 18;
-/// Bytes that a pair takes while its list grows, and a node of a batch.
+/// Bytes that a pair takes while its list grows, and a node of a batch, without its text.
 const PAIR_BYTES: usize = 16;
 const NODE_BYTES: usize = 64;
+
+/// Nodes that come next, in the order of their ranks: distinct fingerprints, or any with their texts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nodes<'n> {
+    pub(super) fingerprints: &'n [u64],
+    /// That of each, or none.
+    pub(super) texts: &'n [BitSketch],
+}
+
+impl<'n> Nodes<'n> {
+    /// The first of them.
+    #[expect(clippy::indexing_slicing, reason = "so many or more are there")]
+    fn first(self, count: usize) -> Nodes<'n> {
+        let Nodes { fingerprints, texts } = self;
+        let texts = &texts[..count.min(texts.len())];
+        Nodes { fingerprints: &fingerprints[..count], texts }
+    }
+}
 
 /// Which leader a node belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Belongs {
     /// The number of the leader: leaders are counted in the order of their ranks.
     pub(super) leader: u32,
-    /// How far the node is from it: 0 of the leader itself.
-    pub(super) distance: u8,
+    /// How far the node is from it: in how many bits their fingerprints differ, or if they have texts,
+    /// the sketches of these.
+    pub(super) apart: u16,
+    /// Whether the node is that leader.
+    pub(super) leads: bool,
 }
 
 /// What finds the leaders of nodes that come in the order of their ranks.
@@ -53,7 +79,9 @@ pub(super) struct Leaders {
     join: Join,
     batch_max: usize,
     pairs_max: usize,
-    column: Column,
+    column: Column<u64>,
+    /// Of nodes with texts those of the leaders.
+    texts: Option<Texts>,
     passed: usize,
     /// How many nodes the next batch has at most, after a crowd was met.
     calm: usize,
@@ -72,9 +100,18 @@ impl Leaders {
             batch_max: (work.part(8) / NODE_BYTES).max(BATCH_MIN),
             pairs_max: (work.part(8) / PAIR_BYTES).max(PAIRS_MIN),
             column: Column::new(work, work.part(8)),
+            texts: None,
             passed: 0,
             calm: usize::MAX,
         }
+    }
+
+    /// Leaders within a distance whose texts are at least so much alike, with one eighth more.
+    pub(super) fn of_texts(k: u32, resemblance: f64, work: &Workspace) -> Self {
+        let leaders = Leaders::new(k, work);
+        let batch_max = leaders.batch_max * NODE_BYTES / (NODE_BYTES + BitSketch::BYTES);
+        let texts = Some(Texts::new(resemblance, work));
+        Leaders { batch_max: batch_max.max(BATCH_MIN), texts, ..leaders }
     }
 
     /// How many leaders there are so far.
@@ -89,15 +126,14 @@ impl Leaders {
 
     /// Settles the first of some nodes that come next, and says to which leaders they belong. That is
     /// all of them, unless they crowd.
-    #[expect(clippy::indexing_slicing, reason = "the first of them")]
-    pub(super) fn settle(&mut self, nodes: &[u64], progress: &Progress) -> Result<Vec<Belongs>> {
-        let mut count = nodes.len().min(self.wants());
+    pub(super) fn settle(&mut self, nodes: Nodes<'_>, progress: &Progress) -> Result<Vec<Belongs>> {
+        let all = nodes.fingerprints.len();
+        let mut count = all.min(self.wants());
         loop {
-            match self.settle_batch(&nodes[..count], progress)? {
+            match self.settle_batch(nodes.first(count), progress)? {
                 Ok(belongs) => {
                     self.passed += count;
-                    self.calm =
-                        if count < nodes.len() { count } else { self.calm.saturating_mul(2) };
+                    self.calm = if count < all { count } else { self.calm.saturating_mul(2) };
                     return Ok(belongs);
                 }
                 Err(Crowded) => count = count.div_ceil(2),
@@ -108,79 +144,125 @@ impl Leaders {
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     fn settle_batch(
         &mut self,
-        nodes: &[u64],
+        nodes: Nodes<'_>,
         progress: &Progress,
     ) -> Result<Result<Vec<Belongs>, Crowded>> {
-        let best: Vec<AtomicU64> = nodes.iter().map(|_| AtomicU64::new(NONE)).collect();
+        let count = nodes.fingerprints.len();
+        let best: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(NONE)).collect();
         let before = self.column.len();
-        self.join_across(nodes, progress, |leader, node, distance| {
-            best[node].fetch_min(packed(leader, distance), Ordering::Relaxed);
-        })?;
+        self.join_with_leaders(nodes, &best, progress)?;
         let mut best: Vec<u64> = best.into_iter().map(AtomicU64::into_inner).collect();
-        let is_free = |place: &usize| best[*place] == NONE;
-        let free: Vec<usize> = (0..nodes.len()).filter(is_free).collect();
-        let fingerprints: Vec<u64> = free.iter().map(|place| nodes[*place]).collect();
-        let Ok(pairs) = self.pairs(&fingerprints, progress)? else { return Ok(Err(Crowded)) };
+        let free: Vec<usize> = (0..count).filter(|place| best[*place] == NONE).collect();
+        let Ok(pairs) = self.pairs(nodes, &free, progress)? else { return Ok(Err(Crowded)) };
         let mut new = New::default();
         let mut pairs = &pairs[..];
         for (number, &place) in free.iter().enumerate() {
-            let own = pairs.iter().take_while(|(right, _)| *right as usize == number).count();
+            let own = pairs.iter().take_while(|near| near.node as usize == number).count();
             let (mine, rest) = pairs.split_at(own);
             pairs = rest;
-            let near = mine.iter().filter_map(|(_, left)| {
-                let other = free[*left as usize];
-                let distance = (nodes[other] ^ nodes[place]).count_ones();
-                Some(packed(new.number_of(other, before)?, distance))
+            let near = mine.iter().filter_map(|near| {
+                let leader = new.number_of(free[near.other as usize], before)?;
+                Some(packed(leader, near.apart))
             });
-            best[place] = near.min().unwrap_or_else(|| new.add(place, nodes[place], before));
+            best[place] = near.min().unwrap_or_else(|| packed(new.add(place, before), 0));
         }
         self.find_nearer(nodes, &new, &mut best, progress)?;
-        self.column.append(new.fingerprints)?;
-        Ok(Ok(best.into_iter().map(unpacked).collect()))
+        self.column.append(new.places.iter().map(|place| nodes.fingerprints[*place]).collect())?;
+        if let Some(texts) = &mut self.texts {
+            texts.lead(new.places.iter().map(|place| nodes.texts[*place]).collect())?;
+        }
+        let belongs = best.into_iter().enumerate().map(|(place, of)| {
+            let (leader, apart) = unpacked(of);
+            Belongs { leader, apart, leads: new.number_of(place, before) == Some(leader) }
+        });
+        Ok(Ok(belongs.collect()))
     }
 
-    /// Pairs of the leaders so far and nodes, by place.
-    fn join_across(
+    /// Whether nodes of a batch can be near others.
+    fn is_any_near(&self) -> bool {
+        self.k > 0 || self.texts.is_some()
+    }
+
+    /// How far two nodes of a batch are from each other; `None` if they are not near.
+    #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
+    #[expect(clippy::cast_possible_truncation, reason = "a distance is at most 64")]
+    fn apart(&self, nodes: Nodes<'_>, [one, other]: [usize; 2], distance: u32) -> Option<u16> {
+        match &self.texts {
+            None => Some(distance as u16),
+            Some(texts) => texts.apart(&nodes.texts[one], &nodes.texts[other]),
+        }
+    }
+
+    /// Looks which leaders so far are the nearest to nodes, by place.
+    #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
+    #[expect(clippy::cast_possible_truncation, reason = "a distance is at most 64")]
+    fn join_with_leaders(
         &self,
-        nodes: &[u64],
+        nodes: Nodes<'_>,
+        best: &[AtomicU64],
         progress: &Progress,
-        found: impl Fn(u32, usize, u32) + Sync,
     ) -> Result<()> {
         let border = self.column.len();
-        if self.k == 0 || border == 0 || nodes.is_empty() {
+        if !self.is_any_near() || border == 0 || best.is_empty() {
             return Ok(());
         }
-        let source = Beside { leaders: &self.column, others: nodes };
-        let sink = |pairs: &[Pair]| {
-            for pair in pairs {
-                found(pair.left, (pair.right - border) as usize, pair.distance);
+        let failed: Mutex<Option<Error>> = Mutex::default();
+        let see = |pair: &Pair| -> Result<()> {
+            let node = (pair.right - border) as usize;
+            let apart = match &self.texts {
+                None => Some(pair.distance as u16),
+                Some(texts) => texts.apart(&texts.of_leader(pair.left)?, &nodes.texts[node]),
+            };
+            if let Some(apart) = apart {
+                best[node].fetch_min(packed(pair.left, apart), Ordering::Relaxed);
             }
-            ControlFlow::Continue(())
+            Ok(())
         };
+        let sink = |pairs: &[Pair]| match pairs.iter().try_for_each(see) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                *failed.lock() = Some(e);
+                ControlFlow::Break(())
+            }
+        };
+        let source = Beside { leaders: &self.column, others: nodes.fingerprints };
         let _: ControlFlow<()> = self.join.across(border).run(&source, &progress.hidden(), sink)?;
-        progress.check()
+        progress.check()?;
+        failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Pairs of nodes by place, the later one first, in order; unless these are too many.
+    /// Which of some nodes of a batch are near each other, by their numbers among these, the later one
+    /// first, in order; unless these are too many.
+    #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     fn pairs(
         &self,
-        nodes: &[u64],
+        nodes: Nodes<'_>,
+        places: &[usize],
         progress: &Progress,
-    ) -> Result<Result<Vec<(u32, u32)>, Crowded>> {
-        if self.k == 0 {
+    ) -> Result<Result<Vec<Near>, Crowded>> {
+        if !self.is_any_near() {
             return Ok(Ok(Vec::new()));
         }
-        let found: Mutex<Vec<(u32, u32)>> = Mutex::default();
+        let fingerprints: Vec<u64> =
+            places.iter().map(|place| nodes.fingerprints[*place]).collect();
+        let found: Mutex<Vec<Near>> = Mutex::default();
         let sink = |pairs: &[Pair]| {
+            let near = pairs.iter().filter_map(|pair| {
+                let both = [pair.left, pair.right].map(|number| places[number as usize]);
+                let apart = self.apart(nodes, both, pair.distance)?;
+                Some(Near { node: pair.right, other: pair.left, apart })
+            });
+            // Comparing texts takes time, and others wait for the lock.
+            let near: Vec<Near> = near.collect();
             let mut found = found.lock();
-            found.extend(pairs.iter().map(|pair| (pair.right, pair.left)));
+            found.extend(near);
             if found.len() > self.pairs_max {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         };
-        let Ok(end) = self.join.run(nodes, &progress.hidden(), sink);
+        let Ok(end) = self.join.run(&fingerprints[..], &progress.hidden(), sink);
         progress.check()?;
         if end.is_break() {
             return Ok(Err(Crowded));
@@ -195,31 +277,37 @@ impl Leaders {
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     fn find_nearer(
         &self,
-        nodes: &[u64],
+        nodes: Nodes<'_>,
         new: &New,
         best: &mut [u64],
         progress: &Progress,
     ) -> Result<()> {
         let before = self.column.len();
+        // Fingerprints without texts are distinct.
+        let nearest = u16::from(self.texts.is_none());
         let may_be_nearer = |place: &usize| {
-            let Belongs { leader, distance } = unpacked(best[*place]);
-            // Of the new ones only what is in the batch is not settled; no two nodes are the same.
-            leader < before && distance > 1
+            let (leader, apart) = unpacked(best[*place]);
+            // Of the new ones only what is in the batch is not settled.
+            leader < before && apart > nearest
         };
-        let members: Vec<usize> = (0..nodes.len()).filter(may_be_nearer).collect();
+        let members: Vec<usize> = (0..best.len()).filter(may_be_nearer).collect();
         if members.is_empty() || new.places.is_empty() {
             return Ok(());
         }
-        let mut all = new.fingerprints.clone();
-        all.extend(members.iter().map(|place| nodes[*place]));
-        let border = new.fingerprints.len();
+        let places = new.places.iter().chain(&members);
+        let all: Vec<u64> = places.map(|place| nodes.fingerprints[*place]).collect();
+        let border = new.places.len();
         let nearer: Vec<AtomicU64> =
             members.iter().map(|place| AtomicU64::new(best[*place])).collect();
         let sink = |pairs: &[Pair]| {
             for pair in pairs {
-                let (leader, member) = (pair.left as usize, pair.right as usize - border);
-                if new.places[leader] < members[member] {
-                    let of = packed(before + pair.left, pair.distance);
+                let member = pair.right as usize - border;
+                let both = [new.places[pair.left as usize], members[member]];
+                let [leader, node] = both;
+                if leader < node
+                    && let Some(apart) = self.apart(nodes, both, pair.distance)
+                {
+                    let of = packed(before + pair.left, apart);
                     nearer[member].fetch_min(of, Ordering::Relaxed);
                 }
             }
@@ -236,43 +324,46 @@ impl Leaders {
     }
 }
 
+/// Two nodes near each other, by their numbers among some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Near {
+    /// The later one.
+    node: u32,
+    other: u32,
+    apart: u16,
+}
+
 /// Leaders of a batch.
 #[derive(Default)]
 struct New {
     /// Their places in it, in order.
     places: Vec<usize>,
-    fingerprints: Vec<u64>,
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "a batch has fewer than 2^32 nodes")]
 impl New {
     /// The number of the leader at this place, if it is one.
     fn number_of(&self, place: usize, before: u32) -> Option<u32> {
         let number = self.places.binary_search(&place).ok()?;
-        #[expect(clippy::cast_possible_truncation, reason = "a batch has fewer than 2^32 nodes")]
-        let number = number as u32;
-        Some(before + number)
+        Some(before + number as u32)
     }
 
-    /// Adds a leader, which belongs to itself.
-    fn add(&mut self, place: usize, fingerprint: u64, before: u32) -> u64 {
-        #[expect(clippy::cast_possible_truncation, reason = "a batch has fewer than 2^32 nodes")]
-        let number = self.places.len() as u32;
+    /// Adds a leader behind all others, and says which number it has.
+    fn add(&mut self, place: usize, before: u32) -> u32 {
         self.places.push(place);
-        self.fingerprints.push(fingerprint);
-        packed(before + number, 0)
+        before + self.places.len() as u32 - 1
     }
 }
 
 /// No leader: beyond any.
 const NONE: u64 = u64::MAX;
 
-/// A leader and the distance to it: the least is the nearest, and of those the one that ranks first.
-fn packed(leader: u32, distance: u32) -> u64 {
-    u64::from(distance) << 32 | u64::from(leader)
+/// A leader and how far it is: the least is the nearest, and of those the one that ranks first.
+fn packed(leader: u32, apart: u16) -> u64 {
+    u64::from(apart) << 32 | u64::from(leader)
 }
 
-fn unpacked(of: u64) -> Belongs {
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
-    let belongs = Belongs { leader: of as u32, distance: (of >> 32) as u8 };
-    belongs
+#[expect(clippy::cast_possible_truncation, reason = "the two parts are what is wanted")]
+fn unpacked(of: u64) -> (u32, u16) {
+    (of as u32, (of >> 32) as u16)
 }

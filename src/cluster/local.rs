@@ -18,7 +18,7 @@ const PAGES_MAX: usize = 1 << 14;
 const HELD_MAX: usize = 1 << 18;
 
 /// The cluster of one page, from [`Snapshot::cluster_of`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PageCluster {
     /// The cluster.
@@ -269,6 +269,7 @@ impl Around<'_> {
                 fingerprint,
                 leader: Arc::clone(&leads),
                 distance,
+                resemblance: None,
                 pages: size,
                 by: None,
             })

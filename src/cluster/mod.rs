@@ -8,20 +8,25 @@
 //! leads is for a [`Ranking`] of [rules](Rule) to say.
 
 mod balls;
+mod candidates;
 mod changes;
 mod clustering;
 mod clusters;
 mod column;
 mod components;
+mod documents;
 mod dropped;
 mod gather;
 mod items;
 mod leaders;
 mod local;
+mod places;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use balls::Balls;
+pub use candidates::{Candidacy, Candidates};
 pub use changes::{ClusterChange, ClusterChanges, ClusterChangesIter, WhyLed};
 pub use clustering::Clustering;
 pub use clusters::{BySize, Cluster, ClusteredPage, ClusteredPages, Clusters};

@@ -2,21 +2,32 @@
 
 use proptest::prelude::*;
 
-use super::leaders::Leaders;
+use super::leaders::{Leaders, Nodes};
+use crate::fingerprint::BitSketch;
 use crate::progress::Progress;
 use crate::sort::Workspace;
 
+/// Nodes, and the sketches of their texts if these decide.
+type Given<'g> = (&'g [u64], Option<&'g [BitSketch]>);
+
+/// Texts are near from this resemblance on, which sketches tell that differ in 51 bits.
+const RESEMBLANCE: f64 = 0.8;
+
 /// For each node the number of its leader, and how far it is: the truth, by a plain loop.
-fn naive(nodes: &[u64], k: u32) -> Vec<(usize, u32)> {
-    let mut leaders: Vec<u64> = Vec::new();
+fn naive((nodes, texts): Given<'_>, k: u32) -> Vec<(usize, u32)> {
+    let apart = |one: usize, other: usize| {
+        let distance = (nodes[one] ^ nodes[other]).count_ones();
+        let apart = texts.map_or(distance, |texts| texts[one].distance(&texts[other]));
+        (distance <= k && (texts.is_none() || apart <= 51)).then_some(apart)
+    };
+    let mut leaders: Vec<usize> = Vec::new();
     let mut belongs = Vec::new();
-    for node in nodes {
-        let near =
-            leaders.iter().enumerate().map(|(number, of)| ((of ^ node).count_ones(), number));
-        let nearest = near.filter(|(distance, _)| *distance <= k).min();
+    for node in 0..nodes.len() {
+        let near = leaders.iter().enumerate();
+        let nearest = near.filter_map(|(number, of)| Some((apart(*of, node)?, number))).min();
         let (distance, number) = nearest.unwrap_or((0, leaders.len()));
         if nearest.is_none() {
-            leaders.push(*node);
+            leaders.push(node);
         }
         belongs.push((number, distance));
     }
@@ -24,31 +35,67 @@ fn naive(nodes: &[u64], k: u32) -> Vec<(usize, u32)> {
 }
 
 /// What the joins find, a batch after the other.
-fn found(nodes: &[u64], k: u32, memory_bytes: usize) -> Vec<(usize, u32)> {
+fn found((nodes, texts): Given<'_>, k: u32, memory_bytes: usize) -> Vec<(usize, u32)> {
     let dir = tempfile::tempdir().unwrap();
     let work = Workspace::new(Some(dir.path().to_owned()), memory_bytes);
-    let mut leaders = Leaders::new(k, &work);
-    let mut belongs = Vec::new();
+    let mut leaders = match texts {
+        None => Leaders::new(k, &work),
+        Some(_) => Leaders::of_texts(k, RESEMBLANCE, &work),
+    };
+    let (mut belongs, mut leading) = (Vec::new(), 0);
     let mut end = 0;
     while belongs.len() < nodes.len() {
         // What was taken before and is left over comes first.
         end = nodes.len().min(end.max(belongs.len() + leaders.wants()));
-        let batch = &nodes[belongs.len()..end];
+        let batch = belongs.len()..end;
+        let texts = texts.map_or(&[][..], |texts| &texts[batch.clone()]);
+        let batch = Nodes { fingerprints: &nodes[batch], texts };
         let settled = leaders.settle(batch, &Progress::default()).unwrap();
         assert!(!settled.is_empty());
-        belongs.extend(settled.into_iter().map(|of| (of.leader as usize, of.distance.into())));
+        leading += settled.iter().filter(|of| of.leads).count();
+        belongs.extend(settled.into_iter().map(|of| (of.leader as usize, of.apart.into())));
     }
-    assert_eq!(
-        leaders.len() as usize,
-        belongs.iter().filter(|(_, distance)| *distance == 0).count()
-    );
+    assert_eq!(leaders.len() as usize, leading);
     belongs
 }
 
 fn check(nodes: &[u64], k: u32, memory_bytes: usize) {
-    let (found, truth) = (found(nodes, k, memory_bytes), naive(nodes, k));
+    check_given((nodes, None), k, memory_bytes);
+}
+
+fn check_given(given: Given<'_>, k: u32, memory_bytes: usize) {
+    let (found, truth) = (found(given, k, memory_bytes), naive(given, k));
     let wrong = found.iter().zip(&truth).position(|(found, truth)| found != truth);
-    assert_eq!(wrong.map(|at| (at, found[at], truth[at])), None, "k = {k}, {} nodes", nodes.len());
+    assert_eq!(
+        wrong.map(|at| (at, found[at], truth[at])),
+        None,
+        "k = {k}, {} nodes",
+        given.0.len()
+    );
+}
+
+/// Sketches of texts, most of them some bits from one of a few.
+fn sketches(n: usize, centres: u64, bits: u64, seed: u64) -> Vec<BitSketch> {
+    let mut state = seed;
+    let mut random = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state ^ state >> 29) >> 16
+    };
+    let of_centre = |centre: u64| {
+        let digest = |n: u64| xxhash_rust::xxh3::xxh3_64_with_seed(&n.to_le_bytes(), centre);
+        let numbers: Vec<u8> = (0..8).flat_map(|n| digest(n).to_le_bytes()).collect();
+        <[u8; 64]>::try_from(numbers).unwrap()
+    };
+    let sketch = |_| {
+        let mut bytes = of_centre(random() % centres);
+        for _ in 0..random() % (bits + 1) {
+            let bit = usize::try_from(random() % 512).unwrap();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        BitSketch::from_bytes(bytes)
+    };
+    (0..n).map(sketch).collect()
 }
 
 /// Distinct fingerprints in an order of their own, most of them some bits from one of a few.
@@ -88,6 +135,30 @@ proptest! {
         seed: u64,
     ) {
         check(&crowded(n, centres, bits, seed), k, 1 << 20);
+    }
+
+    #[test]
+    fn where_texts_decide_leaders_are_those_of_a_plain_loop(
+        n in 0usize..2500,
+        centres in (1usize..40, 1u64..60),
+        bits in (0u32..8, 0u64..60),
+        k in prop_oneof![0u32..12, 12u32..=64],
+        // All of equal fingerprints, too.
+        mask in prop_oneof![Just(u64::MAX), Just(0), Just(0xff), Just(0xffff)],
+        seed: u64,
+    ) {
+        let nodes = crowded(n, centres.0, bits.0, seed);
+        let nodes: Vec<u64> = nodes.into_iter().map(|node| node & mask).collect();
+        let sketches = sketches(n, centres.1, bits.1, seed);
+        check_given((&nodes, Some(&sketches)), k, 1 << 20);
+    }
+}
+
+#[test]
+fn many_batches_of_texts_find_what_one_does() {
+    let (nodes, sketches) = (crowded(30_000, 3_000, 6, 7), sketches(30_000, 2, 70, 7));
+    for (k, memory_bytes) in [(8, 64 << 20), (8, 1 << 20), (0, 1 << 20)] {
+        check_given((&nodes, Some(&sketches)), k, memory_bytes);
     }
 }
 

@@ -17,6 +17,6 @@ mod workspace;
 pub(crate) use digits::{Keyed, sort_by_digits};
 pub(crate) use frames::{FrameWriter, Frames};
 pub(crate) use sorter::{Packed, Sorted, Sorter};
-pub(crate) use spool::{Spool, SpoolReader, Spooled};
+pub(crate) use spool::{Spool, Spooled};
 pub(crate) use tournament::Tournament;
 pub(crate) use workspace::Workspace;

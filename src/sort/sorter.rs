@@ -22,6 +22,22 @@ pub(crate) trait Packed: Copy + Ord {
     fn sort(items: &mut Vec<Self>);
 }
 
+impl Packed for u64 {
+    const BYTES: usize = size_of::<u64>();
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn take(bytes: &[u8]) -> Option<u64> {
+        bytes.try_into().ok().map(u64::from_le_bytes)
+    }
+
+    fn sort(items: &mut Vec<u64>) {
+        items.sort_unstable();
+    }
+}
+
 /// Takes items in any order, and hands them out sorted.
 ///
 /// Few of them stay in memory. Of many, what memory holds at a time is sorted and written to a
@@ -183,22 +199,6 @@ mod tests {
     use super::*;
     use crate::disk::SimDisk;
     use proptest::prelude::*;
-
-    impl Packed for u64 {
-        const BYTES: usize = 8;
-
-        fn put(&self, out: &mut Vec<u8>) {
-            out.extend_from_slice(&self.to_le_bytes());
-        }
-
-        fn take(bytes: &[u8]) -> Option<u64> {
-            bytes.try_into().ok().map(u64::from_le_bytes)
-        }
-
-        fn sort(items: &mut Vec<u64>) {
-            items.sort_unstable();
-        }
-    }
 
     const NAME: Name = Name::Scratch(1, 0);
 

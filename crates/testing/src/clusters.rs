@@ -86,8 +86,24 @@ impl From<&ClusteredPage> for Found {
 pub struct Clusters(Vec<Found>);
 
 impl Clusters {
-    /// Puts pages into clusters.
-    pub fn of(mut pages: Vec<Known>, k: u32, rules: &[Rule]) -> Clusters {
+    /// Puts pages into clusters, by their fingerprints.
+    pub fn of(pages: Vec<Known>, k: u32, rules: &[Rule]) -> Clusters {
+        let apart = |leader: &Known, page: &Known| {
+            let distance = (leader.fingerprint ^ page.fingerprint).count_ones();
+            (distance <= k).then_some(distance)
+        };
+        // Pages with one fingerprint are in one cluster, as the first of them is.
+        Clusters::by(pages, rules, apart, |page| page.fingerprint)
+    }
+
+    /// Puts pages into clusters; `apart` says how far a page is from a leader, if it is near it. Pages of
+    /// which `alike` says the same are where the first of them is.
+    pub fn by<A: Ord>(
+        mut pages: Vec<Known>,
+        rules: &[Rule],
+        apart: impl Fn(&Known, &Known) -> Option<u32>,
+        alike: impl Fn(&Known) -> A,
+    ) -> Clusters {
         let key = |page: &Known, rule: Rule| match rule {
             Rule::FirstSeen => page.since,
             Rule::Newest => -page.since,
@@ -103,14 +119,12 @@ impl Clusters {
         let mut leaders: Vec<&Known> = Vec::new();
         let mut found = Vec::new();
         let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut of_equal: BTreeMap<u64, &Known> = BTreeMap::new();
+        let mut of_alike: BTreeMap<A, &Known> = BTreeMap::new();
         for page in &pages {
-            let distance = |leader: &&Known| (leader.fingerprint ^ page.fingerprint).count_ones();
             // Of equally near ones the first that was found.
-            let near = leaders.iter().filter(|leader| distance(leader) <= k);
-            let nearest = near.min_by_key(|leader| distance(leader)).copied();
-            // Pages with one fingerprint are in one cluster, as the first of them is.
-            let leader = *of_equal.entry(page.fingerprint).or_insert_with(|| {
+            let near = leaders.iter().filter_map(|leader| Some((apart(leader, page)?, *leader)));
+            let nearest = near.min_by_key(|(apart, _)| *apart).map(|(_, leader)| leader);
+            let leader = *of_alike.entry(alike(page)).or_insert_with(|| {
                 nearest.unwrap_or_else(|| {
                     leaders.push(page);
                     page
@@ -121,7 +135,7 @@ impl Clusters {
                 url: page.url.clone(),
                 fingerprint: page.fingerprint,
                 leader: leader.url.clone(),
-                distance: distance(&leader),
+                distance: (leader.fingerprint ^ page.fingerprint).count_ones(),
                 pages: 0,
             });
         }

@@ -1,0 +1,301 @@
+//! Pages whose texts are worth comparing, and clusters of texts that are alike indeed.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::clustering::Clustering;
+use super::clusters::{Clusters, Found};
+use super::column::{Beside, Column};
+use super::documents::{documents, members};
+use super::items::Sketched;
+use super::places::Places;
+use crate::bug::OrBug;
+use crate::error::{Error, Result};
+use crate::fingerprint::BitSketch;
+use crate::page::Digest;
+use crate::progress::{Progress, Stage};
+use crate::search::{Join, Pair};
+use crate::sort::{Sorter, Workspace};
+use crate::store::Snapshot;
+use crate::sync::Mutex;
+
+/// Pages that have others within k bits of them, from [`Snapshot::candidates`]: those whose texts are
+/// worth comparing.
+///
+/// The store has no texts. Whoever has them makes a [sketch](BitSketch) of each that is
+/// [wanted](Candidates::candidacy), [adds](Candidates::add) it, from any number of threads, and has
+/// [clusters](Candidates::clusters) of those that are alike.
+///
+/// Takes a bit of memory for each page of the store, and of candidates in scratch files 68 bytes each,
+/// beside what the [`Clustering`] allows.
+pub struct Candidates {
+    asked: Clustering,
+    /// By fingerprints alone.
+    clusters: Clusters,
+    pages: Places,
+    sketches: Mutex<Sorter<Sketched>>,
+}
+
+/// Whether the text of a page is worth comparing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Candidacy {
+    /// The store does not know the page.
+    Unknown,
+    /// No other page is within k bits of it, or it is not clustered.
+    Alone,
+    /// Its text is wanted.
+    Candidate {
+        /// The number of the page among all candidates, for [`Candidates::add`].
+        number: u32,
+        /// The digest of its content that was compared, if there is one: another text of the page, such
+        /// as an older version of it, is not the one that is wanted.
+        digest: Option<Digest>,
+    },
+}
+
+impl Snapshot {
+    /// The pages that have others within k bits of them: those whose texts are worth comparing, where
+    /// fingerprints are to propose and texts to decide.
+    ///
+    /// So take a distance that is wide enough for all that is wanted: for a resemblance of 0.8, 10 bits.
+    /// Costs what [`clusters`](Snapshot::clusters) does, and a join of pages that are alone in their
+    /// clusters with all others.
+    ///
+    /// ```
+    /// use simkeep::cluster::{Candidacy, Clustering};
+    /// use simkeep::fingerprint::{BitSketcher, Fingerprinter, Recipe};
+    /// use simkeep::{Observation, Options, Progress, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// let words = |from: u32, to: u32| (from..to).map(|n| format!("word{n} ")).collect::<String>();
+    /// let texts = [("a", words(0, 200)), ("b", words(0, 202)), ("c", words(500, 900))];
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
+    /// for (time, (url, text)) in (1..).zip(&texts) {
+    ///     store.observe(Observation::content(url, time, fingerprinter.of_text(text)?, epoch))?;
+    /// }
+    /// let progress = Progress::default();
+    /// let candidates = store.snapshot().candidates(&Clustering::within(10), &progress)?;
+    /// let mut sketcher = BitSketcher::new();
+    /// for (url, text) in &texts {
+    ///     if let Candidacy::Candidate { number, .. } = candidates.candidacy(url)? {
+    ///         candidates.add(number, sketcher.of_text(text))?;
+    ///     }
+    /// }
+    /// let clusters = candidates.clusters(0.8, &progress)?;
+    /// let pages: Vec<_> = clusters.by_page(1)?.collect::<Result<_, _>>()?;
+    /// assert_eq!(pages.iter().map(|page| &*page.leader).collect::<Vec<_>>(), ["a", "a", "c"]);
+    /// assert!(pages[1].resemblance > Some(0.9));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`clusters`](Snapshot::clusters).
+    pub fn candidates(&self, asked: &Clustering, progress: &Progress) -> Result<Candidates> {
+        let clusters = self.clusters(asked, progress)?;
+        self.heed(|| {
+            let pages = not_alone(&clusters, progress).map_err(|e| clusters.work.named(e))?;
+            progress.finish();
+            let sketches = Mutex::new(clusters.work.sorter(4));
+            Ok(Candidates { asked: asked.clone(), clusters, pages, sketches })
+        })
+    }
+}
+
+impl Candidates {
+    /// How many pages are candidates.
+    pub fn len(&self) -> u32 {
+        self.pages.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the text of a page is wanted. Costs looking it up; of a candidate, reading its head, too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`] of a URL that no page can have, [`Error::Corrupt`] if what is read is damaged.
+    pub fn candidacy(&self, url: &str) -> Result<Candidacy> {
+        let Clusters { snapshot, taking, .. } = &self.clusters;
+        snapshot.heed(|| {
+            let Some(place) = self.clusters.place(url)? else { return Ok(Candidacy::Unknown) };
+            let Some(number) = self.pages.number(place) else { return Ok(Candidacy::Alone) };
+            let taken = taking.page(snapshot, url)?;
+            let digest = taken.or_bug("a page that was taken is taken again")?.digest;
+            Ok(Candidacy::Candidate { number, digest })
+        })
+    }
+
+    /// Adds the sketch of a candidate's text. If a page has several, one of them counts, whatever the
+    /// order in which they come.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misuse`] if there are not so many candidates, [`Error::Io`] if a scratch file cannot be
+    /// written.
+    pub fn add(&self, number: u32, sketch: BitSketch) -> Result<()> {
+        if number >= self.len() {
+            let what = format!("there is no candidate {number}: there are {}", self.len());
+            return Err(Error::Misuse(what));
+        }
+        let pushed = self.sketches.lock().push(Sketched { number, sketch });
+        pushed.map_err(|e| self.clusters.work.named(e))
+    }
+
+    /// Puts all pages into clusters: a page leads if there is no page that leads, ranks before it, is
+    /// within k bits of it, and whose text [resembles](BitSketch::resemblance) its own at least so much,
+    /// 0 to 1; every other belongs to that of these leaders that it resembles most, of equal ones to the
+    /// first. Pages without a sketch lead clusters of their own.
+    ///
+    /// Costs reading all pages once, sorts of some 110 bytes a page, joins of about three times as many
+    /// fingerprints as there are candidates, and comparing 64 bytes for each pair of a leader and a page
+    /// that these find. So a crowd of texts that are alike costs a pair each, and a crowd of fingerprints
+    /// whose texts are not alike its square, some 10 ns for each pair.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misuse`] if the resemblance is not between 0 and 1, and those of
+    /// [`Snapshot::clusters`].
+    pub fn clusters(self, resemblance: f64, progress: &Progress) -> Result<Clusters> {
+        if !(0.0..=1.0).contains(&resemblance) {
+            return Err(Error::Misuse(format!("a resemblance is between 0 and 1: {resemblance}")));
+        }
+        let Candidates { asked, clusters, pages, sketches } = self;
+        let (all, k, fingerprints) = (clusters.pages(), clusters.k(), clusters.fingerprints());
+        let Clusters { snapshot, taking, work, .. } = clusters;
+        let find = || {
+            let sketched = sketches.into_inner().finish()?;
+            let of = (&snapshot, &asked, &taking);
+            let documents = documents(of, &pages, sketched, &work, progress)?;
+            members(documents, resemblance, (k, all), &work, progress)
+        };
+        let found = find().map_err(|e| work.named(e));
+        let (members, leaders) = snapshot.heed(|| found)?;
+        let found = Found { members, leaders, k, fingerprints, by_text: true };
+        let named = work.clone();
+        let clusters = Clusters::from_members(snapshot, taking, work, found);
+        progress.finish();
+        clusters.map_err(|e| named.named(e))
+    }
+}
+
+/// The pages that have others within k bits: all of clusters of several pages; and of those that are
+/// alone in theirs, those that members of others are near, as leaders are not near each other.
+fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
+    let work = &clusters.work;
+    let (mut alone, mut new) = (Column::new(work, work.part(8)), Vec::new());
+    clusters.each_member(|of, _, member| {
+        if of.pages == 1 {
+            new.push(member.fingerprint);
+            if new.len() == TOGETHER {
+                alone.append(std::mem::take(&mut new))?;
+            }
+        }
+        Ok(())
+    })?;
+    alone.append(new)?;
+    let touched = touched(clusters, &alone, progress)?;
+    let (mut sorter, mut number) = (work.sorter(4), 0);
+    clusters.each_member(|of, _, member| {
+        let is_one = of.pages > 1 || touched.has(number)?;
+        number += u32::from(of.pages == 1);
+        if is_one { sorter.push(member.place) } else { Ok(()) }
+    })?;
+    let (mut sorted, mut pages) = (sorter.finish()?, Places::default());
+    while let Some(place) = sorted.next()? {
+        pages.push(place)?;
+    }
+    Ok(pages)
+}
+
+/// Fingerprints that are added together.
+const TOGETHER: usize = 1 << 16;
+
+/// Which of these are within k bits of members of clusters with several pages.
+fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Result<Bits> {
+    let Clusters { work, .. } = clusters;
+    let bits = Bits::new(alone.len());
+    if clusters.k() == 0 || alone.len() == 0 {
+        return Ok(bits);
+    }
+    progress.begin(Stage::Joining, Some(clusters.pages()));
+    let joining = Joining { k: clusters.k(), work, alone, bits: &bits };
+    let together = work.part(8) / size_of::<u64>();
+    let mut others = Vec::new();
+    clusters.each_member(|of, _, member| {
+        progress.pass(1);
+        if of.pages > 1 {
+            others.push(member.fingerprint);
+            if others.len() >= together {
+                joining.join(&mut others, progress)?;
+            }
+        }
+        Ok(())
+    })?;
+    joining.join(&mut others, progress)?;
+    Ok(bits)
+}
+
+/// A join of fingerprints that are alone with others.
+struct Joining<'j> {
+    k: u32,
+    work: &'j Workspace,
+    alone: &'j Column<u64>,
+    bits: &'j Bits,
+}
+
+impl Joining<'_> {
+    /// Marks those near some of these, of which none is left.
+    fn join(&self, others: &mut Vec<u64>, progress: &Progress) -> Result<()> {
+        others.sort_unstable();
+        others.dedup();
+        let sink = |pairs: &[Pair]| {
+            pairs.iter().for_each(|pair| self.bits.set(pair.left));
+            ControlFlow::Continue(())
+        };
+        let join = Join::within(self.k).memory_bytes(self.work.part(4)).across(self.alone.len());
+        let source = Beside { leaders: self.alone, others };
+        let _: ControlFlow<()> = join.run(&source, &progress.hidden(), sink)?;
+        others.clear();
+        progress.check()
+    }
+}
+
+/// A bit for each of some numbers.
+struct Bits {
+    words: Vec<AtomicU64>,
+}
+
+impl Bits {
+    fn new(count: u32) -> Bits {
+        let words = (0..count.div_ceil(u64::BITS)).map(|_| AtomicU64::new(0)).collect();
+        Bits { words }
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "a number of those that are counted")]
+    fn set(&self, number: u32) {
+        let word = &self.words[(number / u64::BITS) as usize];
+        word.fetch_or(1 << (number % u64::BITS), Ordering::Relaxed);
+    }
+
+    fn has(&self, number: u32) -> Result<bool> {
+        let word = self.words.get((number / u64::BITS) as usize);
+        let word = word.or_bug("each cluster of one page has a number")?.load(Ordering::Relaxed);
+        Ok(word >> (number % u64::BITS) & 1 == 1)
+    }
+}
+
+impl fmt::Debug for Candidates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Candidates({} of {:?})", self.len(), self.clusters)
+    }
+}

@@ -1,0 +1,103 @@
+//! Some pages of a store by where they stand: a bit for each page.
+
+use std::collections::BTreeMap;
+
+use crate::bug::{Bug, OrBug, ensure};
+
+/// Bits whose number is counted together.
+const BLOCK_BITS: u32 = 512;
+const BLOCK_WORDS: usize = (BLOCK_BITS / u64::BITS) as usize;
+
+/// Pages, numbered in the order of where they stand.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// By component, and in there by the numbers of pages.
+    parts: BTreeMap<u32, Part>,
+    len: u32,
+    last: Option<u64>,
+}
+
+impl Places {
+    /// Adds the page that stands at a place behind all others that were added.
+    pub(super) fn push(&mut self, place: u64) -> Result<(), Bug> {
+        ensure(self.last < Some(place), "places come in their order, each once")?;
+        let (component, page) = halves(place);
+        self.parts.entry(component).or_default().set(page, self.len)?;
+        self.len += 1;
+        self.last = Some(place);
+        Ok(())
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// The number of a page, if it is one of them.
+    pub(super) fn number(&self, place: u64) -> Option<u32> {
+        let (component, page) = halves(place);
+        self.parts.get(&component)?.number(page)
+    }
+}
+
+/// A bit for each page of a component.
+#[derive(Debug, Default)]
+struct Part {
+    words: Vec<u64>,
+    /// How many pages there are before each block.
+    before: Vec<u32>,
+}
+
+/// The component of a place, and the page there.
+#[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+fn halves(place: u64) -> (u32, u32) {
+    ((place >> 32) as u32, place as u32)
+}
+
+impl Part {
+    /// Sets the bit of a page behind all others that are set, before which there are so many.
+    fn set(&mut self, page: u32, before: u32) -> Result<(), Bug> {
+        let block = (page / BLOCK_BITS) as usize;
+        if self.before.len() <= block {
+            self.before.resize(block + 1, before);
+            self.words.resize((block + 1) * BLOCK_WORDS, 0);
+        }
+        let word = self.words.get_mut((page / u64::BITS) as usize);
+        *word.or_bug("a block has all its words")? |= 1 << (page % u64::BITS);
+        Ok(())
+    }
+
+    /// How many are before a page, if that is one itself.
+    fn number(&self, page: u32) -> Option<u32> {
+        let (at, bit) = ((page / u64::BITS) as usize, 1_u64 << (page % u64::BITS));
+        let word = self.words.get(at)?;
+        if word & bit == 0 {
+            return None;
+        }
+        let block = at / BLOCK_WORDS;
+        let within = self.words.get(block * BLOCK_WORDS..at)?.iter().map(|word| word.count_ones());
+        Some(self.before.get(block)? + within.sum::<u32>() + (word & (bit - 1)).count_ones())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_a_plain_count() {
+        for step in [1, 2, 7, 63, 64, 65, 500, 513, 5000] {
+            let mut part = Part::default();
+            let pages: Vec<u32> = (0..40).map(|n| n * step + n % 3).collect();
+            let pages: std::collections::BTreeSet<u32> = pages.into_iter().collect();
+            for (number, page) in (5..).zip(&pages) {
+                part.set(*page, number).unwrap();
+            }
+            for page in 0..40 * step + 600 {
+                let before = u32::try_from(pages.range(..page).count()).unwrap();
+                let expected = pages.contains(&page).then_some(before + 5);
+                assert_eq!(part.number(page), expected, "{page} of {step}");
+            }
+        }
+    }
+}

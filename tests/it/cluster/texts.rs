@@ -1,0 +1,139 @@
+//! Clusters of pages whose texts are alike, beside a plain loop.
+
+use std::collections::BTreeMap;
+
+use simkeep::cluster::{Candidacy, Clustering, Ranking, Rule};
+use simkeep::disk::SimDisk;
+use simkeep::fingerprint::BitSketch;
+use simkeep::{Digest, Error, Observation, Options, Progress, Store};
+use simkeep_testing::clusters::{Clusters, Found, Known, known};
+use simkeep_testing::depth::deep;
+use simkeep_testing::{choice, create, small};
+
+/// A page, with the sketch of its text, if that is at hand.
+struct Page {
+    url: String,
+    time: i64,
+    fingerprint: u64,
+    sketch: Option<BitSketch>,
+}
+
+/// Something near one of a few.
+fn near(bytes: usize, centres: u64, flips: u64, choose: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
+    let mut of_centre = choice(choose(centres));
+    let mut all: Vec<u8> = (0..bytes).map(|_| of_centre(256).to_le_bytes()[0]).collect();
+    for _ in 0..choose(flips + 1) {
+        let bit = choose(8 * bytes as u64) as usize;
+        all[bit / 8] ^= 1 << (bit % 8);
+    }
+    all
+}
+
+fn draw(n: u64, choose: &mut impl FnMut(u64) -> u64) -> Page {
+    let (bits, flips) = (near(8, 4, 8, choose), [10, 60, 120][choose(3) as usize]);
+    let sketch = near(64, 3, flips, choose).try_into().unwrap();
+    Page {
+        url: format!("http{}://h{}.example/{n:03}", ["", "s"][choose(2) as usize], choose(5)),
+        time: choose(20) as i64,
+        fingerprint: u64::from_le_bytes(bits.try_into().unwrap()),
+        sketch: (choose(10) > 0).then(|| BitSketch::from_bytes(sketch)),
+    }
+}
+
+fn store(pages: &[Page]) -> Store {
+    let store = create(&SimDisk::new(), small(Options::default()));
+    let epoch = store.change_epoch();
+    for page in pages {
+        store.observe(Observation::content(&page.url, page.time, page.fingerprint, epoch)).unwrap();
+    }
+    store
+}
+
+#[test]
+fn worlds_of_texts_are_clustered_as_by_a_plain_loop() {
+    for seed in 0..deep(400) {
+        let mut choose = choice(seed);
+        let pages: Vec<Page> = (0..choose(200)).map(|n| draw(n, &mut choose)).collect();
+        let store = store(&pages);
+        let snapshot = store.snapshot();
+        let k = [0, 3, 8, 10, 20, 64][choose(6) as usize];
+        let rules = [&[Rule::FirstSeen][..], &[Rule::Https, Rule::Newest]][choose(2) as usize];
+        let apart_max = [0, 20, 51, 100, 256][choose(5) as usize];
+        let resemblance = 1.0 - f64::from(apart_max) / 256.0;
+        let asked = Clustering::within(k).rule(rules.iter().copied().collect::<Ranking>());
+        let progress = Progress::default();
+        let candidates = snapshot.candidates(&asked.memory_bytes(1 << 20), &progress).unwrap();
+        let sketches: BTreeMap<&str, BitSketch> =
+            pages.iter().filter_map(|page| Some((&page.url[..], page.sketch?))).collect();
+        let mut wanted = 0;
+        // In another order than that of the store.
+        for (url, sketch) in sketches.iter().rev() {
+            if let Candidacy::Candidate { number, .. } = candidates.candidacy(url).unwrap() {
+                candidates.add(number, *sketch).unwrap();
+            }
+        }
+        for page in &pages {
+            let is_near = |other: &&Page| {
+                other.url != page.url && (other.fingerprint ^ page.fingerprint).count_ones() <= k
+            };
+            let is_wanted = pages.iter().find(is_near).is_some();
+            wanted += u32::from(is_wanted);
+            let found = candidates.candidacy(&page.url).unwrap();
+            let is_found = matches!(found, Candidacy::Candidate { .. });
+            assert_eq!(is_found, is_wanted, "seed {seed}: {found:?}");
+        }
+        assert_eq!(candidates.len(), wanted);
+        assert_eq!(candidates.candidacy("http://nobody.example/").unwrap(), Candidacy::Unknown);
+        let clusters = candidates.clusters(resemblance, &progress).unwrap();
+        let apart = |leader: &Known, page: &Known| {
+            let [one, other] = [leader, page].map(|of| sketches.get(&of.url[..]));
+            let apart = one?.distance(other?);
+            let distance = (leader.fingerprint ^ page.fingerprint).count_ones();
+            (distance <= k && apart <= apart_max).then_some(apart)
+        };
+        let expected =
+            Clusters::by(known(&snapshot, store.change_epoch(), None), rules, apart, |page| {
+                page.url.clone()
+            });
+        let listed: Vec<_> = clusters.by_page(1).unwrap().collect::<Result<_, _>>().unwrap();
+        let found: Vec<Found> = listed.iter().map(Found::from).collect();
+        assert_eq!(found, expected.by_page(), "seed {seed}, k = {k}, {apart_max} bits");
+        super::dropped::check(&snapshot, &clusters, &found);
+        for page in listed {
+            let both = [&page.url, &page.leader].map(|url| sketches.get(&url[..]));
+            let expected = match (page.leads(), both) {
+                (false, [Some(one), Some(other)]) => Some(one.resemblance(other)),
+                _ => None,
+            };
+            assert_eq!(page.resemblance, expected);
+            assert!(expected.is_none_or(|of| of >= resemblance));
+        }
+    }
+}
+
+#[test]
+fn a_candidate_says_which_text_is_wanted() {
+    let store = create(&SimDisk::new(), Options::default());
+    let epoch = store.change_epoch();
+    let digests = [1, 2].map(|n| Digest([n; 16]));
+    for (url, time, digest) in [("a", 1, 0), ("b", 1, 0), ("b", 2, 1)] {
+        let seen = Observation::content(url, time, 7, epoch).digest(digests[digest]);
+        store.observe(seen).unwrap();
+    }
+    let progress = Progress::default();
+    let candidates = store.snapshot().candidates(&Clustering::within(3), &progress).unwrap();
+    for (url, expected) in [("a", digests[0]), ("b", digests[1])] {
+        let Candidacy::Candidate { digest, number } = candidates.candidacy(url).unwrap() else {
+            panic!("{url} is none");
+        };
+        assert_eq!((digest, number < 2), (Some(expected), true));
+    }
+    let refused = candidates.add(2, BitSketch::default());
+    assert!(matches!(refused, Err(Error::Misuse(_))), "{refused:?}");
+    assert!(candidates.candidacy("no\u{7f}url").is_err());
+    for share in [-0.1, 1.1, f64::NAN] {
+        let candidates = store.snapshot().candidates(&Clustering::within(3), &progress).unwrap();
+        let refused = candidates.clusters(share, &progress);
+        assert!(matches!(refused, Err(Error::Misuse(_))), "{refused:?}");
+    }
+}
