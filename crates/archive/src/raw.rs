@@ -160,6 +160,11 @@ impl<'a> Name<'a> {
         Name { url, text }
     }
 
+    /// Its text, if it has one.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
     /// The digest of its text, as a store has it that the text was loaded into; none without a text.
     pub fn digest(&self) -> Option<Digest> {
         self.text.as_ref().map(|text| digest::of(text.as_bytes()))

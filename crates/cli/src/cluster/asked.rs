@@ -42,9 +42,14 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// The question that this is.
-    pub(crate) fn clustering(&self, snapshot: &Snapshot) -> Result<Clustering, Failure> {
-        let (epoch, k) = sought(snapshot, self.epoch.as_deref(), self.k)?;
+    /// The question that this is; within so many bits unless others are given, or what the recipe
+    /// advises.
+    pub(crate) fn clustering(
+        &self,
+        snapshot: &Snapshot,
+        k: Option<u32>,
+    ) -> Result<Clustering, Failure> {
+        let (epoch, k) = sought(snapshot, self.epoch.as_deref(), self.k.or(k))?;
         Ok(Clustering::within(k)
             .epoch(epoch)
             .rule(self.rule.clone())

@@ -76,7 +76,7 @@ impl Cluster {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
-        let asked = self.asked.clustering(&snapshot)?;
+        let asked = self.asked.clustering(&snapshot, None)?;
         if self.balls {
             let labels = self.labels.as_deref().map_or_else(|| Ok(Vec::new()), counts::labels)?;
             return counts::balls(&snapshot, (&asked, &labels), common.json, output);

@@ -5,13 +5,13 @@ mod file;
 mod jobs;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod texts;
+mod walk;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::thread::{self, Builder};
 
 use parking_lot::Mutex;
-use simkeep::cluster::{Clusters, Dropped};
+use simkeep::cluster::{Candidates, Clusters, Dropped};
 use simkeep_archive::{Keys, ZstdWindow};
 
 use super::Dedup;
@@ -22,6 +22,8 @@ pub(crate) use answer::Answer;
 use answer::Counts;
 use file::Files;
 use jobs::Jobs;
+use texts::Texts;
+use walk::Walk;
 
 /// What is done with a corpus.
 pub(super) struct Filter {
@@ -57,74 +59,35 @@ impl Filter {
         Ok(Filter { jobs: Jobs::new(filter, to, *force)?, how, threads: reading.threads() })
     }
 
+    /// Makes sketches of the texts that candidates want. Returns how many there are.
+    pub(super) fn sketch(&self, candidates: &Candidates) -> Result<u64, Failure> {
+        let Filter { jobs, how, threads } = self;
+        counted("bytes", jobs.bytes(), |done| {
+            let walk = Walk::new(jobs, done);
+            walk.all(*threads, |job| Texts::new(&walk, how, candidates, job).sketch())
+        })
+    }
+
     /// Writes all files.
     pub(super) fn run(self, clusters: &Clusters) -> Result<Counts, Failure> {
         let Filter { jobs, how, threads } = self;
         let dropped = clusters.dropped()?;
         jobs.make_folder()?;
         let broken = Mutex::new(Named::kept());
-        let work = |done: &AtomicU64| {
-            let run = Run {
-                jobs: &jobs,
-                how: &how,
-                dropped: &dropped,
-                broken: &broken,
-                next: AtomicUsize::new(0),
-                stop: AtomicBool::new(false),
-                done,
-                ended: Mutex::new(Ok(Counts::default())),
-            };
-            run.all(threads.min(jobs.len()));
-            run.ended.into_inner()
-        };
-        let counts = counted("bytes", jobs.bytes(), work);
+        let counts = counted("bytes", jobs.bytes(), |done| {
+            let walk = Walk::new(&jobs, done);
+            let run = Run { walk: &walk, how: &how, dropped: &dropped, broken: &broken };
+            walk.all(threads, |job| Files { run: &run, job }.write())
+        });
         broken.lock().rest().iter().for_each(|message| say(message));
         counts
     }
 }
 
-/// Work on all files, shared by threads.
+/// Writing all files, shared by threads.
 struct Run<'r> {
-    jobs: &'r Jobs,
+    walk: &'r Walk<'r>,
     how: &'r How,
     dropped: &'r Dropped<'r>,
     broken: &'r Mutex<Named>,
-    /// The file that comes next.
-    next: AtomicUsize,
-    /// Whether a file failed.
-    stop: AtomicBool,
-    /// Bytes that were read.
-    done: &'r AtomicU64,
-    /// What was done, or the first failure.
-    ended: Mutex<Result<Counts, Failure>>,
-}
-
-impl Run<'_> {
-    /// Does all of it, on so many threads if they can be had.
-    fn all(&self, threads: usize) {
-        thread::scope(|scope| {
-            for _ in 1..threads {
-                // Without a thread to be had the others do its work.
-                let _ = Builder::new().spawn_scoped(scope, || self.some());
-            }
-            self.some();
-        });
-    }
-
-    /// Does file after file, as long as there are some.
-    fn some(&self) {
-        while !self.stop.load(Ordering::Relaxed)
-            && let Some(job) = self.jobs.get(self.next.fetch_add(1, Ordering::Relaxed))
-        {
-            let counts = Files { run: self, job }.write();
-            let mut ended = self.ended.lock();
-            match (&mut *ended, counts) {
-                (Ok(all), Ok(counts)) => *all += counts,
-                (ended @ Ok(_), Err(failure)) => *ended = Err(failure),
-                (Err(_), _) => {}
-            }
-            // Under the lock: those that end for it come after it.
-            self.stop.store(ended.is_err(), Ordering::Relaxed);
-        }
-    }
 }

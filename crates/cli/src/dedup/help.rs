@@ -9,6 +9,7 @@ pub(super) const HELP: &str = "Examples:
   simkeep load corpus.jsonl --url-key id --time-key metadata.date -s c.simkeep
   simkeep dedup --filter corpus.jsonl --to clean --id-key id -s c.simkeep
   simkeep dedup --filter pages-*.jsonl.zst --to marked --mark
+  simkeep dedup --resemblance 0.8 --filter corpus.jsonl --to clean --id-key id -s c.simkeep
 
 Of each cluster (see `simkeep cluster`) the page that leads it is kept, and all others are dropped in its
 favour: so nothing is dropped that is farther than k bits from what is kept for it, and no two pages that
@@ -31,6 +32,11 @@ that is not to be dropped is written in its place: empty and broken lines, and d
 not know. So is a document whose page is dropped, but which has another text than the one that was compared,
 as where the store has a later version of it. --any-text goes by names alone: where the store was filled from
 something else than these texts, such as web archives.
+
+--resemblance 0.8 has texts decide: fingerprints within 10 bits (or -k) only propose. While the corpus is
+read, once more than without, a sketch of 64 bytes is made of each text that may be near another; and a page
+is dropped only if its text and that of the page that is kept for it have this share of their runs of five
+words in common, with a standard error of .03. Texts that are not those that were compared are kept.
 
 Each file is there when it is whole. One that is there before is refused, unless --force is given; one whose
 packed parts are damaged ends all. Memory takes a bit for each page, and 256 KiB for each file that is

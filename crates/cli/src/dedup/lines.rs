@@ -26,6 +26,10 @@ pub(crate) struct Whole {
     fingerprints: u64,
     /// Within how many bits of the pages that are kept others are dropped.
     k: u32,
+    /// How much the texts of a page that is dropped and of what is kept for it have in common at least:
+    /// the share of the runs of five words of both that are in each, as 512 bits tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resemblance: Option<f64>,
     /// Which of several pages is kept: rules one after another.
     rule: String,
     /// Of each one page is kept.
@@ -43,6 +47,9 @@ pub(crate) struct OfDropped<'a> {
     pub(super) kept: &'a str,
     /// In how many bits the two differ.
     pub(super) distance: u32,
+    /// How much their texts have in common, where texts decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) resemblance: Option<f64>,
     pub(super) reason: Reason,
     /// How many pages the cluster has.
     pub(super) size: u64,
@@ -75,11 +82,17 @@ impl Reason {
 }
 
 impl Whole {
-    pub(super) fn of(clusters: &Clusters, rule: String, saw: Saw) -> Whole {
+    pub(super) fn of(
+        clusters: &Clusters,
+        resemblance: Option<f64>,
+        rule: String,
+        saw: Saw,
+    ) -> Whole {
         Whole {
             pages: clusters.pages(),
             fingerprints: clusters.fingerprints(),
             k: clusters.k(),
+            resemblance,
             rule,
             clusters: clusters.len(),
             dropped: super::dropped(clusters),
@@ -100,6 +113,7 @@ impl<'a> OfDropped<'a> {
             url: &page.url,
             kept: &page.leader,
             distance: page.distance,
+            resemblance: page.resemblance,
             reason,
             size: page.pages,
             fingerprint: Fingerprint(page.fingerprint),

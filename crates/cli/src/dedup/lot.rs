@@ -1,5 +1,6 @@
 //! Pairs of each distance, drawn by lot.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::lines::{OfDropped, Reason};
@@ -14,12 +15,12 @@ pub(super) struct Lots {
 }
 
 /// A pair that was drawn.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Drawn {
     number: u64,
     url: String,
     kept: String,
     distance: u32,
+    resemblance: Option<f64>,
     reason: Reason,
     size: u64,
     fingerprint: u64,
@@ -41,6 +42,7 @@ impl Lots {
             url: of.url.to_owned(),
             kept: of.kept.to_owned(),
             distance: of.distance,
+            resemblance: of.resemblance,
             reason: of.reason,
             size: of.size,
             fingerprint: of.fingerprint.0,
@@ -56,12 +58,34 @@ impl Lots {
     }
 }
 
+impl PartialEq for Drawn {
+    fn eq(&self, other: &Drawn) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Drawn {}
+
+impl PartialOrd for Drawn {
+    fn partial_cmp(&self, other: &Drawn) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By the number that was drawn; no page comes twice.
+impl Ord for Drawn {
+    fn cmp(&self, other: &Drawn) -> Ordering {
+        (self.number, &self.url).cmp(&(other.number, &other.url))
+    }
+}
+
 impl Drawn {
     pub(super) fn of(&self) -> OfDropped<'_> {
         OfDropped {
             url: &self.url,
             kept: &self.kept,
             distance: self.distance,
+            resemblance: self.resemblance,
             reason: self.reason,
             size: self.size,
             fingerprint: Fingerprint(self.fingerprint),
@@ -95,7 +119,16 @@ mod tests {
             for url in order {
                 let (reason, size, fingerprint) = (Reason::Near, 2, Fingerprint(7));
                 let distance = u32::try_from(url.len() % 2).unwrap();
-                lots.add(&OfDropped { url, kept: "kept", distance, reason, size, fingerprint });
+                let (kept, resemblance) = ("kept", None);
+                lots.add(&OfDropped {
+                    url,
+                    kept,
+                    distance,
+                    resemblance,
+                    reason,
+                    size,
+                    fingerprint,
+                });
             }
             lots.drawn().map(|drawn| (drawn.distance, drawn.url)).collect()
         };

@@ -138,8 +138,9 @@ mod tests {
     fn pages_are_counted_by_reason_distance_and_host() {
         let mut summary = Summary::new(3);
         let mut add = |url: &str, distance, reason| {
-            let (kept, size, fingerprint) = ("kept", 2, Fingerprint(0));
-            summary.add(&OfDropped { url, kept, distance, reason, size, fingerprint });
+            let (kept, resemblance, size, fingerprint) = ("kept", None, 2, Fingerprint(0));
+            let of = OfDropped { url, kept, distance, resemblance, reason, size, fingerprint };
+            summary.add(&of);
         };
         for n in 0..20 {
             for page in 0..=n {

@@ -27,7 +27,7 @@ fn stats(place: &Place, store: &str) -> Value {
 
 /// Runs a command where only it and its children see a disk of some KiB, on `disk`. `None` where that is
 /// not allowed.
-fn on_small_disk(place: &Place, kib: u32, script: &str) -> Option<Ran> {
+pub(super) fn on_small_disk(place: &Place, kib: u32, script: &str) -> Option<Ran> {
     std::fs::create_dir_all(place.path("disk")).unwrap();
     let script = format!("mount -t tmpfs -o size={kib}k tmpfs disk || exit 99; {script}");
     let mut command = Command::new("unshare");

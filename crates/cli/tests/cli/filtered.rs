@@ -16,7 +16,7 @@ struct Shards {
     texts: HashMap<String, String>,
 }
 
-fn words(seed: u64, count: u64) -> String {
+pub(super) fn words(seed: u64, count: u64) -> String {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut word = || {
         state =

@@ -1,8 +1,6 @@
 //! One file of a corpus.
 
 use std::io::{BufWriter, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use simkeep::cluster::Fate;
 use simkeep_archive::raw::{self, Corpus, Name, Packing, RawLine, RawLines};
@@ -11,6 +9,7 @@ use simkeep_archive::{Broken, escape};
 use super::Run;
 use super::answer::Counts;
 use super::jobs::Job;
+use super::walk::Read;
 use crate::exit::{Failure, say};
 use crate::packed::PackedFile;
 
@@ -23,40 +22,20 @@ pub(super) struct Files<'r> {
     pub(super) job: &'r Job,
 }
 
-/// The bytes of a file that were read, as all can see them.
-struct Read<'r> {
-    all: &'r AtomicU64,
-    own: Arc<AtomicU64>,
-    seen: u64,
-}
-
-impl Read<'_> {
-    /// Has others see how far it is by now.
-    fn tell(&mut self) {
-        let now = self.own.load(Ordering::Relaxed);
-        self.all.fetch_add(now - self.seen, Ordering::Relaxed);
-        self.seen = now;
-    }
-}
-
 impl Files<'_> {
     /// Writes it, and puts it in its place.
     pub(super) fn write(&self) -> Result<Counts, Failure> {
-        let mut read = Read { all: self.run.done, own: Arc::default(), seen: 0 };
-        let corpus = Corpus::open(&self.job.from, self.run.how.zstd_window, Arc::clone(&read.own));
-        match corpus.map_err(|why| self.job.broken(&why))? {
+        let mut read = self.run.walk.begin();
+        match self.job.open(self.run.how.zstd_window, &read)? {
             Corpus::Lines(lines) => self.lines(*lines, &mut read),
             #[cfg(feature = "parquet")]
             Corpus::Parquet => {
                 let counts = self.rows()?;
-                self.run.done.fetch_add(self.job.bytes, Ordering::Relaxed);
+                read.tell_of(self.job.bytes);
                 Ok(counts)
             }
             #[cfg(not(feature = "parquet"))]
-            Corpus::Parquet => {
-                let why = "a Parquet file: build simkeep with `--features parquet` for those";
-                Err(self.job.broken(why))
-            }
+            Corpus::Parquet => Err(self.job.no_parquet()),
         }
     }
 
@@ -82,7 +61,7 @@ impl Files<'_> {
             number += u64::from(!matches!(line, RawLine::GoesOn(_)));
             if number.is_multiple_of(STEP) {
                 read.tell();
-                self.check()?;
+                self.run.walk.check()?;
             }
             let written = match line {
                 RawLine::Whole(line) => match self.line(line, number, &mut counts)? {
@@ -165,14 +144,6 @@ impl Files<'_> {
         let at = format!("{}, {at}", escape::whole(&self.job.from.to_string_lossy()));
         let message = self.run.broken.lock().add(&Broken { at, why: why.to_owned() });
         message.iter().for_each(|message| say(message));
-    }
-
-    /// Ends it if another file failed.
-    pub(super) fn check(&self) -> Result<(), Failure> {
-        match self.run.stop.load(Ordering::Relaxed) {
-            true => Err(Failure::Other("another file failed".to_owned())),
-            false => Ok(()),
-        }
     }
 }
 

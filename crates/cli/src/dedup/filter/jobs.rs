@@ -5,8 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use simkeep_archive::ZstdWindow;
 use simkeep_archive::escape::whole;
+use simkeep_archive::raw::Corpus;
 
+use super::walk::Read;
 use crate::exit::Failure;
 
 /// Files of a corpus, and the folder that they go to.
@@ -98,6 +101,18 @@ impl Job {
     pub(super) fn broken(&self, why: &str) -> Failure {
         let at = whole(&self.from.to_string_lossy());
         Failure::Broken(format!("{at}: {}", whole(why)))
+    }
+
+    /// Opens it. `read` counts what is read of it.
+    pub(super) fn open(&self, zstd_window: ZstdWindow, read: &Read<'_>) -> Result<Corpus, Failure> {
+        let corpus = Corpus::open(&self.from, zstd_window, read.counter());
+        corpus.map_err(|why| self.broken(&why))
+    }
+
+    /// It is a Parquet file, which this simkeep cannot read.
+    #[cfg(not(feature = "parquet"))]
+    pub(super) fn no_parquet(&self) -> Failure {
+        self.broken("a Parquet file: build simkeep with `--features parquet` for those")
     }
 
     /// It cannot be written.

@@ -2,39 +2,50 @@
 
 use std::fs::File;
 
+use simkeep_archive::Keys;
 use simkeep_archive::raw::{self, Packing};
 use simkeep_parquet::{Choice, CopyError, Copying, Documents, Mark, Value};
 
 use super::answer::Counts;
 use super::file::Files;
+use super::jobs::Job;
 use crate::exit::Failure;
+
+impl Job {
+    /// Its documents, by what names them and with their texts; of the third column nothing is wanted.
+    pub(super) fn documents(&self, keys: &Keys) -> Result<Documents, Failure> {
+        let (url, text) = (keys.url.as_str(), keys.text.as_str());
+        let documents = Documents::open(self.file()?, [url, text, url]);
+        let documents = documents.map_err(|why| self.broken(&why))?;
+        if !documents.has(0) {
+            let there = documents.names().join(", ");
+            let why = format!("no column {url:?} among those there are: {there}");
+            return Err(self.broken(&why));
+        }
+        Ok(documents)
+    }
+
+    fn file(&self) -> Result<File, Failure> {
+        File::open(&self.from).map_err(|e| self.broken(&e.to_string()))
+    }
+}
 
 impl Files<'_> {
     /// Row by row.
     pub(super) fn rows(&self) -> Result<Counts, Failure> {
-        let open = || File::open(&self.job.from).map_err(|e| self.job.broken(&e.to_string()));
-        let keys = &self.run.how.keys;
-        let (url, text) = (keys.url.as_str(), keys.text.as_str());
-        // Of the third one nothing is wanted.
-        let documents = Documents::open(open()?, [url, text, url]);
-        let mut documents = documents.map_err(|why| self.job.broken(&why))?;
-        if !documents.has(0) {
-            let there = documents.names().join(", ");
-            let why = format!("no column {url:?} among those there are: {there}");
-            return Err(self.job.broken(&why));
-        }
+        let mut documents = self.job.documents(&self.run.how.keys)?;
         let failed = |e: CopyError| match e {
             CopyError::Read(why) => self.job.broken(&why),
             CopyError::Write(e) => self.job.cannot_write(&e),
         };
         let mut file = self.begin(Packing::Plain)?;
         let is_marked = self.run.how.is_marked;
-        let mut copying = Copying::begin(open()?, &mut file, is_marked).map_err(failed)?;
+        let mut copying = Copying::begin(self.job.file()?, &mut file, is_marked).map_err(failed)?;
         let (mut counts, mut number) = (Counts::default(), 0);
         while let Some(rows) = copying.rows().map_err(failed)? {
             let (mut kept, mut marks) = (Vec::new(), Vec::new());
             while kept.len() < rows {
-                self.check()?;
+                self.run.walk.check()?;
                 let batch = documents.next().transpose().map_err(|why| self.job.broken(&why))?;
                 let batch =
                     batch.ok_or_else(|| self.job.broken("it has fewer rows than it says"))?;

@@ -1,0 +1,106 @@
+//! Files that several threads go through together.
+
+use std::ops::AddAssign;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::{self, Builder};
+
+use parking_lot::Mutex;
+
+use super::jobs::{Job, Jobs};
+use crate::exit::Failure;
+
+/// Files, and how far threads are with them.
+pub(super) struct Walk<'w> {
+    jobs: &'w Jobs,
+    /// The file that comes next.
+    next: AtomicUsize,
+    /// Whether a file failed.
+    stop: AtomicBool,
+    /// Bytes that were read.
+    done: &'w AtomicU64,
+}
+
+impl<'w> Walk<'w> {
+    pub(super) fn new(jobs: &'w Jobs, done: &'w AtomicU64) -> Walk<'w> {
+        Walk { jobs, next: AtomicUsize::new(0), stop: AtomicBool::new(false), done }
+    }
+
+    /// Does something with all files, on so many threads if they can be had. Returns what was done, or
+    /// the first failure.
+    pub(super) fn all<C: AddAssign + Default + Send>(
+        &self,
+        threads: usize,
+        one: impl Fn(&Job) -> Result<C, Failure> + Sync,
+    ) -> Result<C, Failure> {
+        let ended = Mutex::new(Ok(C::default()));
+        let some = || self.some(&one, &ended);
+        thread::scope(|scope| {
+            for _ in 1..threads.min(self.jobs.len()) {
+                // Without a thread to be had the others do its work.
+                let _ = Builder::new().spawn_scoped(scope, some);
+            }
+            some();
+        });
+        ended.into_inner()
+    }
+
+    /// Does file after file, as long as there are some.
+    fn some<C: AddAssign>(
+        &self,
+        one: &impl Fn(&Job) -> Result<C, Failure>,
+        ended: &Mutex<Result<C, Failure>>,
+    ) {
+        while !self.stop.load(Ordering::Relaxed)
+            && let Some(job) = self.jobs.get(self.next.fetch_add(1, Ordering::Relaxed))
+        {
+            let counts = one(job);
+            let mut ended = ended.lock();
+            match (&mut *ended, counts) {
+                (Ok(all), Ok(counts)) => *all += counts,
+                (ended @ Ok(_), Err(failure)) => *ended = Err(failure),
+                (Err(_), _) => {}
+            }
+            // Under the lock: those that end for it come after it.
+            self.stop.store(ended.is_err(), Ordering::Relaxed);
+        }
+    }
+
+    /// Ends what is done with a file if another one failed.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        match self.stop.load(Ordering::Relaxed) {
+            true => Err(Failure::Other("another file failed".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// A file of which nothing was read yet.
+    pub(super) fn begin(&self) -> Read<'w> {
+        Read { all: self.done, own: Arc::default(), seen: 0 }
+    }
+}
+
+/// The bytes of a file that were read, as all can see them.
+pub(super) struct Read<'w> {
+    all: &'w AtomicU64,
+    own: Arc<AtomicU64>,
+    seen: u64,
+}
+
+impl Read<'_> {
+    /// What the reader counts them by.
+    pub(super) fn counter(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.own)
+    }
+
+    /// Has others see how far it is by now.
+    pub(super) fn tell(&mut self) {
+        self.tell_of(self.own.load(Ordering::Relaxed));
+    }
+
+    /// Has others see that it is so far.
+    pub(super) fn tell_of(&mut self, now: u64) {
+        self.all.fetch_add(now - self.seen, Ordering::Relaxed);
+        self.seen = now;
+    }
+}

@@ -1,0 +1,168 @@
+//! What is dropped where texts decide.
+
+use std::collections::HashMap;
+
+use simkeep::fingerprint::{BitSketch, BitSketcher, Fingerprinter, Recipe};
+
+use super::filtered::words;
+use super::*;
+
+/// A document: its name, and its text.
+type Document = (String, String);
+
+/// Families of texts that have more and less in common, copies, and texts of a few words.
+fn documents() -> Vec<Document> {
+    let mut documents = Vec::new();
+    for family in 0..60 {
+        let first = words(family, 300);
+        for changed in [0, 0, 1, 3, 6, 12, 24, 48, 150] {
+            let mut n = 0;
+            let others = first.split_inclusive(' ').map(|word| {
+                n += 1;
+                if changed > 0 && n % (300 / changed) == 0 {
+                    format!("x{family}-{n} ")
+                } else {
+                    word.to_owned()
+                }
+            });
+            let text = others.collect::<String>();
+            documents.push((format!("doc-{:04}", documents.len()), text));
+        }
+    }
+    documents.push(("few-1".to_owned(), "a few words".to_owned()));
+    documents.push(("few-2".to_owned(), "a few words".to_owned()));
+    documents
+}
+
+/// What each document is dropped for, and how much they have in common: the truth, by a plain loop.
+fn dropped(documents: &[Document], k: u32, share: f64) -> HashMap<String, (String, f64)> {
+    let (mut fingerprinter, mut sketcher) =
+        (Fingerprinter::new(&Recipe::DEFAULT).unwrap(), BitSketcher::new());
+    let mut leaders: Vec<(&str, u64, BitSketch)> = Vec::new();
+    let mut dropped = HashMap::new();
+    for (name, text) in documents {
+        if text.split(' ').count() < 8 {
+            continue;
+        }
+        let own = (fingerprinter.of_text(text).unwrap(), sketcher.of_text(text));
+        let near = leaders.iter().enumerate().filter_map(|(n, (_, fingerprint, sketch))| {
+            let apart = sketch.distance(&own.1);
+            let is_near =
+                (fingerprint ^ own.0).count_ones() <= k && sketch.resemblance(&own.1) >= share;
+            is_near.then_some((apart, n))
+        });
+        match near.min() {
+            Some((apart, n)) => {
+                let common = 1.0 - f64::from(apart) / 256.0;
+                dropped.insert(name.clone(), (leaders[n].0.to_owned(), common));
+            }
+            None => leaders.push((name, own.0, own.1)),
+        }
+    }
+    dropped
+}
+
+/// Writes documents to three files, and loads them.
+fn load(place: &Place, documents: &[Document]) -> Vec<String> {
+    let line = |(id, text): &Document| json!({"id": id, "text": text}).to_string() + "\n";
+    let files: Vec<String> = (0..3)
+        .map(|file| {
+            let lines = documents.iter().skip(file).step_by(3).map(line).collect::<String>();
+            place.write(&format!("corpus/{file}.jsonl"), lines)
+        })
+        .collect();
+    let words: Vec<&str> = files.iter().map(String::as_str).collect();
+    place.done(&[&["load", "--url-key", "id", "--at", "2024-01-01"], &words[..]].concat());
+    files
+}
+
+#[test]
+fn texts_decide_what_is_dropped() {
+    let (place, documents) = (Place::new(), documents());
+    let files = load(&place, &documents);
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for (share, k, to) in [("0.8", None, "a"), ("0.5", Some("20"), "b"), ("1", Some("0"), "c")] {
+        let bits = k.unwrap_or("10");
+        let expected = dropped(&documents, bits.parse().unwrap(), share.parse().unwrap());
+        let k: Vec<&str> = k.into_iter().flat_map(|k| ["-k", k]).collect();
+        let args =
+            ["dedup", "--resemblance", share, "--id-key", "id", "--to", to, "--json", "--filter"];
+        let ran = place.run(&[&args[..], &files, &["--limit", "9999"], &k].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let objects = ran.objects();
+        let plan = objects.iter().filter(|of| of["kept"].is_string()).map(|of| {
+            let of_key = |key: &str| of[key].as_str().unwrap().to_owned();
+            (of_key("url"), (of_key("kept"), of["resemblance"].as_f64().unwrap()))
+        });
+        let plan: HashMap<_, _> = plan.collect();
+        assert!(plan == expected, "{plan:?} and not {expected:?}");
+        assert!(plan.len() > 60, "{}", plan.len());
+        let whole = &objects[0];
+        assert_eq!(whole["resemblance"], share.parse::<f64>().unwrap());
+        assert_eq!(whole["dropped"], expected.len());
+        // What is written is what is not dropped.
+        let mut kept: Vec<String> = (0..3)
+            .flat_map(|file| {
+                let written = std::fs::read_to_string(place.path(&format!("{to}/{file}.jsonl")));
+                super::objects(&written.unwrap())
+            })
+            .map(|line| line["id"].as_str().unwrap().to_owned())
+            .collect();
+        kept.sort();
+        let all = documents.iter().map(|(name, _)| name.clone());
+        assert_eq!(kept, all.filter(|name| !expected.contains_key(name)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn what_texts_have_in_common_is_listed_beside_the_distance() {
+    let place = Place::new();
+    let first = words(1, 200);
+    let documents = [first.clone(), first.clone() + "and more", words(2, 200)]
+        .map(|text| ("doc".to_owned(), text));
+    let documents: Vec<Document> =
+        (1..).zip(documents).map(|(n, (name, text))| (format!("{name}-{n}"), text)).collect();
+    let files = load(&place, &documents);
+    let args = ["dedup", "--resemblance", "0.8", "--id-key", "id", "--to", "to", "--limit", "5"];
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let shown = place.done(&[&args[..], &["--filter"], &files].concat());
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(
+        lines[0].starts_with("3 pages, within 10 bits and 0.8 alike, first-seen leads: 2 to keep")
+    );
+    let cells: Vec<&str> = lines[1].split_whitespace().collect();
+    assert_eq!(cells[2..], ["near", "2", "doc-2", "doc-1"], "{shown}");
+    assert!((0.9..1.0).contains(&cells[1].parse::<f64>().unwrap()), "{shown}");
+}
+
+#[test]
+fn texts_that_are_not_those_that_were_compared_are_not_dropped_for_what_they_say() {
+    let place = Place::new();
+    let text = words(3, 200);
+    let document = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    load(&place, &[document("a", &text), document("b", &text), document("c", &text)]);
+    // What the corpus has under these names now is another text, or none.
+    let line = |id: &str, text: &str| json!({"id": id, "text": text}).to_string() + "\n";
+    let other = line("a", &text) + &line("b", &words(4, 200)) + "{\"id\":\"c\"}\n";
+    let file = place.write("other.jsonl", other);
+    let args = ["dedup", "--resemblance", "0.5", "--id-key", "id", "--json", "--to", "to"];
+    let ran = place.run(&[&args[..], &["--filter", &file]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(ran.objects()[0]["dropped"], 0);
+    let written = std::fs::read(place.path("to/other.jsonl")).unwrap();
+    assert_eq!(written, std::fs::read(place.path("other.jsonl")).unwrap());
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    let place = Place::new();
+    let file = place.write("x.jsonl", "");
+    for args in [
+        &["--resemblance", "0.8"][..],
+        &["--resemblance", "1.1", "--filter", &file, "--to", "to"],
+        &["--resemblance", "NaN", "--filter", &file, "--to", "to"],
+        &["--resemblance", "0.8", "--any-text", "--filter", &file, "--to", "to"],
+    ] {
+        assert_eq!(place.run(&[&["dedup"], args].concat()).code, 2, "{args:?}");
+    }
+}
