@@ -70,8 +70,12 @@ pub struct ClusteredPage {
     pub url: Arc<str>,
     /// Its fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
+    /// The class that it is of now, whichever time the cluster is of; `None` of a page that has none.
+    pub class: Option<u32>,
     /// The page that leads its cluster, which may be itself.
     pub leader: Arc<str>,
+    /// The class that the leader is of now.
+    pub leader_class: Option<u32>,
     /// In how many bits the two differ.
     pub distance: u32,
     /// How much the texts of the two have in common, by their [sketches](BitSketch::resemblance); `None`
@@ -187,9 +191,9 @@ impl Clusters {
                     row.widest = row.widest.max(distance);
                 }
                 row => {
-                    let Member { leader, page, place, fingerprint, .. } = member;
-                    let new =
-                        Row { order: 0, leader, pages: 1, widest: 0, page, place, fingerprint };
+                    let Member { leader, page, place, fingerprint, class, .. } = member;
+                    let (order, pages, widest) = (0, 1, 0);
+                    let new = Row { order, leader, pages, widest, page, place, fingerprint, class };
                     row.replace(new).map_or(Ok(()), &mut done)?;
                 }
             }
@@ -437,7 +441,7 @@ impl ClusteredPages<'_> {
                 other.insert(Leader { number: of.leader, url: of_leader, digest: None })
             }
         };
-        let fingerprint = member.fingerprint;
+        let Member { fingerprint, class, .. } = *member;
         let distance = (fingerprint ^ of.fingerprint).count_ones();
         let by = match (member.follows, distance) {
             (false, _) => None,
@@ -448,10 +452,18 @@ impl ClusteredPages<'_> {
             }
             (true, _) => Some(OriginalBy::Near),
         };
-        let (leader, pages) = (Arc::clone(&leader.url), of.pages.into());
         let is_compared = self.clusters.by_text && member.follows;
-        let resemblance = is_compared.then(|| BitSketch::resemblance_at(member.apart.into()));
-        Ok(ClusteredPage { url, fingerprint, leader, distance, resemblance, pages, by })
+        Ok(ClusteredPage {
+            url,
+            fingerprint,
+            class,
+            leader: Arc::clone(&leader.url),
+            leader_class: of.class,
+            distance,
+            resemblance: is_compared.then(|| BitSketch::resemblance_at(member.apart.into())),
+            pages: of.pages.into(),
+            by,
+        })
     }
 }
 

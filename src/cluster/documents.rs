@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::fingerprint::BitSketch;
 use crate::progress::{Progress, Stage};
 use crate::sort::{Sorted, Workspace};
-use crate::store::{Snapshot, Taking};
+use crate::store::{Snapshot, Taken, Taking};
 
 /// All pages in the order of their ranks, those of `compared` with their sketches.
 pub(super) fn documents(
@@ -32,8 +32,8 @@ pub(super) fn documents(
     let (mut unread, mut documents) = (work.sorter(4), work.sorter(8));
     each_page(snapshot, taking, progress, |page, taken| {
         let (rank, place) = (asked.rank(taken), taken.standing.to_bits());
-        let fingerprint = taken.fingerprint;
-        let document = Document { rank, page, place, fingerprint, sketch: None };
+        let Taken { fingerprint, class, .. } = *taken;
+        let document = Document { rank, page, place, fingerprint, class, sketch: None };
         match compared.number(place) {
             Some(number) => unread.push(Unread { number, document }),
             None => documents.push(document),
@@ -101,8 +101,8 @@ pub(super) fn members(
 }
 
 fn member(leader: u32, document: &Document, (apart, leads): (u16, bool)) -> Member {
-    let Document { page, place, fingerprint, .. } = *document;
-    Member { leader, follows: !leads, apart, page, place, fingerprint }
+    let Document { page, place, fingerprint, class, .. } = *document;
+    Member { leader, follows: !leads, apart, page, place, fingerprint, class }
 }
 
 /// Documents that come next, each with its place in the order of ranks.

@@ -33,7 +33,8 @@ pub(super) fn captures(
     each_page(snapshot, taking, progress, |page, taken| {
         each(page, taken);
         let (rank, place) = (asked.rank(taken), taken.standing.to_bits());
-        sorter.push(Capture { fingerprint: taken.fingerprint, rank, page, place })
+        let Taken { fingerprint, class, .. } = *taken;
+        sorter.push(Capture { fingerprint, rank, page, place, class })
     })?;
     sorter.finish()
 }
@@ -72,7 +73,7 @@ pub(super) fn nodes(
 ) -> Result<(Sorted<Node>, u64, Spooled<Bearer>)> {
     let (mut nodes, mut bearers) = (work.sorter(4), work.spool(4));
     let (mut last, mut count) = (None, 0);
-    while let Some(Capture { fingerprint, rank, page, place }) = captures.next()? {
+    while let Some(Capture { fingerprint, rank, page, place, class }) = captures.next()? {
         if last != Some(fingerprint) {
             last = Some(fingerprint);
             count += 1;
@@ -81,7 +82,7 @@ pub(super) fn nodes(
                 progress.check()?;
             }
         }
-        bearers.push(Bearer { fingerprint, page, place })?;
+        bearers.push(Bearer { fingerprint, page, place, class })?;
     }
     Ok((nodes.finish()?, count, bearers.finish()?))
 }
@@ -131,7 +132,7 @@ pub(super) fn members(
     let mut sorter = work.sorter(2);
     let mut bearers = bearers.read();
     let mut of = None;
-    while let Some(Bearer { fingerprint, page, place }) = bearers.next()? {
+    while let Some(Bearer { fingerprint, page, place, class }) = bearers.next()? {
         if of.is_none_or(|of: Settled| of.fingerprint != fingerprint) {
             of = settled.next()?;
         }
@@ -139,7 +140,7 @@ pub(super) fn members(
         let Settled { leader, apart, page: leads, .. } =
             of.or_bug("each fingerprint is settled once")?;
         let follows = leads != Some(page);
-        sorter.push(Member { leader, follows, apart, page, place, fingerprint })?;
+        sorter.push(Member { leader, follows, apart, page, place, fingerprint, class })?;
     }
     sorter.finish()
 }

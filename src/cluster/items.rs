@@ -14,6 +14,7 @@ pub(super) struct Capture {
     pub(super) page: u32,
     /// Where it stands.
     pub(super) place: u64,
+    pub(super) class: Option<u32>,
 }
 
 /// A page without its rank; in order of fingerprints.
@@ -22,6 +23,7 @@ pub(super) struct Bearer {
     pub(super) fingerprint: u64,
     pub(super) page: u32,
     pub(super) place: u64,
+    pub(super) class: Option<u32>,
 }
 
 /// A fingerprint, in the order of the ranks of the first page that has it.
@@ -55,6 +57,7 @@ pub(super) struct Member {
     pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: u64,
+    pub(super) class: Option<u32>,
 }
 
 /// A cluster; ordered by any three numbers.
@@ -67,6 +70,8 @@ pub(super) struct Row {
     pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: u64,
+    /// That of the leader, as the three before it.
+    pub(super) class: Option<u32>,
 }
 
 /// A page with its cluster, in one of several orders.
@@ -77,7 +82,7 @@ pub(super) struct Listed {
     pub(super) of: Row,
 }
 
-/// A page that does not lead, and the one that leads it, by where they stand.
+/// A page that is dropped, and the one that leads it, by where they stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Follower {
     pub(super) place: u64,
@@ -106,6 +111,7 @@ pub(super) struct Document {
     pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: u64,
+    pub(super) class: Option<u32>,
     pub(super) sketch: Option<BitSketch>,
 }
 
@@ -131,17 +137,17 @@ macro_rules! packed {
     };
 }
 
-packed!(Capture, 44, fingerprint, rank, page, place);
-packed!(Bearer, 20, fingerprint, page, place);
+packed!(Capture, 49, fingerprint, rank, page, place, class);
+packed!(Bearer, 25, fingerprint, page, place, class);
 packed!(Node, 36, rank, page, fingerprint);
 packed!(Settled, 19, fingerprint, leader, apart, page);
-packed!(Member, 27, leader, follows, apart, page, place, fingerprint);
-packed!(Row, 36, order, leader, pages, widest, page, place, fingerprint);
-packed!(Listed, 75, order, member, of);
+packed!(Member, 32, leader, follows, apart, page, place, fingerprint, class);
+packed!(Row, 41, order, leader, pages, widest, page, place, fingerprint, class);
+packed!(Listed, 85, order, member, of);
 packed!(Follower, 16, place, leader);
 packed!(Sketched, 68, number, sketch);
-packed!(Unread, 113, number, document);
-packed!(Document, 109, rank, page, place, fingerprint, sketch);
+packed!(Unread, 118, number, document);
+packed!(Document, 114, rank, page, place, fingerprint, class, sketch);
 
 /// A part of an item, in its own bytes.
 trait Field: Sized {
@@ -217,8 +223,8 @@ impl Field for Option<u32> {
     }
 
     fn take(cursor: &mut Cursor<'_>) -> Option<Option<u32>> {
-        let (is_some, page) = (bool::take(cursor)?, u32::take(cursor)?);
-        Some(is_some.then_some(page))
+        let (is_some, number) = (bool::take(cursor)?, u32::take(cursor)?);
+        Some(is_some.then_some(number))
     }
 }
 

@@ -255,19 +255,21 @@ impl Around<'_> {
         let leads: Arc<str> = Arc::from(url.as_str());
         let mut pages = Vec::new();
         for node in members {
-            for ((_, key, url), _) in self.nodes.get(node).into_iter().flatten() {
+            for ((_, key, url), taken) in self.nodes.get(node).into_iter().flatten() {
                 let distance = (node ^ leader).count_ones();
-                pages.push(((*leads != **url, distance, key, url), *node));
+                pages.push(((*leads != **url, distance, key, url), *node, taken.class));
             }
         }
         pages.sort_unstable();
         let size = pages.len() as u64;
         let pages: Vec<ClusteredPage> = pages
             .into_iter()
-            .map(|((_, distance, _, url), fingerprint)| ClusteredPage {
+            .map(|((_, distance, _, url), fingerprint, class)| ClusteredPage {
                 url: Arc::from(url.as_str()),
                 fingerprint,
+                class,
                 leader: Arc::clone(&leads),
+                leader_class: taken.class,
                 distance,
                 resemblance: None,
                 pages: size,

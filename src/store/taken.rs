@@ -36,6 +36,8 @@ pub(crate) struct Taken {
     /// When it was first seen with its version in force, in milliseconds since 1970.
     pub(crate) since: i64,
     pub(crate) weight: Weight,
+    /// The class that it is of now, whichever of its versions is taken.
+    pub(crate) class: Option<u32>,
     /// Where its newest record stands.
     pub(crate) standing: Standing,
     /// All else of it, if that was asked for.
@@ -125,7 +127,7 @@ impl Taking {
         let Some((content, fingerprint)) = of_epoch.and_then(|c| Some((*c, c.compared()?))) else {
             return Ok(None);
         };
-        Ok(Some(Found { head, content, fingerprint, standing: known.standing }))
+        Ok(Some(Found { head, content, fingerprint, class, standing: known.standing }))
     }
 
     /// The entries that count of a page of which components have these parts.
@@ -149,7 +151,7 @@ impl Taking {
     ) -> Result<Option<Taken>> {
         let entries = || self.entries(&key, parts());
         let Some(found) = self.found(&key, parts(), entries)? else { return Ok(None) };
-        let Found { head, content, fingerprint, standing } = found;
+        let Found { head, content, fingerprint, class, standing } = found;
         let url = url()?;
         let since = since(&head, entries)?;
         let (digest, weight) = (content.digest, head.properties.weight());
@@ -160,7 +162,7 @@ impl Taking {
         } else {
             None
         };
-        Ok(Some(Taken { url, fingerprint, digest, since, weight, standing, page }))
+        Ok(Some(Taken { url, fingerprint, digest, since, weight, class, standing, page }))
     }
 
     /// The head of a page at the time that counts; none if it was not known yet.
@@ -189,6 +191,8 @@ struct Found {
     head: Head,
     content: Content,
     fingerprint: u64,
+    /// The class of now.
+    class: Option<u32>,
     standing: Option<Standing>,
 }
 

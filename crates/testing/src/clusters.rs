@@ -7,7 +7,7 @@ use std::sync::Arc;
 use simkeep::cluster::{ClusteredPage, Rule};
 use simkeep::{Content, Entry, Epoch, Seen, Snapshot, Visit, Weight};
 
-use super::fold::since;
+use super::fold::{class, since};
 use super::pages::Place;
 
 /// A page with a version in force.
@@ -18,6 +18,8 @@ pub struct Known {
     /// When its version in force was first seen.
     pub since: i64,
     pub weight: Weight,
+    /// The class that was given last, before the time that is asked for or after it.
+    pub class: Option<u32>,
 }
 
 /// The pages of a view with what was in force at a time, or is, in an epoch.
@@ -25,13 +27,17 @@ pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<Known> {
     let mut pages: BTreeMap<Arc<str>, Vec<Entry>> = BTreeMap::new();
     for item in view.observations() {
         let (url, entry) = item.unwrap();
-        if at.is_none_or(|at| entry.time() <= at) {
-            pages.entry(url).or_default().push(entry);
-        }
+        pages.entry(url).or_default().push(entry);
     }
-    pages.iter().filter_map(|(url, entries)| known_of(url, entries, epoch)).collect()
+    let known = |(url, entries): (&Arc<str>, &Vec<Entry>)| {
+        let until = entries.iter().filter(|entry| at.is_none_or(|at| entry.time() <= at));
+        let until: Vec<Entry> = until.copied().collect();
+        known_of(url, &until, epoch).map(|known| Known { class: class(entries), ..known })
+    };
+    pages.iter().filter_map(known).collect()
 }
 
+/// What is known of a page with these entries, but for its class.
 fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<Known> {
     let visits: Vec<&Visit> = entries.iter().filter_map(Entry::visit).collect();
     let settled = visits.iter().filter(|visit| visit.seen != Seen::Failed).max()?;
@@ -57,7 +63,7 @@ fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<Known> {
     let since = since(entries, &contents)?;
     let weighed = entries.iter().filter(|entry| entry.weight().is_some());
     let weight = weighed.max().and_then(Entry::weight).unwrap_or_default();
-    Some(Known { url: url.to_owned(), fingerprint, since, weight })
+    Some(Known { url: url.to_owned(), fingerprint, since, weight, class: None })
 }
 
 /// A page in its cluster.
@@ -65,7 +71,9 @@ fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<Known> {
 pub struct Found {
     pub url: String,
     pub fingerprint: u64,
+    pub class: Option<u32>,
     pub leader: String,
+    pub leader_class: Option<u32>,
     pub distance: u32,
     pub pages: u64,
 }
@@ -75,7 +83,9 @@ impl From<&ClusteredPage> for Found {
         Found {
             url: page.url.to_string(),
             fingerprint: page.fingerprint,
+            class: page.class,
             leader: page.leader.to_string(),
+            leader_class: page.leader_class,
             distance: page.distance,
             pages: page.pages,
         }
@@ -134,7 +144,9 @@ impl Clusters {
             found.push(Found {
                 url: page.url.clone(),
                 fingerprint: page.fingerprint,
+                class: page.class,
                 leader: leader.url.clone(),
+                leader_class: leader.class,
                 distance: (leader.fingerprint ^ page.fingerprint).count_ones(),
                 pages: 0,
             });

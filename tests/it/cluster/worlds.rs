@@ -279,6 +279,13 @@ fn clusters_are_those_of_a_plain_loop_however_the_pages_came() {
                 store.give(Observation::weighed(&url, time, weight)).unwrap();
             }
         }
+        for _ in 0..choose(pages) {
+            let (url, time) = (url(choose(pages)), choose(TIMES) as i64);
+            let class = choose(3) as u32;
+            for store in [&first, &second] {
+                store.give(Observation::classed(&url, time, class)).unwrap();
+            }
+        }
         check(&first.snapshot(), &mut choose);
         let (k, rules) = (choose(5) as u32, RULES[choose(RULES.len() as u64) as usize]);
         let asked = asked(k, rules, None);
@@ -328,10 +335,16 @@ fn clusters_of_some_classes_are_those_of_a_store_without_the_other_pages() {
             seen.iter().filter(|seen| classes.have(class(seen.page))).cloned().collect();
         let [one, other] = [SimDisk::new(), SimDisk::new()];
         let all = store(&one, &seen, &mut choose);
-        for (page, time, class) in &given {
-            all.give(Observation::classed(&url(*page), *time, *class)).unwrap();
+        let shown = store(&other, &shown, &mut choose);
+        for (page, time, new) in &given {
+            let url = url(*page);
+            let given = Observation::classed(&url, *time, *new);
+            all.give(given).unwrap();
+            if classes.have(class(*page)) {
+                shown.give(given).unwrap();
+            }
         }
-        let shown = store(&other, &shown, &mut choose).snapshot();
+        let shown = shown.snapshot();
         let (k, rules) = (choose(5) as u32, RULES[choose(RULES.len() as u64) as usize]);
         let at = (choose(2) == 0).then(|| choose(TIMES) as i64);
         let asked = asked(k, rules, at);

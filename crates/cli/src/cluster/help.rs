@@ -44,8 +44,8 @@ Counts instead of lists:
 
 With --json, an object a line. The first has \"pages\", \"fingerprints\", \"k\", \"rule\", \"clusters\",
 \"of_several\" (those of two pages or more) and \"largest\"; then a line for each cluster with \"leader\",
-\"fingerprint\", \"first_seen\", \"size\" and \"widest\", or for each page with \"url\", \"fingerprint\", \"distance\",
-\"leader\" and \"size\". With -o, the lines go to a file that is there when all is done.
+\"fingerprint\", \"first_seen\", \"size\" and \"widest\", or for each page with \"url\", \"fingerprint\", \"class\",
+\"distance\", \"leader\" and \"size\". With -o, the lines go to a file that is there when all is done.
 
 Memory is bounded by --memory; what does not fit goes to scratch files without names, some 150 bytes a
 page, in --scratch or the system's directory for temporary files (TMPDIR).

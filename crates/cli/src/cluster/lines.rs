@@ -59,6 +59,8 @@ pub(crate) struct OfCluster<'a> {
 pub(crate) struct OfPage<'a> {
     url: &'a str,
     fingerprint: Fingerprint,
+    /// The class that it is of now, whichever time the cluster is of; null if it has none.
+    class: Option<u32>,
     /// In how many bits it differs from its leader.
     distance: u32,
     /// The page that leads its cluster, or itself.
@@ -118,6 +120,7 @@ impl<'a> From<&'a ClusteredPage> for OfPage<'a> {
         OfPage {
             url: &of.url,
             fingerprint: Fingerprint(of.fingerprint),
+            class: of.class,
             distance: of.distance,
             leader: &of.leader,
             size: of.pages,

@@ -66,6 +66,30 @@ fn clusters_are_listed_by_size_with_their_pages_and_by_page() {
 }
 
 #[test]
+fn the_class_of_each_page_of_a_cluster_is_told() {
+    let place = store();
+    let given = r#"{"url": "https://example.com/a", "t": "2024-03-01", "class": 0}
+{"url": "https://example.com/x", "t": "2024-03-01", "class": 4294967295}
+"#;
+    place.ingest(given);
+    // It is the one of now, whichever time the clusters are of.
+    for at in [&[][..], &["--at", "2024-02-15"]] {
+        let of = |list: &str| -> Vec<(String, Value)> {
+            let objects = place.run(&[&["cluster", "--json", list], at].concat()).objects();
+            let told = |page: &Value| (last(&page["url"]).to_owned(), page["class"].clone());
+            objects[1..].iter().map(told).filter(|(_, class)| !class.is_null()).collect()
+        };
+        let [a, x] = [("a".to_owned(), json!(0)), ("x".to_owned(), json!(u32::MAX))];
+        assert_eq!(of("--members"), [a.clone(), x.clone()]);
+        assert_eq!(of("--by-page"), [a, x]);
+    }
+    let one = &place.run(&["cluster", "https://example.com/c", "--json"]).objects()[0];
+    let classes: Vec<&Value> =
+        one["members"].as_array().unwrap().iter().map(|page| &page["class"]).collect();
+    assert_eq!(classes, [&json!(0), &Value::Null, &Value::Null]);
+}
+
+#[test]
 fn lines_go_to_a_file_that_is_there_when_it_is_whole() {
     let place = store();
     let printed = place.done(&["cluster", "--by-page", "--json"]);
