@@ -193,7 +193,7 @@ impl Candidates {
 fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     let work = &clusters.work;
     let (mut alone, mut new) = (Column::new(work, work.part(8)), Vec::new());
-    clusters.each_member(|of, _, member| {
+    clusters.each(|member, of, _| {
         if of.pages == 1 {
             new.push(member.fingerprint);
             if new.len() == TOGETHER {
@@ -205,7 +205,7 @@ fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     alone.append(new)?;
     let touched = touched(clusters, &alone, progress)?;
     let (mut sorter, mut number) = (work.sorter(4), 0);
-    clusters.each_member(|of, _, member| {
+    clusters.each(|member, of, _| {
         let is_one = of.pages > 1 || touched.has(number)?;
         number += u32::from(of.pages == 1);
         if is_one { sorter.push(member.place) } else { Ok(()) }
@@ -231,7 +231,7 @@ fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Res
     let joining = Joining { k: clusters.k(), work, alone, bits: &bits };
     let together = work.part(8) / size_of::<u64>();
     let mut others = Vec::new();
-    clusters.each_member(|of, _, member| {
+    clusters.each(|member, of, _| {
         progress.pass(1);
         if of.pages > 1 {
             others.push(member.fingerprint);

@@ -304,11 +304,12 @@ impl Clusters {
     ) -> Result<ClusteredPages<'_>> {
         let sort = || {
             let mut sorter = self.work.sorter(2);
-            self.each_member(|of, place, member| {
+            self.each(|member, of, place| {
                 if u64::from(of.pages) < pages_min {
                     return Ok(());
                 }
-                sorter.push(Listed { order: order(&member, of, place), member, of: *of })
+                let order = order(member, of, place);
+                sorter.push(Listed { order, member: *member, of: *of })
             })?;
             sorter.finish()
         };
@@ -316,16 +317,16 @@ impl Clusters {
         Ok(ClusteredPages { clusters: self, listed, leader: None })
     }
 
-    /// Goes through all members of all clusters, each with its place in its cluster.
-    pub(super) fn each_member(
+    /// Goes through all pages, cluster by cluster: each with its cluster, and its place there.
+    pub(super) fn each(
         &self,
-        mut each: impl FnMut(&Row, u32, Member) -> Result<()>,
+        mut each: impl FnMut(&Member, &Row, u32) -> Result<()>,
     ) -> Result<()> {
         let (mut members, mut rows) = (self.members.read(), self.rows.read());
         while let Some(of) = rows.next()? {
             for place in 0..of.pages {
-                let member = members.next()?;
-                each(&of, place, member.or_bug("a cluster has as many as were counted")?)?;
+                let member = members.next()?.or_bug("a cluster has as many as were counted")?;
+                each(&member, &of, place)?;
             }
         }
         Ok(())

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::clusters::Clusters;
+use super::clusters::{ClusteredPage, Clusters};
 use super::column::Column;
-use super::items::{Follower, Member};
+use super::items::{Follower, Member, Row};
 use super::places::Places;
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
-use crate::page::Digest;
+use crate::page::{Classes, Digest};
 use crate::store::Taken;
 
 /// The pages that are dropped in favour of those that lead their clusters, from [`Clusters::dropped`].
@@ -28,7 +28,8 @@ pub struct Dropped<'c> {
 pub enum Fate {
     /// The store does not know it.
     Unknown,
-    /// It leads its cluster, or is in none.
+    /// It leads its cluster, is in none, or is of another class than the page that leads it, which is not
+    /// open to all.
     Kept,
     /// It is dropped.
     Dropped {
@@ -48,30 +49,60 @@ pub struct KeptFor {
     pub distance: u32,
 }
 
+/// Whether a page of one class may be dropped in favour of one of another: if all who may see it may see
+/// that one, too.
+fn may_yield(class: Option<u32>, to: Option<u32>, open: &Classes) -> bool {
+    class == to || open.have(to)
+}
+
+impl ClusteredPage {
+    /// Whether it may be dropped in favour of the page that leads its cluster: that is another one, of
+    /// the same class or of one of the classes in `open`, which all may see. Pages that have no class are
+    /// of one class with each other.
+    ///
+    /// Clusters are made without regard to classes, so two pages that stay for their classes may be near
+    /// each other. [`Clustering::classes`](super::Clustering::classes) clusters those of a class alone.
+    pub fn yields(&self, open: &Classes) -> bool {
+        !self.leads() && may_yield(self.class, self.leader_class, open)
+    }
+}
+
+impl Member {
+    /// Whether it may be dropped in favour of the page that leads its cluster.
+    fn yields(&self, of: &Row, open: &Classes) -> bool {
+        self.follows && may_yield(self.class, of.class, open)
+    }
+}
+
 impl Clusters {
-    /// The pages that are dropped if only leaders are kept, to look up by URL.
+    /// The pages that [yield](ClusteredPage::yields) to those that lead them, to look up by URL. All
+    /// others are kept. `open` has the classes of pages that all may see; `Classes::default()` is none,
+    /// so that pages yield only to those of their own class.
     ///
     /// Costs a sort of 16 bytes for each of them, in the memory that the
     /// [`Clustering`](super::Clustering) allows.
     ///
     /// ```
     /// use simkeep::cluster::{Clustering, Fate};
-    /// use simkeep::{Observation, Options, Progress, Store};
+    /// use simkeep::{Classes, Observation, Options, Progress, Store};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
-    /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111)] {
-    ///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+    /// for (time, url, fingerprint, class) in [(1, "a", 0b0000, 7), (2, "b", 0b0111, 7), (3, "c", 0, 0)] {
+    ///     store.observe(Observation::content(url, time, fingerprint, epoch).class(class))?;
     /// }
     /// let clusters = store.snapshot().clusters(&Clustering::within(3), &Progress::default())?;
-    /// let dropped = clusters.dropped()?;
+    /// let dropped = clusters.dropped(&Classes::default())?;
     /// assert_eq!(dropped.fate("a")?, Fate::Kept);
     /// assert_eq!(dropped.fate("b")?, Fate::Dropped { digest: None });
-    /// assert_eq!(dropped.fate("c")?, Fate::Unknown);
+    /// assert_eq!(dropped.fate("d")?, Fate::Unknown);
     /// let kept = dropped.kept_for("b")?.unwrap();
     /// assert_eq!((kept.url.as_str(), kept.distance), ("a", 3));
+    /// // It is led by a page of another class, and goes only if all may see those.
+    /// assert_eq!(dropped.fate("c")?, Fate::Kept);
+    /// assert_eq!(clusters.dropped(&Classes::of([7]))?.fate("c")?, Fate::Dropped { digest: None });
     /// # Ok(())
     /// # }
     /// ```
@@ -79,9 +110,25 @@ impl Clusters {
     /// # Errors
     ///
     /// If a scratch file cannot be written, or is damaged.
-    pub fn dropped(&self) -> Result<Dropped<'_>> {
-        let found = Dropped::of(self).map_err(|e| self.work.named(e));
+    pub fn dropped(&self, open: &Classes) -> Result<Dropped<'_>> {
+        let found = Dropped::of(self, open).map_err(|e| self.work.named(e));
         self.snapshot.heed(|| found)
+    }
+
+    /// How many pages [yield](ClusteredPage::yields) to those that lead them: as many as
+    /// [`dropped`](Clusters::dropped) would have. Costs going through the pages once, without their URLs.
+    ///
+    /// # Errors
+    ///
+    /// If a scratch file is damaged.
+    pub fn count_dropped(&self, open: &Classes) -> Result<u64> {
+        let mut count = 0;
+        let counted = self.each(|member, of, _| {
+            count += u64::from(member.yields(of, open));
+            Ok(())
+        });
+        let counted = counted.map(|()| count).map_err(|e| self.work.named(e));
+        self.snapshot.heed(|| counted)
     }
 }
 
@@ -89,11 +136,11 @@ impl<'c> Dropped<'c> {
     /// Leaders that are added together.
     const TOGETHER: usize = 1 << 16;
 
-    fn of(clusters: &'c Clusters) -> Result<Dropped<'c>> {
+    fn of(clusters: &'c Clusters, open: &Classes) -> Result<Dropped<'c>> {
         let work = &clusters.work;
         let mut sorter = work.sorter(2);
-        clusters.each_member(|of, _, Member { place, follows, .. }| match follows {
-            true => sorter.push(Follower { place, leader: of.place }),
+        clusters.each(|member, of, _| match member.yields(of, open) {
+            true => sorter.push(Follower { place: member.place, leader: of.place }),
             false => Ok(()),
         })?;
         let mut followers = sorter.finish()?;

@@ -1,25 +1,39 @@
 //! What becomes of a page, by its URL, is what the list of all pages says.
 
-use simkeep::Snapshot;
-use simkeep::cluster::{Clusters, Fate};
+use simkeep::cluster::{ClusteredPage, Clusters, Fate};
+use simkeep::{Classes, Snapshot};
 use simkeep_testing::clusters::Found;
 
-/// Holds what is said of each page against the list of all that are clustered.
+/// Classes that are open to all, one set after another: of those that tests give, and of pages with none.
+const OPEN: [&[Option<u32>]; 5] =
+    [&[], &[None], &[Some(0)], &[Some(2), Some(1), None], &[Some(0), Some(1), Some(2), None]];
+
+/// Holds what is said of each page against the list of all that are clustered, with one of these sets.
 pub(super) fn check(view: &Snapshot, clusters: &Clusters, found: &[Found]) {
-    let dropped = clusters.dropped().unwrap();
-    let follow = found.iter().filter(|page| page.url != page.leader).count();
+    let open = OPEN[found.len() % OPEN.len()];
+    let set = Classes::of(open.iter().copied().flatten());
+    let set = if open.contains(&None) { set.and_unclassed() } else { set };
+    let yields = |page: &Found| {
+        let is_alike = page.class == page.leader_class || open.contains(&page.leader_class);
+        page.url != page.leader && is_alike
+    };
+    let dropped = clusters.dropped(&set).unwrap();
+    let follow = found.iter().filter(|page| yields(page)).count();
     assert_eq!((dropped.len(), dropped.is_empty()), (follow as u64, follow == 0));
+    assert_eq!(clusters.count_dropped(&set).unwrap(), follow as u64);
+    let pages: Vec<ClusteredPage> = clusters.by_page(1).unwrap().map(Result::unwrap).collect();
+    assert!(pages.iter().map(|page| page.yields(&set)).eq(found.iter().map(yields)));
     for page in found {
         let kept_for = dropped.kept_for(&page.url).unwrap();
         match dropped.fate(&page.url).unwrap() {
             Fate::Dropped { .. } => {
                 let kept = kept_for.unwrap();
                 assert_eq!((&kept.url, kept.distance), (&page.leader, page.distance));
-                assert_ne!(page.url, page.leader);
+                assert!(yields(page), "{page:?}, {set}");
             }
             fate => {
                 assert_eq!((fate, kept_for), (Fate::Kept, None), "{page:?}");
-                assert_eq!(page.url, page.leader);
+                assert!(!yields(page), "{page:?}, {set}");
             }
         }
     }

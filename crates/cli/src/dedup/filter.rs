@@ -11,6 +11,7 @@ mod walk;
 use std::path::Path;
 
 use parking_lot::Mutex;
+use simkeep::Classes;
 use simkeep::cluster::{Candidates, Clusters, Dropped};
 use simkeep_archive::{Keys, ZstdWindow};
 
@@ -68,10 +69,10 @@ impl Filter {
         })
     }
 
-    /// Writes all files.
-    pub(super) fn run(self, clusters: &Clusters) -> Result<Counts, Failure> {
+    /// Writes all files, where all may see pages of the classes in `open`.
+    pub(super) fn run(self, clusters: &Clusters, open: &Classes) -> Result<Counts, Failure> {
         let Filter { jobs, how, threads } = self;
-        let dropped = clusters.dropped()?;
+        let dropped = clusters.dropped(open)?;
         jobs.make_folder()?;
         let broken = Mutex::new(Named::kept());
         let counts = counted("bytes", jobs.bytes(), |done| {

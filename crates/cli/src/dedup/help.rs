@@ -5,7 +5,8 @@ pub(super) const HELP: &str = "Examples:
   simkeep dedup
   simkeep dedup -k 8 --sample 5
   simkeep dedup --rule https,shortest-url -o plan.jsonl.zst --drop-list drop.txt
-  simkeep dedup --under example.com --json | jq -r .url
+  simkeep dedup --under example.com --json | jq -r 'select(.kept).url'
+  simkeep dedup --open 0,none --drop-list drop.txt
   simkeep load corpus.jsonl --url-key id --time-key metadata.date -s c.simkeep
   simkeep dedup --filter corpus.jsonl --to clean --id-key id -s c.simkeep
   simkeep dedup --filter pages-*.jsonl.zst --to marked --mark
@@ -13,14 +14,20 @@ pub(super) const HELP: &str = "Examples:
 
 Of each cluster (see `simkeep cluster`) the page that leads it is kept, and all others are dropped in its
 favour: so nothing is dropped that is farther than k bits from what is kept for it, and no two pages that
-are kept are within k of each other. What is dropped depends on what is in force, on the rule and on k
-alone. The store stays as it is. Who may see a page is not looked at: clean each class by itself, with
---classes.
+are kept are within k of each other. What is dropped depends on what is in force, on the rule, on k and on
+classes alone. The store stays as it is.
+
+Where pages have classes, such as those that only some may see, a page is dropped only in favour of one of
+its own class, or of a class that --open names, which all may see. Else both stay. Pages that have no class
+are of one class with each other. The class of now counts, also --at another time. Who leads is decided
+among all pages, so two that stay for their class may be near each other: --classes cleans the pages of a
+class by themselves.
 
 Reasons:
   same-digest       the content is the same, byte by byte
   same-fingerprint  the fingerprint is the same
   near              the fingerprints are within k bits
+  other-class       not dropped: the page that leads is of another class
 
 --sample lists pairs of each distance instead, to be looked at before anything goes: always the same, and
 others with another --seed.
@@ -43,10 +50,11 @@ packed parts are damaged ends all. Memory takes a bit for each page, and 256 KiB
 written: as many at once as there are --threads.
 
 With --json, an object a line. The first has \"pages\", \"fingerprints\", \"k\", \"rule\", \"clusters\" (of each one
-page is kept) and \"dropped\"; then a line for each page that is dropped with \"url\", \"kept\", \"distance\",
-\"reason\", \"size\" (pages of the cluster) and \"fingerprint\"; then the sums: \"by_reason\", \"by_distance\" and
-\"hosts\"; then, with --filter, \"files\", \"documents\", \"left_out\", \"marked\", \"unknown\", \"other_text\",
-\"broken\" and \"file_bytes\". A file of -o has the lines of the pages alone, or as Parquet a row for each, with
-columns of these names.
+page is kept at least) and \"dropped\"; then a line for each page that is dropped with \"url\", \"kept\",
+\"distance\", \"reason\", \"size\" (pages of the cluster) and \"fingerprint\", or for one that stays for its class
+with \"leader\" instead of \"kept\", and with \"class\" and \"leader_class\"; then the sums: \"by_reason\",
+\"by_distance\", \"hosts\" and \"other_class\"; then, with --filter, \"files\", \"documents\", \"left_out\",
+\"marked\", \"unknown\", \"other_text\", \"broken\" and \"file_bytes\". A file of -o has the lines of the pages that
+are dropped alone, or as Parquet a row for each, with columns of these names.
 
 Exits with 1 if nothing is to be dropped; with --filter with 0, for then the corpus is there.";

@@ -2,18 +2,20 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::OriginalBy;
 use simkeep::cluster::{ClusteredPage, Clusters};
+use simkeep::{Classes, OriginalBy};
+use simkeep_archive::escape;
 
 use super::{filter, summary};
 use crate::json::{Fingerprint, Saw};
+use crate::words::count;
 
-/// The whole; a page that is dropped; their sums; or what became of a corpus.
+/// The whole; a page that is dropped, or stays only for its class; their sums; or what became of a corpus.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
     Whole(Whole),
-    Dropped(OfDropped<'a>),
+    Page(Listed<'a>),
     Summary(summary::Answer),
     Filtered(filter::Answer),
 }
@@ -32,11 +34,19 @@ pub(crate) struct Whole {
     resemblance: Option<f64>,
     /// Which of several pages is kept: rules one after another.
     rule: String,
-    /// Of each one page is kept.
+    /// Of each one page is kept at least.
     clusters: u64,
     /// Pages to be dropped.
     dropped: u64,
     saw: Saw,
+}
+
+/// A page that is listed.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Listed<'a> {
+    Dropped(OfDropped<'a>),
+    Kept(OfKept<'a>),
 }
 
 /// A page that is dropped.
@@ -55,6 +65,36 @@ pub(crate) struct OfDropped<'a> {
     pub(super) size: u64,
     /// That of the page that is dropped.
     pub(super) fingerprint: Fingerprint,
+}
+
+/// A page that stays, though it is in a cluster that another one leads.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+pub(crate) struct OfKept<'a> {
+    pub(super) url: &'a str,
+    /// The page that leads its cluster, and stays as well.
+    pub(super) leader: &'a str,
+    /// In how many bits the two differ.
+    pub(super) distance: u32,
+    /// How much their texts have in common, where texts decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) resemblance: Option<f64>,
+    pub(super) reason: WhyKept,
+    /// How many pages the cluster has.
+    pub(super) size: u64,
+    /// That of the page, not of its leader.
+    pub(super) fingerprint: Fingerprint,
+    /// The class of the page; null if it has none.
+    pub(super) class: Option<u32>,
+    /// The class of the leader; null if it has none.
+    pub(super) leader_class: Option<u32>,
+}
+
+/// Why a page stays.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum WhyKept {
+    /// Its leader is of another class, which is not open to all.
+    OtherClass,
 }
 
 /// How two pages are known to be alike.
@@ -81,9 +121,19 @@ impl Reason {
     }
 }
 
+impl WhyKept {
+    /// As programs read it.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            WhyKept::OtherClass => "other-class",
+        }
+    }
+}
+
 impl Whole {
     pub(super) fn of(
         clusters: &Clusters,
+        dropped: u64,
         resemblance: Option<f64>,
         rule: String,
         saw: Saw,
@@ -95,28 +145,62 @@ impl Whole {
             resemblance,
             rule,
             clusters: clusters.len(),
-            dropped: super::dropped(clusters),
+            dropped,
             saw,
         }
     }
 }
 
-impl<'a> OfDropped<'a> {
-    /// A page, if it is dropped.
-    pub(super) fn of(page: &'a ClusteredPage) -> Option<OfDropped<'a>> {
+impl<'a> Listed<'a> {
+    /// A page that is led by another one, where all may see pages of the classes in `open`.
+    pub(super) fn of(page: &'a ClusteredPage, open: &Classes) -> Option<Listed<'a>> {
         let reason = match page.by? {
             OriginalBy::Digest => Reason::SameDigest,
             OriginalBy::Fingerprint => Reason::SameFingerprint,
             _ => Reason::Near,
         };
-        Some(OfDropped {
-            url: &page.url,
-            kept: &page.leader,
-            distance: page.distance,
-            resemblance: page.resemblance,
-            reason,
-            size: page.pages,
-            fingerprint: Fingerprint(page.fingerprint),
+        let (url, leader, distance, size) = (&*page.url, &*page.leader, page.distance, page.pages);
+        let (resemblance, fingerprint) = (page.resemblance, Fingerprint(page.fingerprint));
+        Some(if page.yields(open) {
+            let kept = leader;
+            Listed::Dropped(OfDropped {
+                url,
+                kept,
+                distance,
+                resemblance,
+                reason,
+                size,
+                fingerprint,
+            })
+        } else {
+            Listed::Kept(OfKept {
+                url,
+                leader,
+                distance,
+                resemblance,
+                reason: WhyKept::OtherClass,
+                size,
+                fingerprint,
+                class: page.class,
+                leader_class: page.leader_class,
+            })
         })
+    }
+
+    /// A row of a table: bits, how much texts have in common if they decide, reason, pages, URL, and that
+    /// of the leader.
+    pub(super) fn cells(&self) -> Vec<String> {
+        let (distance, resemblance, reason, size, url, leader) = match *self {
+            Listed::Dropped(OfDropped {
+                url, kept, distance, resemblance, reason, size, ..
+            }) => (distance, resemblance, reason.key(), size, url, kept),
+            Listed::Kept(OfKept { url, leader, distance, resemblance, reason, size, .. }) => {
+                (distance, resemblance, reason.key(), size, url, leader)
+            }
+        };
+        let alike = resemblance.map(|share| format!("{share:.2}"));
+        let [url, leader] = [url, leader].map(escape::whole);
+        let rest = [reason.to_owned(), count(size), url, leader];
+        [distance.to_string()].into_iter().chain(alike).chain(rest).collect()
     }
 }

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Args;
-use simkeep::Reader;
 use simkeep::cluster::Clusters;
+use simkeep::{Classes, Reader};
 use simkeep_archive::Key;
 
 use super::Common;
@@ -28,21 +28,25 @@ use super::words::{count, many};
 use filter::Filter;
 use help::HELP;
 pub(super) use lines::Line;
-use lines::{OfDropped, Whole};
+use lines::{Listed, Whole};
 use lot::Lots;
-use simkeep_archive::escape;
 use summary::Summary;
 
 /// Say which pages to drop in favour of others, or write a corpus without them
 ///
 /// A line for each page to be dropped: in how many bits it differs from the page that is kept for it,
 /// why, how many pages the cluster has, its URL, and that of the page that is kept. Then how many there
-/// are by reason, by distance and by host. Nothing is dropped from the store.
+/// are by reason, by distance and by host. A page that is led by one of another class stays, unless that
+/// is --open. Nothing is dropped from the store.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub(super) struct Dedup {
     #[command(flatten)]
     asked: Asked,
+    /// Drop pages also in favour of those of these classes, which all may see, and not of their own class
+    /// alone: numbers and "none", with commas between them
+    #[arg(long, value_name = "CLASSES")]
+    open: Option<Classes>,
     /// How many pages to list at most [default: 100; with --json all, with --filter none]
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
@@ -117,17 +121,19 @@ impl Dedup {
             }
             _ => watched(|progress| snapshot.clusters(&asked, progress))?,
         };
+        let open = self.open.clone().unwrap_or_default();
+        let dropped = clusters.count_dropped(&open)?;
         if common.json {
-            output.object(&Line::Whole(self.whole(&clusters, &reader)))?;
+            output.object(&Line::Whole(self.whole(&clusters, dropped, &reader)))?;
         } else {
-            output.line(&self.said(&clusters))?;
+            output.line(&self.said(&clusters, dropped))?;
         }
         if self.is_plan_wanted() {
-            self.plan(&clusters, common, output)?;
+            self.plan(&clusters, &open, common, output)?;
         }
         if let Some(filter) = filter {
             let started = Instant::now();
-            let filtered = filter.run(&clusters)?.answer(started.elapsed());
+            let filtered = filter.run(&clusters, &open)?.answer(started.elapsed());
             if common.json {
                 output.object(&Line::Filtered(filtered))?;
             } else {
@@ -135,7 +141,7 @@ impl Dedup {
             }
             return Ok(Exit::Done);
         }
-        Ok(if dropped(&clusters) == 0 { Exit::Nothing } else { Exit::Done })
+        Ok(if dropped == 0 { Exit::Nothing } else { Exit::Done })
     }
 
     /// Whether all pages that are dropped are gone through; a filter can do without.
@@ -148,22 +154,22 @@ impl Dedup {
     }
 
     /// The whole, in words.
-    fn said(&self, clusters: &Clusters) -> String {
+    fn said(&self, clusters: &Clusters, dropped: u64) -> String {
         format!(
             "{}, within {}{}, {} leads: {} to keep, {} to drop",
             many(clusters.pages(), "page", "pages"),
             many(clusters.k().into(), "bit", "bits"),
             self.resemblance.map_or(String::new(), |share| format!(" and {share} alike")),
             self.asked.rule,
-            count(clusters.len()),
-            count(dropped(clusters)),
+            count(clusters.pages() - dropped),
+            count(dropped),
         )
     }
 
     /// The whole, for programs.
-    fn whole(&self, clusters: &Clusters, reader: &Reader) -> Whole {
+    fn whole(&self, clusters: &Clusters, dropped: u64, reader: &Reader) -> Whole {
         let rule = self.asked.rule.to_string();
-        Whole::of(clusters, self.resemblance, rule, Saw::of(reader))
+        Whole::of(clusters, dropped, self.resemblance, rule, Saw::of(reader))
     }
 
     /// How many pages are listed.
@@ -177,7 +183,13 @@ impl Dedup {
     }
 
     /// Goes through the pages: lists them, writes them, and sums them up.
-    fn plan(&self, clusters: &Clusters, common: &Common, out: &mut Output) -> Result<(), Failure> {
+    fn plan(
+        &self,
+        clusters: &Clusters,
+        open: &Classes,
+        common: &Common,
+        out: &mut Output,
+    ) -> Result<(), Failure> {
         let mut files = lists::Files::create(self)?;
         let mut lists = files.begin()?;
         let mut lots = self.sample.map(|size| Lots::new(size, self.seed));
@@ -186,24 +198,32 @@ impl Dedup {
         // Without a list of what is kept, clusters of one page say nothing.
         let (pages_min, pages) = match self.keep_list {
             Some(_) => (1, clusters.pages()),
-            None => (2, clusters.several() + dropped(clusters)),
+            // Those that lead several pages, and all that are led.
+            None => (2, clusters.several() + clusters.pages() - clusters.len()),
         };
         let shown = out.is_terminal() && listed > 0;
         let mut pass = |done: &AtomicU64| -> Result<(), Failure> {
             for page in clusters.by_page(pages_min)? {
                 let page = page?;
                 done.fetch_add(1, Ordering::Relaxed);
-                let Some(of) = OfDropped::of(&page) else {
+                let Some(of) = Listed::of(&page, open) else {
                     lists.keep(&page.url)?;
                     continue;
                 };
-                lists.drop(&of)?;
-                summary.add(&of);
-                if let Some(lots) = &mut lots {
-                    lots.add(&of);
-                } else if listed > 0 {
+                match &of {
+                    Listed::Kept(of) => {
+                        lists.keep(of.url)?;
+                        summary.keep();
+                    }
+                    Listed::Dropped(of) => {
+                        lists.drop(of)?;
+                        summary.add(of);
+                        lots.iter_mut().for_each(|lots| lots.add(of));
+                    }
+                }
+                if listed > 0 {
                     listed -= 1;
-                    Dedup::list(&of, &mut table, common, out)?;
+                    Dedup::list(of, &mut table, common, out)?;
                 }
             }
             Ok(())
@@ -214,7 +234,7 @@ impl Dedup {
             false => counted("pages", pages, pass)?,
         }
         for drawn in lots.into_iter().flat_map(Lots::drawn) {
-            Dedup::list(&drawn.of(), &mut table, common, out)?;
+            Dedup::list(Listed::Dropped(drawn.of()), &mut table, common, out)?;
         }
         table.end(out)?;
         lists.end()?;
@@ -234,19 +254,15 @@ impl Dedup {
     }
 
     fn list(
-        of: &OfDropped<'_>,
+        of: Listed<'_>,
         table: &mut Table,
         common: &Common,
         output: &mut Output,
     ) -> Result<(), Failure> {
         if common.json {
-            return Ok(output.object(&Line::Dropped(*of))?);
+            return Ok(output.object(&Line::Page(of))?);
         }
-        let [url, kept] = [of.url, of.kept].map(escape::whole);
-        let rest = [of.reason.key().to_owned(), count(of.size), url, kept];
-        let alike = of.resemblance.map(|share| format!("{share:.2}"));
-        let cells = [of.distance.to_string()].into_iter().chain(alike).chain(rest);
-        Ok(table.cells(cells.collect(), output)?)
+        Ok(table.cells(of.cells(), output)?)
     }
 }
 
@@ -254,9 +270,4 @@ impl Dedup {
 fn share(said: &str) -> Result<f64, String> {
     let share = said.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "it is no number from 0 to 1".to_owned())
-}
-
-/// How many pages are dropped: of each cluster all but its leader.
-fn dropped(clusters: &Clusters) -> u64 {
-    clusters.pages() - clusters.len()
 }

@@ -1,4 +1,4 @@
-//! What is dropped, by reason, by distance and by host.
+//! What is dropped, by reason, by distance and by host; and how much stays only for its class.
 
 use std::cmp::Reverse;
 
@@ -22,6 +22,8 @@ pub(super) struct Summary {
     host: Host,
     /// Of those before it the ones with the most pages, most first.
     hosts: Vec<Host>,
+    /// Pages that stay only for their class.
+    other_class: u64,
 }
 
 #[derive(Clone, Default)]
@@ -38,6 +40,8 @@ pub(crate) struct Answer {
     by_distance: Vec<u64>,
     /// The hosts of which most pages are dropped, most first.
     hosts: Vec<OfHost>,
+    /// Pages that are not dropped, only because the pages that lead them are of other classes.
+    other_class: u64,
 }
 
 /// Pages by the reason for which they are dropped.
@@ -60,10 +64,16 @@ struct OfHost {
 impl Summary {
     pub(super) fn new(k: u32) -> Summary {
         let distances = vec![0; k as usize + 1];
-        Summary { reasons: [0; _], distances, host: Host::default(), hosts: Vec::new() }
+        let (reasons, host, hosts) = ([0; _], Host::default(), Vec::new());
+        Summary { reasons, distances, host, hosts, other_class: 0 }
     }
 
-    /// Adds a page. Pages come in SURT order.
+    /// Counts a page that stays only for its class.
+    pub(super) fn keep(&mut self) {
+        self.other_class += 1;
+    }
+
+    /// Adds a page that is dropped. Pages come in SURT order.
     pub(super) fn add(&mut self, of: &OfDropped<'_>) {
         let [digest, fingerprint, near] = &mut self.reasons;
         *match of.reason {
@@ -106,6 +116,7 @@ impl Summary {
             by_reason: ByReason { same_digest, same_fingerprint, near },
             by_distance: self.distances,
             hosts: self.hosts.into_iter().map(of).collect(),
+            other_class: self.other_class,
         }
     }
 
@@ -124,6 +135,10 @@ impl Summary {
         for Host { name, dropped } in &self.hosts {
             let name = if name.is_empty() { "no host".to_owned() } else { escape::whole(name) };
             lines.push(line(&name, *dropped));
+        }
+        if self.other_class > 0 {
+            let pages = many(self.other_class, "page", "pages");
+            lines.push(format!("{pages} to keep only because the leader is of another class"));
         }
         lines
     }

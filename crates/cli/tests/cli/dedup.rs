@@ -104,6 +104,105 @@ fn plans_and_lists_go_to_files_that_are_there_when_they_are_whole() {
     }
 }
 
+/// Pages of a text: `a` of class 7 leads, `b` is of class 7, too, `c` of class 0, `d` and `e` have none;
+/// and of another: `x` has no class and leads `y`, which has none.
+fn classed() -> Place {
+    let pages = [
+        ("a", 1, 0x0f_u64, Some(7)),
+        ("b", 2, 0x0e, Some(7)),
+        ("c", 3, 0x0f, Some(0)),
+        ("d", 4, 0x1f, None),
+        ("e", 5, 0x0f, None),
+        ("x", 1, 0xffff << 32, None),
+        ("y", 2, 0xffff << 32, None),
+    ];
+    let lines = pages.map(|(page, time, fingerprint, class)| {
+        let mut line = json!({"url": format!("https://example.com/{page}"), "t": time,
+            "fingerprint": format!("{fingerprint:016x}")});
+        if let Some(class) = class {
+            line["class"] = class.into();
+        }
+        format!("{line}\n")
+    });
+    Place::with(&lines.concat())
+}
+
+#[test]
+fn a_page_is_dropped_only_in_favour_of_one_of_its_class_or_of_one_that_is_open() {
+    let place = classed();
+    let of = |open: &[&str]| {
+        let objects = place.run(&[&["dedup", "--json"], open].concat()).objects();
+        let [whole, rows @ .., sums] = &objects[..] else { panic!("{objects:?}") };
+        let pages = |key: &str| -> String {
+            let rows = rows.iter().filter(|row| row.get(key).is_some());
+            rows.map(|row| &row["url"].as_str().unwrap()["https://example.com/".len()..]).collect()
+        };
+        let (dropped, kept) = (pages("kept"), pages("leader"));
+        assert_eq!([&whole["pages"], &whole["clusters"]], [7, 2]);
+        assert_eq!([&whole["dropped"], &sums["other_class"]], [dropped.len(), kept.len()]);
+        let reasons = sums["by_reason"].as_object().unwrap().values();
+        assert_eq!(reasons.map(|of| of.as_u64().unwrap()).sum::<u64>(), dropped.len() as u64);
+        format!("{dropped} {kept}")
+    };
+    assert_eq!(of(&[]), "by cde");
+    assert_eq!(of(&["--open", "0,none"]), "by cde");
+    assert_eq!(of(&["--open", "0,7"]), "bcdey ");
+    // Another leads, and all may see that.
+    assert_eq!(of(&["--rule", "newest"]), "dx abc");
+    assert_eq!(of(&["--rule", "newest", "--open", "none"]), "abcdx ");
+    assert_eq!(of(&["--rule", "newest", "--open", "7"]), "dx abc");
+    let objects = place.run(&["dedup", "--json"]).objects();
+    let c = json!({"url": "https://example.com/c", "leader": "https://example.com/a", "distance": 0,
+        "reason": "other-class", "size": 5, "fingerprint": "000000000000000f", "class": 0,
+        "leader_class": 7});
+    assert_eq!(objects[2], c);
+    assert_eq!([&objects[3]["class"], &objects[3]["leader_class"]], [&Value::Null, &json!(7)]);
+    let shown = place.done(&["dedup"]);
+    let begin = "7 pages, within 3 bits, first-seen leads: 5 to keep, 2 to drop\n";
+    assert!(shown.starts_with(begin), "{shown}");
+    assert!(shown.contains("\n1  other-class       5  https://example.com/d"), "{shown}");
+    assert!(shown.contains("\n2 pages to drop\n"), "{shown}");
+    let end = "\n3 pages to keep only because the leader is of another class\n";
+    assert!(shown.ends_with(end), "{shown}");
+    let shown = place.done(&["dedup", "--open", "7"]);
+    assert!(!shown.contains("other-class") && !shown.contains("another class"), "{shown}");
+    let none = place.run(&["dedup", "--classes", "7,0", "--rule", "newest", "--limit", "9"]);
+    assert_eq!(none.code, 1, "{}", none.out);
+    assert_eq!(place.run(&["dedup", "--open", "all"]).code, 2);
+}
+
+#[test]
+fn a_page_that_stays_for_its_class_is_in_no_file_of_what_is_dropped() {
+    let place = classed();
+    let lists = ["-o", "plan.jsonl", "--drop-list", "drop.txt", "--keep-list", "keep.txt"];
+    place.done(&[&["dedup"], &lists[..]].concat());
+    let read = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
+    let last = |line: &str| line.chars().last().unwrap();
+    assert_eq!(read("drop.txt").lines().map(last).collect::<String>(), "by");
+    assert_eq!(read("keep.txt").lines().map(last).collect::<String>(), "acdex");
+    assert_eq!(read("plan.jsonl").lines().count(), 2);
+    assert!(!read("plan.jsonl").contains("other-class"));
+    // Nor is it drawn to be judged.
+    let drawn = place.run(&["dedup", "--sample", "9", "--json"]).objects();
+    assert_eq!((drawn.len(), &drawn.last().unwrap()["other_class"]), (4, &json!(3)));
+    let corpus: String = "abcdexy"
+        .chars()
+        .map(|page| json!({"url": format!("https://example.com/{page}")}).to_string() + "\n")
+        .collect();
+    place.write("corpus.jsonl", &corpus);
+    let filter = ["dedup", "--filter", "corpus.jsonl", "--any-text", "--to"];
+    place.done(&[&filter[..], &["clean"]].concat());
+    let kept = |line: &&str| !line.contains("/b") && !line.contains("/y");
+    let expected: Vec<&str> = corpus.lines().filter(kept).collect();
+    assert_eq!(read("clean/corpus.jsonl").lines().collect::<Vec<_>>(), expected);
+    place.done(&[&filter[..], &["open", "--open", "7"]].concat());
+    assert_eq!(read("open/corpus.jsonl").lines().count(), 2);
+    place.done(&[&filter[..], &["marked", "--mark"]].concat());
+    let marked = read("marked/corpus.jsonl");
+    let is_marked = |line: &&str| line.contains("duplicate_of");
+    assert_eq!((marked.lines().count(), marked.lines().filter(is_marked).count()), (7, 2));
+}
+
 #[test]
 fn pairs_of_each_distance_are_drawn_by_lot_again_and_again_the_same() {
     let place = Place::new();

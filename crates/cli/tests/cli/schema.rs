@@ -287,6 +287,7 @@ fn what_strangers_wrote_is_as_the_schemas_say() {
             let line = json!({
                 "url": url, "t": t, "fingerprint": format!("{print:016x}"), "epoch": epoch,
                 "digest": format!("{print:032x}"), "weight": 2.5, "modified": t - 1, "status": 200,
+                "class": n % 2,
             });
             lines += &format!("{line}\n");
         }
