@@ -93,25 +93,32 @@ impl<'a> PostingsRef<'a> {
     }
 
     /// The pages that have a fingerprint, in SURT order, from the first with this ordinal or a
-    /// greater one on.
+    /// greater one on; of a list, without the [`copies`](Self::copies) of a digest.
     pub(super) fn from(
         self,
         ordinal: u32,
         first: u32,
+        without: Option<Digest>,
     ) -> Result<impl Iterator<Item = Result<Posting>> + 'a> {
-        let (mut single, mut words) = match self.place(ordinal)? {
-            Place::Single(posting) => (Some(posting).filter(|p| p.page >= first), 0..0),
-            Place::List(words, _) if first == 0 => (None, words),
-            Place::List(words, _) => {
-                let before =
-                    self.search(words.clone(), 1, |word| Posting::parse(word).page < first);
-                (None, before?..words.end)
+        let (mut single, mut words, mut copies) = match self.place(ordinal)? {
+            Place::Single(posting) => (Some(posting).filter(|p| p.page >= first), 0..0, 0..0),
+            Place::List(mut words, tags) => {
+                if first > 0 {
+                    let is_before = |word| Posting::parse(word).page < first;
+                    words.start = self.search(words.clone(), 1, is_before)?;
+                }
+                let copies = without.map_or(Ok(0..0), |digest| self.tagged(tags, digest));
+                (None, words, copies?)
             }
         };
         let mut before: Option<u32> = None;
         Ok(std::iter::from_fn(move || {
             if let Some(single) = single.take() {
                 return Some(Ok(single));
+            }
+            if let Err(e) = self.pass_over(&mut words, &mut copies) {
+                words = 0..0;
+                return Some(Err(e));
             }
             let at = words.next()?;
             let posting = self.lists.u32_at(at).and_then(|word| {
@@ -135,24 +142,56 @@ impl<'a> PostingsRef<'a> {
         ordinal: u32,
         digest: Digest,
     ) -> Result<Option<impl Iterator<Item = Result<u32>> + 'a>> {
-        let Place::List(_, mut words) = self.place(ordinal)? else { return Ok(None) };
+        let Place::List(_, tags) = self.place(ordinal)? else { return Ok(None) };
+        let copies = self.tagged(tags, digest)?.step_by(2);
+        Ok(Some(copies.map(move |at| Ok(self.parse(ordinal, self.lists.u32_at(at)?)?.page))))
+    }
+
+    /// Of the tags of a list, those of a digest: every other word of these is a page.
+    fn tagged(&self, tags: Range<u64>, digest: Digest) -> Result<Range<u64>> {
         let tag = tag_of(&digest);
-        words.start = self.search(words.clone(), 2, |word| word < tag)?;
-        let mut words = words.step_by(2);
-        Ok(Some(std::iter::from_fn(move || {
-            let at = words.next()?;
-            let copy = self.lists.u32_at(at).and_then(|found| {
-                if found != tag {
-                    return Ok(None);
-                }
-                let page = self.lists.u32_at(at + 1)?;
-                self.parse(ordinal, page).map(|posting| Some(posting.page))
-            });
-            if !matches!(copy, Ok(Some(_))) {
-                words = (0..0).step_by(2);
+        let start = self.search(tags.clone(), 2, |word| word < tag)?;
+        let end = self.search(start..tags.end, 2, |word| word <= tag)?;
+        Ok(start + 1..end + 1)
+    }
+
+    /// Passes over the postings that come next and are copies. As both ascend, and copies are among
+    /// the postings, those up to the next other page are found by ever wider steps, and then halves.
+    fn pass_over(&self, words: &mut Range<u64>, copies: &mut Range<u64>) -> Result<()> {
+        let pages = |at: u64| -> Result<(u32, u32)> {
+            let posting = Posting::parse(self.lists.u32_at(words.start + at)?);
+            Ok((posting.page, self.lists.u32_at(copies.start + 2 * at)?))
+        };
+        if words.is_empty() || copies.is_empty() {
+            return Ok(());
+        }
+        let (posting, copy) = pages(0)?;
+        if copy < posting {
+            copies.start = self.search(copies.clone(), 2, |page| page < posting)?;
+            return self.pass_over(words, copies);
+        }
+        if copy > posting {
+            return Ok(());
+        }
+        let is_copy = |at: u64| pages(at).map(|(posting, copy)| posting == copy);
+        let count = (words.end - words.start).min((copies.end - copies.start) / 2);
+        let (mut last, mut step) = (0, 1);
+        while last + step < count && is_copy(last + step)? {
+            last += step;
+            step *= 2;
+        }
+        let mut end = count.min(last + step);
+        while last + 1 < end {
+            let middle = last.midpoint(end);
+            if is_copy(middle)? {
+                last = middle;
+            } else {
+                end = middle;
             }
-            copy.transpose()
-        })))
+        }
+        words.start += end;
+        copies.start += 2 * end;
+        Ok(())
     }
 
     /// The tags of a list, each with its page; `None` if it is no list.

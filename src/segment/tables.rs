@@ -267,23 +267,24 @@ impl EpochTables {
         ordinal: u32,
         first: u32,
     ) -> Result<impl Iterator<Item = Result<Posting>>> {
-        self.postings_ref().from(ordinal, first)
+        self.postings_ref().from(ordinal, first, None)
     }
 
-    /// The pages that have a fingerprint, as of [`postings`](Self::postings). Those that are
-    /// `wanted` are prefetched, some ahead of where they are needed, and no more than `most` at a
-    /// time.
+    /// The pages that have a fingerprint, as of [`postings`](Self::postings), but without the
+    /// [`copies`](Self::copies) of a digest. Those that are `wanted` are prefetched, some ahead of
+    /// where they are needed, and no more than `most` at a time.
     pub(crate) fn postings_ahead(
         &self,
         ordinal: u32,
         first: u32,
+        without: Option<Digest>,
         most: usize,
         wanted: impl Fn(&Posting) -> bool,
     ) -> Result<impl Iterator<Item = Result<Posting>>> {
         /// Postings that are looked at together.
         const AHEAD: usize = 16;
         let most = most.clamp(1, AHEAD);
-        let mut postings = self.postings(ordinal, first)?;
+        let mut postings = self.postings_ref().from(ordinal, first, without)?;
         // The next one stands last.
         let mut asked: ArrayVec<Result<Posting>, AHEAD> = ArrayVec::new();
         Ok(std::iter::from_fn(move || {

@@ -115,9 +115,9 @@ impl Part {
                 let tables = live.tables(epoch).or_bug("a hit was found by tables of its epoch")?;
                 let under = search.under(number, live)?;
                 let (start, end) = (under.start.max(from), under.end);
-                let postings = tables.postings_ahead(candidate.ordinal, start, most, move |p| {
-                    p.page < end && p.in_force
-                });
+                let of = candidate.ordinal;
+                let postings = tables
+                    .postings_ahead(of, start, None, most, move |p| p.page < end && p.in_force);
                 self.after = After::Segment(end);
                 for posting in postings? {
                     let posting = posting?;

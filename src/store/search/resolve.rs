@@ -236,30 +236,16 @@ impl Search<'_, '_> {
                 false => Ok(self.effort.posting()),
             };
         }
-        let mut copies = None;
-        if let Some(digest) = self.wanted.digest.filter(|_| candidate.distance == 0) {
-            copies = tables.copies(ordinal, digest)?.zip(tables.copies(ordinal, digest)?);
+        let digest = self.wanted.digest.filter(|_| candidate.distance == 0);
+        if let Some(digest) = digest
+            && let Some(copies) = tables.copies(ordinal, digest)?
+        {
+            self.copies((number, live), copies, candidate)?;
         }
-        let mut copies = match copies {
-            None => None,
-            Some((all, again)) => {
-                // As many as can be had, since the first capture may come last; and however many
-                // there are, others are looked for as well.
-                let effort = std::mem::replace(&mut self.effort, Effort::of(self.wanted.limit));
-                for page in all {
-                    if !self.page(number, live, page?, candidate)? {
-                        self.findings.complete = false;
-                        break;
-                    }
-                }
-                self.effort = effort;
-                Some(again.peekable())
-            }
-        };
         let before = self.findings.near.len();
         let most = self.wanted.limit.saturating_add(1);
         let end = under.end;
-        let postings = tables.postings_ahead(ordinal, under.start, most, move |posting| {
+        let postings = tables.postings_ahead(ordinal, under.start, digest, most, move |posting| {
             posting.page < end && (posting.in_force || !in_force_only)
         });
         for posting in postings? {
@@ -273,17 +259,6 @@ impl Search<'_, '_> {
                 }
                 continue;
             }
-            if let Some(copies) = &mut copies {
-                // Both ascend.
-                while copies.next_if(|c| c.as_ref().is_ok_and(|c| *c < posting.page)).is_some() {}
-                match copies.peek() {
-                    Some(Ok(copy)) if *copy == posting.page => continue,
-                    Some(Err(_)) => {
-                        copies.next().transpose()?;
-                    }
-                    _ => {}
-                }
-            }
             if !self.page(number, live, posting.page, candidate)? {
                 return Ok(false);
             }
@@ -293,6 +268,25 @@ impl Search<'_, '_> {
             }
         }
         Ok(true)
+    }
+
+    /// Looks at copies that a segment has, and says if those are not all: as many as can be had, since
+    /// the first capture may come last. However many there are, others are looked for as well.
+    fn copies(
+        &mut self,
+        (number, live): (u32, &LiveSegment),
+        copies: impl Iterator<Item = Result<u32>>,
+        candidate: &Candidate,
+    ) -> Result<()> {
+        let effort = std::mem::replace(&mut self.effort, Effort::of(self.wanted.limit));
+        for page in copies {
+            if !self.page(number, live, page?, candidate)? {
+                self.findings.complete = false;
+                break;
+            }
+        }
+        self.effort = effort;
+        Ok(())
     }
 
     /// Looks at one page of a segment. Returns whether it might.

@@ -4,7 +4,8 @@ use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store, Versions};
 
 use super::{create, fill, fill_later, hot, url};
-use simkeep_testing::{digest, on};
+use simkeep_testing::depth::deep;
+use simkeep_testing::{choice, digest, on};
 
 #[test]
 fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
@@ -104,6 +105,41 @@ fn copies_are_found_in_a_long_list_of_others() {
     let copies: Vec<&str> = outcome.copies.iter().map(|copy| &*copy.url).collect();
     assert_eq!(copies, [url(15, 1500), url(34, 3499)]);
     assert_eq!(outcome.near.len(), 3);
+}
+
+#[test]
+fn copies_hide_none_of_the_others_in_a_list() {
+    for seed in 0..deep(200) {
+        let mut choose = choice(seed);
+        let options = Options::default().background(false).near_limit(2_000);
+        let store = Store::create(on(&SimDisk::new()), options).unwrap();
+        let (mut copies, mut others) = (Vec::new(), Vec::new());
+        let mut observe = |page: usize, of: Option<u8>| {
+            let url = url(page / 100, page);
+            let seen = Observation::content(&url, 5, 7, Epoch::from_number(0));
+            let seen = of.map_or(seen, |n| seen.digest(digest(n)));
+            store.observe(seen).unwrap();
+            if of == Some(1) { copies.push(url) } else { others.push(url) }
+        };
+        let mut page = 100;
+        while page < 400 {
+            let of = [Some(0), Some(1), Some(2), None][usize::try_from(choose(4)).unwrap()];
+            let longest = 1 << choose(7);
+            let run = 1 + usize::try_from(choose(longest)).unwrap();
+            (page..page + run).for_each(|page| observe(page, of));
+            page += run;
+            if choose(8) == 0 {
+                store.seal().unwrap();
+            }
+        }
+        let seen = Observation::content("http://z.example/", 9, 7, Epoch::from_number(0));
+        let outcome = store.observe(seen.digest(digest(1))).unwrap();
+        let found: Vec<&str> = outcome.copies.iter().map(|copy| &*copy.url).collect();
+        assert_eq!(found, copies, "seed {seed}");
+        let found: Vec<&str> = outcome.near.iter().map(|near| &*near.url).collect();
+        assert_eq!(found, others, "seed {seed}");
+        assert!(outcome.complete);
+    }
 }
 
 /// Wherever it stands, and however many have the same.
