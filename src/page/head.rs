@@ -214,6 +214,11 @@ impl Head {
         self.contents.first().filter(|_| !self.gone()).map(|last| last.time)
     }
 
+    /// When the content in force was first seen, if that is told here.
+    pub(crate) fn in_force_since(&self) -> Option<i64> {
+        self.in_force_seen().filter(|last| *last == self.first)
+    }
+
     /// When the content last seen was modified, as the server said with it or after it; of what was
     /// before that, it says nothing.
     pub(crate) fn content_modified(&self) -> Option<i64> {

@@ -8,7 +8,7 @@ use super::journal::{self, PageName};
 use super::judged::{Judged, Judgement, is_alone, judge_all};
 use super::nearby::add_nearby;
 use super::options::Options;
-use super::original::rank_nearby;
+use super::original::{Own, rank_nearby};
 use super::prepared::Prepared;
 use crate::bug::OrBug;
 use crate::error::Result;
@@ -35,6 +35,7 @@ pub(super) fn apply(
     let own = known.standing.filter(|standing| standing.component == ComponentId::Active);
     let mut number = own.map(|standing| standing.page);
     let mut earlier = page.earlier;
+    let own = known.head.as_ref().map(Own::of);
     let judged = if is_all {
         if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
             let standing = known.standing.or_bug("a page with a head stands somewhere")?;
@@ -73,8 +74,9 @@ pub(super) fn apply(
                 complete,
             };
             let nearby = add_nearby(&mut outcome, view, options, request, &mut page.found)?;
-            let of = (lookup, request);
-            rank_nearby(&mut outcome, nearby, view, &options.rule, of, judged.weight())?;
+            let own = || if is_all { own } else { unpack_head(packed).as_ref().map(Own::of) };
+            let asked = (view, lookup, request);
+            rank_nearby(&mut outcome, nearby, &options.rule, asked, judged.weight(), own)?;
             Answer::Observed(outcome)
         }
     };

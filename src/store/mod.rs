@@ -17,6 +17,7 @@ mod compact;
 mod compaction;
 mod compactor;
 mod component;
+mod contender;
 mod counted;
 mod diff;
 mod due;

@@ -2,18 +2,17 @@
 
 use std::cmp::Reverse;
 
-use super::answer::{ExactCopy, Outcome};
+use super::answer::Outcome;
+use super::contender::Contender;
 use super::epochs::Epochs;
-use super::first_seen::first_seen;
 use super::judged::also_of;
-use super::lookup::Lookup;
 use super::options::Options;
-use super::query::{Near, Versions};
+use super::query::Versions;
 use super::search::{Found, Wanted, bounds, together};
 use super::view::View;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::{Content, Entry, Epoch, Properties, Request, Weight, surt};
+use crate::page::{Content, Epoch, Request, surt};
 
 /// How many searches there are beside a request at most.
 pub(super) const SEARCHES_MAX: usize = 2;
@@ -66,18 +65,11 @@ pub(super) fn sought(
     }
 }
 
-/// The copies of what was seen and the near pages, which are to be ranked.
+/// The copies of what was seen, and the near pages: each with when it was first seen with what it has in
+/// force.
 pub(super) struct Nearby {
-    pub(super) copies: Vec<Copied>,
-    pub(super) near: Vec<Near>,
-}
-
-/// A copy, with all that it is ranked by: its entries are read in any case.
-pub(super) struct Copied {
-    pub(super) copy: ExactCopy,
-    /// When the page was first seen with its content, and not before its first visit.
-    pub(super) since: i64,
-    pub(super) weight: Weight,
+    pub(super) copies: Vec<(i64, Contender)>,
+    pub(super) near: Vec<(i64, Contender)>,
 }
 
 /// What each search found in the segments, and what the memtables have. Says in an outcome whether that
@@ -95,30 +87,22 @@ pub(super) fn add_nearby(
         let wanted = &wanted(options, &view.epochs, request, place);
         let wanted = wanted.as_ref().or_bug("what was found was searched for")?;
         view.add_memory(wanted, found);
-        let findings = view.near(wanted, u64::MAX, found)?;
+        let findings = view.near::<Contender>(wanted, u64::MAX, found)?;
         near = together(near, findings.near);
         outcome.complete &= findings.complete && near.len() <= wanted.limit;
         near.truncate(wanted.limit);
+        copies.reserve(findings.copies.len());
         for copy in findings.copies {
-            if let Some(digest) = wanted.digest {
-                let lookup = Lookup::new(&copy.url, view.seed);
-                let has_it = |content: &Content| content.digest == Some(digest);
-                let entries = view.entries(&lookup, u64::MAX)?;
-                let first = first_seen(&entries, has_it)?;
-                let visited = entries.iter().find_map(Entry::visit).map(|visit| visit.time);
-                let given: Properties = entries.iter().filter_map(Entry::given).copied().collect();
-                let copy = ExactCopy { url: copy.url, first };
-                let since = visited.map_or(first, |visited| first.max(visited));
-                copies.push(Copied { copy, since, weight: given.weight() });
-            }
+            copies.push((copy.since(view)?, copy));
         }
     }
     if several {
-        copies.sort_by_cached_key(|copied: &Copied| surt::key_of(&copied.copy.url));
+        copies.sort_by_cached_key(|(_, copy): &(i64, Contender)| surt::key_of(&copy.near.url));
     }
     // In SURT order so far, so copies first seen at the same time stay in it.
-    copies.sort_by_key(|copied| copied.copy.first);
+    copies.sort_by_key(|(first, _)| *first);
     outcome.complete &= copies.len() <= options.near_limit;
     copies.truncate(options.near_limit);
-    Ok(Nearby { copies, near })
+    let dated = |near: Contender| Ok((near.since(view)?, near));
+    Ok(Nearby { copies, near: near.into_iter().map(dated).collect::<Result<_>>()? })
 }

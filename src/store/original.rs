@@ -1,89 +1,107 @@
 //! Of a page and those near it, the one that ranks first.
 
-use super::answer::{NearDuplicate, Original, OriginalBy, Outcome};
-use super::first_seen::{first_seen, since};
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
+use super::answer::{ExactCopy, NearDuplicate, Original, OriginalBy, Outcome};
+use super::contender::Contender;
+use super::first_seen::first_seen;
 use super::judged::also_of;
 use super::lookup::Lookup;
-use super::nearby::{Copied, Nearby};
+use super::nearby::Nearby;
 use super::query::Near;
 use super::view::View;
 use crate::bug::OrBug;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Weight, is_of_version, surt};
 
-/// The place of a page among others.
-type Place = (Rank, Vec<u8>, String);
+/// What the page that a request is of was before it.
+pub(super) struct Own {
+    first: i64,
+    weight: Weight,
+}
 
-/// Adds the copies and the near pages to an outcome, each with when it was first seen with what it
-/// has in force; and that of them which ranks before the page itself and all others, if any does.
-/// `weight` is that of the page, if the request did something to it.
+impl Own {
+    pub(super) fn of(head: &Head) -> Own {
+        Own { first: head.first, weight: head.properties.weight() }
+    }
+}
+
+/// The place of a page among others.
+struct Place<'u> {
+    rank: Rank,
+    url: &'u str,
+    /// The SURT key, made where the rules do not decide.
+    key: OnceCell<Vec<u8>>,
+}
+
+impl<'u> Place<'u> {
+    fn of(ranking: &Ranking, url: &'u str, since: i64, weight: Weight) -> Place<'u> {
+        Place { rank: ranking.rank(&Ranked { url, since, weight }), url, key: OnceCell::new() }
+    }
+
+    fn key(&self) -> (&[u8], &str) {
+        (self.key.get_or_init(|| surt::key_of(self.url)), self.url)
+    }
+
+    fn order(&self, other: &Place<'_>) -> Ordering {
+        self.rank.cmp(&other.rank).then_with(|| self.key().cmp(&other.key()))
+    }
+}
+
+/// Adds the copies and the near pages to an outcome; and that of them which ranks before the page
+/// itself and all others, if any does. `weight` is that of the page, if the request did something to
+/// it; `own` is asked for where there are others.
 ///
-/// Costs reading the heads of near pages, and the histories of those that were seen with their content
-/// more than once; and that of the page itself, if its visits may decide.
+/// Costs reading the page's history, if its visits may decide.
 pub(super) fn rank_nearby(
     outcome: &mut Outcome,
     Nearby { copies, near }: Nearby,
-    view: &View,
     ranking: &Ranking,
-    (lookup, request): (&Lookup<'_>, &Request<'_>),
+    asked: (&View, &Lookup<'_>, &Request<'_>),
     weight: Option<Weight>,
+    own: impl FnOnce() -> Option<Own>,
 ) -> Result<()> {
-    if copies.is_empty() && near.is_empty() {
-        return Ok(());
-    }
-    let mut first: Option<(Place, u32, OriginalBy)> = None;
-    let mut take = |place: Place, distance: u32, by: OriginalBy| {
-        if first.as_ref().is_none_or(|(least, ..)| place < *least) {
-            first = Some((place, distance, by));
-        }
+    let by_fingerprint = |near: &Near| match near.distance {
+        0 => OriginalBy::Fingerprint,
+        _ => OriginalBy::Near,
     };
-    for Copied { copy, since, weight } in copies {
-        take(place(ranking, &copy.url, since, weight), 0, OriginalBy::Digest);
-        outcome.copies.push(copy);
+    let others = near.iter().map(|of| (of, by_fingerprint(&of.1.near)));
+    let all = copies.iter().map(|of| (of, OriginalBy::Digest)).chain(others);
+    let placed = all.map(|((first, Contender { near, weight, .. }), by)| {
+        (Place::of(ranking, &near.url, *first, *weight), near.distance, by)
+    });
+    let Some((least, distance, by)) = placed.min_by(|(a, ..), (b, ..)| a.order(b)) else {
+        return Ok(());
+    };
+    if !is_before(&least, ranking, asked, weight, own())? {
+        outcome.original = Some(Original { url: least.url.to_owned(), distance, by });
     }
-    for Near { url, distance, fingerprint } in near {
-        let (lookup, head) = other(view, &url)?;
-        let first = since(&head, || view.entries(&lookup, u64::MAX))?;
-        let by = if distance == 0 { OriginalBy::Fingerprint } else { OriginalBy::Near };
-        take(place(ranking, &url, first, head.properties.weight()), distance, by);
-        outcome.near.push(NearDuplicate { url, distance, fingerprint, first });
-    }
-    let Some((least, distance, by)) = first else { return Ok(()) };
-    if !is_before(&least, (view, ranking), (lookup, request), weight)? {
-        let (.., url) = least;
-        outcome.original = Some(Original { url, distance, by });
-    }
+    let copy = |(first, of): (i64, Contender)| ExactCopy { url: of.near.url, first };
+    outcome.copies = copies.into_iter().map(copy).collect();
+    let near_one = |(first, of): (i64, Contender)| {
+        let Near { url, distance, fingerprint } = of.near;
+        NearDuplicate { url, distance, fingerprint, first }
+    };
+    outcome.near = near.into_iter().map(near_one).collect();
     Ok(())
-}
-
-fn place(ranking: &Ranking, url: &str, since: i64, weight: Weight) -> Place {
-    (ranking.rank(&Ranked { url, since, weight }), surt::key_of(url), url.to_owned())
-}
-
-/// Another page, which is known.
-fn other<'u>(view: &View, url: &'u str) -> Result<(Lookup<'u>, Head)> {
-    let lookup = Lookup::new(url, view.seed);
-    let head = view.known(&lookup, u64::MAX)?.head.ok_or_else(|| {
-        Error::corrupt("segments", 0, format!("a fingerprint says that {url} is known"))
-    })?;
-    Ok((lookup, head))
 }
 
 /// Whether the page that a request is of ranks before a place.
 fn is_before(
-    other: &Place,
-    (view, ranking): (&View, &Ranking),
-    (lookup, request): (&Lookup<'_>, &Request<'_>),
+    other: &Place<'_>,
+    ranking: &Ranking,
+    (view, lookup, request): (&View, &Lookup<'_>, &Request<'_>),
     weight: Option<Weight>,
+    own: Option<Own>,
 ) -> Result<bool> {
     let time = request.entry().time();
-    let head = view.known(lookup, u64::MAX)?.head;
-    let weight = weight.or_else(|| head.as_ref().map(|head| head.properties.weight()));
+    let weight = weight.or_else(|| own.as_ref().map(|own| own.weight));
     let weight = weight.or_bug("a page of which nothing is new is known")?;
-    let before = |since: i64| place(ranking, lookup.url, since, weight) < *other;
+    let before = |since: i64| Place::of(ranking, lookup.url, since, weight).order(other).is_lt();
     // It was first seen with this content now, or some time since its first visit: where it does not
     // matter when, its history is not read.
-    let earliest = head.map_or(time, |head| head.first.min(time));
+    let earliest = own.map_or(time, |own| own.first.min(time));
     let [then, now] = [earliest, time].map(before);
     if then == now { Ok(now) } else { Ok(before(own_since(view, lookup, request)?)) }
 }

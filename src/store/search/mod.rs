@@ -4,6 +4,7 @@
 mod bearers;
 mod columns;
 mod explain;
+mod finding;
 mod many;
 mod order;
 mod page_pairs;
@@ -18,7 +19,7 @@ use arrayvec::ArrayVec;
 use super::component::{ComponentId, Standing};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
-use super::query::{Near, Versions};
+use super::query::Versions;
 use super::view::View;
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
@@ -27,6 +28,7 @@ use crate::search::{Bounds, Candidate, Extent};
 use crate::segment::{EpochTables, TableSteps};
 
 pub(super) use explain::explain;
+pub(super) use finding::Finding;
 pub(crate) use many::segment_hits_of_many;
 pub(super) use many::{Sought, search_batch};
 pub(super) use order::together;
@@ -148,11 +150,11 @@ impl Found {
 
 /// What was found.
 #[derive(Debug)]
-pub(crate) struct Findings {
+pub(crate) struct Findings<F> {
     /// Pages with the wanted digest, in SURT order.
-    pub(crate) copies: Vec<Near>,
+    pub(crate) copies: Vec<F>,
     /// Other pages: nearest first, then in SURT order.
-    pub(crate) near: Vec<Near>,
+    pub(crate) near: Vec<F>,
     /// Whether that is all.
     pub(crate) complete: bool,
     /// Whether more fingerprints are near than were looked up, while fewer pages were found than
@@ -160,8 +162,8 @@ pub(crate) struct Findings {
     pub(crate) wants_more: bool,
 }
 
-impl Findings {
-    fn none() -> Findings {
+impl<F> Findings<F> {
+    fn none() -> Findings<F> {
         Findings { copies: Vec::new(), near: Vec::new(), complete: true, wants_more: false }
     }
 }

@@ -1,9 +1,9 @@
 //! Pages found at one distance, in SURT order.
 
+use super::Finding;
 use crate::bug::{Bug, ensure};
 use crate::page::surt;
 use crate::store::component::{ComponentId, Standing};
-use crate::store::query::Near;
 
 /// Where the pages that were found are, in the order in which they were found. A segment's pages
 /// are in SURT order, so their numbers tell the order. Most searches find one page, and that needs
@@ -33,7 +33,7 @@ impl Order {
     /// # Errors
     ///
     /// If not every page that was found was noted.
-    pub(super) fn put(&self, found: &mut Vec<Near>, from: usize) -> Result<(), Bug> {
+    pub(super) fn put<F: Finding>(&self, found: &mut Vec<F>, from: usize) -> Result<(), Bug> {
         let noted = usize::from(self.first.is_some()) + self.more.len();
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
@@ -45,10 +45,11 @@ impl Order {
         let pages = || [first].into_iter().chain(self.more.iter().copied()).map(|s| s.page);
         if !pages().is_sorted_by(|a, b| a < b) {
             let new = pages().zip(found.drain(from..));
-            let mut new: Vec<(u32, Near)> = new.collect();
-            new.sort_unstable_by_key(|(page, near)| (*page, near.fingerprint));
-            new.dedup_by(|a, b| (a.0, a.1.fingerprint) == (b.0, b.1.fingerprint));
-            found.extend(new.into_iter().map(|(_, near)| near));
+            let mut new: Vec<(u32, F)> = new.collect();
+            let of = |(page, found): &(u32, F)| (*page, found.near().fingerprint);
+            new.sort_unstable_by_key(of);
+            new.dedup_by(|a, b| of(a) == of(b));
+            found.extend(new.into_iter().map(|(_, found)| found));
         }
         Ok(())
     }
@@ -56,34 +57,30 @@ impl Order {
 
 /// Sorts what was found from an index on into SURT order by URLs alone, each page once for each
 /// fingerprint. Costs a key for each.
-pub(super) fn by_surt(found: &mut Vec<Near>, from: usize) {
+fn by_surt<F: Finding>(found: &mut Vec<F>, from: usize) {
     if found.len() < from + 2 {
         return;
     }
-    let keyed = |near: Near| {
-        let mut key = Vec::new();
-        surt::key(&near.url, &mut key);
-        (key, near)
-    };
-    let mut new: Vec<(Vec<u8>, Near)> = found.drain(from..).map(keyed).collect();
+    let keyed = |found: F| (surt::key_of(&found.near().url), found);
+    let mut new: Vec<(Vec<u8>, F)> = found.drain(from..).map(keyed).collect();
     new.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
     // Of nearer ones none has the same fingerprint.
     new.dedup_by(|a, b| order(a) == order(b));
-    found.extend(new.into_iter().map(|(_, near)| near));
+    found.extend(new.into_iter().map(|(_, found)| found));
 }
 
 /// Joins what two searches found, which have no page in common: nearest first.
-pub(in crate::store) fn together(mut one: Vec<Near>, other: Vec<Near>) -> Vec<Near> {
+pub(in crate::store) fn together<F: Finding>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     if one.is_empty() || other.is_empty() {
         one.extend(other);
         return one;
     }
     one.extend(other);
     by_surt(&mut one, 0);
-    one.sort_by_key(|near| near.distance);
+    one.sort_by_key(|found| found.near().distance);
     one
 }
 
-fn order((key, near): &(Vec<u8>, Near)) -> (&[u8], &str, u64) {
-    (key, &near.url, near.fingerprint)
+fn order<F: Finding>((key, found): &(Vec<u8>, F)) -> (&[u8], &str, u64) {
+    (key, &found.near().url, found.near().fingerprint)
 }

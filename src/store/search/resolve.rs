@@ -8,13 +8,13 @@ mod named;
 
 use std::ops::Range;
 
-use super::order::{self, Order};
-use super::{Findings, Found, Hit, Step, Wanted};
+use super::order::Order;
+use super::{Finding, Findings, Found, Hit, Step, Wanted};
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
-use crate::page::{Content, in_force_on};
+use crate::page::{Content, Head, in_force_on};
 use crate::search::Candidate;
-use crate::segment::Posting;
+use crate::segment::{PageRef, Posting};
 use crate::store::component::{Component, ComponentId, Standing};
 use crate::store::live_segment::LiveSegment;
 use crate::store::lookup::Lookup;
@@ -65,16 +65,17 @@ impl Effort {
 }
 
 /// One search on its way.
-pub(super) struct Search<'v, 'w> {
+pub(super) struct Search<'v, 'w, F = Near> {
     pub(super) view: &'v View,
     pub(super) wanted: &'w Wanted<'w>,
     sequence: u64,
     effort: Effort,
     /// The pages under the prefix, in each segment that was asked for.
     under: Vec<Option<Range<u32>>>,
-    pub(super) findings: Findings,
-    /// Where what is found at one distance stands.
+    pub(super) findings: Findings<F>,
+    /// Where what is found at one distance stands, and where copies do.
     pub(super) order: Order,
+    order_of_copies: Order,
 }
 
 impl View {
@@ -89,12 +90,12 @@ impl View {
     }
 
     /// The pages near a fingerprint as of `sequence`, from all that was found.
-    pub(crate) fn near(
+    pub(crate) fn near<F: Finding>(
         &self,
         wanted: &Wanted<'_>,
         sequence: u64,
         found: &mut Found,
-    ) -> Result<Findings> {
+    ) -> Result<Findings<F>> {
         let Found { hits, extent } = found;
         let is_whole = extent.is_whole(wanted.k);
         let mut findings = Findings { complete: is_whole, ..Findings::none() };
@@ -107,9 +108,7 @@ impl View {
             let (first, _) = hits.split_at(AHEAD.min(hits.len()));
             Step::ALL.into_iter().try_for_each(|step| self.expect(step, first, wanted))?;
         }
-        let effort = Effort::of(wanted.limit);
-        let (under, order) = (Vec::new(), Order::default());
-        let mut search = Search { view: self, wanted, sequence, effort, under, findings, order };
+        let mut search = Search { findings, ..Search::new(self, wanted, sequence) };
         let (mut ended, mut is_certain) = (false, true);
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
             if search.findings.near.len() >= wanted.limit {
@@ -140,8 +139,8 @@ impl View {
                 break;
             }
         }
+        search.order_of_copies.put(&mut search.findings.copies, 0)?;
         let mut findings = search.findings;
-        order::by_surt(&mut findings.copies, 0);
         findings.complete &= findings.near.len() <= wanted.limit;
         let looks_at_most = Effort::of(wanted.limit).left;
         let is_enough = findings.near.len() >= wanted.limit
@@ -168,12 +167,19 @@ impl View {
     }
 }
 
+impl<'v, 'w, F> Search<'v, 'w, F> {
+    fn new(view: &'v View, wanted: &'w Wanted<'w>, sequence: u64) -> Search<'v, 'w, F> {
+        let (effort, under, findings) = (Effort::of(wanted.limit), Vec::new(), Findings::none());
+        let (order, order_of_copies) = (Order::default(), Order::default());
+        Search { view, wanted, sequence, effort, under, findings, order, order_of_copies }
+    }
+}
+
 impl<'v, 'w> Search<'v, 'w> {
     /// A search that looks at as many pages as it takes.
     pub(super) fn of_all(view: &'v View, wanted: &'w Wanted<'w>, sequence: u64) -> Search<'v, 'w> {
         let effort = Effort { left: usize::MAX, postings: 0 };
-        let (under, findings, order) = (Vec::new(), Findings::none(), Order::default());
-        Search { view, wanted, sequence, effort, under, findings, order }
+        Search { effort, ..Search::new(view, wanted, sequence) }
     }
 
     /// Whether any page shows one of the fingerprints that were found; of a search for no page.
@@ -190,7 +196,7 @@ impl<'v, 'w> Search<'v, 'w> {
     }
 }
 
-impl Search<'_, '_> {
+impl<F: Finding> Search<'_, '_, F> {
     /// Looks at the pages that have a fingerprint. Returns whether those are all.
     fn pages(&mut self, hit: &Hit) -> Result<bool> {
         match self.view.component(hit.component)? {
@@ -320,10 +326,13 @@ impl Search<'_, '_> {
                 return Ok(true);
             }
         }
-        let mut copy = false;
+        let (mut copy, mut head) = (false, None);
         let may_be_copy = wanted.digest.is_some() && candidate.distance == 0;
-        if may_be_copy || wanted.unless.is_some() || wanted.classes.is_some() {
-            let head = record.read()?.head().ok_or_else(|| live.unreadable())?;
+        let is_chosen = may_be_copy || wanted.unless.is_some() || wanted.classes.is_some();
+        if is_chosen || F::WANTS_HEAD {
+            head = live.head(&PageRef { ordinal, record: record.read()? })?;
+        }
+        if is_chosen {
             if !self.is_of_class(&url, head.as_ref())? {
                 return Ok(true);
             }
@@ -333,13 +342,8 @@ impl Search<'_, '_> {
             }
             copy = may_be_copy && in_force.first().is_some_and(|c| c.digest == wanted.digest);
         }
-        let near = near(url, candidate);
-        if copy {
-            self.findings.copies.push(near);
-        } else {
-            self.findings.near.push(near);
-            self.order.add(Standing { component, page: ordinal });
-        }
+        let standing = Standing { component, page: ordinal };
+        self.take(url, candidate, (head.as_ref(), copy), standing)?;
         Ok(true)
     }
 
@@ -419,14 +423,27 @@ impl Search<'_, '_> {
             here && !view.forgotten(&lookup, sequence, component)?
         };
         if visible && self.was_seen(&lookup, candidate)? && self.is_of_class(&url, head.as_ref())? {
-            let near = near(url, candidate);
-            if copy {
-                self.findings.copies.push(near);
-            } else {
-                self.findings.near.push(near);
-                self.order.add(Standing { component, page: number });
-            }
+            let standing = Standing { component, page: number };
+            self.take(url, candidate, (head.as_ref(), copy), standing)?;
         }
+        Ok(())
+    }
+
+    /// Takes a page that has a fingerprint.
+    fn take(
+        &mut self,
+        url: String,
+        candidate: &Candidate,
+        (head, copy): (Option<&Head>, bool),
+        standing: Standing,
+    ) -> Result<(), Bug> {
+        let &Candidate { distance, fingerprint, .. } = candidate;
+        let found = F::of(Near { url, distance: distance.into(), fingerprint }, head)?;
+        let Findings { copies, near, .. } = &mut self.findings;
+        let (found_like, order) =
+            if copy { (copies, &mut self.order_of_copies) } else { (near, &mut self.order) };
+        found_like.push(found);
+        order.add(standing);
         Ok(())
     }
 }
@@ -455,8 +472,4 @@ pub(super) fn listed(
         (*last, *at) = (Some(*page), from);
     }
     Ok(pages)
-}
-
-fn near(url: String, candidate: &Candidate) -> Near {
-    Near { url, distance: candidate.distance.into(), fingerprint: candidate.fingerprint }
 }

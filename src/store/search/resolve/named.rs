@@ -10,7 +10,7 @@ use crate::search::Candidate;
 use crate::store::lookup::Lookup;
 use crate::store::query::Versions;
 
-impl Search<'_, '_> {
+impl<F> Search<'_, '_, F> {
     /// Whether a page is of one of the wanted classes now. `own` is its head in the component where it
     /// was found: there is none newer if what was found is in force.
     pub(super) fn is_of_class(&self, url: &str, own: Option<&Head>) -> Result<bool> {

@@ -1,0 +1,30 @@
+//! What a search makes of a page that it finds.
+
+use crate::bug::Bug;
+use crate::page::Head;
+use crate::store::query::Near;
+
+/// What is made of each page: as much of it as its finder wants, from what is read of it in any case.
+pub(crate) trait Finding: Sized {
+    /// Whether the page's head is read for it.
+    const WANTS_HEAD: bool;
+
+    /// A page that is near, with its head if that was read.
+    fn of(near: Near, head: Option<&Head>) -> Result<Self, Bug>;
+
+    fn near(&self) -> &Near;
+}
+
+impl Finding for Near {
+    const WANTS_HEAD: bool = false;
+
+    #[inline]
+    fn of(near: Near, _: Option<&Head>) -> Result<Near, Bug> {
+        Ok(near)
+    }
+
+    #[inline]
+    fn near(&self) -> &Near {
+        self
+    }
+}
