@@ -214,9 +214,18 @@ impl Head {
         self.contents.first().filter(|_| !self.gone()).map(|last| last.time)
     }
 
-    /// When the content in force was first seen, if that is told here.
+    /// When the content in force was first seen, if that is told here: at the first visit, or each visit
+    /// saw another content, and all of them are here.
     pub(crate) fn in_force_since(&self) -> Option<i64> {
-        self.in_force_seen().filter(|last| *last == self.first)
+        let last = self.contents.first().filter(|_| !self.gone())?;
+        if last.time == self.first {
+            return Some(self.first);
+        }
+        let seen = || self.contents.iter().filter(|v| !v.restated);
+        // Without a digest it may have been restated as an earlier one.
+        let is_told = last.content.digest.is_some() && seen().count() as u64 == self.visits;
+        let with_it = seen().filter(|v| v.content.digest == last.content.digest);
+        with_it.map(|v| v.time).min().filter(|_| is_told)
     }
 
     /// When the content last seen was modified, as the server said with it or after it; of what was
