@@ -104,7 +104,10 @@ impl View {
         }
         findings.near.reserve_exact(hits.len().min(wanted.limit));
         if hits.len() > 1 {
-            hits.sort_unstable_by_key(|hit| (hit.candidate.distance, hit.candidate.fingerprint));
+            // Of one fingerprint the oldest component first: what came first may be an original.
+            hits.sort_unstable_by_key(|Hit { candidate, component }| {
+                (candidate.distance, candidate.fingerprint, *component)
+            });
             let (first, _) = hits.split_at(AHEAD.min(hits.len()));
             Step::ALL.into_iter().try_for_each(|step| self.expect(step, first, wanted))?;
         }
@@ -286,7 +289,7 @@ impl<F: Finding> Search<'_, '_, F> {
     ) -> Result<()> {
         let effort = std::mem::replace(&mut self.effort, Effort::of(self.wanted.limit));
         for page in copies {
-            if !self.page(number, live, page?, candidate)? {
+            if self.has_enough_copies() || !self.page(number, live, page?, candidate)? {
                 self.findings.complete = false;
                 break;
             }
@@ -429,6 +432,12 @@ impl<F: Finding> Search<'_, '_, F> {
         Ok(())
     }
 
+    /// Whether there are as many copies as one list may have: far more than are named, of which those
+    /// are named that came first.
+    fn has_enough_copies(&self) -> bool {
+        self.findings.copies.len() >= Effort::of(self.wanted.limit).left
+    }
+
     /// Takes a page that has a fingerprint.
     fn take(
         &mut self,
@@ -437,6 +446,10 @@ impl<F: Finding> Search<'_, '_, F> {
         (head, copy): (Option<&Head>, bool),
         standing: Standing,
     ) -> Result<(), Bug> {
+        if copy && self.has_enough_copies() {
+            self.findings.complete = false;
+            return Ok(());
+        }
         let &Candidate { distance, fingerprint, .. } = candidate;
         let found = F::of(Near { url, distance: distance.into(), fingerprint }, head)?;
         let Findings { copies, near, .. } = &mut self.findings;
