@@ -88,7 +88,7 @@ fn few_originals_yield_to_others() {
 fn of_very_many_copies_the_first_is_named_or_it_is_said_that_there_may_be_others() {
     let store = store(Options::default().memtable_observations(2_000));
     let epoch = store.change_epoch();
-    let pages = deep(20_000).min(1_000_000);
+    let pages = deep(50_000).min(1_000_000);
     let url = |n: u64| format!("http://h{:07}.example/", n.wrapping_mul(7_919_993) % 10_000_000);
     let first = url(0);
     for from in (0..pages).step_by(500) {
