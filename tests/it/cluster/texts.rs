@@ -41,7 +41,7 @@ fn draw(n: u64, choose: &mut impl FnMut(u64) -> u64) -> Page {
 }
 
 fn store(pages: &[Page]) -> Store {
-    let store = create(&SimDisk::new(), small(Options::default()));
+    let store = create(&SimDisk::new(), small());
     let epoch = store.change_epoch();
     for page in pages {
         store.observe(Observation::content(&page.url, page.time, page.fingerprint, epoch)).unwrap();

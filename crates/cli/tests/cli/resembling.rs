@@ -96,7 +96,7 @@ fn texts_decide_what_is_dropped() {
         });
         let plan: HashMap<_, _> = plan.collect();
         assert!(plan == expected, "{plan:?} and not {expected:?}");
-        assert!(plan.len() > 60, "{}", plan.len());
+        assert!(plan.len() >= 60, "{}", plan.len());
         let whole = &objects[0];
         assert_eq!(whole["resemblance"], share.parse::<f64>().unwrap());
         assert_eq!(whole["dropped"], expected.len());
@@ -118,7 +118,7 @@ fn texts_decide_what_is_dropped() {
 fn what_texts_have_in_common_is_listed_beside_the_distance() {
     let place = Place::new();
     let first = words(1, 200);
-    let documents = [first.clone(), first.clone() + "and more", words(2, 200)]
+    let documents = [first.clone(), first.clone() + &words(3, 8), words(2, 200)]
         .map(|text| ("doc".to_owned(), text));
     let documents: Vec<Document> =
         (1..).zip(documents).map(|(n, (name, text))| (format!("{name}-{n}"), text)).collect();
