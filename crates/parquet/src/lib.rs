@@ -1,8 +1,9 @@
 //! Parquet files, as [simkeep](https://docs.rs/simkeep) writes and reads them.
 //!
-//! [`Writer`] makes a table of visits, a row group at a time, and [`PlanWriter`] one of documents that
-//! are dropped. [`Documents`] reads three columns of a file that somebody else wrote: what names a text,
-//! the text, and its time. [`Copying`] copies all columns of such a file, without some of its rows.
+//! A [`Table`] is written a row group at a time: [`Writer`] makes one of visits, and [`PlanWriter`] of
+//! documents that are dropped. [`Documents`] reads three columns of a file that somebody else wrote: what
+//! names a text, the text, and its time. [`Copying`] copies all columns of such a file, without some of
+//! its rows.
 //!
 //! ```
 //! use simkeep_parquet::{Documents, Row, Value, Writer};
@@ -39,3 +40,4 @@ pub use copy::{Choice, CopyError, Copying, MARKS, Mark};
 pub use plan::{PlanRow, PlanWriter};
 pub use read::{Documents, METADATA_BYTES_MAX, TEXT_BYTES_MAX};
 pub use visits::{Row, Writer};
+pub use write::Table;

@@ -1,7 +1,7 @@
 //! Visits as a table.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io::Write;
 
 use parquet::basic::Encoding;
 use parquet::data_type::{
@@ -54,15 +54,12 @@ pub struct Row<'a> {
     pub class: Option<u32>,
 }
 
-/// A table of visits that is being written. It takes the memory of a row group: 131,072 rows, or fewer
-/// whose URLs have 64 MiB.
-pub struct Writer<W: Write + Send>(Table<W, Visits>);
+/// A table of visits that is being written.
+pub type Writer<W> = Table<W, Visits>;
 
 /// The rows of a group.
 #[derive(Default)]
-struct Visits {
-    rows: usize,
-    url_bytes: usize,
+pub struct Visits {
     /// The URL of the last row.
     url: String,
     /// Texts that come again and again.
@@ -79,46 +76,26 @@ struct Visits {
     classes: Column<i32>,
 }
 
-impl<W: Write + Send> Writer<W> {
-    /// Begins a table.
-    ///
-    /// # Errors
-    ///
-    /// Those of `to`.
-    pub fn new(to: W) -> io::Result<Writer<W>> {
-        Ok(Writer(Table::new(to)?))
+impl Group for Visits {
+    type Row<'a> = Row<'a>;
+    const SCHEMA: &str = SCHEMA;
+
+    fn properties(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+        let column = |name: &str| ColumnPath::from(name);
+        builder
+            .set_column_dictionary_enabled(column("time"), false)
+            .set_column_encoding(column("time"), Encoding::DELTA_BINARY_PACKED)
+            .set_column_dictionary_enabled(column("digest"), false)
     }
 
-    /// Adds a row; writes the group if that is its last one.
-    ///
-    /// # Errors
-    ///
-    /// Those of the writer below.
-    pub fn row(&mut self, row: &Row<'_>) -> io::Result<()> {
-        self.0.group.push(row);
-        self.0.pushed()
-    }
-
-    /// Writes what is left, and what says where all is.
-    ///
-    /// # Errors
-    ///
-    /// Those of the writer below.
-    pub fn end(self) -> io::Result<()> {
-        self.0.end()
-    }
-}
-
-impl Visits {
-    fn push(&mut self, row: &Row<'_>) {
+    fn push(&mut self, row: &Row<'_>) -> usize {
         let Row { url, time, epoch, fingerprint, digest, .. } = *row;
         let Row { status, verdict, distance, weight, class, .. } = *row;
-        let url = match self.urls.values.last() {
-            Some(last) if self.url == url => last.clone(),
+        let (url, url_bytes) = match self.urls.values.last() {
+            Some(last) if self.url == url => (last.clone(), 0),
             _ => {
                 url.clone_into(&mut self.url);
-                self.url_bytes += url.len();
-                ByteArray::from(url)
+                (ByteArray::from(url), url.len())
             }
         };
         let mut name = |name: &str| match self.names.get(name) {
@@ -126,7 +103,6 @@ impl Visits {
             None => self.names.entry(name.to_owned()).or_insert(ByteArray::from(name)).clone(),
         };
         let (epoch, verdict) = (epoch.map(&mut name), name(verdict));
-        self.rows += 1;
         self.urls.push(Some(url));
         self.times.push(Some(time));
         self.epochs.push(epoch);
@@ -137,30 +113,7 @@ impl Visits {
         self.distances.push(distance.map(u32::cast_signed));
         self.weights.push(weight);
         self.classes.push(class.map(u32::cast_signed));
-    }
-}
-
-impl Group for Visits {
-    const SCHEMA: &str = SCHEMA;
-
-    fn properties(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
-        let column = |name: &str| ColumnPath::from(name);
-        // URLs are in order, so each begins like the one before it.
-        builder
-            .set_column_dictionary_enabled(column("url"), false)
-            .set_column_encoding(column("url"), Encoding::DELTA_BYTE_ARRAY)
-            .set_column_dictionary_enabled(column("time"), false)
-            .set_column_encoding(column("time"), Encoding::DELTA_BINARY_PACKED)
-            .set_column_dictionary_enabled(column("fingerprint"), false)
-            .set_column_dictionary_enabled(column("digest"), false)
-    }
-
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn url_bytes(&self) -> usize {
-        self.url_bytes
+        url_bytes
     }
 
     fn write<W: Write + Send>(

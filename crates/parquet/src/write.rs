@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnPath;
 
 /// The rows of a group.
 const GROUP_ROWS: usize = 128 << 10;
@@ -19,27 +20,36 @@ const GROUP_URL_BYTES: usize = 64 << 20;
 pub(super) const CREATED_BY: &str = concat!("simkeep ", env!("CARGO_PKG_VERSION"));
 
 /// The rows of a group, of one kind of table.
-pub(super) trait Group: Default {
+pub trait Group: Default {
+    /// What is added.
+    type Row<'a>;
     /// The columns.
     const SCHEMA: &str;
-    /// How they are written.
-    fn properties(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder;
-    /// How many rows there are.
-    fn rows(&self) -> usize;
-    /// How many bytes their URLs have.
-    fn url_bytes(&self) -> usize;
+    /// How columns are written that only this kind has.
+    fn properties(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+        builder
+    }
+    /// Adds a row. Returns how many bytes its URLs take.
+    fn push(&mut self, row: &Self::Row<'_>) -> usize;
     /// Writes the columns, in the order of the schema.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer below.
     fn write<W: Write + Send>(
         &self,
         to: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError>;
 }
 
-/// A table that is being written.
-pub(super) struct Table<W: Write + Send, G> {
+/// A table that is being written. It takes the memory of a row group: 131,072 rows, or fewer whose URLs
+/// have 64 MiB.
+pub struct Table<W: Write + Send, G: Group> {
     file: SerializedFileWriter<W>,
-    /// The rows that are written next.
-    pub(super) group: G,
+    /// The rows that are written next, how many they are, and how many bytes their URLs have.
+    group: G,
+    rows: usize,
+    url_bytes: usize,
 }
 
 /// The values of a column, and at which rows there are some.
@@ -49,33 +59,54 @@ pub(super) struct Column<T> {
 }
 
 impl<W: Write + Send, G: Group> Table<W, G> {
-    pub(super) fn new(to: W) -> io::Result<Table<W, G>> {
+    /// Begins a table.
+    ///
+    /// # Errors
+    ///
+    /// Those of `to`.
+    pub fn new(to: W) -> io::Result<Table<W, G>> {
         let schema = Arc::new(parse_message_type(G::SCHEMA).map_err(io_error)?);
+        let column = |name: &str| ColumnPath::from(name);
         let properties = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
-            .set_compression(Compression::ZSTD(ZstdLevel::default()));
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            // Most tables have URLs in order, so that each begins like the one before it.
+            .set_column_dictionary_enabled(column("url"), false)
+            .set_column_encoding(column("url"), Encoding::DELTA_BYTE_ARRAY)
+            .set_column_dictionary_enabled(column("fingerprint"), false);
         let properties = Arc::new(G::properties(properties).build());
         let file = SerializedFileWriter::new(to, schema, properties).map_err(io_error)?;
-        Ok(Table { file, group: G::default() })
+        Ok(Table { file, group: G::default(), rows: 0, url_bytes: 0 })
     }
 
-    /// A row came to the group, which is written if that was its last one.
-    pub(super) fn pushed(&mut self) -> io::Result<()> {
-        if self.group.rows() >= GROUP_ROWS || self.group.url_bytes() >= GROUP_URL_BYTES {
+    /// Adds a row; writes the group if that is its last one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer below.
+    pub fn row(&mut self, row: &G::Row<'_>) -> io::Result<()> {
+        self.rows += 1;
+        self.url_bytes += self.group.push(row);
+        if self.rows >= GROUP_ROWS || self.url_bytes >= GROUP_URL_BYTES {
             self.write_group()?;
         }
         Ok(())
     }
 
     /// Writes what is left, and what says where all is.
-    pub(super) fn end(mut self) -> io::Result<()> {
-        if self.group.rows() > 0 {
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer below.
+    pub fn end(mut self) -> io::Result<()> {
+        if self.rows > 0 {
             self.write_group()?;
         }
         self.file.close().map(drop).map_err(io_error)
     }
 
     fn write_group(&mut self) -> io::Result<()> {
+        (self.rows, self.url_bytes) = (0, 0);
         let group = std::mem::take(&mut self.group);
         let mut to = self.file.next_row_group().map_err(io_error)?;
         let written = group.write(&mut to).and_then(|()| to.close());
