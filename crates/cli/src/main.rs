@@ -50,6 +50,7 @@ mod recipe;
 mod recrawl;
 mod repair;
 mod report;
+mod row_file;
 mod scan;
 mod schema;
 mod simulate;

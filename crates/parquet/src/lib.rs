@@ -1,9 +1,9 @@
 //! Parquet files, as [simkeep](https://docs.rs/simkeep) writes and reads them.
 //!
-//! A [`Table`] is written a row group at a time: [`Writer`] makes one of visits, and [`PlanWriter`] of
-//! documents that are dropped. [`Documents`] reads three columns of a file that somebody else wrote: what
-//! names a text, the text, and its time. [`Copying`] copies all columns of such a file, without some of
-//! its rows.
+//! A [`Table`] is written a row group at a time: [`Writer`] makes one of visits, [`PlanWriter`] of
+//! documents that are dropped, [`ClusterWriter`] of clusters and [`MemberWriter`] of the pages in them.
+//! [`Documents`] reads three columns of a file that somebody else wrote: what names a text, the text, and
+//! its time. [`Copying`] copies all columns of such a file, without some of its rows.
 //!
 //! ```
 //! use simkeep_parquet::{Documents, Row, Value, Writer};
@@ -25,8 +25,10 @@
 //! ```
 
 mod caught;
+mod clusters;
 mod column;
 mod copy;
+mod members;
 mod plan;
 mod read;
 mod visits;
@@ -35,8 +37,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use clusters::{ClusterRow, ClusterWriter};
 pub use column::Value;
 pub use copy::{Choice, CopyError, Copying, MARKS, Mark};
+pub use members::{MemberRow, MemberWriter};
 pub use plan::{PlanRow, PlanWriter};
 pub use read::{Documents, METADATA_BYTES_MAX, TEXT_BYTES_MAX};
 pub use visits::{Row, Writer};

@@ -6,6 +6,7 @@ pub(super) const HELP: &str = "Examples:
   simkeep cluster -k 8 --rule https,shortest-url --under example.com
   simkeep cluster --members --min-size 10
   simkeep cluster --by-page -o leaders.jsonl.zst
+  simkeep cluster --members -o members.parquet
   simkeep cluster --at 2024-05-01
   simkeep cluster --changes 2024-02-01..2024-07-01
   simkeep cluster https://example.com/terms
@@ -45,7 +46,9 @@ Counts instead of lists:
 With --json, an object a line. The first has \"pages\", \"fingerprints\", \"k\", \"rule\", \"clusters\",
 \"of_several\" (those of two pages or more) and \"largest\"; then a line for each cluster with \"leader\",
 \"fingerprint\", \"first_seen\", \"size\" and \"widest\", or for each page with \"url\", \"fingerprint\", \"class\",
-\"distance\", \"leader\" and \"size\". With -o, the lines go to a file that is there when all is done.
+\"distance\", \"leader\" and \"size\". With -o, the lines go to a file that is there when all is done; into
+one whose name ends with .parquet, if simkeep was built with `--features parquet`, all but the first, as a
+table with columns of these names.
 
 Memory is bounded by --memory; what does not fit goes to scratch files without names, some 150 bytes a
 page, in --scratch or the system's directory for temporary files (TMPDIR).

@@ -5,21 +5,24 @@ mod changes;
 mod counts;
 mod help;
 mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::iter::Take;
+use std::path::PathBuf;
 
 use clap::Args;
-use simkeep::cluster::{ClusteredPage, Clustering, Clusters};
+use simkeep::cluster::{BySize, ClusteredPage, Clustering, Clusters};
 use simkeep::{Page, Reader, Snapshot};
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
 use super::json::Saw;
 use super::output::{Output, write_object};
-use super::packed::PackedFile;
+use super::row_file::{RowFile, cannot};
 use super::table::{Table, left, right};
-use super::words::{bytes, count, many};
+use super::words::{count, many};
 use super::{Common, spelling};
 pub(super) use asked::Asked;
 use changes::Span;
@@ -64,7 +67,8 @@ pub(super) struct Cluster {
     /// Count what hangs together by small steps
     #[arg(long, conflicts_with_all = ["members", "by_page", "limit", "output", "rule", "min_size"])]
     components: bool,
-    /// Write the lines to this file as JSON, packed if its name ends with .zst or .gz
+    /// Write the lines to this file: as JSON, packed if its name ends with .zst or .gz, or as a Parquet
+    /// file if it ends with .parquet
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -90,10 +94,12 @@ impl Cluster {
         if let Some(url) = &self.url {
             return self.one(url, (&reader, &snapshot, &asked), common, output);
         }
+        // Before minutes are spent on what cannot be written.
+        let file = self.output.as_deref().map(RowFile::create).transpose()?;
         let clusters = watched(|progress| snapshot.clusters(&asked, progress))?;
-        match &self.output {
-            Some(path) => {
-                let written = self.write(path, &clusters, &reader)?;
+        match file {
+            Some(file) => {
+                let written = self.write(file, &clusters, &reader)?;
                 if common.json {
                     output.object(&Line::Whole(self.whole(&clusters, &reader)))?;
                 } else {
@@ -199,6 +205,16 @@ impl Cluster {
         }))
     }
 
+    /// Clusters in the order of their sizes, no more than are listed.
+    fn clusters<'c>(&self, clusters: &'c Clusters) -> Result<Take<BySize<'c>>, Failure> {
+        Ok(clusters.by_size(self.min_size)?.take(self.listed()))
+    }
+
+    /// Whether pages are listed, and not clusters.
+    fn is_of_pages(&self) -> bool {
+        self.members || self.by_page
+    }
+
     fn objects(
         &self,
         clusters: &Clusters,
@@ -207,13 +223,13 @@ impl Cluster {
     ) -> Result<u64, Failure> {
         write_object(to, &Line::Whole(self.whole(clusters, reader)))?;
         let mut lines = 1;
-        if self.members || self.by_page {
+        if self.is_of_pages() {
             for page in self.pages(clusters)? {
                 write_object(to, &Line::Page(OfPage::from(&page?)))?;
                 lines += 1;
             }
         } else {
-            for cluster in clusters.by_size(self.min_size)?.take(self.listed()) {
+            for cluster in self.clusters(clusters)? {
                 write_object(to, &Line::Cluster(OfCluster::from(&cluster?)))?;
                 lines += 1;
             }
@@ -253,7 +269,7 @@ impl Cluster {
         let clock = common.clock();
         let seen = left(clock.heading("first seen"));
         let mut table = Table::new([right("pages"), right("within"), seen, left("leader")]);
-        for cluster in clusters.by_size(self.min_size)?.take(self.listed()) {
+        for cluster in self.clusters(clusters)? {
             let cluster = cluster?;
             let (seen, leader) = (clock.show(cluster.first_seen), escape::whole(&cluster.leader));
             table.row([count(cluster.pages), within(cluster.widest), seen, leader], output)?;
@@ -261,20 +277,30 @@ impl Cluster {
         Ok(table.end(output)?)
     }
 
-    /// Writes lines of JSON to a file; returns what is to be said of it.
-    fn write(&self, path: &Path, clusters: &Clusters, reader: &Reader) -> Result<String, Failure> {
-        let shown = escape::whole(&path.to_string_lossy());
-        let cannot = |e| Failure::Other(format!("cannot write {shown}: {e}"));
-        let mut file = PackedFile::create(path).map_err(cannot)?;
-        let mut gathered = BufWriter::new(&mut file);
-        let written = self.objects(clusters, reader, &mut gathered);
-        let lines = written.map_err(|failure| match failure {
-            Failure::Output(e) => cannot(e),
+    /// Writes a file; returns what is to be said of it.
+    fn write(
+        &self,
+        mut file: RowFile,
+        clusters: &Clusters,
+        reader: &Reader,
+    ) -> Result<String, Failure> {
+        let written = self.rows(clusters, reader, &mut file);
+        file.rows = written.map_err(|failure| match failure {
+            Failure::Output(e) => cannot(&file.shown, e),
             other => other,
         })?;
-        gathered.flush().map_err(cannot)?;
-        drop(gathered);
-        let len = file.put().map_err(cannot)?;
-        Ok(format!("{} written to {shown}, {}", many(lines, "line", "lines"), bytes(len)))
+        file.put()
+    }
+
+    /// Writes a table, or lines of JSON. Returns how many there are.
+    fn rows(&self, clusters: &Clusters, reader: &Reader, to: &mut RowFile) -> Result<u64, Failure> {
+        #[cfg(feature = "parquet")]
+        if to.is_table {
+            return self.table(clusters, &mut to.file);
+        }
+        let mut gathered = BufWriter::new(&mut to.file);
+        let lines = self.objects(clusters, reader, &mut gathered)?;
+        gathered.flush()?;
+        Ok(lines)
     }
 }

@@ -1,31 +1,19 @@
 //! Files of what is dropped and what is kept: there when all of them are whole.
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
-
-use simkeep_archive::escape;
 
 use super::Dedup;
 use super::lines::OfDropped;
 use crate::exit::Failure;
 use crate::output::write_object;
 use crate::packed::PackedFile;
-use crate::words::{bytes, many};
+use crate::row_file::{RowFile, cannot};
 
 /// The files that are asked for.
 pub(super) struct Files {
-    plan: Option<ListFile>,
-    dropped: Option<ListFile>,
-    kept: Option<ListFile>,
-}
-
-/// A file that is being written.
-struct ListFile {
-    file: PackedFile,
-    /// Its name, fit to be shown.
-    shown: String,
-    is_parquet: bool,
-    lines: u64,
+    plan: Option<RowFile>,
+    dropped: Option<RowFile>,
+    kept: Option<RowFile>,
 }
 
 /// Where lines go.
@@ -64,13 +52,9 @@ impl Files {
         if names.len() < count {
             return Err(Failure::Usage("two lists are to be written to one file".to_owned()));
         }
-        let create = |path: &Option<_>| path.as_deref().map(ListFile::create).transpose();
-        let plan = create(&asked.output)?;
-        if cfg!(not(feature = "parquet")) && plan.as_ref().is_some_and(|plan| plan.is_parquet) {
-            let why = "this simkeep was built without Parquet: build it with `--features parquet`";
-            return Err(Failure::Usage(why.to_owned()));
-        }
-        Ok(Files { plan, dropped: create(&asked.drop_list)?, kept: create(&asked.keep_list)? })
+        let plan = asked.output.as_deref().map(RowFile::create).transpose()?;
+        let lines = |path: &Option<_>| path.as_deref().map(RowFile::of_lines).transpose();
+        Ok(Files { plan, dropped: lines(&asked.drop_list)?, kept: lines(&asked.keep_list)? })
     }
 
     /// Begins to write them.
@@ -84,24 +68,7 @@ impl Files {
     /// Puts them in their places. Returns what is to be said of them.
     pub(super) fn put(self) -> Result<Vec<String>, Failure> {
         let files = [self.plan, self.dropped, self.kept];
-        files.into_iter().flatten().map(ListFile::put).collect()
-    }
-}
-
-impl ListFile {
-    fn create(path: &Path) -> Result<ListFile, Failure> {
-        let shown = escape::whole(&path.to_string_lossy());
-        let file = PackedFile::create(path).map_err(|e| cannot(&shown, e))?;
-        let is_parquet = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"));
-        Ok(ListFile { file, shown, is_parquet, lines: 0 })
-    }
-
-    fn put(self) -> Result<String, Failure> {
-        let ListFile { file, shown, is_parquet, lines } = self;
-        let len = file.put().map_err(|e| cannot(&shown, e))?;
-        let lines =
-            if is_parquet { many(lines, "row", "rows") } else { many(lines, "line", "lines") };
-        Ok(format!("{lines} written to {shown}, {}", bytes(len)))
+        files.into_iter().flatten().map(RowFile::put).collect()
     }
 }
 
@@ -125,8 +92,8 @@ impl Lists<'_> {
 }
 
 impl<'f> Urls<'f> {
-    fn begin(file: &'f mut ListFile) -> Urls<'f> {
-        Urls { to: BufWriter::new(&mut file.file), shown: &file.shown, lines: &mut file.lines }
+    fn begin(file: &'f mut RowFile) -> Urls<'f> {
+        Urls { to: BufWriter::new(&mut file.file), shown: &file.shown, lines: &mut file.rows }
     }
 
     fn line(&mut self, url: &str) -> Result<(), Failure> {
@@ -142,12 +109,12 @@ impl<'f> Urls<'f> {
 }
 
 impl<'f> Rows<'f> {
-    fn begin(file: &'f mut ListFile) -> Result<Rows<'f>, Failure> {
+    fn begin(file: &'f mut RowFile) -> Result<Rows<'f>, Failure> {
         #[cfg(feature = "parquet")]
-        if file.is_parquet {
+        if file.is_table {
             let writer = simkeep_parquet::PlanWriter::new(&mut file.file);
             let writer = writer.map_err(|e| cannot(&file.shown, e))?;
-            return Ok(Rows::Parquet(Box::new(writer), &file.shown, &mut file.lines));
+            return Ok(Rows::Parquet(Box::new(writer), &file.shown, &mut file.rows));
         }
         Ok(Rows::Lines(Urls::begin(file)))
     }
@@ -181,8 +148,4 @@ impl<'f> Rows<'f> {
             Rows::Parquet(writer, shown, _) => writer.end().map_err(|e| cannot(shown, e)),
         }
     }
-}
-
-fn cannot(shown: &str, e: std::io::Error) -> Failure {
-    Failure::Other(format!("cannot write {shown}: {e}"))
 }

@@ -11,6 +11,7 @@ use super::csv::Csv;
 #[cfg(feature = "parquet")]
 use super::parquet::Parquet;
 use crate::exit::Failure;
+use crate::row_file::not_built;
 use crate::{visit, words};
 
 /// What an export is written as.
@@ -73,12 +74,6 @@ impl Format {
             Format::Parquet => return Err(not_built()),
         })
     }
-}
-
-/// That this program does without Parquet.
-fn not_built() -> Failure {
-    let why = "this simkeep was built without Parquet: build it with `--features parquet`";
-    Failure::Usage(why.to_owned())
 }
 
 /// An entry of a page, as tables have it.

@@ -105,6 +105,48 @@ fn lines_go_to_a_file_that_is_there_when_it_is_whole() {
     assert_eq!(ran.code, 0, "so few pages need no scratch files: {}", ran.err);
 }
 
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_parquet_file_is_refused_before_the_work_and_what_to_build_is_named() {
+    let ran = store().run(&["cluster", "-o", "clusters.parquet"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("--features parquet"), "{}", ran.err);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn clusters_and_their_pages_are_written_as_a_parquet_table_of_the_same_lines() {
+    use simkeep_parquet::{Documents, Value as Cell};
+    let place = store();
+    place.ingest(r#"{"url": "https://example.com/c", "t": "2024-03-01", "class": 4294967295}"#);
+    let cell = |value: &Value| match value {
+        Value::Null => Cell::Null,
+        Value::String(text) => Cell::Text(text.clone()),
+        number => Cell::Whole(number.as_i64().unwrap()),
+    };
+    let check = |list: &[&str], columns: [&str; 3]| {
+        let said = place.done(&[&["cluster", "-o", "table.parquet"], list].concat());
+        let file = std::fs::File::open(place.path("table.parquet")).unwrap();
+        let rows = Documents::open(file, columns).unwrap();
+        let rows = rows.collect::<Result<Vec<_>, _>>().unwrap().concat();
+        assert!(said.contains(&format!("{} rows written to table.parquet", rows.len())), "{said}");
+        let lines = place.run(&[&["cluster", "--json"], list].concat()).objects();
+        let lines = lines[1..].iter().map(|line| columns.map(|column| cell(&line[column])));
+        assert_eq!(rows, lines.collect::<Vec<_>>(), "{list:?}");
+        rows
+    };
+    assert_eq!(check(&[], ["leader", "size", "widest"]).len(), 2);
+    assert_eq!(check(&["--min-size", "1"], ["leader", "size", "widest"]).len(), 3);
+    assert_eq!(check(&["--members"], ["url", "leader", "distance"]).len(), 6);
+    assert_eq!(check(&["--members", "--limit", "1"], ["url", "class", "size"]).len(), 3);
+    check(&["--by-page"], ["url", "class", "leader"]);
+    let file = place.path("table.parquet");
+    place.done(&["cluster", "-o", "table.parquet"]);
+    let times = Documents::open(std::fs::File::open(file).unwrap(), ["first_seen"; 3]).unwrap();
+    let times = times.collect::<Result<Vec<_>, _>>().unwrap().concat();
+    assert_eq!(times[0][0], Cell::Milliseconds(1_704_067_200_000));
+}
+
 #[test]
 fn one_page_is_shown_with_its_cluster() {
     let place = store();

@@ -254,3 +254,31 @@ fn a_plan_is_a_table() {
                  fingerprint: 18446744073709551615}";
     assert_eq!(rows(&bytes), [shown]);
 }
+
+#[test]
+fn clusters_and_their_pages_are_tables() {
+    let mut bytes = Vec::new();
+    let mut writer = ClusterWriter::new(&mut bytes).unwrap();
+    let (leader, fingerprint) = ("https://a/1", u64::MAX);
+    let row = ClusterRow { leader, fingerprint, first_seen: 1_500, size: 7, widest: 64 };
+    writer.row(&row).unwrap();
+    writer.end().unwrap();
+    let shown = "{leader: \"https://a/1\", fingerprint: 18446744073709551615, \
+                 first_seen: 1970-01-01 00:00:01.500 +00:00, size: 7, widest: 64}";
+    assert_eq!(rows(&bytes), [shown]);
+    let mut bytes = Vec::new();
+    let mut writer = MemberWriter::new(&mut bytes).unwrap();
+    for class in [None, Some(u32::MAX)] {
+        let row =
+            MemberRow { url: "https://a/2", fingerprint, class, distance: 3, leader, size: 7 };
+        writer.row(&row).unwrap();
+    }
+    writer.end().unwrap();
+    let shown = |class: &str| {
+        format!(
+            "{{url: \"https://a/2\", fingerprint: 18446744073709551615, class: {class}, distance: 3, \
+             leader: \"https://a/1\", size: 7}}"
+        )
+    };
+    assert_eq!(rows(&bytes), [shown("null"), shown("4294967295")]);
+}

@@ -1,0 +1,72 @@
+//! Clusters as a table.
+
+use std::io::Write;
+
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::writer::SerializedRowGroupWriter;
+
+use super::write::{Column, Group, Table};
+
+const SCHEMA: &str = "
+message simkeep {
+    REQUIRED BYTE_ARRAY leader (STRING);
+    REQUIRED INT64 fingerprint (INTEGER(64, false));
+    REQUIRED INT64 first_seen (TIMESTAMP(MILLIS, true));
+    REQUIRED INT64 size (INTEGER(64, false));
+    REQUIRED INT32 widest (INTEGER(8, false));
+}";
+
+/// A cluster.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClusterRow<'a> {
+    /// The page that leads it.
+    pub leader: &'a str,
+    /// The fingerprint of that.
+    pub fingerprint: u64,
+    /// When that was first seen with what it shows, in milliseconds since 1970.
+    pub first_seen: i64,
+    /// How many pages there are.
+    pub size: u64,
+    /// How many bits one of them is from the leader at most.
+    pub widest: u32,
+}
+
+/// A table of clusters that is being written.
+pub type ClusterWriter<W> = Table<W, Clusters>;
+
+/// The rows of a group.
+#[derive(Default)]
+pub struct Clusters {
+    leaders: Column<ByteArray>,
+    fingerprints: Column<i64>,
+    first_seen: Column<i64>,
+    sizes: Column<i64>,
+    widest: Column<i32>,
+}
+
+impl Group for Clusters {
+    type Row<'a> = ClusterRow<'a>;
+    const SCHEMA: &str = SCHEMA;
+
+    fn push(&mut self, row: &ClusterRow<'_>) -> usize {
+        let ClusterRow { leader, fingerprint, first_seen, size, widest } = *row;
+        self.leaders.push(Some(ByteArray::from(leader)));
+        self.fingerprints.push(Some(fingerprint.cast_signed()));
+        self.first_seen.push(Some(first_seen));
+        self.sizes.push(Some(size.cast_signed()));
+        self.widest.push(Some(widest.cast_signed()));
+        leader.len()
+    }
+
+    fn write<W: Write + Send>(
+        &self,
+        to: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetError> {
+        self.leaders.write::<ByteArrayType, W>(to)?;
+        self.fingerprints.write::<Int64Type, W>(to)?;
+        self.first_seen.write::<Int64Type, W>(to)?;
+        self.sizes.write::<Int64Type, W>(to)?;
+        self.widest.write::<Int32Type, W>(to)
+    }
+}
