@@ -43,6 +43,12 @@ impl Balls {
         (self.balls > 0).then(|| self.pages as f64 / self.balls as f64)
     }
 
+    /// The share of balls that have another page than their own; `None` if there is none.
+    pub fn shared(&self) -> Option<f64> {
+        let alone = self.by_size.first()?;
+        Some((self.balls - alone) as f64 / self.balls as f64)
+    }
+
     /// The share of labelled pairs whose labels are equal; `None` if there is none.
     pub fn equal_share(&self) -> Option<f64> {
         (self.labelled_pairs > 0).then(|| self.equal_pairs as f64 / self.labelled_pairs as f64)
@@ -89,6 +95,7 @@ impl Snapshot {
     /// let asked = Clustering::within(3);
     /// let balls = store.snapshot().balls(&asked, labels, &Progress::default())?;
     /// assert_eq!(balls.iter().map(|of| of.pages).collect::<Vec<_>>(), [3, 5, 5, 7]);
+    /// assert_eq!((balls[0].shared(), balls[3].shared()), (Some(0.0), Some(1.0)));
     /// assert_eq!(balls[3].equal_share(), Some(0.5));
     /// # Ok(())
     /// # }

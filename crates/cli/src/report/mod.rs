@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::cluster::{Cluster, Clustering};
+use simkeep::cluster::{Balls, Cluster, Clustering};
 use simkeep::due::Survey;
 use simkeep::inspect::{Census, Overview};
 use simkeep::mirrors::{Mirroring, Mirrors};
@@ -33,8 +33,8 @@ use super::words::bytes;
 /// says what one sees, and what would be bad. The file needs nothing else, has no script, and loads
 /// nothing.
 ///
-/// It reads all pages a few times, in bounded memory, and searches for the nearest page to each of a
-/// sample.
+/// It reads all pages a few times, in bounded memory, searches for the nearest page to each of a sample,
+/// and joins all pages with those near them: where very many are near each other, that takes longest.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep report crawl.simkeep -o report.html
@@ -54,6 +54,9 @@ pub(super) struct Report {
 /// nothing.
 const FARTHEST: u32 = 8;
 
+/// What balls are counted without.
+const NO_LABELS: [(&str, &str); 0] = [];
+
 /// Clusters and mirrors that are named.
 const LARGEST: usize = 20;
 
@@ -66,6 +69,8 @@ struct Facts {
     census: Census,
     survey: Survey,
     clusters: ClusterFacts,
+    /// Of each distance up to that of the clusters.
+    balls: Vec<Balls>,
     mirrors: Mirrors,
     /// How many of the sampled pages have their nearest other page so many bits away, and last how many
     /// have none within the farthest.
@@ -113,6 +118,7 @@ impl Report {
             census,
             survey: snapshot.survey()?,
             clusters: clusters(&snapshot)?,
+            balls: watched(|progress| snapshot.balls(&Clustering::default(), NO_LABELS, progress))?,
             mirrors: watched(|progress| {
                 snapshot.mirrors(&Mirroring::new().limit(LARGEST), progress)
             })?,

@@ -132,6 +132,25 @@ fn visits_at_wrong_times_do_not_stretch_the_figures() {
 }
 
 #[test]
+fn a_report_says_how_many_pages_are_around_a_page() {
+    let line = |n: u64, fingerprint: &str| {
+        json!({"url": format!("http://a/{n}"), "t": n, "fingerprint": fingerprint}).to_string()
+            + "\n"
+    };
+    let prints = ["00000000000000ff", "00000000000000fe", "ffffffff00000000"];
+    let place = Place::with(&(0..).zip(prints).map(|(n, of)| line(n, of)).collect::<String>());
+    place.done(&["report", "-o", "report.html"]);
+    let page = std::fs::read_to_string(place.path("report.html")).unwrap();
+    let figure = page.split("<h3>Pages around a page</h3>").nth(1).unwrap();
+    let figure = figure.split("</figure>").next().unwrap();
+    for row in [["0", "1.000", "1", "0.0 %"], ["1", "1.667", "2", "66.7 %"]] {
+        let row = row.map(|cell| format!("<td>{cell}</td>")).concat();
+        assert!(figure.contains(&row), "{row}: {figure}");
+    }
+    assert_eq!(figure.matches("<rect").count(), 4, "{figure}");
+}
+
+#[test]
 fn a_report_of_nothing_is_a_report() {
     let place = Place::new();
     place.done(&["epoch", "begin"]);

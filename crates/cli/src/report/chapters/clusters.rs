@@ -1,6 +1,6 @@
 //! Which pages stand for others, and which sites mirror each other.
 
-use simkeep::cluster::Cluster;
+use simkeep::cluster::{Balls, Cluster};
 use simkeep::mirrors::Mirror;
 use simkeep_archive::escape;
 
@@ -24,7 +24,7 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
     Chapter {
         title: "What could be left out",
         said,
-        figures: vec![sizes(facts), largest(facts), mirrors(facts)],
+        figures: vec![sizes(facts), largest(facts), balls(facts), mirrors(facts)],
     }
 }
 
@@ -75,6 +75,40 @@ fn largest(facts: &Facts) -> Figure {
         drawing: bars(title, "How many pages each of the largest clusters has", &bars_of),
         headings: headings(["leader", "pages", "bits at most"]),
         rows: largest.iter().map(row).collect(),
+    }
+}
+
+fn balls(facts: &Facts) -> Figure {
+    let title = "Pages around a page";
+    // Of no pages, there is nothing to draw.
+    let averages: Vec<f64> = facts.balls.iter().filter_map(Balls::average).collect();
+    let drawing = Columns {
+        title,
+        described: "How many pages are within so many bits of a page on average, itself included",
+        values: &averages,
+        below: (0..averages.len()).map(|bits| (bits, bits.to_string())).collect(),
+        axis: "bits",
+        marks: Vec::new(),
+        level: Some(1.0),
+        is_log: false,
+    };
+    let row = |of: &Balls| {
+        let average =
+            of.average().map_or_else(|| "-".to_owned(), |average| format!("{average:.3}"));
+        let shared = of.shared();
+        let shared =
+            shared.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0));
+        vec![of.k.to_string(), average, count(of.largest), shared]
+    };
+    Figure {
+        title: title.to_owned(),
+        said: "Every page leads a ball: all that are within so many bits of it, itself included, on average. \
+               The line is at 1, a page alone. A steep rise is a template or a licence with few words of its \
+               own, and a reason for fewer bits."
+            .to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["within", "average", "largest", "not alone"]),
+        rows: facts.balls.iter().map(row).collect(),
     }
 }
 
