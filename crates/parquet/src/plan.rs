@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedRowGroupWriter;
 
@@ -13,6 +13,7 @@ message simkeep {
     REQUIRED BYTE_ARRAY url (STRING);
     REQUIRED BYTE_ARRAY kept (STRING);
     REQUIRED INT32 distance (INTEGER(8, false));
+    OPTIONAL DOUBLE resemblance;
     REQUIRED BYTE_ARRAY reason (STRING);
     REQUIRED INT64 size (INTEGER(64, false));
     REQUIRED INT64 fingerprint (INTEGER(64, false));
@@ -27,6 +28,8 @@ pub struct PlanRow<'a> {
     pub kept: &'a str,
     /// In how many bits the two differ.
     pub distance: u32,
+    /// How much their texts have in common, if these were compared.
+    pub resemblance: Option<f64>,
     /// How they are known to be alike.
     pub reason: &'a str,
     /// How many documents the cluster has.
@@ -44,6 +47,7 @@ pub struct Plan {
     urls: Column<ByteArray>,
     kept: Column<ByteArray>,
     distances: Column<i32>,
+    resemblances: Column<f64>,
     reasons: Column<ByteArray>,
     sizes: Column<i64>,
     fingerprints: Column<i64>,
@@ -54,10 +58,11 @@ impl Group for Plan {
     const SCHEMA: &str = SCHEMA;
 
     fn push(&mut self, row: &PlanRow<'_>) -> usize {
-        let PlanRow { url, kept, distance, reason, size, fingerprint } = *row;
+        let PlanRow { url, kept, distance, resemblance, reason, size, fingerprint } = *row;
         self.urls.push(Some(ByteArray::from(url)));
         self.kept.push(Some(ByteArray::from(kept)));
         self.distances.push(Some(distance.cast_signed()));
+        self.resemblances.push(resemblance);
         self.reasons.push(Some(ByteArray::from(reason)));
         self.sizes.push(Some(size.cast_signed()));
         self.fingerprints.push(Some(fingerprint.cast_signed()));
@@ -71,6 +76,7 @@ impl Group for Plan {
         self.urls.write::<ByteArrayType, W>(to)?;
         self.kept.write::<ByteArrayType, W>(to)?;
         self.distances.write::<Int32Type, W>(to)?;
+        self.resemblances.write::<DoubleType, W>(to)?;
         self.reasons.write::<ByteArrayType, W>(to)?;
         self.sizes.write::<Int64Type, W>(to)?;
         self.fingerprints.write::<Int64Type, W>(to)

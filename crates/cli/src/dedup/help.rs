@@ -55,6 +55,7 @@ page is kept at least) and \"dropped\"; then a line for each page that is droppe
 with \"leader\" instead of \"kept\", and with \"class\" and \"leader_class\"; then the sums: \"by_reason\",
 \"by_distance\", \"hosts\" and \"other_class\"; then, with --filter, \"files\", \"documents\", \"left_out\",
 \"marked\", \"unknown\", \"other_text\", \"broken\" and \"file_bytes\". A file of -o has the lines of the pages that
-are dropped alone, or as Parquet a row for each, with columns of these names.
+are dropped alone, or as Parquet a row for each, with columns of these names. Where texts decide, the first
+line and those of pages have \"resemblance\" as well.
 
 Exits with 1 if nothing is to be dropped; with --filter with 0, for then the corpus is there.";

@@ -132,6 +132,7 @@ impl<'f> Rows<'f> {
                     url: of.url,
                     kept: of.kept,
                     distance: of.distance,
+                    resemblance: of.resemblance,
                     reason: of.reason.key(),
                     size: of.size,
                     fingerprint: of.fingerprint.0,

@@ -247,12 +247,19 @@ fn a_plan_is_a_table() {
     let mut bytes = Vec::new();
     let mut writer = PlanWriter::new(&mut bytes).unwrap();
     let (url, kept, reason) = ("https://a/2", "https://a/1", "near");
-    let row = PlanRow { url, kept, distance: 3, reason, size: 7, fingerprint: u64::MAX };
-    writer.row(&row).unwrap();
+    let (distance, size, fingerprint) = (3, 7, u64::MAX);
+    for resemblance in [None, Some(0.875)] {
+        let row = PlanRow { url, kept, distance, resemblance, reason, size, fingerprint };
+        writer.row(&row).unwrap();
+    }
     writer.end().unwrap();
-    let shown = "{url: \"https://a/2\", kept: \"https://a/1\", distance: 3, reason: \"near\", size: 7, \
-                 fingerprint: 18446744073709551615}";
-    assert_eq!(rows(&bytes), [shown]);
+    let shown = ["null", "0.875"].map(|resemblance| {
+        format!(
+            "{{url: \"https://a/2\", kept: \"https://a/1\", distance: 3, resemblance: {resemblance}, \
+             reason: \"near\", size: 7, fingerprint: 18446744073709551615}}"
+        )
+    });
+    assert_eq!(rows(&bytes), shown);
 }
 
 #[test]
