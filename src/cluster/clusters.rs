@@ -83,7 +83,8 @@ pub struct ClusteredPage {
     pub resemblance: Option<f64>,
     /// How many pages the cluster has.
     pub pages: u64,
-    /// How it is known to be nearly the same as its leader; `None` of the leader.
+    /// How it is known to be nearly the same as its leader; `None` of the leader, and in what
+    /// [`Snapshot::cluster_of`] finds.
     pub by: Option<OriginalBy>,
 }
 

@@ -28,8 +28,8 @@ pub struct Dropped<'c> {
 pub enum Fate {
     /// The store does not know it.
     Unknown,
-    /// It leads its cluster, is in none, or is of another class than the page that leads it, which is not
-    /// open to all.
+    /// It leads its cluster, is in none, or is of another class than the page that leads it, which is
+    /// not open to all.
     Kept,
     /// It is dropped.
     Dropped {
@@ -57,8 +57,8 @@ fn may_yield(class: Option<u32>, to: Option<u32>, open: &Classes) -> bool {
 
 impl ClusteredPage {
     /// Whether it may be dropped in favour of the page that leads its cluster: that is another one, of
-    /// the same class or of one of the classes in `open`, which all may see. Pages that have no class are
-    /// of one class with each other.
+    /// the same class or of one of the classes in `open`, which all may see. Pages that have no class
+    /// are of one class with each other.
     ///
     /// Clusters are made without regard to classes, so two pages that stay for their classes may be near
     /// each other. [`Clustering::classes`](super::Clustering::classes) clusters those of a class alone.
@@ -116,7 +116,8 @@ impl Clusters {
     }
 
     /// How many pages [yield](ClusteredPage::yields) to those that lead them: as many as
-    /// [`dropped`](Clusters::dropped) would have. Costs going through the pages once, without their URLs.
+    /// [`dropped`](Clusters::dropped) would have. Costs going through the pages once, without their
+    /// URLs.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 //!
 //! A [`Table`] is written a row group at a time: [`Writer`] makes one of visits, [`PlanWriter`] of
 //! documents that are dropped, [`ClusterWriter`] of clusters and [`MemberWriter`] of the pages in them.
-//! [`Documents`] reads three columns of a file that somebody else wrote: what names a text, the text, and
-//! its time. [`Copying`] copies all columns of such a file, without some of its rows.
+//! [`Documents`] reads three columns of a file that somebody else wrote: what names a text, the text,
+//! and its time. [`Copying`] copies all columns of such a file, without some of its rows.
 //!
 //! ```
 //! use simkeep_parquet::{Documents, Row, Value, Writer};

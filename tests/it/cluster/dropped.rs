@@ -4,7 +4,7 @@ use simkeep::cluster::{ClusteredPage, Clusters, Fate};
 use simkeep::{Classes, Snapshot};
 use simkeep_testing::clusters::Found;
 
-/// Classes that are open to all, one set after another: of those that tests give, and of pages with none.
+/// Classes that are open to all, set by set: of those that tests give, and of pages with none.
 const OPEN: [&[Option<u32>]; 5] =
     [&[], &[None], &[Some(0)], &[Some(2), Some(1), None], &[Some(0), Some(1), Some(2), None]];
 

@@ -10,7 +10,7 @@ use super::{filter, summary};
 use crate::json::{Fingerprint, Saw};
 use crate::words::count;
 
-/// The whole; a page that is dropped, or stays only for its class; their sums; or what became of a corpus.
+/// The whole; a page that is dropped, or stays for its class; their sums; or what became of a corpus.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {

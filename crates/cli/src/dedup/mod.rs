@@ -43,8 +43,8 @@ use summary::Summary;
 pub(super) struct Dedup {
     #[command(flatten)]
     asked: Asked,
-    /// Drop pages also in favour of those of these classes, which all may see, and not of their own class
-    /// alone: numbers and "none", with commas between them
+    /// Drop pages also in favour of those of these classes, which all may see, and not only of their own
+    /// class: numbers and "none", with commas between them
     #[arg(long, value_name = "CLASSES")]
     open: Option<Classes>,
     /// How many pages to list at most [default: 100; with --json all, with --filter none]
