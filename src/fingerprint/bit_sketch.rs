@@ -11,8 +11,8 @@ const NUMBERS: usize = BitSketch::BYTES / size_of::<u64>();
 /// The sketch of a text: 512 one-bit minwise hashes of the set of its runs of five words, in 64 bytes.
 ///
 /// These are the fingerprints that the recipes `words5-minwise/1`, `words5-minwise-seed1/1`, ...,
-/// `words5-minwise-seed7/1` make of the text; see [`Minwise`] for how. So bits of two sketches differ with
-/// the probability (1 - *J*)/2, where *J* is the [resemblance](super::Shingles::resemblance) of the
+/// `words5-minwise-seed7/1` make of the text; see [`Minwise`] for how. So bits of two sketches differ
+/// with the probability (1 - *J*)/2, where *J* is the [resemblance](super::Shingles::resemblance) of the
 /// texts (P. Li, A. C. König, *b-Bit minwise hashing*, WWW 2010).
 ///
 /// ```

@@ -99,8 +99,8 @@ pub(super) struct Dedup {
 
 const CORPUS: &str = "A corpus";
 
-/// Within how many bits fingerprints propose what texts decide: as a rule these find all but one in fifty
-/// of the texts with a resemblance of 0.8.
+/// Within how many bits fingerprints propose what texts decide: as a rule these find all but one in
+/// fifty of the texts with a resemblance of 0.8.
 const WIDE: u32 = 10;
 
 /// Pages that are listed without a limit.
