@@ -369,7 +369,7 @@ impl Clusters {
             leader,
             fingerprint: row.fingerprint,
             pages: row.pages.into(),
-            widest: row.widest.into(),
+            widest: row.widest,
         })
     }
 }

@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::splitmix::splitmix;
 
 /// Of the hash that decides which features are the least; not that of any other hash of a feature.
-const SEED: u64 = 0x6d69_6e77_6973_6531;
+pub(super) const SEED: u64 = 0x6d69_6e77_6973_6531;
 
 /// Bits of a fingerprint, each of one bin.
 const BINS: usize = 64;
@@ -61,7 +61,7 @@ pub struct Minwise {
 }
 
 /// No feature: if one had this hash, it would not count.
-const EMPTY: u64 = u64::MAX;
+pub(super) const EMPTY: u64 = u64::MAX;
 
 impl Minwise {
     /// An empty set.

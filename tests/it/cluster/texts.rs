@@ -1,5 +1,7 @@
 //! Clusters of pages whose texts are alike, beside a plain loop.
 
+#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+
 use std::collections::BTreeMap;
 
 use simkeep::cluster::{Candidacy, Clustering, Ranking, Rule};

@@ -63,9 +63,11 @@ impl Filter {
     /// Makes sketches of the texts that candidates want. Returns how many there are.
     pub(super) fn sketch(&self, candidates: &Candidates) -> Result<u64, Failure> {
         let Filter { jobs, how, threads } = self;
+        // Of few files each has several threads.
+        let each = threads.div_ceil(jobs.len().max(1));
         counted("bytes", jobs.bytes(), |done| {
-            let walk = Walk::new(jobs, done);
-            walk.all(*threads, |job| Texts::new(&walk, how, candidates, job).sketch())
+            let walk = &Walk::new(jobs, done);
+            walk.all(*threads, |job| Texts { walk, how, candidates, job, threads: each }.sketch())
         })
     }
 

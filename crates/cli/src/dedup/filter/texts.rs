@@ -1,5 +1,9 @@
 //! Sketches of the texts of a file that are compared.
 
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::{self, Builder};
+
+use parking_lot::Mutex;
 use simkeep::cluster::{Candidacy, Candidates};
 use simkeep::fingerprint::BitSketcher;
 use simkeep_archive::raw::{self, Corpus, Name, RawLine, RawLines};
@@ -9,80 +13,179 @@ use super::jobs::Job;
 use super::walk::{Read, Walk};
 use crate::exit::Failure;
 
+/// Bytes of lines that are worked on together.
+const TOGETHER: usize = 256 << 10;
+/// How many times as many wait for each thread.
+const WAITING: usize = 2;
+
 /// A file whose texts are read.
 pub(super) struct Texts<'t> {
-    walk: &'t Walk<'t>,
-    how: &'t How,
-    candidates: &'t Candidates,
-    job: &'t Job,
-    sketcher: BitSketcher,
-    /// How many sketches were made.
-    count: u64,
+    pub(super) walk: &'t Walk<'t>,
+    pub(super) how: &'t How,
+    pub(super) candidates: &'t Candidates,
+    pub(super) job: &'t Job,
+    /// How many threads this file has.
+    pub(super) threads: usize,
 }
 
-impl<'t> Texts<'t> {
-    pub(super) fn new(
-        walk: &'t Walk<'t>,
-        how: &'t How,
-        candidates: &'t Candidates,
-        job: &'t Job,
-    ) -> Texts<'t> {
-        Texts { walk, how, candidates, job, sketcher: BitSketcher::new(), count: 0 }
-    }
+/// Lines, one behind the other, and where they end.
+#[derive(Default)]
+struct Chunk {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
 
+/// What makes sketches, and how many it has made, or why it ended.
+struct Worker<'t> {
+    texts: &'t Texts<'t>,
+    sketcher: BitSketcher,
+    made: Result<u64, Failure>,
+}
+
+impl Texts<'_> {
     /// Makes all sketches. Returns how many there are. What is broken is passed over: the copying tells
     /// of it.
-    pub(super) fn sketch(mut self) -> Result<u64, Failure> {
+    pub(super) fn sketch(&self) -> Result<u64, Failure> {
         let mut read = self.walk.begin();
         match self.job.open(self.how.zstd_window, &read)? {
-            Corpus::Lines(lines) => self.lines(*lines, &mut read)?,
+            Corpus::Lines(lines) => self.lines(*lines, &mut read),
             #[cfg(feature = "parquet")]
             Corpus::Parquet => {
-                self.rows()?;
+                let made = self.rows()?;
                 read.tell_of(self.job.bytes);
+                Ok(made)
             }
             #[cfg(not(feature = "parquet"))]
-            Corpus::Parquet => return Err(self.job.no_parquet()),
+            Corpus::Parquet => Err(self.job.no_parquet()),
         }
-        Ok(self.count)
     }
 
-    fn lines(&mut self, mut lines: RawLines, read: &mut Read<'_>) -> Result<(), Failure> {
+    /// One thread reads, others work on what it has read; where they do not keep up, it works as well.
+    fn lines(&self, lines: RawLines, read: &mut Read<'_>) -> Result<u64, Failure> {
+        let all = Mutex::new(Ok(0));
+        let (to, from) = sync_channel(self.threads * WAITING);
+        let from = Mutex::new(from);
+        thread::scope(|scope| {
+            for _ in 1..self.threads {
+                // Without a thread to be had the reading one does its work.
+                let _ = Builder::new().spawn_scoped(scope, || {
+                    let mut worker = Worker::new(self);
+                    worker.work_on(&from);
+                    worker.end(&all);
+                });
+            }
+            let mut worker = Worker::new(self);
+            if let Err(failure) = self.read(lines, read, &to, &mut worker) {
+                worker.made = Err(failure);
+            }
+            drop(to);
+            worker.work_on(&from);
+            worker.end(&all);
+        });
+        all.into_inner()
+    }
+
+    fn read(
+        &self,
+        mut lines: RawLines,
+        read: &mut Read<'_>,
+        to: &SyncSender<Chunk>,
+        worker: &mut Worker<'_>,
+    ) -> Result<(), Failure> {
+        let mut chunk = Chunk::default();
         while let Some(line) = lines.next_line().map_err(|e| self.job.broken(&e.to_string()))? {
-            if let RawLine::Whole(line) = line
-                && let Ok(Some(name)) = raw::name(line, &self.how.keys)
-            {
-                self.see(&name)?;
+            let RawLine::Whole(line) = line else { continue };
+            chunk.bytes.extend_from_slice(line);
+            chunk.ends.push(chunk.bytes.len());
+            if chunk.bytes.len() < TOGETHER {
+                continue;
             }
             read.tell();
             self.walk.check()?;
+            match to.try_send(std::mem::take(&mut chunk)) {
+                Ok(()) => {}
+                Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
+                    worker.chunk(&chunk);
+                }
+            }
         }
+        read.tell();
+        worker.chunk(&chunk);
         Ok(())
     }
 
     #[cfg(feature = "parquet")]
-    fn rows(&mut self) -> Result<(), Failure> {
+    fn rows(&self) -> Result<u64, Failure> {
+        let mut worker = Worker::new(self);
         for batch in self.job.documents(&self.how.keys)? {
             for [url, text, _] in batch.map_err(|why| self.job.broken(&why))? {
                 if let Ok(name) = raw::name_in_row(&self.how.keys, url, text) {
-                    self.see(&name)?;
+                    worker.see(&name);
                 }
             }
             self.walk.check()?;
         }
-        Ok(())
+        worker.made
+    }
+}
+
+impl<'t> Worker<'t> {
+    fn new(texts: &'t Texts<'t>) -> Worker<'t> {
+        Worker { texts, sketcher: BitSketcher::new(), made: Ok(0) }
+    }
+
+    /// Works on what comes, until no more does.
+    fn work_on(&mut self, from: &Mutex<Receiver<Chunk>>) {
+        // In a block, so that others may wait for the next one while this works.
+        while let Ok(chunk) = { from.lock().recv() } {
+            self.chunk(&chunk);
+        }
+    }
+
+    fn chunk(&mut self, chunk: &Chunk) {
+        let starts = [0].into_iter().chain(chunk.ends.iter().copied());
+        for (start, end) in starts.zip(&chunk.ends) {
+            let line = chunk.bytes.get(start..*end).unwrap_or_default();
+            if let Ok(Some(name)) = raw::name(line, &self.texts.how.keys) {
+                self.see(&name);
+            }
+        }
     }
 
     /// Makes a sketch of a document's text, if it is the one that is wanted.
-    fn see(&mut self, name: &Name<'_>) -> Result<(), Failure> {
-        let Candidacy::Candidate { number, digest } = self.candidates.candidacy(&name.url)? else {
-            return Ok(());
-        };
-        let Some(text) = name.text() else { return Ok(()) };
-        if digest.is_none() || digest == name.digest() {
-            self.candidates.add(number, self.sketcher.of_text(text))?;
-            self.count += 1;
+    fn see(&mut self, name: &Name<'_>) {
+        if let Ok(made) = &mut self.made {
+            match sketched(self.texts.candidates, name, &mut self.sketcher) {
+                Ok(is_one) => *made += u64::from(is_one),
+                Err(failure) => self.made = Err(failure),
+            }
         }
-        Ok(())
     }
+
+    /// Adds what it has made to what all have.
+    fn end(self, all: &Mutex<Result<u64, Failure>>) {
+        let mut all = all.lock();
+        match (&mut *all, self.made) {
+            (Ok(all), Ok(made)) => *all += made,
+            (all @ Ok(_), failed) => *all = failed,
+            (Err(_), _) => {}
+        }
+    }
+}
+
+/// Makes a sketch, if one is wanted, and says whether it is.
+fn sketched(
+    candidates: &Candidates,
+    name: &Name<'_>,
+    sketcher: &mut BitSketcher,
+) -> Result<bool, Failure> {
+    let Candidacy::Candidate { number, digest } = candidates.candidacy(&name.url)? else {
+        return Ok(false);
+    };
+    let Some(text) = name.text() else { return Ok(false) };
+    let is_it = digest.is_none() || digest == name.digest();
+    if is_it {
+        candidates.add(number, sketcher.of_text(text))?;
+    }
+    Ok(is_it)
 }
