@@ -27,8 +27,8 @@ use crate::sync::Mutex;
 /// [wanted](Candidates::candidacy), [adds](Candidates::add) it, from any number of threads, and has
 /// [clusters](Candidates::clusters) of those that are alike.
 ///
-/// Takes a bit of memory for each page of the store, and of candidates in scratch files 68 bytes each,
-/// beside what the [`Clustering`] allows.
+/// Takes two bits of memory for each page of the store, and in scratch files 68 bytes for each sketch
+/// that is added, beside what the [`Clustering`] allows.
 pub struct Candidates {
     asked: Clustering,
     /// By fingerprints alone.
@@ -59,7 +59,8 @@ impl Snapshot {
     /// The pages that have others within k bits of them: those whose texts are worth comparing, where
     /// fingerprints are to propose and texts to decide.
     ///
-    /// So take a distance that is wide enough for all that is wanted: for a resemblance of 0.8, 10 bits.
+    /// So take a distance that is wide enough for all that is wanted: within 10 bits, fingerprints of
+    /// the default recipe miss one in fifty of the texts with a resemblance of 0.8.
     /// Costs what [`clusters`](Snapshot::clusters) does, and a join of pages that are alone in their
     /// clusters with all others.
     ///
@@ -125,18 +126,15 @@ impl Candidates {
     ///
     /// [`Error::Url`] of a URL that no page can have, [`Error::Corrupt`] if what is read is damaged.
     pub fn candidacy(&self, url: &str) -> Result<Candidacy> {
-        let Clusters { snapshot, taking, .. } = &self.clusters;
-        snapshot.heed(|| {
+        self.clusters.snapshot.heed(|| {
             let Some(place) = self.clusters.place(url)? else { return Ok(Candidacy::Unknown) };
             let Some(number) = self.pages.number(place) else { return Ok(Candidacy::Alone) };
-            let taken = taking.page(snapshot, url)?;
-            let digest = taken.or_bug("a page that was taken is taken again")?.digest;
-            Ok(Candidacy::Candidate { number, digest })
+            Ok(Candidacy::Candidate { number, digest: self.clusters.digest(url)? })
         })
     }
 
-    /// Adds the sketch of a candidate's text. If a page has several, one of them counts, whatever the
-    /// order in which they come.
+    /// Adds the sketch of a candidate's text, once or more often. A page of which different sketches are
+    /// added is compared with none, since it is not known which of them is the one in force.
     ///
     /// # Errors
     ///
@@ -159,7 +157,8 @@ impl Candidates {
     /// Costs reading all pages once, sorts of some 110 bytes a page, joins of about three times as many
     /// fingerprints as there are candidates, and comparing 64 bytes for each pair of a leader and a page
     /// that these find. So a crowd of texts that are alike costs a pair each, and a crowd of fingerprints
-    /// whose texts are not alike its square, some 10 ns for each pair.
+    /// whose texts are not alike its square: some 10 ns for each pair, and more once the sketches of
+    /// leaders do not fit into an eighth of the memory.
     ///
     /// # Errors
     ///
@@ -171,7 +170,9 @@ impl Candidates {
         }
         let Candidates { asked, clusters, pages, sketches } = self;
         let (all, k, fingerprints) = (clusters.pages(), clusters.k(), clusters.fingerprints());
-        let Clusters { snapshot, taking, work, .. } = clusters;
+        let Clusters { snapshot, taking, work, members: old, rows, .. } = clusters;
+        // Their memory is wanted.
+        drop((old, rows));
         let find = || {
             let sketched = sketches.into_inner().finish()?;
             let of = (&snapshot, &asked, &taking);
@@ -192,17 +193,11 @@ impl Candidates {
 /// alone in theirs, those that members of others are near, as leaders are not near each other.
 fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     let work = &clusters.work;
-    let (mut alone, mut new) = (Column::new(work, work.part(8)), Vec::new());
-    clusters.each(|member, of, _| {
-        if of.pages == 1 {
-            new.push(member.fingerprint);
-            if new.len() == TOGETHER {
-                alone.append(std::mem::take(&mut new))?;
-            }
-        }
-        Ok(())
+    let mut alone = Column::new(work, work.part(8));
+    clusters.each(|member, of, _| match of.pages {
+        1 => alone.push(member.fingerprint),
+        _ => Ok(()),
     })?;
-    alone.append(new)?;
     let touched = touched(clusters, &alone, progress)?;
     let (mut sorter, mut number) = (work.sorter(4), 0);
     clusters.each(|member, of, _| {
@@ -217,9 +212,6 @@ fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     Ok(pages)
 }
 
-/// Fingerprints that are added together.
-const TOGETHER: usize = 1 << 16;
-
 /// Which of these are within k bits of members of clusters with several pages.
 fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Result<Bits> {
     let Clusters { work, .. } = clusters;
@@ -231,9 +223,10 @@ fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Res
     let joining = Joining { k: clusters.k(), work, alone, bits: &bits };
     let together = work.part(8) / size_of::<u64>();
     let mut others = Vec::new();
-    clusters.each(|member, of, _| {
+    clusters.each(|member, _, _| {
         progress.pass(1);
-        if of.pages > 1 {
+        // No leader is near another.
+        if member.follows {
             others.push(member.fingerprint);
             if others.len() >= together {
                 joining.join(&mut others, progress)?;
@@ -256,6 +249,9 @@ struct Joining<'j> {
 impl Joining<'_> {
     /// Marks those near some of these, of which none is left.
     fn join(&self, others: &mut Vec<u64>, progress: &Progress) -> Result<()> {
+        if others.is_empty() {
+            return Ok(());
+        }
         others.sort_unstable();
         others.dedup();
         let sink = |pairs: &[Pair]| {

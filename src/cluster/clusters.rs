@@ -58,7 +58,7 @@ pub struct Cluster {
     pub first_seen: i64,
     /// How many pages there are, itself included.
     pub pages: u64,
-    /// The greatest distance of one of them to it.
+    /// The greatest distance of the fingerprint of one of them to its own.
     pub widest: u32,
 }
 
@@ -76,7 +76,7 @@ pub struct ClusteredPage {
     pub leader: Arc<str>,
     /// The class that the leader is of now.
     pub leader_class: Option<u32>,
-    /// In how many bits the two differ.
+    /// In how many bits the fingerprints of the two differ.
     pub distance: u32,
     /// How much the texts of the two have in common, by their [sketches](BitSketch::resemblance); `None`
     /// of the leader, and where no texts were compared.
@@ -287,7 +287,8 @@ impl Clusters {
     }
 
     /// The pages of clusters of so many pages at least, cluster by cluster in the order of
-    /// [`by_size`](Clusters::by_size): the leader first, then its members by distance and in SURT order.
+    /// [`by_size`](Clusters::by_size): the leader first, then its members by distance, or by
+    /// resemblance where texts decided, and in SURT order.
     ///
     /// # Errors
     ///
@@ -356,7 +357,7 @@ impl Clusters {
     }
 
     /// The digest of what is in force on a page.
-    fn digest(&self, url: &str) -> Result<Option<Digest>> {
+    pub(super) fn digest(&self, url: &str) -> Result<Option<Digest>> {
         self.taking.digest(&self.snapshot, url)
     }
 

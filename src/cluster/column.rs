@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::bug::OrBug;
-use crate::disk::ScratchMap;
+use crate::disk::{Scratch, ScratchMap};
 use crate::error::{Error, Result};
 use crate::search::Source;
 use crate::sort::{Packed, Workspace};
@@ -53,15 +53,19 @@ impl<T: Packed> Column<T> {
     }
 
     /// Adds these.
-    pub(super) fn append(&mut self, mut items: Vec<T>) -> Result<()> {
-        let more = u32::try_from(items.len()).ok();
-        let end = more.and_then(|more| self.len.checked_add(more));
-        self.len = end.ok_or(Error::Limit {
-            what: "fingerprints to cluster",
+    pub(super) fn append(&mut self, items: impl IntoIterator<Item = T>) -> Result<()> {
+        items.into_iter().try_for_each(|item| self.push(item))
+    }
+
+    /// Adds one.
+    #[inline]
+    pub(super) fn push(&mut self, item: T) -> Result<()> {
+        self.len = self.len.checked_add(1).ok_or(Error::Limit {
+            what: "pages to cluster",
             max: u32::MAX.into(),
             instead: "cluster those under several prefixes",
         })?;
-        self.pending.append(&mut items);
+        self.pending.push(item);
         let [least, most] = PENDING_BYTES;
         if size_of_val(&self.pending[..]) >= (self.memory_bytes / 4).clamp(least, most) {
             self.part()?;
@@ -79,16 +83,20 @@ impl<T: Packed> Column<T> {
             self.held_bytes += bytes;
             Held::Memory(items)
         } else {
-            let ((_, mut file), mut sums, mut packed) = (self.work.file()?, Vec::new(), Vec::new());
-            for block in items.chunks(block::<T>()) {
-                packed.clear();
-                block.iter().for_each(|item| item.put(&mut packed));
-                sums.push(crc32fast::hash(&packed));
-                file.append(&packed)?;
-            }
-            Held::File(file.into_map()?, sums)
+            let mut blocks = Blocks::new(&self.work)?;
+            items.into_iter().try_for_each(|item| blocks.push(item))?;
+            blocks.finish()?
         };
         self.parts.push(Part { start: self.len - len, len, held });
+        // However many there are, they lie in few files: what is alike in size becomes one.
+        while let [.., before, last] = &self.parts[..]
+            && let (Held::File(..), Held::File(..)) = (&before.held, &last.held)
+            && before.len <= last.len
+        {
+            let merged = Part::merge(before, last, &self.work)?;
+            self.parts.truncate(self.parts.len() - 2);
+            self.parts.push(merged);
+        }
         Ok(())
     }
 
@@ -130,19 +138,64 @@ fn block<T: Packed>() -> usize {
     BLOCK_BYTES / T::BYTES
 }
 
+/// Items that are written to a file.
+struct Blocks {
+    file: Scratch,
+    sums: Vec<u32>,
+    packed: Vec<u8>,
+}
+
+impl Blocks {
+    fn new(work: &Workspace) -> Result<Blocks> {
+        let (_, file) = work.file()?;
+        Ok(Blocks { file, sums: Vec::new(), packed: Vec::new() })
+    }
+
+    fn push<T: Packed>(&mut self, item: T) -> Result<()> {
+        item.put(&mut self.packed);
+        if self.packed.len() < block::<T>() * T::BYTES {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.packed.is_empty() {
+            return Ok(());
+        }
+        self.sums.push(crc32fast::hash(&self.packed));
+        self.file.append(&self.packed)?;
+        self.packed.clear();
+        Ok(())
+    }
+
+    fn finish<T>(mut self) -> Result<Held<T>> {
+        self.flush()?;
+        Ok(Held::File(self.file.into_map()?, self.sums))
+    }
+}
+
 impl<T: Packed> Part<T> {
+    /// Two that lie side by side, as one file.
+    fn merge(before: &Part<T>, last: &Part<T>, work: &Workspace) -> Result<Part<T>> {
+        let mut blocks = Blocks::new(work)?;
+        for part in [before, last] {
+            let Held::File(map, _) = &part.held else { continue };
+            part.check(0..part.len as usize)?;
+            for packed in map.chunks_exact(T::BYTES) {
+                blocks.push(T::take(packed).or_bug("a packed item has all its bytes")?)?;
+            }
+        }
+        Ok(Part { start: before.start, len: before.len + last.len, held: blocks.finish()? })
+    }
+
+    /// Whether what was written of these is there.
     #[expect(
         clippy::indexing_slicing,
         reason = "places below the length, and a sum for each block"
     )]
-    fn read(&self, range: Range<usize>, buffer: &mut [T]) -> Result<()> {
-        let (map, sums) = match &self.held {
-            Held::Memory(items) => {
-                buffer.copy_from_slice(&items[range]);
-                return Ok(());
-            }
-            Held::File(map, sums) => (map, sums),
-        };
+    fn check(&self, range: Range<usize>) -> Result<()> {
+        let Held::File(map, sums) = &self.held else { return Ok(()) };
         let damaged = |what| Error::corrupt("a scratch file", 0, what);
         if map.len() != self.len as usize * T::BYTES {
             return Err(damaged("its length is not what was written"));
@@ -154,6 +207,19 @@ impl<T: Packed> Part<T> {
                 return Err(damaged("its bytes are not what was written there"));
             }
         }
+        Ok(())
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "places below the length")]
+    fn read(&self, range: Range<usize>, buffer: &mut [T]) -> Result<()> {
+        let map = match &self.held {
+            Held::Memory(items) => {
+                buffer.copy_from_slice(&items[range]);
+                return Ok(());
+            }
+            Held::File(map, _) => map,
+        };
+        self.check(range.clone())?;
         let packed = &map[range.start * T::BYTES..range.end * T::BYTES];
         for (to, from) in buffer.iter_mut().zip(packed.chunks_exact(T::BYTES)) {
             *to = T::take(from).or_bug("a packed item has all its bytes")?;
@@ -205,5 +271,29 @@ impl Source for Beside<'_> {
         self.leaders.read(leaders, of_leaders)?;
         of_others.copy_from_slice(&self.others[..of_others.len()]);
         Ok(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_read_as_they_were_added_and_lie_in_few_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = Workspace::new(Some(dir.path().to_owned()), 1 << 20);
+        for memory_bytes in [0, 3 << 20, 64 << 20] {
+            let mut column = Column::new(&work, memory_bytes);
+            let count = 1_300_000_u32;
+            column.append((0..count).map(|n| u64::from(n) * 7)).unwrap();
+            let files = column.parts.iter().filter(|part| matches!(part.held, Held::File(..)));
+            assert!(files.count() <= 6, "{} parts", column.parts.len());
+            for number in (0..count).step_by(1009) {
+                assert_eq!(column.get(number).unwrap(), u64::from(number) * 7);
+            }
+            let mut all = vec![0; 900_000];
+            column.read(123_456..1_023_456, &mut all).unwrap();
+            assert!((123_456..).map(|n| n * 7).zip(&all).all(|(n, found)| n == *found));
+        }
     }
 }

@@ -11,7 +11,7 @@
 use super::clustering::Clustering;
 use super::column::Column;
 use super::gather::each_page;
-use super::items::{Document, Member, Sketched, Unread};
+use super::items::{Bearer, Document, Member, Sketched, Unread};
 use super::leaders::{Leaders, Nodes};
 use super::places::Places;
 use crate::bug::OrBug;
@@ -42,13 +42,15 @@ pub(super) fn documents(
     let mut unread = unread.finish()?;
     let mut next = sketched.next()?;
     while let Some(Unread { number, document }) = unread.next()? {
-        // Of several texts of a page any will do, if it is the same one always.
-        let mut own = None;
+        let (mut own, mut is_one) = (None, true);
         while let Some(of) = next.filter(|of| of.number <= number) {
-            own = own.or(Some(of.sketch).filter(|_| of.number == number));
+            if of.number == number {
+                is_one &= own.is_none_or(|own| own == of.sketch);
+                own = Some(of.sketch);
+            }
             next = sketched.next()?;
         }
-        documents.push(Document { sketch: own, ..document })?;
+        documents.push(Document { sketch: own.filter(|_| is_one), ..document })?;
     }
     documents.finish()
 }
@@ -68,62 +70,65 @@ pub(super) fn members(
     let (mut members, mut batch) = (work.sorter(16), Batch::default());
     let (mut position, mut alone) = (0, 0);
     loop {
-        while batch.documents.len() < leaders.wants()
+        while batch.bearers.len() < leaders.wants()
             && let Some(document) = documents.next()?
         {
-            match document.sketch {
-                Some(sketch) => batch.push(position, &document, sketch),
+            let Document { page, place, fingerprint, class, sketch, .. } = document;
+            let bearer = Bearer { fingerprint, page, place, class };
+            match sketch {
+                Some(sketch) => batch.push(position, bearer, sketch),
                 None => {
-                    members.push(member(position, &document, (0, true)))?;
+                    members.push(member(position, &bearer, (0, true)))?;
                     alone += 1;
                     progress.pass(1);
                 }
             }
             position += 1;
         }
-        if batch.documents.is_empty() {
+        if batch.bearers.is_empty() {
             break;
         }
         let Batch { fingerprints, texts, .. } = &batch;
         let belongs = leaders.settle(Nodes { fingerprints, texts }, progress)?;
         let count = belongs.len();
-        let taken: Vec<_> = batch.take(count).into_iter().zip(belongs).collect();
-        let leading = taken.iter().filter(|(_, of)| of.leads);
-        standing.append(leading.map(|((position, _), _)| u64::from(*position)).collect())?;
-        for ((_, document), of) in taken {
+        let leading = batch.bearers.iter().zip(&belongs).filter(|(_, of)| of.leads);
+        standing.append(leading.map(|((position, _), _)| u64::from(*position)))?;
+        for ((_, bearer), of) in batch.bearers.iter().zip(&belongs) {
             let leader = u32::try_from(standing.get(of.leader)?).ok();
             let leader = leader.or_bug("there are fewer than 2^32 pages")?;
-            members.push(member(leader, &document, (of.apart, of.leads)))?;
+            members.push(member(leader, bearer, (of.apart, of.leads)))?;
         }
+        batch.drop_first(count);
         progress.pass(count as u64);
     }
     Ok((members.finish()?, alone + leaders.len()))
 }
 
-fn member(leader: u32, document: &Document, (apart, leads): (u16, bool)) -> Member {
-    let Document { page, place, fingerprint, class, .. } = *document;
+fn member(leader: u32, bearer: &Bearer, (apart, leads): (u16, bool)) -> Member {
+    let Bearer { fingerprint, page, place, class } = *bearer;
     Member { leader, follows: !leads, apart, page, place, fingerprint, class }
 }
 
-/// Documents that come next, each with its place in the order of ranks.
+/// Documents that come next.
 #[derive(Default)]
 struct Batch {
-    documents: Vec<(u32, Document)>,
+    /// The place of each in the order of ranks, and what it is without its text.
+    bearers: Vec<(u32, Bearer)>,
     fingerprints: Vec<u64>,
     texts: Vec<BitSketch>,
 }
 
 impl Batch {
-    fn push(&mut self, position: u32, document: &Document, sketch: BitSketch) {
-        self.documents.push((position, *document));
-        self.fingerprints.push(document.fingerprint);
+    fn push(&mut self, position: u32, bearer: Bearer, sketch: BitSketch) {
+        self.bearers.push((position, bearer));
+        self.fingerprints.push(bearer.fingerprint);
         self.texts.push(sketch);
     }
 
-    /// Takes the first ones out.
-    fn take(&mut self, count: usize) -> Vec<(u32, Document)> {
+    /// The first ones are done with.
+    fn drop_first(&mut self, count: usize) {
+        self.bearers.drain(..count);
         self.fingerprints.drain(..count);
         self.texts.drain(..count);
-        self.documents.drain(..count).collect()
     }
 }

@@ -134,9 +134,6 @@ impl Clusters {
 }
 
 impl<'c> Dropped<'c> {
-    /// Leaders that are added together.
-    const TOGETHER: usize = 1 << 16;
-
     fn of(clusters: &'c Clusters, open: &Classes) -> Result<Dropped<'c>> {
         let work = &clusters.work;
         let mut sorter = work.sorter(2);
@@ -145,16 +142,11 @@ impl<'c> Dropped<'c> {
             false => Ok(()),
         })?;
         let mut followers = sorter.finish()?;
-        let mut pages = Places::default();
-        let (mut leaders, mut new) = (Column::new(work, work.part(8)), Vec::new());
+        let (mut pages, mut leaders) = (Places::default(), Column::new(work, work.part(8)));
         while let Some(Follower { place, leader }) = followers.next()? {
             pages.push(place)?;
-            new.push(leader);
-            if new.len() == Self::TOGETHER {
-                leaders.append(std::mem::take(&mut new))?;
-            }
+            leaders.push(leader)?;
         }
-        leaders.append(new)?;
         Ok(Dropped { clusters, pages, leaders })
     }
 
@@ -179,7 +171,7 @@ impl<'c> Dropped<'c> {
             let Some(place) = self.clusters.place(url)? else { return Ok(Fate::Unknown) };
             match self.pages.number(place) {
                 None => Ok(Fate::Kept),
-                Some(_) => Ok(Fate::Dropped { digest: self.taken(url)?.digest }),
+                Some(_) => Ok(Fate::Dropped { digest: self.clusters.digest(url)? }),
             }
         })
     }

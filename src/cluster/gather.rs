@@ -150,10 +150,8 @@ pub(super) fn fingerprints(
     bearers: &Spooled<Bearer>,
     work: &Workspace,
 ) -> Result<(Column<u64>, Vec<u32>)> {
-    /// Fingerprints that are added together.
-    const TOGETHER: usize = 1 << 20;
     let (mut column, mut pages) = (Column::new(work, work.part(8)), Vec::new());
-    let (mut reader, mut last, mut new) = (bearers.read(), None, Vec::new());
+    let (mut reader, mut last) = (bearers.read(), None);
     while let Some(Bearer { fingerprint, .. }) = reader.next()? {
         if last == Some(fingerprint) {
             *pages.last_mut().or_bug("each fingerprint has a count")? += 1;
@@ -161,11 +159,7 @@ pub(super) fn fingerprints(
         }
         last = Some(fingerprint);
         pages.push(1);
-        new.push(fingerprint);
-        if new.len() == TOGETHER {
-            column.append(std::mem::take(&mut new))?;
-        }
+        column.push(fingerprint)?;
     }
-    column.append(new)?;
     Ok((column, pages))
 }

@@ -39,9 +39,10 @@ const GROWTH: usize = 3;
 /// Pairs of a batch with itself above which it is halved: as many as fit into their memory, but so many
 /// in any.
 const PAIRS_MIN: usize = 1 << 18;
-/// Bytes that a pair takes while its list grows, and a node of a batch, without its text.
-const PAIR_BYTES: usize = 16;
+/// Bytes that a pair takes while its list grows, a node of a batch, and its text with what it is of.
+const PAIR_BYTES: usize = 24;
 const NODE_BYTES: usize = 64;
+const TEXT_BYTES: usize = 40 + BitSketch::BYTES;
 
 /// Nodes that come next, in the order of their ranks: distinct fingerprints, or any with their texts.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +110,7 @@ impl Leaders {
     /// Leaders within a distance whose texts are at least so much alike, with one eighth more.
     pub(super) fn of_texts(k: u32, resemblance: f64, work: &Workspace) -> Self {
         let leaders = Leaders::new(k, work);
-        let batch_max = leaders.batch_max * NODE_BYTES / (NODE_BYTES + BitSketch::BYTES);
+        let batch_max = leaders.batch_max * NODE_BYTES / (NODE_BYTES + TEXT_BYTES);
         let texts = Some(Texts::new(resemblance, work));
         Leaders { batch_max: batch_max.max(BATCH_MIN), texts, ..leaders }
     }
@@ -167,9 +168,9 @@ impl Leaders {
             best[place] = near.min().unwrap_or_else(|| packed(new.add(place, before), 0));
         }
         self.find_nearer(nodes, &new, &mut best, progress)?;
-        self.column.append(new.places.iter().map(|place| nodes.fingerprints[*place]).collect())?;
+        self.column.append(new.places.iter().map(|place| nodes.fingerprints[*place]))?;
         if let Some(texts) = &mut self.texts {
-            texts.lead(new.places.iter().map(|place| nodes.texts[*place]).collect())?;
+            texts.lead(new.places.iter().map(|place| nodes.texts[*place]))?;
         }
         let belongs = best.into_iter().enumerate().map(|(place, of)| {
             let (leader, apart) = unpacked(of);

@@ -19,7 +19,7 @@ impl Texts {
     }
 
     /// These nodes lead, too.
-    pub(super) fn lead(&mut self, sketches: Vec<BitSketch>) -> Result<()> {
+    pub(super) fn lead(&mut self, sketches: impl Iterator<Item = BitSketch>) -> Result<()> {
         self.of_leaders.append(sketches)
     }
 

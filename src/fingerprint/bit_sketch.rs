@@ -15,17 +15,17 @@ const BINS: usize = BitSketch::BITS as usize;
 /// The sketch of a text: 512 one-bit minwise hashes of the set of its runs of five words, in 64 bytes.
 ///
 /// Bits of two sketches differ with the probability (1 - *J*)/2, where *J* is the
-/// [resemblance](super::Shingles::resemblance) of the texts (P. Li, A. C. König, *b-Bit minwise hashing*,
-/// WWW 2010). It is made as a [`Minwise`](super::Minwise) is, with 512 bins in place of 64:
+/// [resemblance](super::Shingles::resemblance) of the texts (P. Li, A. C. König, *b-Bit minwise
+/// hashing*, WWW 2010). It is made as a [`Minwise`](super::Minwise) is, with 512 bins in place of 64:
 ///
 /// - The hash *h* of a run is the XXH3-64 of its feature by the recipe `words5-raw/1`, eight bytes
 ///   little-endian, with the seed `0x6d696e7769736531`.
 /// - The highest nine bits of *h* say which of 512 **bins** the run is in. Of each bin the least *h*
 ///   counts. An **empty** bin has that of another: the first that is not empty among those that the
-///   highest nine bits of the outputs of SplitMix64 name, with the seed 0, from number *b* · 2³² on, where
-///   *b* is the number of the bin.
-/// - **Bit** *b* of the sketch is bit *b* mod 64 of the output number *h* of SplitMix64, where *h* is that
-///   of bin *b*. The sketch of a text without words is 0.
+///   highest nine bits of the outputs of SplitMix64 name, with the seed 0, from number *b* · 2³² on,
+///   where *b* is the number of the bin.
+/// - **Bit** *b* of the sketch is bit *b* mod 64 of the output number *h* of SplitMix64, where *h* is
+///   that of bin *b*. The sketch of a text without words is 0.
 ///
 /// ```
 /// use simkeep::fingerprint::BitSketcher;
@@ -54,7 +54,7 @@ impl BitSketch {
         BitSketch { numbers: numbers.map(u64::from_le_bytes) }
     }
 
-    /// Its bytes: by the numbers of the seeds, each fingerprint little-endian.
+    /// Its bytes: bit *b* is bit *b* mod 8 of byte *b* / 8.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         zerocopy::transmute!(self.numbers.map(u64::to_le_bytes))
     }
@@ -66,7 +66,7 @@ impl BitSketch {
 
     /// How much two texts have in common, by their sketches: 1 - 2*d*/512, where *d* is their
     /// [distance](BitSketch::distance). It is 1 of equal texts, and about 0 of texts without a run in
-    /// common; then it may be less than 0.
+    /// common; then it may be less than 0. Texts without words are equal.
     ///
     /// The estimate has no bias. Its standard error is √(1 - *J*²)/√512: .027 at a resemblance of 0.8.
     pub fn resemblance(&self, other: &BitSketch) -> f64 {

@@ -5,8 +5,7 @@ use super::lookup::Lookup;
 use super::query::Near;
 use super::search::Finding;
 use super::view::View;
-use crate::bug::{Bug, OrBug};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::{Head, Weight};
 
 /// A page that a search found for an observation.
@@ -19,8 +18,11 @@ pub(super) struct Contender {
 impl Finding for Contender {
     const WANTS_HEAD: bool = true;
 
-    fn of(near: Near, head: Option<&Head>) -> Result<Contender, Bug> {
-        let head = head.or_bug("what is in force has a head")?;
+    fn of(near: Near, head: Option<&Head>) -> Result<Contender> {
+        let head = head.ok_or_else(|| {
+            let what = format!("a fingerprint says that {} is known", near.url);
+            Error::corrupt("segments", 0, what)
+        })?;
         Ok(Contender { near, weight: head.properties.weight(), since: Since::of(head) })
     }
 

@@ -32,7 +32,6 @@ pub(crate) struct Taken {
     pub(crate) url: String,
     /// What is compared of its version in force.
     pub(crate) fingerprint: u64,
-    pub(crate) digest: Option<Digest>,
     /// When it was first seen with its version in force, in milliseconds since 1970.
     pub(crate) since: i64,
     pub(crate) weight: Weight,
@@ -151,10 +150,10 @@ impl Taking {
     ) -> Result<Option<Taken>> {
         let entries = || self.entries(&key, parts());
         let Some(found) = self.found(&key, parts(), entries)? else { return Ok(None) };
-        let Found { head, content, fingerprint, class, standing } = found;
+        let Found { head, fingerprint, class, standing, .. } = found;
         let url = url()?;
         let since = since(&head, entries)?;
-        let (digest, weight) = (content.digest, head.properties.weight());
+        let weight = head.properties.weight();
         let standing = standing.or_bug("a page whose head is known stands somewhere")?;
         let page = if self.whole {
             let changes = Changes::of(&entries()?, epochs);
@@ -162,7 +161,7 @@ impl Taking {
         } else {
             None
         };
-        Ok(Some(Taken { url, fingerprint, digest, since, weight, class, standing, page }))
+        Ok(Some(Taken { url, fingerprint, since, weight, class, standing, page }))
     }
 
     /// The head of a page at the time that counts; none if it was not known yet.

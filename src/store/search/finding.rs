@@ -1,6 +1,6 @@
 //! What a search makes of a page that it finds.
 
-use crate::bug::Bug;
+use crate::error::Result;
 use crate::page::Head;
 use crate::store::query::Near;
 
@@ -10,7 +10,11 @@ pub(crate) trait Finding: Sized {
     const WANTS_HEAD: bool;
 
     /// A page that is near, with its head if that was read.
-    fn of(near: Near, head: Option<&Head>) -> Result<Self, Bug>;
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) without a head that it wants.
+    fn of(near: Near, head: Option<&Head>) -> Result<Self>;
 
     fn near(&self) -> &Near;
 }
@@ -19,7 +23,7 @@ impl Finding for Near {
     const WANTS_HEAD: bool = false;
 
     #[inline]
-    fn of(near: Near, _: Option<&Head>) -> Result<Near, Bug> {
+    fn of(near: Near, _: Option<&Head>) -> Result<Near> {
         Ok(near)
     }
 

@@ -445,7 +445,7 @@ impl<F: Finding> Search<'_, '_, F> {
         candidate: &Candidate,
         (head, copy): (Option<&Head>, bool),
         standing: Standing,
-    ) -> Result<(), Bug> {
+    ) -> Result<()> {
         if copy && self.has_enough_copies() {
             self.findings.complete = false;
             return Ok(());

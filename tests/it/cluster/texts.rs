@@ -130,9 +130,15 @@ fn a_candidate_says_which_text_is_wanted() {
         };
         assert_eq!((digest, number < 2), (Some(expected), true));
     }
+    // Of two texts of a page it is not known which is in force, in whatever order they come.
+    let sketches = [1, 2].map(|n| BitSketch::from_bytes([n; 64]));
+    for (number, sketch) in [(0, 0), (1, 0), (1, 1), (0, 0)] {
+        candidates.add(number, sketches[sketch]).unwrap();
+    }
     let refused = candidates.add(2, BitSketch::default());
     assert!(matches!(refused, Err(Error::Misuse(_))), "{refused:?}");
     assert!(candidates.candidacy("no\u{7f}url").is_err());
+    assert_eq!(candidates.clusters(0.0, &progress).unwrap().len(), 2);
     for share in [-0.1, 1.1, f64::NAN] {
         let candidates = store.snapshot().candidates(&Clustering::within(3), &progress).unwrap();
         let refused = candidates.clusters(share, &progress);

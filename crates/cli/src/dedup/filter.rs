@@ -9,6 +9,7 @@ mod texts;
 mod walk;
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
 use simkeep::Classes;
@@ -64,10 +65,13 @@ impl Filter {
     pub(super) fn sketch(&self, candidates: &Candidates) -> Result<u64, Failure> {
         let Filter { jobs, how, threads } = self;
         // Of few files each has several threads.
-        let each = threads.div_ceil(jobs.len().max(1));
+        let each = (threads / jobs.len().max(1)).max(1);
         counted("bytes", jobs.bytes(), |done| {
             let walk = &Walk::new(jobs, done);
-            walk.all(*threads, |job| Texts { walk, how, candidates, job, threads: each }.sketch())
+            walk.all(*threads, |job| {
+                let failed = AtomicBool::new(false);
+                Texts { walk, how, candidates, job, threads: each, failed }.sketch()
+            })
         })
     }
 

@@ -14,8 +14,9 @@ pub(super) const HELP: &str = "Examples:
 
 Of each cluster (see `simkeep cluster`) the page that leads it is kept, and all others are dropped in its
 favour: so nothing is dropped that is farther than k bits from what is kept for it, and no two pages that
-are kept are within k of each other. What is dropped depends on what is in force, on the rule, on k and on
-classes alone. The store stays as it is.
+are kept are within k of each other, unless classes or texts tell them apart. What is dropped depends on
+what is in force, on the rule, on k, and on classes and texts where these decide. The store stays as it
+is.
 
 Where pages have classes, such as those that only some may see, a page is dropped only in favour of one of
 its own class, or of a class that --open names, which all may see. Else both stay. Pages that have no class
@@ -47,7 +48,8 @@ words in common, with a standard error of .03. Texts that are not those that wer
 
 Each file is there when it is whole. One that is there before is refused, unless --force is given; one whose
 packed parts are damaged ends all. Memory takes a bit for each page, and 256 KiB for each file that is
-written: as many at once as there are --threads.
+written: as many at once as there are --threads. Where texts decide it is two bits more for each page, and up
+to 2 MiB for each thread.
 
 With --json, an object a line. The first has \"pages\", \"fingerprints\", \"k\", \"rule\", \"clusters\" (of each one
 page is kept at least) and \"dropped\"; then a line for each page that is dropped with \"url\", \"kept\",

@@ -32,6 +32,9 @@ pub(crate) struct Whole {
     /// the share of the runs of five words of both that are in each, as 512 bits tell it.
     #[serde(skip_serializing_if = "Option::is_none")]
     resemblance: Option<f64>,
+    /// How many texts were compared, where texts decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared: Option<u64>,
     /// Which of several pages is kept: rules one after another.
     rule: String,
     /// Of each one page is kept at least.
@@ -134,7 +137,7 @@ impl Whole {
     pub(super) fn of(
         clusters: &Clusters,
         dropped: u64,
-        resemblance: Option<f64>,
+        (resemblance, compared): (Option<f64>, Option<u64>),
         rule: String,
         saw: Saw,
     ) -> Whole {
@@ -143,6 +146,7 @@ impl Whole {
             fingerprints: clusters.fingerprints(),
             k: clusters.k(),
             resemblance,
+            compared,
             rule,
             clusters: clusters.len(),
             dropped,
@@ -187,8 +191,8 @@ impl<'a> Listed<'a> {
         })
     }
 
-    /// A row of a table: bits, how much texts have in common if they decide, reason, pages, URL, and that
-    /// of the leader.
+    /// A row of a table: bits, how much texts have in common if they decide, reason, pages, URL, and
+    /// that of the leader.
     pub(super) fn cells(&self) -> Vec<String> {
         let (distance, resemblance, reason, size, url, leader) = match *self {
             Listed::Dropped(OfDropped {

@@ -18,7 +18,7 @@ use simkeep_archive::Key;
 
 use super::Common;
 use super::cluster::Asked;
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, say};
 use super::gauge::{counted, watched};
 use super::json::Saw;
 use super::output::Output;
@@ -103,6 +103,10 @@ const CORPUS: &str = "A corpus";
 /// fifty of the texts with a resemblance of 0.8.
 const WIDE: u32 = 10;
 
+/// What is said where all is kept, since no text of the corpus is one that is in force.
+const NONE_COMPARED: &str = "no text was compared: none has the digest of what the store has in force; \
+                             see --id-key and --text-key";
+
 /// Pages that are listed without a limit.
 const LISTED: usize = 100;
 
@@ -110,26 +114,32 @@ impl Dedup {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         // Before minutes are spent on what cannot be written.
         let filter = self.to.as_deref().map(|to| Filter::new(&self, to)).transpose()?;
+        let lists = self.is_plan_wanted().then(|| lists::Files::create(&self)).transpose()?;
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let asked = self.asked.clustering(&snapshot, self.resemblance.map(|_| WIDE))?;
-        let clusters = match (self.resemblance, &filter) {
+        let (clusters, compared) = match (self.resemblance, &filter) {
             (Some(resemblance), Some(filter)) => {
                 let candidates = watched(|progress| snapshot.candidates(&asked, progress))?;
-                filter.sketch(&candidates)?;
-                watched(|progress| candidates.clusters(resemblance, progress))?
+                let compared = filter.sketch(&candidates)?;
+                if compared == 0 && !candidates.is_empty() {
+                    say(NONE_COMPARED);
+                }
+                let clusters = watched(|progress| candidates.clusters(resemblance, progress))?;
+                (clusters, Some(compared))
             }
-            _ => watched(|progress| snapshot.clusters(&asked, progress))?,
+            _ => (watched(|progress| snapshot.clusters(&asked, progress))?, None),
         };
         let open = self.open.clone().unwrap_or_default();
         let dropped = clusters.count_dropped(&open)?;
         if common.json {
-            output.object(&Line::Whole(self.whole(&clusters, dropped, &reader)))?;
+            let whole = self.whole(&clusters, dropped, compared, &reader);
+            output.object(&Line::Whole(whole))?;
         } else {
-            output.line(&self.said(&clusters, dropped))?;
+            output.line(&self.said(&clusters, dropped, compared))?;
         }
-        if self.is_plan_wanted() {
-            self.plan(&clusters, &open, common, output)?;
+        if let Some(lists) = lists {
+            self.plan(&clusters, &open, lists, common, output)?;
         }
         if let Some(filter) = filter {
             let started = Instant::now();
@@ -154,12 +164,15 @@ impl Dedup {
     }
 
     /// The whole, in words.
-    fn said(&self, clusters: &Clusters, dropped: u64) -> String {
+    fn said(&self, clusters: &Clusters, dropped: u64, compared: Option<u64>) -> String {
+        let alike = self.resemblance.zip(compared).map(|(share, compared)| {
+            format!(" and {share} alike by {}", many(compared, "text", "texts"))
+        });
         format!(
             "{}, within {}{}, {} leads: {} to keep, {} to drop",
             many(clusters.pages(), "page", "pages"),
             many(clusters.k().into(), "bit", "bits"),
-            self.resemblance.map_or(String::new(), |share| format!(" and {share} alike")),
+            alike.unwrap_or_default(),
             self.asked.rule,
             count(clusters.pages() - dropped),
             count(dropped),
@@ -167,9 +180,15 @@ impl Dedup {
     }
 
     /// The whole, for programs.
-    fn whole(&self, clusters: &Clusters, dropped: u64, reader: &Reader) -> Whole {
-        let rule = self.asked.rule.to_string();
-        Whole::of(clusters, dropped, self.resemblance, rule, Saw::of(reader))
+    fn whole(
+        &self,
+        clusters: &Clusters,
+        dropped: u64,
+        compared: Option<u64>,
+        reader: &Reader,
+    ) -> Whole {
+        let (rule, by_text) = (self.asked.rule.to_string(), (self.resemblance, compared));
+        Whole::of(clusters, dropped, by_text, rule, Saw::of(reader))
     }
 
     /// How many pages are listed.
@@ -187,10 +206,10 @@ impl Dedup {
         &self,
         clusters: &Clusters,
         open: &Classes,
+        mut files: lists::Files,
         common: &Common,
         out: &mut Output,
     ) -> Result<(), Failure> {
-        let mut files = lists::Files::create(self)?;
         let mut lists = files.begin()?;
         let mut lots = self.sample.map(|size| Lots::new(size, self.seed));
         let (mut summary, mut listed) = (Summary::new(clusters.k()), self.listed(common));

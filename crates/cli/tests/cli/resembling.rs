@@ -11,9 +11,9 @@ use super::*;
 type Document = (String, String);
 
 /// Families of texts that have more and less in common, copies, and texts of a few words.
-fn documents() -> Vec<Document> {
+fn documents(families: u64) -> Vec<Document> {
     let mut documents = Vec::new();
-    for family in 0..60 {
+    for family in 0..families {
         let first = words(family, 300);
         for changed in [0, 0, 1, 3, 6, 12, 24, 48, 150] {
             let mut n = 0;
@@ -78,7 +78,7 @@ fn load(place: &Place, documents: &[Document]) -> Vec<String> {
 
 #[test]
 fn texts_decide_what_is_dropped() {
-    let (place, documents) = (Place::new(), documents());
+    let (place, documents) = (Place::new(), documents(60));
     let files = load(&place, &documents);
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     for (share, k, to) in [("0.8", None, "a"), ("0.5", Some("20"), "b"), ("1", Some("0"), "c")] {
@@ -127,9 +127,9 @@ fn what_texts_have_in_common_is_listed_beside_the_distance() {
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let shown = place.done(&[&args[..], &["--filter"], &files].concat());
     let lines: Vec<&str> = shown.lines().collect();
-    assert!(
-        lines[0].starts_with("3 pages, within 10 bits and 0.8 alike, first-seen leads: 2 to keep")
-    );
+    assert!(lines[0].starts_with(
+        "3 pages, within 10 bits and 0.8 alike by 2 texts, first-seen leads: 2 to keep"
+    ));
     let cells: Vec<&str> = lines[1].split_whitespace().collect();
     assert_eq!(cells[2..], ["near", "2", "doc-2", "doc-1"], "{shown}");
     assert!((0.9..1.0).contains(&cells[1].parse::<f64>().unwrap()), "{shown}");
@@ -151,6 +151,36 @@ fn texts_that_are_not_those_that_were_compared_are_not_dropped_for_what_they_say
     assert_eq!(ran.objects()[0]["dropped"], 0);
     let written = std::fs::read(place.path("to/other.jsonl")).unwrap();
     assert_eq!(written, std::fs::read(place.path("other.jsonl")).unwrap());
+}
+
+#[test]
+fn one_large_file_is_read_by_several_threads() {
+    let (place, documents) = (Place::new(), documents(300));
+    let line = |(id, text): &Document| json!({"id": id, "text": text}).to_string() + "\n";
+    let file = place.write("large.jsonl", documents.iter().map(line).collect::<String>());
+    place.done(&["load", "--url-key", "id", "--at", "2024-01-01", &file]);
+    let args = ["dedup", "--resemblance", "0.8", "--id-key", "id", "--json", "--limit", "9999"];
+    let plan = |threads: &str| {
+        let more = ["--threads", threads, "--filter", &file, "--to", threads];
+        let mut objects = place.run(&[&args[..], &more].concat()).objects();
+        assert!(objects.pop().unwrap()["left_out"].as_u64() > Some(300));
+        objects
+    };
+    let (one, four) = (plan("1"), plan("4"));
+    assert_eq!(one, four);
+    assert!(one[0]["compared"].as_u64() > Some(1500), "{}", one[0]);
+}
+
+#[test]
+fn it_is_said_that_no_text_was_compared() {
+    let place = Place::new();
+    let text = words(3, 200);
+    load(&place, &["a", "b"].map(|name| (name.to_owned(), text.clone())));
+    let file = place.write("other.jsonl", "{\"id\":\"a\",\"text\":\"other\"}\n");
+    let args = ["dedup", "--resemblance", "0.5", "--id-key", "id", "--to", "to", "--filter", &file];
+    let ran = place.run(&args);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("no text was compared"), "{}", ran.err);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Sketches of the texts of a file that are compared.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, Builder};
 
 use parking_lot::Mutex;
 use simkeep::cluster::{Candidacy, Candidates};
-use simkeep::fingerprint::BitSketcher;
+use simkeep::fingerprint::{BitSketch, BitSketcher};
 use simkeep_archive::raw::{self, Corpus, Name, RawLine, RawLines};
 
 use super::How;
@@ -13,7 +14,7 @@ use super::jobs::Job;
 use super::walk::{Read, Walk};
 use crate::exit::Failure;
 
-/// Bytes of lines that are worked on together.
+/// Bytes of lines that are worked on together, at least; no line is as long as that.
 const TOGETHER: usize = 256 << 10;
 /// How many times as many wait for each thread.
 const WAITING: usize = 2;
@@ -26,6 +27,8 @@ pub(super) struct Texts<'t> {
     pub(super) job: &'t Job,
     /// How many threads this file has.
     pub(super) threads: usize,
+    /// Whether one of them failed.
+    pub(super) failed: AtomicBool,
 }
 
 /// Lines, one behind the other, and where they end.
@@ -76,7 +79,7 @@ impl Texts<'_> {
             }
             let mut worker = Worker::new(self);
             if let Err(failure) = self.read(lines, read, &to, &mut worker) {
-                worker.made = Err(failure);
+                worker.fail(failure);
             }
             drop(to);
             worker.work_on(&from);
@@ -93,8 +96,15 @@ impl Texts<'_> {
         worker: &mut Worker<'_>,
     ) -> Result<(), Failure> {
         let mut chunk = Chunk::default();
-        while let Some(line) = lines.next_line().map_err(|e| self.job.broken(&e.to_string()))? {
+        while !self.failed.load(Ordering::Relaxed)
+            && let Some(line) = lines.next_line().map_err(|e| self.job.broken(&e.to_string()))?
+        {
             let RawLine::Whole(line) = line else { continue };
+            if line.len() >= TOGETHER {
+                // So that no more wait than are told of.
+                worker.line(line);
+                continue;
+            }
             chunk.bytes.extend_from_slice(line);
             chunk.ends.push(chunk.bytes.len());
             if chunk.bytes.len() < TOGETHER {
@@ -118,6 +128,9 @@ impl Texts<'_> {
     fn rows(&self) -> Result<u64, Failure> {
         let mut worker = Worker::new(self);
         for batch in self.job.documents(&self.how.keys)? {
+            if worker.made.is_err() {
+                break;
+            }
             for [url, text, _] in batch.map_err(|why| self.job.broken(&why))? {
                 if let Ok(name) = raw::name_in_row(&self.how.keys, url, text) {
                     worker.see(&name);
@@ -145,10 +158,16 @@ impl<'t> Worker<'t> {
     fn chunk(&mut self, chunk: &Chunk) {
         let starts = [0].into_iter().chain(chunk.ends.iter().copied());
         for (start, end) in starts.zip(&chunk.ends) {
-            let line = chunk.bytes.get(start..*end).unwrap_or_default();
-            if let Ok(Some(name)) = raw::name(line, &self.texts.how.keys) {
-                self.see(&name);
+            if self.texts.failed.load(Ordering::Relaxed) {
+                break;
             }
+            self.line(chunk.bytes.get(start..*end).unwrap_or_default());
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        if let Ok(Some(name)) = raw::name(line, &self.texts.how.keys) {
+            self.see(&name);
         }
     }
 
@@ -157,8 +176,16 @@ impl<'t> Worker<'t> {
         if let Ok(made) = &mut self.made {
             match sketched(self.texts.candidates, name, &mut self.sketcher) {
                 Ok(is_one) => *made += u64::from(is_one),
-                Err(failure) => self.made = Err(failure),
+                Err(failure) => self.fail(failure),
             }
+        }
+    }
+
+    /// Ends for this, unless it did before, and has all others end.
+    fn fail(&mut self, failure: Failure) {
+        self.texts.failed.store(true, Ordering::Relaxed);
+        if self.made.is_ok() {
+            self.made = Err(failure);
         }
     }
 
@@ -184,8 +211,14 @@ fn sketched(
     };
     let Some(text) = name.text() else { return Ok(false) };
     let is_it = digest.is_none() || digest == name.digest();
-    if is_it {
-        candidates.add(number, sketcher.of_text(text))?;
+    if !is_it {
+        return Ok(false);
     }
-    Ok(is_it)
+    let sketch = sketcher.of_text(text);
+    // A text without words is like no other.
+    if sketch == BitSketch::default() {
+        return Ok(false);
+    }
+    candidates.add(number, sketch)?;
+    Ok(true)
 }
