@@ -10,7 +10,7 @@ pub(super) const HELP: &str = "Examples:
   simkeep load corpus.jsonl --url-key id --time-key metadata.date -s c.simkeep
   simkeep dedup --filter corpus.jsonl --to clean --id-key id -s c.simkeep
   simkeep dedup --filter pages-*.jsonl.zst --to marked --mark
-  simkeep dedup --resemblance 0.8 --filter corpus.jsonl --to clean --id-key id -s c.simkeep
+  simkeep dedup --resemblance 0.8 --filter corpus.jsonl --to told --id-key id -s c.simkeep
 
 Of each cluster (see `simkeep cluster`) the page that leads it is kept, and all others are dropped in its
 favour: so nothing is dropped that is farther than k bits from what is kept for it, and no two pages that
