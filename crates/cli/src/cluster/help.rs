@@ -6,7 +6,6 @@ pub(super) const HELP: &str = "Examples:
   simkeep cluster -k 8 --rule https,shortest-url --under example.com
   simkeep cluster --members --min-size 10
   simkeep cluster --by-page -o leaders.jsonl.zst
-  simkeep cluster --members -o members.parquet
   simkeep cluster --at 2024-05-01
   simkeep cluster --changes 2024-02-01..2024-07-01
   simkeep cluster https://example.com/terms
