@@ -156,9 +156,9 @@ impl Candidates {
     ///
     /// Costs reading all pages once, sorts of some 110 bytes a page, joins of about three times as many
     /// fingerprints as there are candidates, and comparing 64 bytes for each pair of a leader and a page
-    /// that these find. So a crowd of texts that are alike costs a pair each, and a crowd of fingerprints
-    /// whose texts are not alike its square: some 10 ns for each pair, and more once the sketches of
-    /// leaders do not fit into an eighth of the memory.
+    /// that these find. So a crowd of texts that are alike costs a pair each, and a crowd of
+    /// fingerprints whose texts are not alike its square: some 10 ns for each pair, and more once the
+    /// sketches of leaders do not fit into an eighth of the memory.
     ///
     /// # Errors
     ///
