@@ -177,15 +177,14 @@ impl Candidates {
             let sketched = sketches.into_inner().finish()?;
             let of = (&snapshot, &asked, &taking);
             let documents = documents(of, &pages, sketched, &work, progress)?;
-            members(documents, resemblance, (k, all), &work, progress)
+            drop(pages);
+            let (members, leaders) = members(documents, resemblance, (k, all), &work, progress)?;
+            let found = Found { members, leaders, k, fingerprints, by_text: true };
+            Clusters::from_members(snapshot.clone(), taking, work.clone(), found)
         };
-        let found = find().map_err(|e| work.named(e));
-        let (members, leaders) = snapshot.heed(|| found)?;
-        let found = Found { members, leaders, k, fingerprints, by_text: true };
-        let named = work.clone();
-        let clusters = Clusters::from_members(snapshot, taking, work, found);
+        let found = snapshot.heed(|| find().map_err(|e| work.named(e)))?;
         progress.finish();
-        clusters.map_err(|e| named.named(e))
+        Ok(found)
     }
 }
 

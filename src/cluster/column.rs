@@ -90,7 +90,8 @@ impl<T: Packed> Column<T> {
         self.parts.push(Part { start: self.len - len, len, held });
         // However many there are, they lie in few files: what is alike in size becomes one.
         while let [.., before, last] = &self.parts[..]
-            && let (Held::File(..), Held::File(..)) = (&before.held, &last.held)
+            && before.held.map().is_some()
+            && last.held.map().is_some()
             && before.len <= last.len
         {
             let merged = Part::merge(before, last, &self.work)?;
@@ -130,6 +131,16 @@ impl<T: Packed + Default> Column<T> {
         self.read(number..number + 1, &mut item)?;
         let [item] = item;
         Ok(item)
+    }
+}
+
+impl<T> Held<T> {
+    /// The bytes of the file, if it is one.
+    fn map(&self) -> Option<&[u8]> {
+        match self {
+            Held::Memory(_) => None,
+            Held::File(map, _) => Some(map),
+        }
     }
 }
 
@@ -180,8 +191,8 @@ impl<T: Packed> Part<T> {
     fn merge(before: &Part<T>, last: &Part<T>, work: &Workspace) -> Result<Part<T>> {
         let mut blocks = Blocks::new(work)?;
         for part in [before, last] {
-            let Held::File(map, _) = &part.held else { continue };
             part.check(0..part.len as usize)?;
+            let map = part.held.map().or_bug("only what lies in files is merged")?;
             for packed in map.chunks_exact(T::BYTES) {
                 blocks.push(T::take(packed).or_bug("a packed item has all its bytes")?)?;
             }

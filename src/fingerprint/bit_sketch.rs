@@ -81,7 +81,8 @@ impl BitSketch {
     /// In how many bits sketches differ at most that tell a resemblance, 0 to 1, or a greater one.
     pub(crate) fn distance_at(resemblance: f64) -> u32 {
         let is_enough = |distance: &u32| Self::resemblance_at(*distance) >= resemblance;
-        (0..=Self::BITS / 2).rev().find(is_enough).unwrap_or(0)
+        // The last of them, from 1 on, is as many as there are.
+        (1..=Self::BITS / 2).take_while(is_enough).map(|_| 1).sum()
     }
 }
 

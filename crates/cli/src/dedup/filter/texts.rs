@@ -31,12 +31,8 @@ pub(super) struct Texts<'t> {
     pub(super) failed: AtomicBool,
 }
 
-/// Lines, one behind the other, and where they end.
-#[derive(Default)]
-struct Chunk {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
+/// Whole lines, each with its end; only the last one of a file may have none.
+type Chunk = Vec<u8>;
 
 /// What makes sketches, and how many it has made, or why it ended.
 struct Worker<'t> {
@@ -105,9 +101,8 @@ impl Texts<'_> {
                 worker.line(line);
                 continue;
             }
-            chunk.bytes.extend_from_slice(line);
-            chunk.ends.push(chunk.bytes.len());
-            if chunk.bytes.len() < TOGETHER {
+            chunk.extend_from_slice(line);
+            if chunk.len() < TOGETHER {
                 continue;
             }
             read.tell();
@@ -155,13 +150,12 @@ impl<'t> Worker<'t> {
         }
     }
 
-    fn chunk(&mut self, chunk: &Chunk) {
-        let starts = [0].into_iter().chain(chunk.ends.iter().copied());
-        for (start, end) in starts.zip(&chunk.ends) {
+    fn chunk(&mut self, chunk: &[u8]) {
+        for line in chunk.split_inclusive(|&b| b == b'\n') {
             if self.texts.failed.load(Ordering::Relaxed) {
                 break;
             }
-            self.line(chunk.bytes.get(start..*end).unwrap_or_default());
+            self.line(line);
         }
     }
 
