@@ -165,10 +165,16 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
 
         fs::remove_file(&rest).unwrap();
         fs::remove_file(&ballast).unwrap();
-        let store = Store::open(&store_dir, options(&mut choice)).unwrap();
+        // There is room for what comes, but perhaps not for a merge of what is there.
+        let store = Store::open(&store_dir, options(&mut choice).merge_fanout(1 << 10)).unwrap();
         let pages = check(&store, acknowledged);
         observe(&store, (pages, pages + 500), |n| acknowledged = n).unwrap();
-        // A merge may still find no room; it says so, and nothing waits for it.
+        store.wait_idle().unwrap();
+        sound(&store).unwrap();
+        store.close().unwrap();
+        // A merge that finds none says so, and nothing waits for it.
+        let store = Store::open(&store_dir, options(&mut choice)).unwrap();
+        assert_eq!(check(&store, acknowledged), acknowledged);
         assert!(store.wait_idle().err().is_none_or(|e| is_full(&e)));
         sound(&store).unwrap();
         store.close().unwrap();
