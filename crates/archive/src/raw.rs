@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use memchr::memchr;
 use simkeep::Digest;
 
 use super::foreign::Keys;
@@ -119,7 +120,7 @@ impl RawLines {
         self.held.clear();
         loop {
             let bytes = self.stream.fill_buf()?;
-            let end = bytes.iter().position(|&b| b == b'\n').map(|at| at + 1);
+            let end = memchr(b'\n', bytes).map(|at| at + 1);
             let (len, is_last) = (end.unwrap_or(bytes.len()), end.is_some() || bytes.is_empty());
             if self.goes_on {
                 self.goes_on = !is_last;

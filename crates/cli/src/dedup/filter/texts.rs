@@ -31,8 +31,13 @@ pub(super) struct Texts<'t> {
     pub(super) failed: AtomicBool,
 }
 
-/// Whole lines, each with its end; only the last one of a file may have none.
-type Chunk = Vec<u8>;
+/// Whole lines, one after another.
+#[derive(Default)]
+struct Chunk {
+    bytes: Vec<u8>,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+}
 
 /// What makes sketches, and how many it has made, or why it ended.
 struct Worker<'t> {
@@ -101,8 +106,8 @@ impl Texts<'_> {
                 worker.line(line);
                 continue;
             }
-            chunk.extend_from_slice(line);
-            if chunk.len() < TOGETHER {
+            chunk.add(line);
+            if chunk.bytes.len() < TOGETHER {
                 continue;
             }
             read.tell();
@@ -137,6 +142,18 @@ impl Texts<'_> {
     }
 }
 
+impl Chunk {
+    fn add(&mut self, line: &[u8]) {
+        self.bytes.extend_from_slice(line);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).filter_map(|(&start, &end)| self.bytes.get(start..end))
+    }
+}
+
 impl<'t> Worker<'t> {
     fn new(texts: &'t Texts<'t>) -> Worker<'t> {
         Worker { texts, sketcher: BitSketcher::new(), made: Ok(0) }
@@ -150,8 +167,8 @@ impl<'t> Worker<'t> {
         }
     }
 
-    fn chunk(&mut self, chunk: &[u8]) {
-        for line in chunk.split_inclusive(|&b| b == b'\n') {
+    fn chunk(&mut self, chunk: &Chunk) {
+        for line in chunk.lines() {
             if self.texts.failed.load(Ordering::Relaxed) {
                 break;
             }
