@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use simkeep::cluster::Clustering;
+use simkeep::cluster::{Candidacy, Clustering};
+use simkeep::fingerprint::BitSketcher;
 use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Error, Observation, Progress, Query, Result, Snapshot, Store};
 
@@ -68,6 +69,41 @@ fn clusters_take_the_memory_that_they_are_given() {
     let [few, many] = [100_000, 400_000].map(most);
     assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
     assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 400,000 pages, {few} for 100,000");
+}
+
+/// The most that is taken to have texts decide, where each fingerprint in ten has nine near it.
+fn most_for_texts(pages: u64) -> usize {
+    let dir = tempfile::tempdir().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let fingerprints = (0..pages).map(|page| choice(page / 10)(u64::MAX) ^ 1 << (page % 64));
+    let store = store(dir.path(), fingerprints);
+    let view = store.snapshot();
+    let urls: Vec<String> = view.scan(None).map(|page| page.unwrap().url).collect();
+    let mut sketcher = BitSketcher::new();
+    let (count, most) = most_taken(|| {
+        let asked = asked(3, scratch.path());
+        let candidates = view.candidates(&asked, &Progress::default()).unwrap();
+        assert_eq!(u64::from(candidates.len()), pages);
+        for (page, url) in urls.iter().enumerate() {
+            let Candidacy::Candidate { number, .. } = candidates.candidacy(url).unwrap() else {
+                panic!("{url} has pages near it");
+            };
+            let sketch = sketcher.of_text(&format!("one two three four five six {}", page % 7));
+            candidates.add(number, sketch).unwrap();
+        }
+        let clusters = candidates.clusters(0.9, &Progress::default()).unwrap();
+        clusters.by_page(1).unwrap().map(Result::unwrap).count() as u64
+    });
+    assert_eq!(count, pages);
+    most
+}
+
+#[test]
+fn texts_decide_in_the_memory_that_is_given_and_two_bits_a_page() {
+    let _alone = alone();
+    let [few, many] = [50_000, 200_000].map(most_for_texts);
+    assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
+    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 200,000 pages, {few} for 50,000");
 }
 
 #[test]
