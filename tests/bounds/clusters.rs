@@ -66,9 +66,9 @@ fn most(pages: u64) -> usize {
 #[test]
 fn clusters_take_the_memory_that_they_are_given() {
     let _alone = alone();
-    let [few, many] = [100_000, 400_000].map(most);
+    let [few, many] = [60_000, 240_000].map(most);
     assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
-    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 400,000 pages, {few} for 100,000");
+    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 240,000 pages, {few} for 60,000");
 }
 
 /// The most that is taken to have texts decide, where each fingerprint in ten has nine near it.
@@ -101,9 +101,9 @@ fn most_for_texts(pages: u64) -> usize {
 #[test]
 fn texts_decide_in_the_memory_that_is_given_and_two_bits_a_page() {
     let _alone = alone();
-    let [few, many] = [50_000, 200_000].map(most_for_texts);
+    let [few, many] = [40_000, 160_000].map(most_for_texts);
     assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
-    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 200,000 pages, {few} for 50,000");
+    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 160,000 pages, {few} for 40,000");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn took(view: &Snapshot, k: u32) -> Duration {
 #[test]
 fn crowds_and_chains_cost_little_more_than_strangers() {
     let _alone = alone();
-    const PAGES: u64 = 20_000;
+    const PAGES: u64 = 8_000;
     let of = |k: u32, fingerprints: Box<dyn Iterator<Item = u64>>| {
         let dir = tempfile::tempdir().unwrap();
         let store = store(dir.path(), fingerprints);
