@@ -104,12 +104,52 @@ impl Broken {
     }
 }
 
+/// A question that stands between records: what a store knows of a page by then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The page.
+    pub url: String,
+    /// What is asked.
+    pub ask: Ask,
+    /// The file and the place in it, fit to be shown.
+    pub at: String,
+}
+
+/// What a [`Question`] asks of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Which pages are near its present content.
+    Near,
+    /// What its visits found.
+    History,
+    /// What it is now.
+    Latest,
+}
+
+impl Ask {
+    /// As it stands in a line.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Ask::Near => "near",
+            Ask::History => "history",
+            Ask::Latest => "latest",
+        }
+    }
+
+    /// What such a text asks.
+    pub(super) fn parse(text: &str) -> Option<Ask> {
+        [Ask::Near, Ask::History, Ask::Latest].into_iter().find(|ask| ask.key() == text)
+    }
+}
+
 /// One item of a source.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Item {
     /// A record.
     Record(Record),
+    /// A question, of JSON lines.
+    Question(Question),
     /// A record, or a part of a file, that cannot be read.
     Broken(Broken),
     /// A record that says nothing about a page's content: its kind, to be counted.

@@ -9,7 +9,7 @@ use super::foreign::Keys;
 use super::http::{self, Meaning};
 use super::lines::Lines;
 use super::object::{Object, Value};
-use super::{Broken, Item, Payload, Record, digest, escape, export, time, url};
+use super::{Ask, Broken, Item, Payload, Question, Record, digest, escape, export, time, url};
 
 /// The limit of a store.
 const EPOCH_BYTES_MAX: usize = 256;
@@ -25,7 +25,8 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
 /// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
 /// `"both"`), `minor` and `moderate` (the largest distances that are such changes, in bits), names an
-/// epoch of later lines. If a key occurs twice, the first counts. Other keys are ignored.
+/// epoch of later lines. A line with `url` and `ask` (`"near"`, `"history"` or `"latest"`) and without
+/// `t` is a question. If a key occurs twice, the first counts. Other keys are ignored.
 ///
 /// With keys of others, a line is a text under those.
 pub(super) fn read(lines: &Lines, keys: Option<&Keys>, each: &mut impl FnMut(Item)) {
@@ -39,7 +40,7 @@ pub(super) fn read(lines: &Lines, keys: Option<&Keys>, each: &mut impl FnMut(Ite
                 if line.trim_ascii().is_empty() {
                     continue;
                 }
-                keys.map_or_else(|| item(line), |keys| keys.item(line))
+                keys.map_or_else(|| item(line, || lines.at(number)), |keys| keys.item(line))
             }
             Err(why) => Err(why.to_owned()),
         };
@@ -58,9 +59,13 @@ pub(super) fn has_key(line: &[u8], key: &str) -> bool {
     line.windows(quoted.len()).any(|bytes| bytes == quoted.as_bytes())
 }
 
-/// The item in a line: a record, or the name of an epoch.
-fn item(line: &[u8]) -> Result<Item, String> {
+/// The item in a line at this place: a record, a question, or the name of an epoch.
+fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
     let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    if let (Some(ask), None) = (&object.ask, &object.t) {
+        let (url, ask) = question(object.url, ask)?;
+        return Ok(Item::Question(Question { url, ask, at: at() }));
+    }
     if let (None, None, Some(Value::Text(name))) = (&object.url, &object.t, &object.epoch) {
         return Ok(Item::Epoch(epoch_name(name)?, described(&object)?));
     }
@@ -68,6 +73,17 @@ fn item(line: &[u8]) -> Result<Item, String> {
         return Err("a line of an export, whose first line is not at the head of the file".into());
     }
     record(object).map(Item::Record)
+}
+
+/// What a line asks, and of which page.
+fn question(page: Option<Value<'_>>, ask: &Value<'_>) -> Result<(String, Ask), String> {
+    let Some(Value::Text(page)) = page else {
+        return Err("\"url\" is missing or no string".into());
+    };
+    url::check(&page).map_err(|why| format!("{}: {why}", escape(&page)))?;
+    let asked = if let Value::Text(text) = ask { Ask::parse(text) } else { None };
+    let ask = asked.ok_or("\"ask\" must be \"near\", \"history\" or \"latest\"")?;
+    Ok((page.into_owned(), ask))
 }
 
 /// What a line says of an epoch beside its name.
@@ -246,7 +262,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(line: &str) -> Result<Record, String> {
-        match item(line.as_bytes())? {
+        match item(line.as_bytes(), String::new)? {
             Item::Record(record) => Ok(record),
             other => Err(format!("{other:?}")),
         }
@@ -388,6 +404,20 @@ mod tests {
     }
 
     #[test]
+    fn a_line_may_be_a_question() {
+        for (told, ask) in [("near", Ask::Near), ("history", Ask::History), ("latest", Ask::Latest)]
+        {
+            let line = format!(r#"{{"ask":"{told}","url":"x:","k":3}}"#);
+            let asked = item(line.as_bytes(), || "here".into()).unwrap();
+            let question = Question { url: "x:".into(), ask, at: "here".into() };
+            assert_eq!(asked, Item::Question(question), "{told}");
+            assert_eq!(ask.key(), told);
+        }
+        // What is a record otherwise stays one.
+        assert_eq!(payload(r#"{"url":"x:","t":1,"seen":"gone","ask":"near"}"#), Payload::Gone);
+    }
+
+    #[test]
     fn broken_lines_say_why() {
         for (line, why) in [
             ("{", "EOF"),
@@ -396,6 +426,11 @@ mod tests {
             (r#"{"url":"","t":1,"text":""}"#, "empty"),
             (r#"{"url":"a\u0007","t":1,"text":""}"#, "control"),
             (r#"{"url":"x:","text":""}"#, "\"t\""),
+            (r#"{"ask":"near"}"#, "\"url\""),
+            (r#"{"url":1,"ask":"near"}"#, "\"url\""),
+            (r#"{"url":"","ask":"near"}"#, "empty"),
+            (r#"{"url":"x:","ask":"Near"}"#, "\"ask\" must be"),
+            (r#"{"url":"x:","ask":null}"#, "\"ask\" must be"),
             (r#"{"url":"x:","t":"soon","text":""}"#, "\"t\""),
             (r#"{"url":"x:","t":253402300800,"text":""}"#, "\"t\""),
             (r#"{"url":"x:","t":99999999999999999999,"text":""}"#, "\"t\""),
@@ -450,7 +485,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_panics(line in prop::collection::vec(any::<u8>(), 0..100)) {
-            let _ = item(&line);
+            let _ = item(&line, String::new);
         }
 
         #[test]
@@ -458,7 +493,7 @@ mod tests {
             values in prop::collection::vec("(url|t|text|fingerprint|digest|status|seen|epoch|role|minor|moderate)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:-]{0,33}\"|null|true|\\[\\]|\\{\\})", 0..6),
         ) {
             let line = format!("{{{}}}", values.iter().map(|v| format!("\"{v}")).collect::<Vec<_>>().join(","));
-            let _ = item(line.as_bytes());
+            let _ = item(line.as_bytes(), String::new);
         }
     }
 }

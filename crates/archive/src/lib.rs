@@ -115,7 +115,7 @@ pub use digest::{Declared, of as digest};
 use escape::escape;
 pub use foreign::{Key, Keys};
 use item::Fault;
-pub use item::{Broken, Captured, Claim, Item, Payload, Record};
+pub use item::{Ask, Broken, Captured, Claim, Item, Payload, Question, Record};
 use lines::LineCutter;
 use page::Page;
 use sniff::Kind;
@@ -214,9 +214,8 @@ pub fn part(
 /// The records of a stream that is not a file, perhaps with keys of others.
 fn part_of(mut stream: Stream, expected: &str, keys: Option<Arc<Keys>>) -> Result<Part, Broken> {
     let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
-    let start = stream.look_ahead(content::SNIFFED_BYTES);
     // A page has no URL here.
-    if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(start)) {
+    if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(stream.seen())) {
         let why = "neither JSON lines nor a web archive; name a file to read it as a page";
         return Err(Broken { at: stream.name().to_string(), why: why.into() });
     }

@@ -22,6 +22,7 @@ pub(super) struct Object<'a> {
     pub(super) modified: Option<Value<'a>>,
     pub(super) weight: Option<Value<'a>>,
     pub(super) class: Option<Value<'a>>,
+    pub(super) ask: Option<Value<'a>>,
     /// Whether there are other keys.
     pub(super) has_others: bool,
 }
@@ -71,6 +72,7 @@ impl<'de> Deserialize<'de> for Object<'de> {
                         "modified" => &mut object.modified,
                         "weight" => &mut object.weight,
                         "class" => &mut object.class,
+                        "ask" => &mut object.ask,
                         _ => {
                             object.has_others = true;
                             map.next_value::<IgnoredAny>()?;

@@ -30,8 +30,8 @@ pub(super) enum Kind {
 /// for JSON that is not known to stand in lines.
 pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
     let named = name.and_then(by_name);
-    let start = stream.look_ahead(SNIFFED_BYTES);
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let start = stream.look_ahead_until(SNIFFED_BYTES, has_whole_line);
+    let text = text(start);
     if text.starts_with(b"WARC/") {
         Kind::Warc
     } else if text.starts_with(b"filedesc:") {
@@ -52,6 +52,16 @@ pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
     } else {
         Kind::Page
     }
+}
+
+/// What stands at a start, without the mark of its encoding and white space.
+fn text(start: &[u8]) -> &[u8] {
+    start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start()
+}
+
+/// Whether there is a first line: whoever sent it may wait for an answer before it sends the next.
+fn has_whole_line(start: &[u8]) -> bool {
+    text(start).contains(&b'\n')
 }
 
 /// Whether this begins with a line of CDXJ: a key, a time of 14 digits, and an object.
@@ -97,6 +107,30 @@ mod tests {
     use super::super::gzip::tests::gz;
     use super::super::stream::tests::stream;
     use super::*;
+
+    #[test]
+    fn who_waits_for_an_answer_to_the_first_line_is_not_asked_for_more() {
+        struct Waits;
+        impl std::io::Read for Waits {
+            fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+                panic!("it would wait")
+            }
+        }
+        for (line, expected) in [
+            ("{\"url\":1}\n", Kind::JsonLines),
+            ("\u{feff}\r\n {\"a\":{}}\r\n", Kind::JsonLines),
+            ("{\"a\n", Kind::JsonLines),
+            ("broken\n", Kind::JsonLines),
+            ("<!DOCTYPE html>\n", Kind::Page),
+            ("WARC/1.1\r\n", Kind::Warc),
+        ] {
+            let read = Box::new(std::io::Read::chain(line.as_bytes(), Waits));
+            let window = super::super::ZstdWindow::default();
+            let stream = Stream::unpacked("-", read, std::sync::Arc::default(), window).unwrap();
+            let name = OsStr::new(".jsonl");
+            assert_eq!(kind(&mut stream.live(true), Some(name)), expected, "{line}");
+        }
+    }
 
     #[test]
     fn the_content_tells_the_kind() {

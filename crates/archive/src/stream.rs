@@ -114,7 +114,18 @@ impl Stream {
     /// The first bytes, `count` of them unless the stream, or its first packed part, ends or fails
     /// before; they are not consumed.
     pub(super) fn look_ahead(&mut self, count: usize) -> &[u8] {
-        while self.ahead.len() < count && self.failed.is_none() {
+        self.look_ahead_until(count, |_| false)
+    }
+
+    /// The first bytes, `count` of them as in [`look_ahead`](Self::look_ahead), but of a stream that may
+    /// have to wait only until they are enough.
+    pub(super) fn look_ahead_until(
+        &mut self,
+        count: usize,
+        enough: impl Fn(&[u8]) -> bool,
+    ) -> &[u8] {
+        let waits = |ahead: &[u8]| !(self.live && enough(ahead));
+        while self.ahead.len() < count && self.failed.is_none() && waits(&self.ahead) {
             match self.unpacked.fill_buf() {
                 Ok([]) => break,
                 Ok(bytes) => {
@@ -133,6 +144,11 @@ impl Stream {
             }
         }
         self.ahead.get(..count).unwrap_or(&self.ahead)
+    }
+
+    /// The first bytes, as far as they were looked at.
+    pub(super) fn seen(&self) -> &[u8] {
+        &self.ahead
     }
 
     /// Passes line ends, and learns whether the packed part of the bytes before them is sound: what

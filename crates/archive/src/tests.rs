@@ -113,7 +113,7 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
             }
             Item::Broken(_) => broken += 1,
             Item::Passed(_) | Item::Binary(_) | Item::Epoch(..) => {}
-            Item::Export(_) | Item::Refused(_) => {}
+            Item::Export(_) | Item::Refused(_) | Item::Question(_) => {}
         }
     }
     (records, broken)

@@ -15,7 +15,9 @@ use super::pipeline::{self, Crew, Next, Pipeline, Results};
 use super::reading::Reading;
 use simkeep_archive::escape;
 use simkeep_archive::export::Line;
-use simkeep_archive::{Broken, Captured, Chunk, Claim, Input, Item, Keys, Payload, Record, Source};
+use simkeep_archive::{
+    Broken, Captured, Chunk, Claim, Input, Item, Keys, Payload, Question, Record, Source,
+};
 
 /// What a page is given with a visit or without: one of each kind.
 pub(super) type Properties = ArrayVec<Property, 2>;
@@ -100,6 +102,7 @@ pub(super) struct Text {
 /// What comes out of the input.
 pub(super) enum Fed {
     Entry(Entry),
+    Question(Question),
     Broken(Broken),
     /// A source that is none, and what to read in its place.
     Refused(Broken),
@@ -118,6 +121,7 @@ impl Fed {
     fn bytes(&self) -> usize {
         match self {
             Fed::Entry(entry) => entry.bytes(),
+            Fed::Question(question) => question.url.len() + question.at.len(),
             Fed::Broken(broken) | Fed::Refused(broken) => broken.bytes(),
             Fed::Epoch(name, _) => name.len(),
             Fed::Export(line) => line.bytes(),
@@ -200,6 +204,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         url, time, payload, digest, claim, status, modified, weight, class, epoch, ..
     } = match item {
         Item::Record(record) => record,
+        Item::Question(question) => return Fed::Question(question),
         Item::Broken(broken) => return Fed::Broken(broken),
         Item::Passed(kind) => return Fed::Passed(kind),
         Item::Binary(captured) => return Fed::Binary(captured),

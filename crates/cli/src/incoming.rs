@@ -6,7 +6,8 @@ use clap::Args;
 use simkeep::fingerprint::{Bands, Recipe};
 use simkeep::load::LoadEpochs;
 use simkeep::{
-    Digest, Epoch, EpochInfo, Error, HistoryEntry, Origin, Seen, Snapshot, Store, Terms, Visit,
+    Digest, Epoch, EpochInfo, Error, HistoryEntry, Options, Origin, Seen, Snapshot, Store, Terms,
+    Visit,
 };
 
 use super::exit::Failure;
@@ -81,7 +82,7 @@ impl Admission {
                     _ => return fed,
                 }
             }
-            Fed::Broken(_) | Fed::Passed(_) | Fed::Binary(_) => {
+            Fed::Question(_) | Fed::Broken(_) | Fed::Passed(_) | Fed::Binary(_) => {
                 self.at_head = false;
                 return fed;
             }
@@ -339,8 +340,11 @@ impl Told {
 }
 
 /// The store at a place, if there is one.
-pub(super) fn existing(place: &std::path::Path) -> Result<Option<Store>, Failure> {
-    match Store::open(place, origin::options()?) {
+pub(super) fn existing(
+    place: &std::path::Path,
+    options: Options,
+) -> Result<Option<Store>, Failure> {
+    match Store::open(place, options) {
         Ok(store) => Ok(Some(store)),
         Err(Error::NotAStore { .. } | Error::Unfinished { .. }) => Ok(None),
         Err(e) => Err(e.into()),

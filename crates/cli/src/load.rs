@@ -28,7 +28,7 @@ use super::pipeline::{Next, PATIENCE};
 use super::reading::Reading;
 use super::{Common, origin};
 use export::Export;
-use simkeep_archive::{Broken, Keys, Source};
+use simkeep_archive::{Broken, Keys, Question, Source};
 pub(super) use summary::Answer;
 use summary::Summary;
 
@@ -81,7 +81,7 @@ impl Load {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
         let place = &common.store()?;
-        let store = existing(place)?;
+        let store = existing(place, origin::options()?)?;
         let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
         let origins = match &store {
             Some(store) => origin::live(&store.snapshot())?,
@@ -352,6 +352,10 @@ impl Taken<'_> {
                     }
                     Err(e) => Some(Err(e)),
                 }
+            }
+            Fed::Question(Question { at, .. }) => {
+                let why = "a question; only `ingest` answers those, with --outcomes".to_owned();
+                self.broken(Broken { at, why })
             }
             Fed::Broken(broken) => self.broken(broken),
             Fed::Refused(Broken { at, why }) => {

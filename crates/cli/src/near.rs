@@ -1,6 +1,7 @@
 //! `near`: pages with almost the same text.
 
 mod batch;
+mod of_page;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ use super::output::Output;
 use super::table::{Table, left, right};
 use super::{Common, explain, origin, spelling, time, visit, words};
 use simkeep_archive::escape;
+
+pub(super) use of_page::{OfPage, of_page};
 
 /// Find pages near a fingerprint, a text or another page
 ///

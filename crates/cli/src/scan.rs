@@ -102,7 +102,7 @@ pub(super) struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn new<'a>(page: &'a Page, epochs: &'a [EpochInfo]) -> simkeep::Result<Line<'a>> {
+    pub(super) fn new<'a>(page: &'a Page, epochs: &'a [EpochInfo]) -> simkeep::Result<Line<'a>> {
         let content = page.content;
         let epoch = content.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
         Ok(Line {

@@ -73,7 +73,7 @@ const VERBS: &[(&str, Makes)] = &[
     ("fingerprint", of::<fingerprint::Line<'static>>),
     ("forget", of::<forget::Answer<'static>>),
     ("history", of::<history::Line<'static>>),
-    ("ingest", of::<ingest::Answer<'static>>),
+    ("ingest", of::<ingest::Line<'static>>),
     ("inspect", of::<inspect::Answer<'static>>),
     ("inspect epoch", of::<inspect::OfEpoch<'static>>),
     ("inspect fingerprint", of::<inspect::OfFingerprint<'static>>),

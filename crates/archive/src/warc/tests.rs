@@ -36,6 +36,7 @@ fn texts(items: &[Item]) -> Vec<&str> {
         .map(|item| match item {
             Item::Record(Record { payload: Payload::Text(document), .. }) => document.text(),
             Item::Record(_) => "(other)",
+            Item::Question(question) => question.url.as_str(),
             Item::Broken(_) => "(broken)",
             Item::Passed(kind) => kind,
             Item::Binary(_) => "binary",

@@ -7,8 +7,10 @@
 mod histories;
 mod observer;
 mod originals;
+mod outcomes;
 mod pending;
 mod progress;
+mod question;
 mod revisit;
 mod summary;
 
@@ -17,8 +19,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-use clap::Args;
-use simkeep::{Store, Terms};
+use clap::{Args, ValueEnum};
+use simkeep::{Durability, Store, Terms};
 
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
@@ -30,14 +32,11 @@ use super::reading::Reading;
 use super::words::many;
 use super::{Common, origin};
 use observer::Observer;
+pub(super) use outcomes::Line;
+use outcomes::Outcomes;
 use progress::Progress;
-use simkeep_archive::export::Line;
-use simkeep_archive::{Broken, Source};
-pub(super) use summary::Answer;
+use simkeep_archive::{Broken, Question, Source, export};
 use summary::Summary;
-
-/// When no record has come for so long, those that wait are observed.
-const IDLE: Duration = Duration::from_secs(1);
 
 /// Read files, folders, JSON lines and web archives into a store
 ///
@@ -51,6 +50,7 @@ const IDLE: Duration = Duration::from_secs(1);
   simkeep ingest ~/documents --store documents.simkeep
   zstd -dc pages.jsonl.zst | simkeep ingest - --store pages.simkeep
   simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
+  zstd -dc pages.jsonl.zst | simkeep ingest - --outcomes --store pages.simkeep
 
 What it reads, plain or packed with gzip or zstd:
   folders     each file is a page file://..., seen at the time of its last modification; files that
@@ -85,6 +85,14 @@ page, or more than a minor change away from each of its last versions.
 
 ", foreign::help!(), "
 
+With --outcomes there is a JSON line for each record, in their order, once it is durable, and as soon as the
+input waits: \"url\" and \"t\"; \"stored\" (whether the store has anything by it that it had not); \"verdict\",
+with \"by\", \"to\", \"distance\", \"band\" and \"words_changed\" as `history --json` has them, null of what is no
+visit; \"novel\" and \"priority\"; \"copies\", \"near\" and \"original\", other pages with this content or near
+it; \"complete\" (whether none is missing). A broken record gets its \"at\", \"why\" and \"is_broken\". So any
+program can start simkeep, and write to it and read from it in turns. Lines {\"url\", \"ask\"} are answered in
+between: \"near\", \"history\" or \"latest\". With --json the sums come last.
+
 Broken records are named, counted and skipped. What `simkeep export` wrote is loaded by `simkeep load`."))]
 pub(super) struct Ingest {
     /// Files and folders; - is standard input
@@ -100,6 +108,12 @@ pub(super) struct Ingest {
     /// Stop at the first broken record, with exit code 3
     #[arg(long)]
     strict: bool,
+    /// Print a JSON line for each record: what became of it. Questions are answered between records
+    #[arg(long)]
+    outcomes: bool,
+    /// When records are durable
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = When::Group)]
+    durability: When,
     /// How many observations become durable together
     #[arg(long, value_name = "COUNT", default_value = "1000")]
     batch: NonZeroUsize,
@@ -109,6 +123,25 @@ pub(super) struct Ingest {
     reading: Reading,
     #[command(flatten)]
     from_input: FromInput,
+}
+
+/// When records are durable.
+#[derive(Clone, Copy, ValueEnum)]
+enum When {
+    /// Before anything is said of them: those that wait together share one commit
+    Group,
+    /// After five minutes at the latest, and at the end: until then what was said of them may be lost
+    /// if the process is killed
+    End,
+}
+
+impl From<When> for Durability {
+    fn from(when: When) -> Durability {
+        match when {
+            When::Group => Durability::Each,
+            When::End => Durability::OnFlush,
+        }
+    }
 }
 
 pub(super) fn parse_epoch(name: &str) -> Result<String, &'static str> {
@@ -122,7 +155,8 @@ impl Ingest {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
         let place = common.store()?;
-        let store = existing(&place)?;
+        let options = || Ok::<_, Failure>(origin::options()?.durability(self.durability.into()));
+        let store = existing(&place, options()?)?;
         let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
         let origins = match &store {
             Some(store) => origin::live(&store.snapshot())?,
@@ -133,7 +167,9 @@ impl Ingest {
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
         let mut feed = Feed::start(sources, self.reading, &place, &origins, self.foreign.keys())?;
-        let before = self.before_records(&mut feed, &mut admission, &mut progress)?;
+        let mut outcomes = self.outcomes.then(|| Outcomes::new(output));
+        let before =
+            self.before_records(&mut feed, &mut admission, &mut progress, outcomes.as_mut())?;
         if let (None, Some(Broken { at, why })) = (&store, &before.stopped) {
             progress.finish();
             return Err(Failure::Broken(format!(
@@ -143,7 +179,7 @@ impl Ingest {
         let store = match store {
             Some(store) => store,
             None => {
-                let mut options = origin::options()?;
+                let mut options = options()?;
                 let first = before.epochs.iter().find(|(name, _)| *name == options.epoch);
                 options.epoch_bands = first.and_then(|(_, terms)| terms.bands);
                 Store::open_or_create(&place, options)?
@@ -153,7 +189,7 @@ impl Ingest {
         let pages = store.stats()?.pages;
         let ready_made = self.epoch.clone();
         let mut observer =
-            Observer::new(&store, origins.clone(), ready_made, self.restate, self.batch);
+            Observer::new(&store, origins.clone(), ready_made, self.restate, self.batch, outcomes);
         let stopped =
             self.take_all(before, &mut feed, &mut admission, &mut observer, &mut progress);
         progress.finish();
@@ -172,8 +208,8 @@ impl Ingest {
         store.close()?;
         summary.elapsed = progress.elapsed();
         if common.json {
-            output.object(&summary.answer())?;
-        } else {
+            output.object(&Line::Summary(summary.answer()))?;
+        } else if !self.outcomes {
             summary.lines(self.strict).iter().try_for_each(|line| output.line(line))?;
         }
         let Some(Broken { at, why }) = stopped else { return Ok(Exit::Done) };
@@ -184,33 +220,63 @@ impl Ingest {
         )))
     }
 
+    /// What comes next, as far as it may come.
+    fn next(
+        &self,
+        feed: &mut Feed<'_>,
+        admission: &mut Admission,
+        patience: Duration,
+    ) -> Result<Next<Fed>, Failure> {
+        Ok(match feed.next(patience)? {
+            Next::Result(fed) => Next::Result(match admission.admit(fed) {
+                Fed::Question(Question { at, .. }) if !self.outcomes => {
+                    let why = "a question; --outcomes answers those".to_owned();
+                    Fed::Broken(Broken { at, why })
+                }
+                fed => fed,
+            }),
+            other => other,
+        })
+    }
+
     /// Takes what comes before the first record: until there is one, no store is made.
     fn before_records(
         &self,
         feed: &mut Feed<'_>,
         admission: &mut Admission,
         progress: &mut Progress,
+        mut outcomes: Option<&mut Outcomes<'_>>,
     ) -> Result<Before, Failure> {
         let mut before = Before::default();
         loop {
-            let fed = match feed.next(PATIENCE)? {
-                Next::Result(fed) => admission.admit(fed),
+            let fed = match self.next(feed, admission, PATIENCE)? {
+                Next::Result(fed) => fed,
                 Next::Idle => continue,
                 Next::End => return Ok(before),
             };
             match fed {
-                first @ (Fed::Entry(_) | Fed::Binary(_)) => {
+                first @ (Fed::Entry(_) | Fed::Question(_) | Fed::Binary(_)) => {
                     before.first = Some(first);
                     return Ok(before);
                 }
                 // As many as may begin at most.
                 Fed::Epoch(name, _) if before.epochs.iter().any(|(known, _)| *known == name) => {}
                 Fed::Epoch(name, terms) => before.epochs.push((name, terms)),
-                Fed::Passed(kind) => before.summary.passed(kind),
+                Fed::Passed(kind) => {
+                    before.summary.passed(kind);
+                    if let Some(outcomes) = &mut outcomes {
+                        outcomes.passed(kind);
+                        outcomes.pay_at_once()?;
+                    }
+                }
                 Fed::Export(line) => return Err(exported(&line)),
                 Fed::Refused(source) => return Err(refused(&source)),
                 Fed::Broken(broken) => {
                     before.summary.broken += 1;
+                    if let Some(outcomes) = &mut outcomes {
+                        outcomes.broken(broken.clone());
+                        outcomes.pay_at_once()?;
+                    }
                     if self.strict {
                         before.stopped = Some(broken);
                         return Ok(before);
@@ -239,38 +305,36 @@ impl Ingest {
         loop {
             let next = match first.take() {
                 Some(first) => Next::Result(first),
-                None => match feed.next(IDLE)? {
-                    Next::Result(fed) => Next::Result(admission.admit(fed)),
-                    other => other,
-                },
+                None => self.next(feed, admission, observer.patience())?,
             };
             match next {
                 Next::Result(Fed::Entry(entry)) => {
                     entry.wrong().into_iter().for_each(|wrong| progress.wrong(wrong));
                     observer.take(entry)?;
                 }
+                Next::Result(Fed::Question(question)) => observer.answer(&question)?,
                 Next::Result(Fed::Broken(broken)) => {
-                    observer.summary.broken += 1;
+                    observer.take_broken(&broken)?;
                     if self.strict {
-                        observer.flush()?;
+                        observer.rest()?;
                         return Ok(Some(broken));
                     }
                     progress.broken(&broken);
                 }
-                Next::Result(Fed::Passed(kind)) => observer.summary.passed(kind),
-                Next::Result(Fed::Binary(captured)) => observer.binary(&captured),
+                Next::Result(Fed::Passed(kind)) => observer.take_passed(kind)?,
+                Next::Result(Fed::Binary(captured)) => observer.take_binary(&captured)?,
                 Next::Result(Fed::Epoch(name, terms)) => observer.epoch(&name, terms)?,
                 Next::Result(Fed::Export(line)) => {
-                    observer.flush()?;
+                    observer.rest()?;
                     return Err(exported(&line));
                 }
                 Next::Result(Fed::Refused(source)) => {
-                    observer.flush()?;
+                    observer.rest()?;
                     return Err(refused(&source));
                 }
-                Next::Idle => observer.flush()?,
+                Next::Idle => observer.rest()?,
                 Next::End => {
-                    observer.flush()?;
+                    observer.rest()?;
                     return Ok(None);
                 }
             }
@@ -280,7 +344,7 @@ impl Ingest {
 }
 
 /// Why an export is not taken: a store that is observed record by record has other epochs.
-fn exported(line: &Line) -> Failure {
+fn exported(line: &export::Line) -> Failure {
     Failure::Broken(format!("{}: an export of a whole store, which `simkeep load` reads", line.at))
 }
 

@@ -1,18 +1,33 @@
 //! Entries become observations, batch by batch.
 
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use simkeep::{Answer, Content, Digest, Entry, Given, Origin, Restated, Seen, Store, Terms, Visit};
 
 use super::Failure;
 use super::histories::Histories;
 use super::originals::{Original, Originals};
+use super::outcomes::Outcomes;
 use super::pending::Pending;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::feed::{self, Found, Properties, Text};
 use crate::incoming::{Epochs, Made, Register, Told};
-use simkeep_archive::Captured;
+use simkeep_archive::{Broken, Captured, Question};
+
+/// When no record has come for so long, those that wait are observed.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// What a record was.
+enum Taken {
+    /// One that has something to say of a page.
+    Record,
+    /// A visit that was known.
+    Known,
+    /// One of this kind, of no use here.
+    Passed(&'static str),
+}
 
 /// Observes entries in their order.
 pub(super) struct Observer<'a> {
@@ -26,6 +41,10 @@ pub(super) struct Observer<'a> {
     pending: Vec<Pending>,
     histories: Histories,
     originals: Originals,
+    /// How many requests the record at hand has made so far.
+    requests: usize,
+    /// Where each record gets a line, if that is asked for.
+    pub(super) outcomes: Option<Outcomes<'a>>,
     pub(super) summary: Summary,
 }
 
@@ -36,6 +55,7 @@ impl<'a> Observer<'a> {
         ready_made: String,
         restate: bool,
         batch: NonZeroUsize,
+        outcomes: Option<Outcomes<'a>>,
     ) -> Observer<'a> {
         Observer {
             store,
@@ -46,12 +66,29 @@ impl<'a> Observer<'a> {
             pending: Vec::new(),
             histories: Histories::default(),
             originals: Originals::default(),
+            requests: 0,
+            outcomes,
             summary: Summary::default(),
         }
     }
 
     /// Takes an entry; it is observed with its batch.
     pub(super) fn take(&mut self, entry: feed::Entry) -> Result<(), Failure> {
+        let named = self.outcomes.as_ref().map(|_| (entry.url.clone(), entry.time));
+        self.requests = 0;
+        let taken = self.request(entry)?;
+        if let (Some(outcomes), Some((url, time))) = (&mut self.outcomes, named) {
+            match taken {
+                Taken::Record => outcomes.record(url, time, (self.requests, false)),
+                Taken::Known => outcomes.record(url, time, (self.requests, true)),
+                Taken::Passed(kind) => outcomes.passed(kind),
+            }
+        }
+        self.flush_if_full()
+    }
+
+    /// Makes requests of an entry.
+    fn request(&mut self, entry: feed::Entry) -> Result<Taken, Failure> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(entry.wrong().is_some());
         let feed::Entry { url, time, status, modified, given, digest, claim, found } = entry;
@@ -73,8 +110,9 @@ impl<'a> Observer<'a> {
                 if self.restate || told.visit(status).is_some() {
                     // That it was seen is known, perhaps from before there was one of the epochs.
                     let made = [Some((fingerprint, epoch)), also].into_iter().flatten();
-                    self.restate(&url, (time, digest), &told, made)?;
-                    return self.give(&url, time, &given);
+                    self.restate(&url, (time, digest), &told, made);
+                    self.give(&url, time, &given);
+                    return Ok(Taken::Known);
                 }
                 visit(Seen::Content(seen))
             }
@@ -86,7 +124,10 @@ impl<'a> Observer<'a> {
             Found::Restated(fingerprint, name) => {
                 restated(fingerprint, self.epochs.named(&name, Terms::default())?)
             }
-            Found::Given => return self.give(&url, time, &given),
+            Found::Given => {
+                self.give(&url, time, &given);
+                return Ok(Taken::Record);
+            }
             Found::NotModified => visit(Seen::NotModified { digest }),
             Found::Gone => visit(Seen::Gone),
             Found::Failed => visit(Seen::Failed),
@@ -102,7 +143,7 @@ impl<'a> Observer<'a> {
                 match self.resolve(&revisit)? {
                     Resolved::Known => {
                         self.summary.known += 1;
-                        return Ok(());
+                        return Ok(Taken::Known);
                     }
                     Resolved::Content(content, other) => {
                         also = other;
@@ -112,8 +153,7 @@ impl<'a> Observer<'a> {
                         // It has nothing to say of a page after all.
                         self.summary.records -= 1;
                         let declared = claim.map(|claim| claim.declared);
-                        self.binary(&Captured { url, time, declared });
-                        return Ok(());
+                        return Ok(self.binary(&Captured { url, time, declared }));
                     }
                     Resolved::Nothing => {
                         self.summary.revisits_alone += 1;
@@ -129,31 +169,31 @@ impl<'a> Observer<'a> {
             }
             Entry::Visit(_) if self.restate => {
                 self.summary.passed("visit");
-                return Ok(());
+                return Ok(Taken::Passed("visit"));
             }
             entry => entry,
         };
-        self.add(Pending { url, entry, also, given, is_brief })
+        self.add(Pending { url, entry, also, given, is_brief });
+        Ok(Taken::Record)
     }
 
-    fn add(&mut self, pending: Pending) -> Result<(), Failure> {
+    fn add(&mut self, pending: Pending) {
         self.histories.told(&pending);
         self.pending.push(pending);
-        if self.pending.len() >= self.batch.get() { self.flush() } else { Ok(()) }
+        self.requests += 1;
     }
 
     /// Gives a page what comes without a visit.
-    fn give(&mut self, url: &str, time: i64, given: &Properties) -> Result<(), Failure> {
-        given.iter().try_for_each(|property| {
-            let entry = Entry::Given(Given { time, property: *property });
-            self.add_alone(url, entry)
-        })
+    fn give(&mut self, url: &str, time: i64, given: &Properties) {
+        for property in given {
+            self.add_alone(url, Entry::Given(Given { time, property: *property }));
+        }
     }
 
     /// Adds an entry that is no visit.
-    fn add_alone(&mut self, url: &str, entry: Entry) -> Result<(), Failure> {
+    fn add_alone(&mut self, url: &str, entry: Entry) {
         let (url, given) = (url.to_owned(), Properties::new());
-        self.add(Pending { url, entry, also: None, given, is_brief: false })
+        self.add(Pending { url, entry, also: None, given, is_brief: false });
     }
 
     /// Restates what a page held in each of these epochs in which that is not known.
@@ -163,23 +203,54 @@ impl<'a> Observer<'a> {
         (time, digest): (i64, Option<Digest>),
         told: &Told,
         made: impl Iterator<Item = Made>,
-    ) -> Result<(), Failure> {
+    ) {
         // What was never seen is missing once.
         let most = if told.is_known() { usize::MAX } else { 1 };
         let mut is_known = true;
         for (fingerprint, epoch) in told.missing(made).take(most) {
             let restated = Restated { time, fingerprint, digest, epoch };
-            self.add_alone(url, Entry::Restated(restated))?;
+            self.add_alone(url, Entry::Restated(restated));
             is_known = false;
         }
         self.summary.known += u64::from(is_known);
-        Ok(())
     }
 
-    /// Takes content that is no text: what repeats it is none either.
-    pub(super) fn binary(&mut self, captured: &Captured) {
+    /// Counts content that is no text: what repeats it is none either.
+    fn binary(&mut self, captured: &Captured) -> Taken {
         self.summary.passed("binary");
         self.originals.passed(captured);
+        Taken::Passed("binary")
+    }
+
+    /// Takes content that is no text.
+    pub(super) fn take_binary(&mut self, captured: &Captured) -> Result<(), Failure> {
+        if let (Taken::Passed(kind), Some(outcomes)) = (self.binary(captured), &mut self.outcomes) {
+            outcomes.passed(kind);
+        }
+        self.flush_if_full()
+    }
+
+    /// Takes a record of this kind, which says nothing of a page.
+    pub(super) fn take_passed(&mut self, kind: &'static str) -> Result<(), Failure> {
+        self.summary.passed(kind);
+        self.outcomes.iter_mut().for_each(|outcomes| outcomes.passed(kind));
+        self.flush_if_full()
+    }
+
+    /// Takes a record that is refused.
+    pub(super) fn take_broken(&mut self, broken: &Broken) -> Result<(), Failure> {
+        self.summary.broken += 1;
+        self.outcomes.iter_mut().for_each(|outcomes| outcomes.broken(broken.clone()));
+        self.flush_if_full()
+    }
+
+    /// Answers a question of all that came before it.
+    pub(super) fn answer(&mut self, question: &Question) -> Result<(), Failure> {
+        self.flush()?;
+        match &mut self.outcomes {
+            Some(outcomes) => outcomes.answer(&self.store.snapshot(), question),
+            None => Ok(()),
+        }
     }
 
     /// Finds what a record repeats: in the store and in what waits, as if that were stored.
@@ -205,17 +276,44 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
+    /// How many records wait to be observed, or for their lines.
+    fn waiting(&self) -> usize {
+        let owed = self.outcomes.as_ref().map_or(0, Outcomes::owed);
+        self.pending.len().max(owed)
+    }
+
+    fn flush_if_full(&mut self) -> Result<(), Failure> {
+        if self.waiting() >= self.batch.get() { self.flush() } else { Ok(()) }
+    }
+
     /// Observes what is pending: durable when this returns.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
         let batch: Vec<_> = self.pending.iter().map(Pending::request).collect();
-        for (answer, pending) in self.store.request_batch(&batch)?.into_iter().zip(&self.pending) {
+        let answers = self.store.request_batch(&batch)?;
+        for (answer, pending) in answers.iter().zip(&self.pending) {
             match answer {
-                Answer::Observed(outcome) => self.summary.outcome(&outcome, pending.is_brief),
-                Answer::Restated(outcome) => self.summary.restated(outcome),
-                Answer::Given(outcome) => self.summary.given(&pending.entry, outcome),
+                Answer::Observed(outcome) => self.summary.outcome(outcome, pending.is_brief),
+                Answer::Restated(outcome) => self.summary.restated(*outcome),
+                Answer::Given(outcome) => self.summary.given(&pending.entry, *outcome),
             }
+        }
+        if let Some(outcomes) = &mut self.outcomes {
+            outcomes.pay(&self.pending, &answers)?;
         }
         self.pending.clear();
         Ok(())
+    }
+
+    /// How long the input may be waited for before [`rest`](Self::rest): not at all while somebody may
+    /// wait for a line.
+    pub(super) fn patience(&self) -> Duration {
+        let is_due = self.outcomes.as_ref().is_some_and(Outcomes::is_due);
+        if is_due { Duration::ZERO } else { IDLE }
+    }
+
+    /// Observes what is pending, and passes on what is said of it, since the input waits.
+    pub(super) fn rest(&mut self) -> Result<(), Failure> {
+        self.flush()?;
+        self.outcomes.as_mut().map_or(Ok(()), Outcomes::show)
     }
 }

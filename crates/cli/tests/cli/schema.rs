@@ -330,6 +330,11 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
     place.write("text.txt", text(0));
     place.write("short.txt", "a few");
     place.write("broken.jsonl", "{\"url\":1}\n");
+    let asks = ["near", "history", "latest"].map(|ask| format!("\"ask\":\"{ask}\""));
+    let urls = ["https://example.com/1", "urn:none"].map(|url| format!("\"url\":\"{url}\""));
+    let questions =
+        urls.iter().flat_map(|url| asks.iter().map(move |ask| format!("{{{url},{ask}}}\n")));
+    place.write("questions.jsonl", questions.collect::<String>());
     let recipe = ["--recipe", "words-idf"];
     for args in [
         &["df", "build", &lines, "--out", "a.df", "--recipe", "words-idf"][..],
@@ -346,6 +351,15 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
         &["ingest", "broken.jsonl"],
         &["ingest", "broken.jsonl", "--strict"],
         &["ingest", "text.txt", "short.txt"],
+        &[
+            "ingest",
+            &lines,
+            "broken.jsonl",
+            &documents,
+            "questions.jsonl",
+            "text.txt",
+            "--outcomes",
+        ],
         &["epoch", "begin", recipe[0], recipe[1], "--df", "a.df"],
         &["epoch", "stale"],
         &["ingest", &lines, "--restate"],

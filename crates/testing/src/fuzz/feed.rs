@@ -242,6 +242,11 @@ fn check_item(item: &Item) {
             assert!(!url.contains(char::is_control), "{url:?}");
             assert!((TIME_MIN..=TIME_MAX).contains(&record.time), "{}", record.time);
         }
+        Item::Question(question) => {
+            let url = &question.url;
+            assert!(!url.is_empty() && url.len() <= URL_BYTES_MAX, "{url:?}");
+            assert!(!url.contains(char::is_control) && !question.at.contains(is_unfit));
+        }
         Item::Broken(broken) | Item::Refused(broken) => {
             for said in [&broken.at, &broken.why] {
                 assert!(!said.is_empty() && said.len() <= SAID_BYTES_MAX, "{said:?}");
