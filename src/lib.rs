@@ -136,7 +136,7 @@ mod threads;
 
 pub use bug::Bug;
 pub use disk::{Holder, Location};
-pub use error::{Corruption, Error, Result};
+pub use error::{Corruption, Error, ErrorKind, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
     GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError, Property, Request,

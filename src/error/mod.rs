@@ -1,5 +1,6 @@
 //! Every error says what happened, where, and what to do.
 
+mod kind;
 mod message;
 
 use std::fmt;
@@ -9,6 +10,8 @@ use std::sync::Arc;
 use crate::bug::Bug;
 use crate::disk::{Failure, Holder};
 use crate::page::{PrefixError, UrlError};
+
+pub use kind::ErrorKind;
 
 /// The result of an operation on a store.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,85 @@
+//! The kinds of errors, by name.
+
+use super::Error;
+
+/// Declares the kinds: one for each variant of [`Error`], with its name.
+macro_rules! kinds {
+    ($($Kind:ident),* $(,)?) => {
+        /// What kind of [`Error`] something is, without what that says.
+        ///
+        /// For those who hand errors on in a form of their own, such as exceptions of another
+        /// language or codes: [`ALL`](ErrorKind::ALL) lets a test see that each kind has one.
+        ///
+        /// ```
+        /// use simkeep::{Error, ErrorKind};
+        /// assert_eq!(Error::Closed.kind(), ErrorKind::Closed);
+        /// assert_eq!(ErrorKind::Closed.name(), "Closed");
+        /// assert!(ErrorKind::ALL.contains(&ErrorKind::Closed));
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum ErrorKind {
+            $(
+                #[doc = concat!("That of [`Error::", stringify!($Kind), "`].")]
+                $Kind,
+            )*
+        }
+
+        impl ErrorKind {
+            /// All kinds, each once, in the order of the variants of [`Error`].
+            pub const ALL: &'static [ErrorKind] = &[$(ErrorKind::$Kind),*];
+
+            /// The name of the variant, such as `NotAStore`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(ErrorKind::$Kind => stringify!($Kind),)*
+                }
+            }
+        }
+
+        impl Error {
+            /// What kind it is.
+            #[must_use]
+            pub const fn kind(&self) -> ErrorKind {
+                match self {
+                    $(Error::$Kind { .. } => ErrorKind::$Kind,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Io,
+    Corrupt,
+    NotAStore,
+    NotATable,
+    Unfinished,
+    InTheWay,
+    Exists,
+    NotABackup,
+    Version,
+    UrlHash,
+    Locked,
+    Replaced,
+    Forked,
+    Poisoned,
+    Closed,
+    Bug,
+    Url,
+    Prefix,
+    Time,
+    UnknownEpoch,
+    EndedEpoch,
+    NoTable,
+    EpochInUse,
+    Load,
+    Input,
+    Cancelled,
+    Doubtful,
+    Option,
+    Limit,
+    Misuse,
+    Catalog,
+}
