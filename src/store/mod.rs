@@ -45,6 +45,7 @@ mod open;
 mod options;
 mod origin;
 mod original;
+mod origins;
 mod pairs;
 mod pending;
 mod poison;

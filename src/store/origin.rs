@@ -105,13 +105,14 @@ impl Origin {
     /// # Errors
     ///
     /// [`Error::Misuse`] if the recipe uses none, or has other features than the table.
-    pub fn table(mut self, table: Table) -> Result<Origin> {
+    pub fn table(mut self, table: impl Into<Arc<Table>>) -> Result<Origin> {
+        let table = table.into();
         if !self.recipe.needs_frequencies() {
             let what = format!("the recipe {} weighs nothing by a table", self.recipe);
             return Err(Error::Misuse(what));
         }
-        Fingerprinter::with_frequencies(&self.recipe, &table)?;
-        self.table = Some(Arc::new(table));
+        Fingerprinter::with_frequencies(&self.recipe, &*table)?;
+        self.table = Some(table);
         Ok(self)
     }
 
@@ -129,6 +130,19 @@ impl Origin {
     /// ```
     pub fn is_name(name: &str) -> bool {
         Named::parse(name).is_some()
+    }
+
+    /// The name of the extractor that makes the texts, if there is one.
+    ///
+    /// ```
+    /// use simkeep::{Origin, fingerprint::Recipe};
+    /// let origin = Origin::new(Recipe::DEFAULT);
+    /// assert_eq!(origin.extracted_by(), None);
+    /// assert_eq!(origin.extractor("mine/3")?.extracted_by(), Some("mine/3"));
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
+    pub fn extracted_by(&self) -> Option<&str> {
+        self.extractor.as_deref()
     }
 
     /// The recipe.

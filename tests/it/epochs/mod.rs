@@ -5,6 +5,7 @@ mod frequencies;
 mod lifetime;
 mod loads;
 mod meanings;
+mod origins;
 mod restatements;
 mod roles;
 
