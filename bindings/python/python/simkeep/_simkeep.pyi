@@ -1,0 +1,2040 @@
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Generic, Literal, Self, SupportsIndex, TypeAlias, TypeVar, Unpack, final, overload
+
+from typing_extensions import CapsuleType
+
+from . import _types
+from ._types import Time
+from ._words import Band, OriginalBy, Role, SameBy, Seen, Stage, Stored, Verdict
+
+_Path: TypeAlias = str | PathLike[str]
+_Html: TypeAlias = str | bytes | bytearray
+_Entry: TypeAlias = Visit | Restated | Given
+_Rows: TypeAlias = Iterable[Observation | _types.Row] | _types.ArrowStream | _types.ArrowArray
+_T_co = TypeVar("_T_co", covariant=True)
+
+__all__ = [
+    "Answers",
+    "BackedUp",
+    "BackupFiles",
+    "Bands",
+    "Batches",
+    "Changes",
+    "Compacted",
+    "ComponentSearch",
+    "Content",
+    "Copy",
+    "Cost",
+    "Counter",
+    "EXTRACTOR",
+    "EpochInfo",
+    "Explanation",
+    "Fingerprinter",
+    "Fingerprints",
+    "Flaw",
+    "Forgotten",
+    "Given",
+    "Judged",
+    "LastChange",
+    "Loaded",
+    "Loss",
+    "Matches",
+    "Meaning",
+    "Merged",
+    "Near",
+    "NearDuplicate",
+    "Observation",
+    "Origin",
+    "Original",
+    "Outcome",
+    "Outcomes",
+    "Page",
+    "PagePair",
+    "Pair",
+    "PairedPage",
+    "Preset",
+    "Progress",
+    "RECIPE",
+    "Reader",
+    "Repaired",
+    "Restated",
+    "SegmentStats",
+    "Snapshot",
+    "StalePage",
+    "Stats",
+    "Store",
+    "Stream",
+    "Table",
+    "Verified",
+    "View",
+    "Visit",
+    "__version__",
+    "_error_classes",
+    "_forked",
+    "_words",
+    "backup",
+    "distance",
+    "fingerprint",
+    "fingerprint_batch",
+    "merge",
+    "recipes",
+    "repair",
+    "verify",
+    "visible_text",
+]
+
+EXTRACTOR: Final[str]
+"""The name of what `visible_text` does, with its version: the first part of the names of epochs."""
+RECIPE: Final[str]
+"""The name of the recipe that is used unless another is chosen."""
+__version__: Final[str]
+
+def _forked() -> None: ...
+def _error_classes() -> dict[str, str | None]: ...
+def _words() -> dict[str, list[str]]: ...
+
+def fingerprint(text: str, *, recipe: str | None = None) -> int:
+    """The fingerprint of a text by the default recipe; 0 for a text without words. Linear in the text.
+
+    By another `recipe`, if one is named that needs no table.
+    """
+
+def fingerprint_batch(
+    texts: Iterable[str] | _types.ArrowStream | _types.ArrowArray,
+    *,
+    recipe: str | None = None,
+    table: Table | None = None,
+) -> Fingerprints:
+    """The fingerprints of many texts, in their order, as `Fingerprinter.of_page` makes them.
+
+    The texts may come from an iterable of `str`, or in a column of strings that has `__arrow_c_stream__`; they
+    are copied. Runs on all cores. Ctrl-C ends it.
+    """
+
+def visible_text(html: _Html, encoding: str | None = None) -> str:
+    """The text that a reader sees of an HTML page: `str`, or bytes with the `encoding` that the server named."""
+
+def distance(left: SupportsIndex, right: SupportsIndex) -> int:
+    """In how many bits two fingerprints differ."""
+
+def recipes() -> tuple[Preset, ...]:
+    """The recipes that have a short name."""
+
+def verify(
+    path: _Path,
+    *,
+    rate: int | None = None,
+    flaws_max: int | None = None,
+    progress: Progress | None = None,
+) -> Verified:
+    """Checks the store in a directory: reads all of it, and names every flaw.
+
+    `rate` is the most bytes to read per second. Damage is part of the answer, and raises nothing. Ctrl-C
+    ends it.
+    """
+
+def repair(
+    path: _Path,
+    to: _Path,
+    *,
+    keep_forgotten: bool = False,
+    memory_bytes: int | None = None,
+    progress: Progress | None = None,
+) -> Repaired:
+    """Makes a new store of everything in another that is sound, and says what is lost.
+
+    The old one stays as it is. Costs two reads of all files, and a load of what is saved. Raises
+    `DoubtfulError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends it, and
+    leaves no new store.
+    """
+
+def backup(path: _Path, to: _Path, *, copy: bool = False, progress: Progress | None = None) -> BackedUp:
+    """Makes a backup of the store in a directory, also of one that is being written.
+
+    To an earlier backup it adds what is new. With `copy=True` files are copied that could be linked. Ctrl-C
+    ends it.
+    """
+
+def merge(tables: list[_Path], path: _Path, least: int = 1) -> Table:
+    """Adds up the tables in some files, and writes the sum to another.
+
+    Features of fewer than `least` documents are left out.
+    """
+
+class View:
+    """What can be asked of a store: what `Store`, `Reader` and `Snapshot` have in common.
+
+    Each question is answered from a snapshot of the moment, and waits for no writer. A page is found in some
+    microseconds, whatever the size of the store.
+    """
+
+    def near(
+        self, fingerprint: SupportsIndex, k: int | None = None, **like: Unpack[_types.Near]
+    ) -> Matches:
+        """Finds pages near a fingerprint: nearest first, then in SURT order; exact for every k.
+
+        `k` is the largest distance in bits, 0 to 64; by default that within which the store takes pages for
+        near-duplicates. Usually takes some microseconds.
+        """
+
+    def nearest(self, fingerprint: SupportsIndex, count: int, **like: Unpack[_types.Near]) -> Matches:
+        """Finds the pages nearest to a fingerprint, however far away they are.
+
+        Costs up to three times as much as a search within the distance of the farthest.
+        """
+
+    def near_batch(
+        self,
+        fingerprints: Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray,
+        /,
+        k: int | None = None,
+        **like: Unpack[_types.Near],
+    ) -> Answers:
+        """Finds pages near each of many fingerprints, in their order.
+
+        They may come in a buffer of `uint64` or `int64`, such as an array of numpy, or in such a column of
+        Arrow; they are copied. Searches run on all cores, side by side, so each costs a half to a quarter of a
+        single one. Ctrl-C ends it.
+        """
+
+    def explain(
+        self, fingerprint: SupportsIndex, k: int | None = None, **like: Unpack[_types.Near]
+    ) -> Explanation:
+        """Explains how a search runs, and what it costs. Costs about three searches."""
+
+    def history(self, url: str) -> list[Judged | Restated | Given]:
+        """All visits of a page in order, each with what it meant after those before it.
+
+        What was restated and given stands among them. Empty for an unknown page.
+        """
+
+    def as_of(self, url: str, at: Time) -> Visit | None:
+        """The visit whose content was in force at a time; `None` if the page was unknown then, or gone."""
+
+    def latest(self, url: str) -> Page | None:
+        """The current state of a page; `None` for an unknown one."""
+
+    def scan(self, under: str | None = None) -> Stream[Page]:
+        """All pages, or those under a prefix, in SURT order, in which all pages of a host are neighbours.
+
+        Reads lazily, some microseconds a page.
+        """
+
+    def observations(self, under: str | None = None, *, in_force: bool = False) -> Stream[tuple[str, _Entry]]:
+        """Every observation of all pages, or of those under a prefix, in SURT order, with its URL.
+
+        With `in_force=True` only what is in force. Reads lazily.
+        """
+
+    def histories(
+        self, under: str | None = None
+    ) -> Stream[tuple[str, list[Judged | Restated | Given]]]:
+        """The history of every page, or of those under a prefix, in SURT order, with its URL. Reads lazily."""
+
+    def stale(self, epoch: int, *, after: str | None = None) -> Stream[StalePage]:
+        """Pages whose version in force has a fingerprint, but none of this epoch: those to restate.
+
+        If `after` is given, those that come after this URL in SURT order.
+        """
+
+    def all_pairs(
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Pairs]
+    ) -> Stream[Pair]:
+        """All pairs of different fingerprints of pages within k bits of each other, in no particular order.
+
+        A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads the pairs.
+        It ends when the iterator is closed.
+        """
+
+    def page_pairs(
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.PagePairs]
+    ) -> Stream[PagePair]:
+        """Pairs of pages with fingerprints within k bits of each other, in no particular order.
+
+        By default each fingerprint stands for its first page, and pages with equal ones are not paired.
+        """
+
+    def epochs(self) -> list[EpochInfo]:
+        """All epochs, by number."""
+
+    @property
+    def change_epoch(self) -> int:
+        """The number of the epoch that verdicts and their distances go by."""
+    @property
+    def near_epoch(self) -> int:
+        """The number of the epoch that near-duplicates are sought by."""
+    @property
+    def sequence(self) -> int:
+        """The number of the last operation that is seen."""
+    def origin(self, epoch: int) -> Origin | None:
+        """What makes the fingerprints of an epoch; `None` if they are made elsewhere.
+
+        Reads its table of document frequencies, if it has one.
+        """
+
+    def near_distance(self, epoch: int | None = None) -> int:
+        """In how many bits fingerprints of near-duplicates differ at most, in an epoch.
+
+        By default in the one that they are sought by.
+        """
+
+    def meaning(self, distance: int, *, epoch: int | None = None) -> Meaning:
+        """What a distance means in an epoch; by default in the one that verdicts go by."""
+
+    def without_fingerprint(self, epoch: int, *, classes: Iterable[int | None] | None = None) -> int:
+        """How many pages have content in force that no search of an epoch finds. Costs a scan."""
+
+    def warm_up(self, *, progress: Progress | None = None) -> None:
+        """Reads the fingerprint tables into memory and checks them, so that searches wait for neither.
+
+        Ctrl-C ends it.
+        """
+
+@final
+class Store(View):
+    """A store that is open for writing.
+
+    Threads may share it; what they observe at the same time becomes durable together. It belongs to the
+    process that opened it: in a forked one every call raises `ForkedError`. Close it, or use it in a `with`
+    statement.
+    """
+
+    @staticmethod
+    def open(path: _Path, **options: Unpack[_types.Options]) -> Store:
+        """Opens the store in a directory, for writing.
+
+        Costs the time to read the journal, at most a second, whatever the size of the store. Raises
+        `NotAStoreError` where there is none, and `LockedError` if somebody else has it open.
+        """
+
+    @staticmethod
+    def create(path: _Path, **options: Unpack[_types.Options]) -> Store:
+        """Creates a store in a new or empty directory, and opens it.
+
+        Raises `ExistsError` if there is a store already.
+        """
+
+    @staticmethod
+    def open_or_create(path: _Path, **options: Unpack[_types.Options]) -> Store:
+        """Opens the store, or creates it if there is none."""
+
+    def observe(
+        self,
+        url: str,
+        at: Time,
+        *,
+        text: str | None = None,
+        html: _Html | None = None,
+        encoding: str | None = None,
+        fingerprint: SupportsIndex | None = None,
+        epoch: int | None = None,
+        also: tuple[SupportsIndex | None, int] | None = None,
+        digest: bytes | bytearray | None = None,
+        status: int | None = None,
+        modified: Time | None = None,
+        weight: float | None = None,
+        class_: int | None = None,
+    ) -> Outcome:
+        """Reports one visit that saw content, and says what the page is now, and which others are like it.
+
+        The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the server named;
+        or a `fingerprint` made elsewhere, of an `epoch` (by default that which verdicts go by), with that of
+        another epoch as `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made.
+
+        `digest` is any 16 bytes that name the exact content; `status` the HTTP status; `modified` when the
+        server said that the page was last modified; `weight` and `class_` hold until others are given.
+
+        Durable when it returns, unless the store was opened otherwise. Costs some microseconds, and a share
+        of a commit: two or three syncs for all calls that wait at the same time.
+        """
+
+    def not_modified(self, url: str, at: Time, **known: Unpack[_types.NotModified]) -> Outcome:
+        """Reports a visit to which the server answered that nothing was modified."""
+
+    def gone(self, url: str, at: Time, **known: Unpack[_types.Word]) -> Outcome:
+        """Reports a visit that found the page gone."""
+
+    def failed(self, url: str, at: Time, **known: Unpack[_types.Word]) -> Outcome:
+        """Reports a visit that failed. The content in force stays in force."""
+
+    def observe_batch(self, observations: _Rows) -> Outcomes:
+        """Reports many visits, each judged after those before it.
+
+        They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and perhaps `seen`; or
+        a table that has `__arrow_c_stream__`, with columns of these names.
+        They become durable together, and cost much less than single calls. If one of them is invalid, none is
+        stored.
+        """
+
+    def load(
+        self,
+        observations: _Rows,
+        *,
+        memory_bytes: int | None = None,
+        segment_pages: int | None = None,
+        progress: Progress | None = None,
+    ) -> Loaded:
+        """Loads an existing corpus: any number of observations in any order, as `observe_batch` takes them.
+
+        There are no searches, and memory is bounded. All of them are stored, or none. Some ten times as fast
+        as `observe_batch`. Readers go on meanwhile. Ctrl-C ends it.
+
+        Raises `LoadError` with the number of the first observation that the store refuses, counted from 1.
+        What the iterable raises, this raises.
+        """
+
+    def copy_from(
+        self,
+        other: View,
+        *,
+        memory_bytes: int | None = None,
+        segment_pages: int | None = None,
+        progress: Progress | None = None,
+    ) -> Loaded:
+        """Loads everything of another store, with its epochs and their tables. Ctrl-C ends it."""
+
+    @overload
+    def forget(self, url: str, *, prefix: None = None) -> Forgotten:
+        """Forgets everything observed so far of a page, or of all pages under a `prefix`.
+
+        It is hidden from every answer at once. Its bytes leave the files when merges reach them.
+        """
+
+    @overload
+    def forget(self, url: None = None, *, prefix: str) -> Forgotten: ...
+    @overload
+    def purge(
+        self, url: str, *, prefix: None = None, progress: Progress | None = None
+    ) -> Forgotten:
+        """Forgets, and rewrites every file that has bytes of what is forgotten.
+
+        Costs a rewrite of each segment with such pages. Ctrl-C ends it; then the pages may be forgotten, with
+        some of their bytes left: purge again.
+        """
+
+    @overload
+    def purge(self, url: None = None, *, prefix: str, progress: Progress | None = None) -> Forgotten: ...
+    def flush(self) -> None:
+        """Makes everything durable. Only with `durability="flush"` there is anything to do."""
+
+    def seal(self) -> None:
+        """Writes what is in memory as a segment. It happens by itself in time."""
+
+    def merge(self, *, progress: Progress | None = None) -> Merged:
+        """Merges all segments into one. It happens by itself in time.
+
+        Costs reading and writing the store. Ctrl-C ends it, and leaves the store as it was.
+        """
+
+    def compact(self, *, progress: Progress | None = None) -> Compacted:
+        """Makes the store as small as it can be.
+
+        Costs reading and writing the store, and as much room once more meanwhile. Ctrl-C ends it.
+        """
+
+    def wait_idle(self) -> None:
+        """Waits until there is nothing to do in the background."""
+
+    def stats(self) -> Stats:
+        """Sizes of the store. Reads no table."""
+
+    def verify(
+        self,
+        *,
+        rate: int | None = None,
+        flaws_max: int | None = None,
+        progress: Progress | None = None,
+    ) -> Verified:
+        """Checks the store while it works: reads all of it, and names every flaw.
+
+        `rate` is the most bytes to read per second. Damage is part of the answer, and raises nothing. Ctrl-C
+        ends it.
+        """
+
+    def backup(self, path: _Path, *, copy: bool = False, progress: Progress | None = None) -> BackedUp:
+        """Makes a backup of the store in another directory, or adds to it what is new. Ctrl-C ends it."""
+
+    def register_epoch(
+        self,
+        name: str,
+        *,
+        role: Role | Literal["change", "near", "both"] | None = None,
+        bands: Bands | tuple[int, int] | None = None,
+    ) -> int:
+        """Registers an epoch of fingerprints that are made elsewhere, by name, and returns its number.
+
+        A known name costs nothing.
+        """
+
+    def begin_epoch(
+        self,
+        origin: Origin,
+        *,
+        role: Role | Literal["change", "near", "both"] | None = None,
+        bands: Bands | tuple[int, int] | None = None,
+    ) -> int:
+        """Begins an epoch of fingerprints that simkeep makes, and returns its number.
+
+        From then on it is the newest of its role. Its table of document frequencies is copied into the store.
+        """
+
+    def end_epoch(self, epoch: int, *, left: int | None = 0) -> None:
+        """Ends an epoch for good.
+
+        At most `left` pages may be left behind without a fingerprint that is compared; `None` is for any
+        number.
+        """
+
+    def restate(
+        self,
+        url: str,
+        at: Time,
+        fingerprint: SupportsIndex | None,
+        epoch: int,
+        *,
+        digest: bytes | bytearray | None = None,
+    ) -> Stored:
+        """Gives the content that a page had at a time a fingerprint in another epoch.
+
+        Neither a visit nor a change of the page.
+        """
+
+    @overload
+    def give(self, url: str, at: Time, *, weight: float, class_: None = None) -> Stored:
+        """Gives a page a weight or a class from a time on, without a visit."""
+
+    @overload
+    def give(self, url: str, at: Time, *, weight: None = None, class_: int) -> Stored: ...
+    def snapshot(self) -> Snapshot:
+        """A moment of the store, which answers as it is now, whatever comes later."""
+
+    @property
+    def path(self) -> Path:
+        """Where the store is."""
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+    def close(self) -> None:
+        """Makes everything durable, ends the background work and releases the lock. May be called twice."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        _class: type[BaseException] | None = None,
+        raised: BaseException | None = None,
+        _traceback: TracebackType | None = None,
+    ) -> None: ...
+
+@final
+class Reader(View):
+    """A read-only view of a store, also beside a writer in another process, and without permission to write.
+
+    It sees everything that was acknowledged before it was opened or refreshed, and writes nothing to the
+    store's directory. It may be used in a forked process, and is pickled as its path, and opened anew. With
+    `plain_reads=True` segments are read whole into memory instead of being mapped.
+    """
+
+    def __new__(cls, path: _Path, *, plain_reads: bool = False) -> Self: ...
+    def refresh(self) -> bool:
+        """Moves on to the newest state, and says whether anything changed."""
+
+    def snapshot(self) -> Snapshot:
+        """What is seen now, which does not change when the reader is refreshed."""
+
+    def behind(self) -> int:
+        """How many operations have been acknowledged by now that this reader does not see.
+
+        Costs one small read.
+        """
+
+    @property
+    def written(self) -> datetime | None:
+        """When this was the newest state, if a writer was at work then; `None` if there was none."""
+    @property
+    def fell_back(self) -> bool:
+        """Whether the writer's commits followed one another too fast, so that this is only what was sealed."""
+    def stats(self) -> Stats:
+        """Sizes of what is seen. Reads no table."""
+
+    @property
+    def path(self) -> Path:
+        """Where the store is."""
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+    def close(self) -> None:
+        """Lets go of the files. May be called twice."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_raised: object) -> None: ...
+
+@final
+class Snapshot(View):
+    """A moment of a store: it does not change, whatever is observed, merged or forgotten later.
+
+    The files that it needs stay until it is gone.
+    """
+
+@final
+class Stream(Generic[_T_co]):
+    """An iterator over what a store holds or finds.
+
+    It keeps the snapshot that it reads until it ends or is closed; a `with` statement closes it.
+    """
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> _T_co: ...
+    def close(self) -> None:
+        """Ends the iteration, and lets go of what it reads. May be called twice."""
+
+    def batches(self, *, signed: bool = False) -> Batches:
+        """What is left, as columns for whoever reads Arrow, and ends the iteration.
+
+        Fingerprints are `int64`, bit for bit, with `signed=True`.
+        """
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
+        """What `batches` has, as a stream of Arrow data in a capsule."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_raised: object) -> None: ...
+
+@final
+class Batches:
+    """A table in Arrow's form, for what reads that: pyarrow, polars, pandas, DuckDB.
+
+    One that a store is read for is read once, batch by batch, as far as whoever reads it goes.
+    """
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
+        """A stream of Arrow data, in a capsule."""
+
+@final
+class Answers:
+    """The answers of many searches: a sequence of `Matches`, in the order of what was searched for.
+
+    For whoever reads Arrow it is a table with a row for each page that was found: `query`, `url`, `distance`
+    and `fingerprint`.
+    """
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Matches]: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Matches: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> list[Matches]: ...
+    def batches(self, *, signed: bool = False) -> Batches:
+        """A row for each page that was found: `query`, counted from 0, `url`, `distance` and `fingerprint`.
+
+        The fingerprint is `int64`, bit for bit, with `signed=True`.
+        """
+
+    def queries(self) -> Batches:
+        """A row for each search: whether its answer is `complete`, and `within` which distance."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
+        """What `batches` has, as a stream of Arrow data in a capsule."""
+
+@final
+class Fingerprints:
+    """The fingerprints of many texts, in their order, and `None` for each text of fewer than eight words.
+
+    For whoever reads Arrow it is a table with the column `fingerprint`.
+    """
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[int | None]: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> int | None: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> list[int | None]: ...
+    def batches(self, *, signed: bool = False) -> Batches:
+        """The column `fingerprint`; it is `int64`, bit for bit, with `signed=True`."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
+        """What `batches` has, as a stream of Arrow data in a capsule."""
+
+@final
+class Outcomes:
+    """The answers to many observations: a sequence of `Outcome`s, in the order of the observations.
+
+    For whoever reads Arrow it is a table with a row for each of them: `verdict`, `distance`, `to`, `novel`,
+    `priority` and `complete`.
+    """
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Outcome]: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Outcome: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> list[Outcome]: ...
+    def batches(self) -> Batches:
+        """A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority` and `complete`."""
+
+    def copies(self) -> Batches:
+        """A row for each copy: `observation`, counted from 0, `url` and `first`."""
+
+    def near(self, *, signed: bool = False) -> Batches:
+        """A row for each near-duplicate: `observation`, `url`, `distance`, `fingerprint` and `first`.
+
+        The observation is counted from 0. The fingerprint is `int64`, bit for bit, with `signed=True`.
+        """
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
+        """What `batches` has, as a stream of Arrow data in a capsule."""
+
+@final
+class Observation:
+    """One visit, for `observe_batch` and `load`; its arguments are those of `Store.observe`.
+
+    It is checked when it is made, but for what only a store knows: what a URL may be, and epochs.
+    """
+
+    def __new__(
+        cls,
+        url: str,
+        at: Time,
+        *,
+        text: str | None = None,
+        html: _Html | None = None,
+        encoding: str | None = None,
+        fingerprint: SupportsIndex | None = None,
+        epoch: int | None = None,
+        also: tuple[SupportsIndex | None, int] | None = None,
+        digest: bytes | bytearray | None = None,
+        status: int | None = None,
+        modified: Time | None = None,
+        weight: float | None = None,
+        class_: int | None = None,
+    ) -> Self: ...
+    @classmethod
+    def not_modified(cls, url: str, at: Time, **keywords: Unpack[_types.NotModified]) -> Self:
+        """A visit to which the server answered that nothing was modified."""
+
+    @classmethod
+    def gone(cls, url: str, at: Time, **keywords: Unpack[_types.Word]) -> Self:
+        """A visit that found the page gone."""
+
+    @classmethod
+    def failed(cls, url: str, at: Time, **keywords: Unpack[_types.Word]) -> Self:
+        """A visit that failed."""
+
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def at(self) -> datetime:
+        """When the visit was."""
+
+@final
+class Progress:
+    """How far a call that takes long has come, for other threads to look at, and their way to stop it.
+
+    It is of one call at a time. What is stopped raises `CancelledError`, as a rule within some milliseconds.
+    """
+
+    def __new__(cls) -> Self: ...
+    def cancel(self) -> None:
+        """Has the call stop soon."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was told to stop."""
+    @property
+    def stage(self) -> Stage:
+        """What the call is doing."""
+    @property
+    def done(self) -> int:
+        """How much of this stage is done."""
+    @property
+    def of(self) -> int | None:
+        """Of how much, about; `None` where nobody knows."""
+    @property
+    def fraction(self) -> float | None:
+        """The share of this stage that is done, from 0 to 1; `None` where nobody knows."""
+    @property
+    def found(self) -> int:
+        """What was found on the way: flaws of a check, pairs of a join."""
+
+@final
+class Origin:
+    """What makes the fingerprints of an epoch: an extractor, a recipe and a table of document frequencies.
+
+    `recipe` is the name of a recipe, long or short. `extractor` is the name of what makes the texts, with its
+    version; that of this package, for HTML, is `simkeep.EXTRACTOR`. `table` is for recipes that weigh words by
+    how rare they are.
+    """
+
+    def __new__(
+        cls, recipe: str | None = None, *, extractor: str | None = None, table: Table | None = None
+    ) -> Self: ...
+    @property
+    def name(self) -> str:
+        """The name of the epoch: the extractor, the recipe, and the checksum of the table."""
+    @property
+    def recipe(self) -> str:
+        """The name of the recipe."""
+    @property
+    def extractor(self) -> str | None:
+        """The name of the extractor, if there is one."""
+    @staticmethod
+    def is_name(name: str) -> bool:
+        """Whether an epoch with this name has fingerprints of one of simkeep's own recipes."""
+
+@final
+class Fingerprinter:
+    """Makes fingerprints by one recipe, named long or short.
+
+    `table` is for recipes that weigh words by how rare they are. Threads may share it.
+    """
+
+    def __new__(cls, recipe: str | None = None, *, table: Table | None = None) -> Self: ...
+    def of_text(self, text: str) -> int:
+        """The fingerprint of a text; 0 if it has no features. Linear in the text."""
+
+    def of_page(self, text: str) -> int | None:
+        """The fingerprint of the text of a page; `None` if it has fewer than eight words.
+
+        Such a text is too short to tell it from others.
+        """
+
+    def of_html(self, html: _Html, encoding: str | None = None) -> int | None:
+        """The fingerprint of an HTML page; `None` if its visible text has fewer than eight words.
+
+        It is `str`, or bytes with the `encoding` that the server named.
+        """
+
+    @property
+    def recipe(self) -> str:
+        """The name of the recipe."""
+
+@final
+class Table:
+    """A frozen table of document frequencies: a file, read as a map. Opening it reads and checks all of it."""
+
+    def __new__(cls, path: _Path) -> Self: ...
+    @property
+    def id(self) -> int:
+        """The identity of the table: its checksum."""
+    @property
+    def documents(self) -> int:
+        """How many documents were counted."""
+    @property
+    def terms(self) -> int:
+        """How many features are in it."""
+    @property
+    def features(self) -> str:
+        """What the features are: the first part of the names of recipes that can use it."""
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """Features of fewer documents than this were left out, and how many there were."""
+    @property
+    def bytes(self) -> int:
+        """The length of the file in bytes."""
+
+@final
+class Counter:
+    """Counts how many documents have each feature, for a new table in a file.
+
+    What does not fit into `memory_bytes` (64 MiB by default) is in a scratch file beside it.
+    """
+
+    def __new__(
+        cls, path: _Path, recipe: str | None = None, *, memory_bytes: int | None = None
+    ) -> Self: ...
+    def add(self, text: str) -> None:
+        """Counts a document."""
+
+    def freeze(self, least: int = 1) -> Table:
+        """Writes the table, without features of fewer than `least` documents, and opens it."""
+
+    def close(self) -> None:
+        """Gives up, and leaves no file, unless it was frozen. May be called twice."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_raised: object) -> None: ...
+
+@final
+class Copy:
+    """Another page with the same digest: an exact copy."""
+
+    __match_args__: tuple[Literal["url"], Literal["first"]]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def first(self) -> datetime:
+        """When that page was first seen with this digest."""
+    def __new__(cls, url: str, first: datetime) -> Copy: ...
+
+@final
+class NearDuplicate:
+    """A near-duplicate of what a visit saw."""
+
+    __match_args__: tuple[Literal["url"], Literal["distance"], Literal["fingerprint"], Literal["first"]]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def distance(self) -> int:
+        """In how many bits its fingerprint differs."""
+    @property
+    def fingerprint(self) -> int:
+        """Its fingerprint, with reserved bits set to 0."""
+    @property
+    def first(self) -> datetime:
+        """When the page was first seen with what it has in force."""
+    def __new__(cls, url: str, distance: int, fingerprint: int, first: datetime) -> NearDuplicate: ...
+
+@final
+class Original:
+    """The page that comes first of several with nearly the same content."""
+
+    __match_args__: tuple[Literal["url"], Literal["distance"], Literal["by"]]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def distance(self) -> int:
+        """In how many bits its fingerprint differs."""
+    @property
+    def by(self) -> OriginalBy:
+        """How it is known to be nearly the same."""
+    def __new__(cls, url: str, distance: int, by: OriginalBy) -> Original: ...
+
+@final
+class Meaning:
+    """What a distance between two versions of a page means. As a text: "moderately, some 0.5 to 6 % of
+    its words"."""
+
+    __match_args__: tuple[Literal["distance"], Literal["band"], Literal["changed"], Literal["text"]]
+    @property
+    def distance(self) -> int:
+        """The distance, in bits."""
+    @property
+    def band(self) -> Band:
+        """How much of a change that is."""
+    @property
+    def changed(self) -> tuple[float, float]:
+        """The least and the greatest share of its words that changed, from 0 to 1, in 8 of 10 cases."""
+    @property
+    def text(self) -> str:
+        """For people."""
+    def __new__(cls, distance: int, band: Band, changed: tuple[float, float], text: str) -> Meaning: ...
+
+@final
+class Outcome:
+    """The answer to an observation. As a text: "changed by 4 bits: moderately, some 0.5 to 6 % of its
+    words; near another page"."""
+
+    __match_args__: tuple[
+        Literal["verdict"],
+        Literal["by"],
+        Literal["distance"],
+        Literal["distance_epoch"],
+        Literal["to"],
+        Literal["meaning"],
+        Literal["novel"],
+        Literal["priority"],
+        Literal["also"],
+        Literal["copies"],
+        Literal["near"],
+        Literal["original"],
+        Literal["complete"],
+        Literal["text"],
+    ]
+    @property
+    def verdict(self) -> Verdict:
+        """What the page is now."""
+    @property
+    def by(self) -> SameBy | None:
+        """How it is known to be the same, if that is the verdict."""
+    @property
+    def distance(self) -> int | None:
+        """In how many bits its fingerprint differs from that of the version before; `None` where that is
+        not known, or nothing changed."""
+    @property
+    def distance_epoch(self) -> int | None:
+        """The epoch of the fingerprints that were compared."""
+    @property
+    def to(self) -> datetime | None:
+        """When the version that the page went back to was last seen, if it was reverted."""
+    @property
+    def meaning(self) -> Meaning | None:
+        """What the distance means, if there is one."""
+    @property
+    def novel(self) -> bool:
+        """Whether the content is far from all of the page's last versions."""
+    @property
+    def priority(self) -> float:
+        """How much it is worth being processed further: from 0 to the page's weight."""
+    @property
+    def also(self) -> bool:
+        """Whether the fingerprint in another epoch was stored."""
+    @property
+    def copies(self) -> tuple[Copy, ...]:
+        """Other pages with the same digest, ordered by when they were first seen with it."""
+    @property
+    def near(self) -> tuple[NearDuplicate, ...]:
+        """Near-duplicates, nearest first, without the copies."""
+    @property
+    def original(self) -> Original | None:
+        """The page that ranks before this one and all others of `copies` and `near`; `None` if this one
+        comes first."""
+    @property
+    def complete(self) -> bool:
+        """Whether `copies` and `near` name everything."""
+    @property
+    def text(self) -> str:
+        """For people."""
+    def __new__(
+        cls,
+        verdict: Verdict,
+        by: SameBy | None,
+        distance: int | None,
+        distance_epoch: int | None,
+        to: datetime | None,
+        meaning: Meaning | None,
+        novel: bool,
+        priority: float,
+        also: bool,
+        copies: tuple[Copy, ...],
+        near: tuple[NearDuplicate, ...],
+        original: Original | None,
+        complete: bool,
+        text: str,
+    ) -> Outcome: ...
+
+@final
+class Visit:
+    """One visit to a page: what was seen, and when."""
+
+    __match_args__: tuple[
+        Literal["time"],
+        Literal["seen"],
+        Literal["fingerprint"],
+        Literal["digest"],
+        Literal["epoch"],
+        Literal["status"],
+        Literal["modified"],
+    ]
+    @property
+    def time(self) -> datetime:
+        """When it was."""
+    @property
+    def seen(self) -> Seen:
+        """What was seen."""
+    @property
+    def fingerprint(self) -> int | None:
+        """The fingerprint of the content; `None` if it has none, or there was no content."""
+    @property
+    def digest(self) -> bytes | None:
+        """The digest of the content, 16 bytes; also one that came with the word that it is not
+        modified."""
+    @property
+    def epoch(self) -> int | None:
+        """The epoch of the fingerprint; `None` if there was no content."""
+    @property
+    def status(self) -> int | None:
+        """The HTTP status, if it was told."""
+    @property
+    def modified(self) -> datetime | None:
+        """When the page was last modified, as the server said."""
+    def __new__(
+        cls,
+        time: datetime,
+        seen: Seen,
+        fingerprint: int | None,
+        digest: bytes | None,
+        epoch: int | None,
+        status: int | None,
+        modified: datetime | None,
+    ) -> Visit: ...
+
+@final
+class Judged:
+    """A visit in a history, with what it meant after those before it."""
+
+    __match_args__: tuple[
+        Literal["visit"],
+        Literal["verdict"],
+        Literal["by"],
+        Literal["distance"],
+        Literal["distance_epoch"],
+        Literal["to"],
+        Literal["meaning"],
+    ]
+    @property
+    def visit(self) -> Visit:
+        """The visit."""
+    @property
+    def verdict(self) -> Verdict:
+        """What the page was then."""
+    @property
+    def by(self) -> SameBy | None:
+        """How it is known to have been the same, if that is the verdict."""
+    @property
+    def distance(self) -> int | None:
+        """In how many bits the fingerprint differs from that of the version before."""
+    @property
+    def distance_epoch(self) -> int | None:
+        """The epoch of the fingerprints that were compared."""
+    @property
+    def to(self) -> datetime | None:
+        """When the version that the page went back to was last seen."""
+    @property
+    def meaning(self) -> Meaning | None:
+        """What the distance means, if there is one."""
+    @property
+    def time(self) -> datetime:
+        """When the visit was."""
+    def __new__(
+        cls,
+        visit: Visit,
+        verdict: Verdict,
+        by: SameBy | None,
+        distance: int | None,
+        distance_epoch: int | None,
+        to: datetime | None,
+        meaning: Meaning | None,
+    ) -> Judged: ...
+
+@final
+class Restated:
+    """What another epoch makes of content that an earlier visit saw."""
+
+    __match_args__: tuple[Literal["time"], Literal["fingerprint"], Literal["digest"], Literal["epoch"]]
+    @property
+    def time(self) -> datetime:
+        """When the content was seen."""
+    @property
+    def fingerprint(self) -> int | None:
+        """Its fingerprint; `None` if it has none."""
+    @property
+    def digest(self) -> bytes | None:
+        """The digest of the content."""
+    @property
+    def epoch(self) -> int:
+        """The epoch of the fingerprint."""
+    def __new__(
+        cls,
+        time: datetime,
+        fingerprint: int | None,
+        digest: bytes | None,
+        epoch: int,
+    ) -> Restated: ...
+
+@final
+class Given:
+    """A property that a page was given: a weight or a class."""
+
+    __match_args__: tuple[Literal["time"], Literal["weight"], Literal["class_"]]
+    @property
+    def time(self) -> datetime:
+        """When it was given."""
+    @property
+    def weight(self) -> float | None:
+        """The weight, if it is one."""
+    @property
+    def class_(self) -> int | None:
+        """The class, if it is one."""
+    def __new__(cls, time: datetime, weight: float | None, class_: int | None) -> Given: ...
+
+@final
+class Content:
+    """What a page held."""
+
+    __match_args__: tuple[Literal["fingerprint"], Literal["digest"], Literal["epoch"]]
+    @property
+    def fingerprint(self) -> int | None:
+        """The fingerprint; `None` if the text is too short to tell."""
+    @property
+    def digest(self) -> bytes | None:
+        """The digest, 16 bytes, if one was given."""
+    @property
+    def epoch(self) -> int:
+        """The epoch of the fingerprint."""
+    def __new__(cls, fingerprint: int | None, digest: bytes | None, epoch: int) -> Content: ...
+
+@final
+class LastChange:
+    """The last change of a page."""
+
+    __match_args__: tuple[Literal["time"], Literal["distance"]]
+    @property
+    def time(self) -> datetime:
+        """When it was, as far as is known: between two visits."""
+    @property
+    def distance(self) -> int | None:
+        """In how many bits, if that is known."""
+    def __new__(cls, time: datetime, distance: int | None) -> LastChange: ...
+
+@final
+class Changes:
+    """What the visits of a page tell about how it changes."""
+
+    __match_args__: tuple[
+        Literal["comparisons"],
+        Literal["changes"],
+        Literal["returns"],
+        Literal["dated"],
+        Literal["unchanged_ms"],
+        Literal["last_change"],
+    ]
+    @property
+    def comparisons(self) -> int:
+        """How often two visits were compared."""
+    @property
+    def changes(self) -> int:
+        """How often the later one had other content."""
+    @property
+    def returns(self) -> int:
+        """How often that was content seen before."""
+    @property
+    def dated(self) -> int:
+        """Of how many changes the server said when they were."""
+    @property
+    def unchanged_ms(self) -> int:
+        """How long the page was seen not to change, in milliseconds."""
+    @property
+    def last_change(self) -> LastChange | None:
+        """The last change, if there was one."""
+    def __new__(
+        cls,
+        comparisons: int,
+        changes: int,
+        returns: int,
+        dated: int,
+        unchanged_ms: int,
+        last_change: LastChange | None,
+    ) -> Changes: ...
+
+@final
+class Page:
+    """The current state of a page."""
+
+    __match_args__: tuple[
+        Literal["url"],
+        Literal["visits"],
+        Literal["first"],
+        Literal["last"],
+        Literal["content"],
+        Literal["contents"],
+        Literal["content_seen"],
+        Literal["modified"],
+        Literal["gone"],
+        Literal["weight"],
+        Literal["class_"],
+        Literal["changes"],
+    ]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def visits(self) -> int:
+        """How many visits are known."""
+    @property
+    def first(self) -> datetime:
+        """The earliest."""
+    @property
+    def last(self) -> Visit:
+        """The latest visit."""
+    @property
+    def content(self) -> Content | None:
+        """The content in force, with its fingerprint of the newest epoch that tells of changes; `None`
+        if the page is gone, or no content was ever seen."""
+    @property
+    def contents(self) -> tuple[Content, ...]:
+        """The content in force with each of its fingerprints, that of the newest epoch first."""
+    @property
+    def content_seen(self) -> datetime | None:
+        """When that content was last seen."""
+    @property
+    def modified(self) -> datetime | None:
+        """When the content was last modified, as the server said: what to send as `If-Modified-
+        Since`."""
+    @property
+    def gone(self) -> bool:
+        """Whether the page is gone."""
+    @property
+    def weight(self) -> float:
+        """How important it is."""
+    @property
+    def class_(self) -> int | None:
+        """The class that it is of, if one was given."""
+    @property
+    def changes(self) -> Changes:
+        """What its visits tell about how it changes."""
+    def __new__(
+        cls,
+        url: str,
+        visits: int,
+        first: datetime,
+        last: Visit,
+        content: Content | None,
+        contents: tuple[Content, ...],
+        content_seen: datetime | None,
+        modified: datetime | None,
+        gone: bool,
+        weight: float,
+        class_: int | None,
+        changes: Changes,
+    ) -> Page: ...
+
+@final
+class StalePage:
+    """A page whose version in force has a fingerprint, but none of the epoch that was asked for."""
+
+    __match_args__: tuple[Literal["url"], Literal["time"], Literal["content"]]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def time(self) -> datetime:
+        """When that version was last seen: the time to restate."""
+    @property
+    def content(self) -> Content:
+        """Its fingerprint of the newest epoch in which it has one."""
+    def __new__(cls, url: str, time: datetime, content: Content) -> StalePage: ...
+
+@final
+class Near:
+    """A page near a fingerprint."""
+
+    __match_args__: tuple[Literal["url"], Literal["distance"], Literal["fingerprint"]]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def distance(self) -> int:
+        """In how many bits its fingerprint differs."""
+    @property
+    def fingerprint(self) -> int:
+        """Its fingerprint, with reserved bits set to 0."""
+    def __new__(cls, url: str, distance: int, fingerprint: int) -> Near: ...
+
+@final
+class Matches:
+    """The answer of a search: a collection of the pages that are near."""
+
+    __match_args__: tuple[Literal["near"], Literal["complete"], Literal["within"]]
+    @property
+    def near(self) -> tuple[Near, ...]:
+        """The pages, nearest first, then in SURT order."""
+    @property
+    def complete(self) -> bool:
+        """Whether these are all pages. If not, the limit, the budget, or a crowd of fingerprints cut the
+        answer short."""
+    @property
+    def within(self) -> int:
+        """The distance up to which everything was searched."""
+    def __new__(cls, near: tuple[Near, ...], complete: bool, within: int) -> Matches: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Near]: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Near: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> tuple[Near, ...]: ...
+
+@final
+class Pair:
+    """Two different fingerprints of pages that are near each other."""
+
+    __match_args__: tuple[Literal["left"], Literal["right"], Literal["distance"]]
+    @property
+    def left(self) -> int:
+        """The smaller one."""
+    @property
+    def right(self) -> int:
+        """The larger one."""
+    @property
+    def distance(self) -> int:
+        """In how many bits they differ."""
+    def __new__(cls, left: int, right: int, distance: int) -> Pair: ...
+
+@final
+class PairedPage:
+    """One page of a pair."""
+
+    __match_args__: tuple[Literal["url"], Literal["fingerprint"]]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def fingerprint(self) -> int:
+        """Its fingerprint, with reserved bits set to 0."""
+    def __new__(cls, url: str, fingerprint: int) -> PairedPage: ...
+
+@final
+class PagePair:
+    """Two pages with fingerprints that are equal or near each other."""
+
+    __match_args__: tuple[Literal["left"], Literal["right"], Literal["distance"]]
+    @property
+    def left(self) -> PairedPage:
+        """The page with the smaller fingerprint; of two with the same, the first in SURT order."""
+    @property
+    def right(self) -> PairedPage:
+        """The other one."""
+    @property
+    def distance(self) -> int:
+        """In how many bits their fingerprints differ."""
+    def __new__(cls, left: PairedPage, right: PairedPage, distance: int) -> PagePair: ...
+
+@final
+class Bands:
+    """Which distances are minor changes, and which moderate ones."""
+
+    __match_args__: tuple[Literal["minor"], Literal["moderate"]]
+    @property
+    def minor(self) -> int:
+        """The greatest distance of a minor change."""
+    @property
+    def moderate(self) -> int:
+        """The greatest distance of a moderate change."""
+    def __new__(cls, minor: int, moderate: int) -> Bands: ...
+
+@final
+class EpochInfo:
+    """What a store knows of an epoch."""
+
+    __match_args__: tuple[
+        Literal["epoch"],
+        Literal["name"],
+        Literal["begun"],
+        Literal["role"],
+        Literal["bands"],
+        Literal["ended"],
+    ]
+    @property
+    def epoch(self) -> int:
+        """Its number."""
+    @property
+    def name(self) -> str:
+        """Its name, which no other epoch of the store has."""
+    @property
+    def begun(self) -> int:
+        """How many visits the store knew when it began."""
+    @property
+    def role(self) -> Role:
+        """What its fingerprints are for."""
+    @property
+    def bands(self) -> Bands:
+        """Which of their distances are minor changes, and which moderate ones."""
+    @property
+    def ended(self) -> bool:
+        """Whether it has ended."""
+    def __new__(
+        cls,
+        epoch: int,
+        name: str,
+        begun: int,
+        role: Role,
+        bands: Bands,
+        ended: bool,
+    ) -> EpochInfo: ...
+
+@final
+class SegmentStats:
+    """Sizes of one segment."""
+
+    __match_args__: tuple[
+        Literal["id"],
+        Literal["pages"],
+        Literal["visits"],
+        Literal["fingerprints"],
+        Literal["bytes"],
+    ]
+    @property
+    def id(self) -> int:
+        """Its number."""
+    @property
+    def pages(self) -> int:
+        """Page records."""
+    @property
+    def visits(self) -> int:
+        """Visits."""
+    @property
+    def fingerprints(self) -> int:
+        """Distinct fingerprints, counted once for each epoch."""
+    @property
+    def bytes(self) -> int:
+        """Bytes of the file."""
+    def __new__(cls, id: int, pages: int, visits: int, fingerprints: int, bytes: int) -> SegmentStats: ...
+
+@final
+class Stats:
+    """Sizes of a store."""
+
+    __match_args__: tuple[
+        Literal["pages"],
+        Literal["visits"],
+        Literal["unsealed_visits"],
+        Literal["segments"],
+        Literal["epochs"],
+        Literal["epoch_visits"],
+        Literal["epoch_due"],
+        Literal["segment_bytes"],
+        Literal["catalog_bytes"],
+        Literal["sequence"],
+        Literal["merge_error"],
+    ]
+    @property
+    def pages(self) -> int:
+        """Pages known."""
+    @property
+    def visits(self) -> int:
+        """Visits known."""
+    @property
+    def unsealed_visits(self) -> int:
+        """Visits that are not yet in a segment."""
+    @property
+    def segments(self) -> tuple[SegmentStats, ...]:
+        """Live segments, oldest first."""
+    @property
+    def epochs(self) -> tuple[EpochInfo, ...]:
+        """Epochs, by number."""
+    @property
+    def epoch_visits(self) -> int:
+        """Visits that have come since the newest epoch in use began."""
+    @property
+    def epoch_due(self) -> bool:
+        """Whether a new epoch is advised."""
+    @property
+    def segment_bytes(self) -> int:
+        """Bytes of the live segments."""
+    @property
+    def catalog_bytes(self) -> int:
+        """Bytes of the catalog and its journal."""
+    @property
+    def sequence(self) -> int:
+        """The number of the last acknowledged operation."""
+    @property
+    def merge_error(self) -> str | None:
+        """Why the last merge in the background failed, if it did."""
+    def __new__(
+        cls,
+        pages: int,
+        visits: int,
+        unsealed_visits: int,
+        segments: tuple[SegmentStats, ...],
+        epochs: tuple[EpochInfo, ...],
+        epoch_visits: int,
+        epoch_due: bool,
+        segment_bytes: int,
+        catalog_bytes: int,
+        sequence: int,
+        merge_error: str | None,
+    ) -> Stats: ...
+
+@final
+class Forgotten:
+    """What `forget` has hidden."""
+
+    __match_args__: tuple[Literal["pages"], Literal["visits"]]
+    @property
+    def pages(self) -> int:
+        """Pages."""
+    @property
+    def visits(self) -> int:
+        """Visits of those pages."""
+    def __new__(cls, pages: int, visits: int) -> Forgotten: ...
+
+@final
+class Merged:
+    """What `merge` did."""
+
+    __match_args__: tuple[Literal["inputs"], Literal["bytes"]]
+    @property
+    def inputs(self) -> int:
+        """Segments that went in."""
+    @property
+    def bytes(self) -> int:
+        """Bytes written."""
+    def __new__(cls, inputs: int, bytes: int) -> Merged: ...
+
+@final
+class Compacted:
+    """What `compact` did."""
+
+    __match_args__: tuple[
+        Literal["merged"],
+        Literal["segment_bytes_before"],
+        Literal["segment_bytes"],
+        Literal["catalog_bytes_before"],
+        Literal["catalog_bytes"],
+        Literal["gave_back"],
+    ]
+    @property
+    def merged(self) -> Merged:
+        """The merge."""
+    @property
+    def segment_bytes_before(self) -> int:
+        """Bytes of the segments before."""
+    @property
+    def segment_bytes(self) -> int:
+        """Bytes of the segments now."""
+    @property
+    def catalog_bytes_before(self) -> int:
+        """Bytes of the catalog before, with the journal."""
+    @property
+    def catalog_bytes(self) -> int:
+        """Bytes of the catalog now."""
+    @property
+    def gave_back(self) -> int:
+        """How many bytes less the store takes."""
+    def __new__(
+        cls,
+        merged: Merged,
+        segment_bytes_before: int,
+        segment_bytes: int,
+        catalog_bytes_before: int,
+        catalog_bytes: int,
+        gave_back: int,
+    ) -> Compacted: ...
+
+@final
+class Loaded:
+    """What a load did."""
+
+    __match_args__: tuple[
+        Literal["observations"],
+        Literal["visits"],
+        Literal["restated"],
+        Literal["weighed"],
+        Literal["classed"],
+        Literal["pages"],
+        Literal["new_pages"],
+        Literal["segments"],
+        Literal["bytes"],
+        Literal["begun"],
+    ]
+    @property
+    def observations(self) -> int:
+        """Observations that were taken."""
+    @property
+    def visits(self) -> int:
+        """Visits that the store did not have."""
+    @property
+    def restated(self) -> int:
+        """What was restated that the store did not have."""
+    @property
+    def weighed(self) -> int:
+        """Weights that the store did not have."""
+    @property
+    def classed(self) -> int:
+        """Classes that the store did not have."""
+    @property
+    def pages(self) -> int:
+        """Pages with such visits, weights or classes, or something restated."""
+    @property
+    def new_pages(self) -> int:
+        """How many of these pages the store did not know before."""
+    @property
+    def segments(self) -> int:
+        """Segments that were made."""
+    @property
+    def bytes(self) -> int:
+        """Bytes of these segments."""
+    @property
+    def begun(self) -> tuple[EpochInfo, ...]:
+        """Epochs that began with it."""
+    def __new__(
+        cls,
+        observations: int,
+        visits: int,
+        restated: int,
+        weighed: int,
+        classed: int,
+        pages: int,
+        new_pages: int,
+        segments: int,
+        bytes: int,
+        begun: tuple[EpochInfo, ...],
+    ) -> Loaded: ...
+
+@final
+class Cost:
+    """What a search costs, expected or counted."""
+
+    __match_args__: tuple[Literal["probes"], Literal["candidates"], Literal["lines"], Literal["ns"]]
+    @property
+    def probes(self) -> float:
+        """Buckets or cells looked into; 0 for a scan."""
+    @property
+    def candidates(self) -> float:
+        """Entries compared."""
+    @property
+    def lines(self) -> float:
+        """Memory lines of 64 bytes read."""
+    @property
+    def ns(self) -> float:
+        """Nanoseconds on one core, from memory, without those for hits."""
+    def __new__(cls, probes: float, candidates: float, lines: float, ns: float) -> Cost: ...
+
+@final
+class ComponentSearch:
+    """How one segment or memtable is searched."""
+
+    __match_args__: tuple[
+        Literal["segment"],
+        Literal["fingerprints"],
+        Literal["shape"],
+        Literal["way"],
+        Literal["expected"],
+        Literal["counted"],
+        Literal["hits"],
+        Literal["crowded"],
+        Literal["faults"],
+    ]
+    @property
+    def segment(self) -> int | None:
+        """The segment's number; `None` for a memtable."""
+    @property
+    def fingerprints(self) -> int:
+        """How many distinct fingerprints of the epoch it has."""
+    @property
+    def shape(self) -> str | None:
+        """The shape of its tables: column, rotations or cells; `None` for a memtable."""
+    @property
+    def way(self) -> str:
+        """How it is searched: rotations, cells or scan."""
+    @property
+    def expected(self) -> Cost:
+        """What that was expected to cost."""
+    @property
+    def counted(self) -> Cost:
+        """What it met, and how long it took."""
+    @property
+    def hits(self) -> int:
+        """How many distinct near fingerprints were found."""
+    @property
+    def crowded(self) -> int | None:
+        """How many fingerprints were compared, if there was a crowd with more."""
+    @property
+    def faults(self) -> tuple[int, int] | None:
+        """Page faults: those served from memory, and those that waited for the disk."""
+    def __new__(
+        cls,
+        segment: int | None,
+        fingerprints: int,
+        shape: str | None,
+        way: str,
+        expected: Cost,
+        counted: Cost,
+        hits: int,
+        crowded: int | None,
+        faults: tuple[int, int] | None,
+    ) -> ComponentSearch: ...
+
+@final
+class Explanation:
+    """What a search does and costs."""
+
+    __match_args__: tuple[
+        Literal["instruction_set"],
+        Literal["components"],
+        Literal["matches"],
+        Literal["took"],
+    ]
+    @property
+    def instruction_set(self) -> str:
+        """The instruction set that comparisons use."""
+    @property
+    def components(self) -> tuple[ComponentSearch, ...]:
+        """What was searched, the oldest first; memtables last."""
+    @property
+    def matches(self) -> Matches:
+        """What it answered."""
+    @property
+    def took(self) -> timedelta:
+        """How long the whole search took, including the lookup of pages."""
+    def __new__(
+        cls,
+        instruction_set: str,
+        components: tuple[ComponentSearch, ...],
+        matches: Matches,
+        took: timedelta,
+    ) -> Explanation: ...
+
+@final
+class Flaw:
+    """Damage: a byte of a file is not what it must be."""
+
+    __match_args__: tuple[Literal["file"], Literal["offset"], Literal["what"]]
+    @property
+    def file(self) -> str:
+        """The file, by its path within the store's directory."""
+    @property
+    def offset(self) -> int:
+        """Where in the file."""
+    @property
+    def what(self) -> str:
+        """What is wrong, with expected and found."""
+    def __new__(cls, file: str, offset: int, what: str) -> Flaw: ...
+
+@final
+class Verified:
+    """What a check read and found."""
+
+    __match_args__: tuple[
+        Literal["sound"],
+        Literal["files"],
+        Literal["bytes"],
+        Literal["pages"],
+        Literal["visits"],
+        Literal["catalog"],
+        Literal["flaws"],
+        Literal["more_flaws"],
+    ]
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was found."""
+    @property
+    def files(self) -> int:
+        """Files."""
+    @property
+    def bytes(self) -> int:
+        """Bytes of these files."""
+    @property
+    def pages(self) -> int:
+        """Pages; not counted if there are flaws."""
+    @property
+    def visits(self) -> int:
+        """Visits; not counted if there are flaws."""
+    @property
+    def catalog(self) -> bool:
+        """Whether the catalog was read. It is not if a writer in another process has it open."""
+    @property
+    def flaws(self) -> tuple[Flaw, ...]:
+        """The first flaws, file by file and block by block."""
+    @property
+    def more_flaws(self) -> int:
+        """How many more flaws there are."""
+    def __new__(
+        cls,
+        sound: bool,
+        files: int,
+        bytes: int,
+        pages: int,
+        visits: int,
+        catalog: bool,
+        flaws: tuple[Flaw, ...],
+        more_flaws: int,
+    ) -> Verified: ...
+
+@final
+class Loss:
+    """Something that a repair could not save."""
+
+    __match_args__: tuple[
+        Literal["file"],
+        Literal["bytes"],
+        Literal["operations"],
+        Literal["pages"],
+        Literal["after"],
+        Literal["before"],
+        Literal["why"],
+    ]
+    @property
+    def file(self) -> str:
+        """The file that had it."""
+    @property
+    def bytes(self) -> tuple[int, int] | None:
+        """Where in the file: from and to, if that is known."""
+    @property
+    def operations(self) -> tuple[int, int | None] | None:
+        """The first and the last of the operations that it was among, as far as that is known."""
+    @property
+    def pages(self) -> int | None:
+        """How many page records are lost; `None` if a whole file or operations are lost."""
+    @property
+    def after(self) -> str | None:
+        """The lost pages come after this one in SURT order, if there is one,"""
+    @property
+    def before(self) -> str | None:
+        """and before this one."""
+    @property
+    def why(self) -> str:
+        """Why it is lost, in words."""
+    def __new__(
+        cls,
+        file: str,
+        bytes: tuple[int, int] | None,
+        operations: tuple[int, int | None] | None,
+        pages: int | None,
+        after: str | None,
+        before: str | None,
+        why: str,
+    ) -> Loss: ...
+
+@final
+class Repaired:
+    """What a repair saved and lost."""
+
+    __match_args__: tuple[
+        Literal["whole"],
+        Literal["pages"],
+        Literal["visits"],
+        Literal["lost"],
+        Literal["lost_pages"],
+        Literal["lost_visits"],
+        Literal["withheld_pages"],
+        Literal["doubts"],
+        Literal["unnamed_epochs"],
+        Literal["flaws"],
+        Literal["more_flaws"],
+    ]
+    @property
+    def whole(self) -> bool:
+        """Whether everything was saved, and nothing that was forgotten."""
+    @property
+    def pages(self) -> int:
+        """Pages of the new store."""
+    @property
+    def visits(self) -> int:
+        """Visits of the new store."""
+    @property
+    def lost(self) -> tuple[Loss, ...]:
+        """What is lost, file by file."""
+    @property
+    def lost_pages(self) -> int:
+        """Lost page records, as far as they could be counted."""
+    @property
+    def lost_visits(self) -> int:
+        """Lost visits, as far as they could be counted."""
+    @property
+    def withheld_pages(self) -> int:
+        """Pages of which something was left out, because a lost operation may have forgotten it."""
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why there may be pages that were forgotten."""
+    @property
+    def unnamed_epochs(self) -> tuple[str, ...]:
+        """Epochs whose names could not be read, by the names that they have now."""
+    @property
+    def flaws(self) -> tuple[Flaw, ...]:
+        """The first flaws, whether or not they lost anything."""
+    @property
+    def more_flaws(self) -> int:
+        """How many more flaws there are."""
+    def __new__(
+        cls,
+        whole: bool,
+        pages: int,
+        visits: int,
+        lost: tuple[Loss, ...],
+        lost_pages: int,
+        lost_visits: int,
+        withheld_pages: int,
+        doubts: tuple[str, ...],
+        unnamed_epochs: tuple[str, ...],
+        flaws: tuple[Flaw, ...],
+        more_flaws: int,
+    ) -> Repaired: ...
+
+@final
+class BackupFiles:
+    """Some files of a backup."""
+
+    __match_args__: tuple[Literal["files"], Literal["bytes"]]
+    @property
+    def files(self) -> int:
+        """How many."""
+    @property
+    def bytes(self) -> int:
+        """Bytes of them together."""
+    def __new__(cls, files: int, bytes: int) -> BackupFiles: ...
+
+@final
+class BackedUp:
+    """What a backup did."""
+
+    __match_args__: tuple[
+        Literal["sequence"],
+        Literal["pages"],
+        Literal["visits"],
+        Literal["earlier"],
+        Literal["linked"],
+        Literal["copied"],
+        Literal["kept"],
+        Literal["removed"],
+        Literal["catalog_bytes"],
+        Literal["not_linked"],
+    ]
+    @property
+    def sequence(self) -> int:
+        """The last operation that the backup has."""
+    @property
+    def pages(self) -> int:
+        """Pages in it, all of which were checked."""
+    @property
+    def visits(self) -> int:
+        """Visits in it."""
+    @property
+    def earlier(self) -> int | None:
+        """The last operation that the earlier backup had in whose place this one is."""
+    @property
+    def linked(self) -> BackupFiles:
+        """Files that are links: of one file with the store."""
+    @property
+    def copied(self) -> BackupFiles:
+        """Files that are copies."""
+    @property
+    def kept(self) -> BackupFiles:
+        """Files that the earlier backup had already."""
+    @property
+    def removed(self) -> int:
+        """Files of the earlier backup that were removed."""
+    @property
+    def catalog_bytes(self) -> int:
+        """Bytes of the catalog, which is always written anew."""
+    @property
+    def not_linked(self) -> str | None:
+        """Why files were copied that were to be linked."""
+    def __new__(
+        cls,
+        sequence: int,
+        pages: int,
+        visits: int,
+        earlier: int | None,
+        linked: BackupFiles,
+        copied: BackupFiles,
+        kept: BackupFiles,
+        removed: int,
+        catalog_bytes: int,
+        not_linked: str | None,
+    ) -> BackedUp: ...
+
+@final
+class Preset:
+    """A recipe with a short name."""
+
+    __match_args__: tuple[
+        Literal["name"],
+        Literal["recipe"],
+        Literal["what"],
+        Literal["near"],
+        Literal["bands"],
+    ]
+    @property
+    def name(self) -> str:
+        """The short name."""
+    @property
+    def recipe(self) -> str:
+        """The recipe's own name."""
+    @property
+    def what(self) -> str:
+        """What it is good for."""
+    @property
+    def near(self) -> int | None:
+        """The distance within which fingerprints are advised to count as near, if one is."""
+    @property
+    def bands(self) -> Bands:
+        """Which distances are minor changes, and which moderate ones."""
+    def __new__(cls, name: str, recipe: str, what: str, near: int | None, bands: Bands) -> Preset: ...
+

@@ -1,0 +1,169 @@
+"""Types of arguments, for type checkers."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
+
+from ._simkeep import Bands
+
+Time: TypeAlias = datetime | SupportsIndex
+"""An aware `datetime`, or whole milliseconds since 1970."""
+
+Seconds: TypeAlias = timedelta | float
+"""How long: a `timedelta` or seconds."""
+
+
+class ArrowStream(Protocol):
+    """A table or column of Arrow, in chunks."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None, /) -> Any: ...
+
+
+class ArrowArray(Protocol):
+    """A table or column of Arrow, in one piece."""
+
+    def __arrow_c_array__(self, requested_schema: Any = None, /) -> Any: ...
+
+
+class Options(TypedDict, total=False):
+    """How a store is opened. Each has a default."""
+
+    durability: Literal["each", "flush"] | Seconds
+    """When an observation is durable: when the call returns (`"each"`, the default); after the next
+    `flush()`; or when it returns, after a commit has waited so long for others."""
+    memtable_observations: int
+    """How many observations are held in memory before they are sealed (262,144)."""
+    memtable_bytes: int
+    """How many bytes these take (80 MiB)."""
+    seal_after: Seconds
+    """When they are sealed at the latest (5 minutes)."""
+    merge_fanout: int
+    """How many segments of like size are merged into one (8)."""
+    background: bool
+    """Whether sealing and merging go on in the background (yes)."""
+    epoch: str | None
+    """The name of the epoch that a new store begins with: by default the default recipe, of texts that
+    this package extracts from HTML, as the tool has it."""
+    epoch_bands: Bands | tuple[int, int] | None
+    """Which distances are minor changes in that epoch, and which moderate ones."""
+    file_mode: int
+    """Permissions of the files of a new store (0o600)."""
+    epoch_visits: int
+    """How many visits after the start of an epoch a new one is advised (1,000,000)."""
+    near_distance: int | None
+    """The distance within which outcomes name near-duplicates: by default what the recipe advises."""
+    fingerprint_bytes: int
+    """How many bytes tables may take for each fingerprint (48)."""
+    near_limit: int
+    """The most near-duplicates, and the most copies, that an outcome names (16)."""
+    rule: str
+    """Which of several pages with nearly the same content is the original: rules such as
+    `"https,shortest-url"` (`"first-seen"`)."""
+    leases_max: int
+    """How many pages may be handed out at a time (1,000,000)."""
+    near_fingerprints: int
+    """How many fingerprints of a crowd are compared (4,096)."""
+    background_memory_bytes: int
+    """Memory that sealing and merging may take together (256 MiB)."""
+    reader_grace: Seconds
+    """How long replaced files are kept for readers in other processes (10 seconds)."""
+
+
+class Near(TypedDict, total=False):
+    """Which pages a search is for."""
+
+    epoch: int | None
+    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    limit: int | None
+    """The most pages to name (16); `None` for all."""
+    under: str | None
+    """Only pages under this prefix."""
+    but: str | None
+    """All pages but this one."""
+    classes: Iterable[int | None] | None
+    """Only pages of these classes; `None` among them is for pages that have none."""
+    at: Time | None
+    """Among the versions that were in force at this time, instead of those in force now."""
+    seen: tuple[Time, Time] | None
+    """Among the versions that a visit saw between two times, both included."""
+    ever: bool
+    """Among all versions ever seen."""
+    budget: Seconds | None
+    """How long the search may go on widening."""
+    fingerprints: int
+    """How many fingerprints of a crowd to compare (4,096)."""
+
+
+class Pairs(TypedDict, total=False):
+    """Which pairs of fingerprints are sought."""
+
+    epoch: int | None
+    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    under: str | None
+    """Only pages under this prefix."""
+    classes: Iterable[int | None] | None
+    """Only pages of these classes; `None` among them is for pages that have none."""
+    at: Time | None
+    """Among the versions that were in force at this time."""
+    seen: tuple[Time, Time] | None
+    """Among the versions that a visit saw between two times, both included."""
+    ever: bool
+    """Among all versions ever seen."""
+
+
+class PagePairs(TypedDict, total=False):
+    """Which pairs of pages are sought."""
+
+    epoch: int | None
+    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    under: str | None
+    """Only pages under this prefix."""
+    classes: Iterable[int | None] | None
+    """Only pages of these classes; `None` among them is for pages that have none."""
+    equal: bool
+    """Whether pages with equal fingerprints are paired, too (no)."""
+    each: int | None
+    """How many pages of each fingerprint are paired with others (1); `None` for all."""
+
+
+class Word(TypedDict, total=False):
+    """What is known of a visit that saw no content."""
+
+    status: int | None
+    """The HTTP status."""
+    weight: float | None
+    """The weight of the page from then on."""
+    class_: int | None
+    """The class of the page from then on."""
+
+
+class NotModified(Word, total=False):
+    """What is known of a visit to which the server answered that nothing was modified."""
+
+    digest: bytes | None
+    """The digest that came with the answer."""
+    modified: Time | None
+    """When the page was last modified, as the server said."""
+
+
+class _Visit(TypedDict):
+    url: str
+    at: Time
+
+
+class Row(_Visit, total=False):
+    """One visit as a dictionary: the arguments of `Store.observe`."""
+
+    seen: Literal["content", "not-modified", "gone", "failed"]
+    """What was seen, if not content."""
+    text: str | None
+    html: str | bytes | bytearray | None
+    encoding: str | None
+    fingerprint: SupportsIndex | None
+    epoch: int | None
+    also: tuple[SupportsIndex | None, int] | None
+    digest: bytes | bytearray | None
+    status: int | None
+    modified: Time | None
+    weight: float | None
+    class_: int | None

@@ -1,0 +1,137 @@
+"""Enumerations: each member is equal to its value, a plain word."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, TypeVar
+
+__all__ = ["Band", "OriginalBy", "Role", "SameBy", "Seen", "Stage", "Stored", "Verdict"]
+
+_T = TypeVar("_T")
+
+
+class _Word(StrEnum):
+    def __repr__(self) -> str:
+        return f"simkeep.{type(self).__name__}.{self.name}"
+
+
+class Verdict(_Word):
+    """What a page is now, after an observation."""
+
+    NEW = "new"
+    """The first content of the page."""
+    SAME = "same"
+    """Unchanged: by its digest, by its fingerprint, or by the server's word."""
+    UNSEEN = "unseen"
+    """Said to be unmodified, but the store never saw content of this page."""
+    CHANGED = "changed"
+    """Content that is not among the last versions known of the page."""
+    REVERTED = "reverted"
+    """Back to an earlier version."""
+    GONE = "gone"
+    """The page is gone."""
+    FAILED = "failed"
+    """The visit failed. The content in force stays in force."""
+    OUT_OF_ORDER = "out-of-order"
+    """Not later than the last visit: stored at its place in the history."""
+    KNOWN = "known"
+    """The store has exactly this visit already."""
+    OTHER = "other"
+    """What a newer version of simkeep tells."""
+
+
+class SameBy(_Word):
+    """How a page is known to be the same."""
+
+    DIGEST = "digest"
+    """By its digest."""
+    FINGERPRINT = "fingerprint"
+    """By its fingerprint."""
+    WORD = "word"
+    """By the server's word."""
+    OTHER = "other"
+    """By what a newer version of simkeep tells."""
+
+
+class OriginalBy(_Word):
+    """How the content of two pages is known to be nearly the same."""
+
+    DIGEST = "digest"
+    """They have one digest."""
+    FINGERPRINT = "fingerprint"
+    """They have one fingerprint."""
+    NEAR = "near"
+    """Their fingerprints are near each other."""
+    OTHER = "other"
+    """By what a newer version of simkeep tells."""
+
+
+class Band(_Word):
+    """How much of a change a distance is."""
+
+    NONE = "none"
+    MINOR = "minor"
+    MODERATE = "moderate"
+    MAJOR = "major"
+
+
+class Role(_Word):
+    """What the fingerprints of an epoch are for."""
+
+    CHANGE = "change"
+    """They tell how much a page has changed."""
+    NEAR = "near"
+    """They tell which pages are near-duplicates."""
+    BOTH = "both"
+    """Both."""
+
+
+class Seen(_Word):
+    """What a visit found."""
+
+    CONTENT = "content"
+    NOT_MODIFIED = "not-modified"
+    GONE = "gone"
+    FAILED = "failed"
+
+
+class Stored(_Word):
+    """What became of a restatement, a weight or a class."""
+
+    STORED = "stored"
+    KNOWN = "known"
+    """The store has it already."""
+    MISSING = "missing"
+    """There is no such page or content."""
+    OTHER = "other"
+    """What a newer version of simkeep tells."""
+
+
+class Stage(_Word):
+    """What a call that takes long is doing."""
+
+    WAITING = "waiting"
+    GATHERING = "gathering"
+    MERGING = "merging"
+    WRITING = "writing"
+    CHECKING = "checking"
+    JOINING = "joining"
+    COUNTING = "counting"
+    COPYING = "copying"
+    CLUSTERING = "clustering"
+    COMPARING = "comparing"
+    OTHER = "other"
+
+
+for _name in __all__:
+    globals()[_name].__module__ = "simkeep"
+del _name
+
+
+def _call(make: Callable[..., _T], args: tuple[Any, ...], keywords: dict[str, Any]) -> _T:
+    """Makes an object with keywords, when it is unpickled."""
+    return make(*args, **keywords)
+
+
+def _reader(make: Callable[..., _T], path: str, plain_reads: bool) -> _T:
+    """Opens a reader, when it is unpickled."""
+    return make(path, plain_reads=plain_reads)

@@ -1,0 +1,152 @@
+//! The answers of batches: sequences of values that are made when they are looked at, and columns.
+
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyList, PyRange, PySlice};
+use simkeep::{Matches, Outcome};
+
+use crate::batches::Batches;
+use crate::{columns, matches, outcome};
+
+/// An item of a sequence, or those of a slice.
+pub(crate) fn item<'py, T>(
+    index: &Bound<'py, PyAny>,
+    all: &[T],
+    make: impl Fn(&T) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = index.py();
+    if let Ok(slice) = index.cast::<PySlice>() {
+        let length = isize::try_from(all.len()).unwrap_or(isize::MAX);
+        let range = slice.indices(length)?;
+        let places = (0..range.slicelength).map(|n| {
+            let place = range.start.saturating_add(range.step.saturating_mul(n.cast_signed()));
+            place.cast_unsigned()
+        });
+        let some = places.filter_map(|place| all.get(place)).map(&make);
+        return Ok(PyList::new(py, some.collect::<PyResult<Vec<_>>>()?)?.into_any());
+    }
+    let place: isize = index.extract()?;
+    let place = if place < 0 { place.checked_add_unsigned(all.len()) } else { Some(place) };
+    let place = place.and_then(|place| usize::try_from(place).ok());
+    let found = place.and_then(|place| all.get(place));
+    make(found.ok_or_else(|| PyIndexError::new_err("there is no such answer"))?)
+}
+
+/// An iterator over a sequence, which makes each item when it is reached.
+pub(crate) fn iter<'py>(sequence: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    let py = sequence.py();
+    let length = isize::try_from(sequence.len()?).unwrap_or(isize::MAX);
+    let map = py.import("builtins")?.getattr("map")?;
+    let get = sequence.getattr("__getitem__")?;
+    map.call1((get, PyRange::new(py, 0, length)?))?.try_iter()
+}
+
+/// The answers of many searches: a sequence of `Matches`, in the order of what was searched for.
+///
+/// For whoever reads Arrow it is a table with a row for each page that was found: `query`, `url`,
+/// `distance` and `fingerprint`.
+#[pyclass(frozen, sequence, module = "simkeep")]
+pub(crate) struct Answers(pub(crate) Vec<Matches>);
+
+#[pymethods]
+impl Answers {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        iter(slf.as_any())
+    }
+
+    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = index.py();
+        item(index, &self.0, |found| {
+            Ok(Bound::new(py, matches::Matches::of(py, found.clone())?)?.into_any())
+        })
+    }
+
+    /// A row for each page that was found: `query`, counted from 0, `url`, `distance` and `fingerprint`;
+    /// that is `int64`, bit for bit, with `signed=True`.
+    #[pyo3(signature = (*, signed=false))]
+    fn batches(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
+        Batches::whole(py.detach(|| columns::near(&self.0, signed)))
+    }
+
+    /// A row for each search: whether its answer is `complete`, and `within` which distance
+    /// everything was searched.
+    fn queries(&self, py: Python<'_>) -> PyResult<Batches> {
+        Batches::whole(py.detach(|| columns::queries(&self.0)))
+    }
+
+    /// What `batches` has, as a stream of Arrow data in a capsule.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let batches = Bound::new(py, self.batches(py, false)?)?;
+        batches.call_method1("__arrow_c_stream__", (requested_schema,))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.Answers to {}>", self.0.len())
+    }
+}
+
+/// The answers to many observations: a sequence of `Outcome`s, in the order of the observations.
+///
+/// For whoever reads Arrow it is a table with a row for each of them: `verdict`, `distance`, `to`,
+/// `novel`, `priority` and `complete`.
+#[pyclass(frozen, sequence, module = "simkeep")]
+pub(crate) struct Outcomes(pub(crate) Vec<Outcome>);
+
+#[pymethods]
+impl Outcomes {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        iter(slf.as_any())
+    }
+
+    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = index.py();
+        item(index, &self.0, |found| {
+            Ok(Bound::new(py, outcome::Outcome::of(py, found.clone())?)?.into_any())
+        })
+    }
+
+    /// A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority` and `complete`.
+    fn batches(&self, py: Python<'_>) -> PyResult<Batches> {
+        Batches::whole(py.detach(|| columns::verdicts(&self.0)))
+    }
+
+    /// A row for each copy: `observation`, counted from 0, `url` and `first`.
+    fn copies(&self, py: Python<'_>) -> PyResult<Batches> {
+        Batches::whole(py.detach(|| columns::copies(&self.0)))
+    }
+
+    /// A row for each near-duplicate: `observation`, counted from 0, `url`, `distance`,
+    /// `fingerprint` and `first`. The fingerprint is `int64`, bit for bit, with `signed=True`.
+    #[pyo3(signature = (*, signed=false))]
+    fn near(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
+        Batches::whole(py.detach(|| columns::duplicates(&self.0, signed)))
+    }
+
+    /// What `batches` has, as a stream of Arrow data in a capsule.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let batches = Bound::new(py, self.batches(py)?)?;
+        batches.call_method1("__arrow_c_stream__", (requested_schema,))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.Outcomes of {}>", self.0.len())
+    }
+}

@@ -1,0 +1,120 @@
+//! The crate's errors as exceptions.
+//!
+//! The classes are in `simkeep/_errors.py`. Here is which kind of error has which class, and what its
+//! exception knows beside its message.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyModule};
+use simkeep::{Error, ErrorKind, Holder};
+
+/// The name of the class of a kind; `None` if it was given none yet.
+fn class(kind: ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::Io => "IoError",
+        ErrorKind::Corrupt => "CorruptError",
+        ErrorKind::NotAStore => "NotAStoreError",
+        ErrorKind::Unfinished => "UnfinishedError",
+        ErrorKind::NotATable => "NotATableError",
+        ErrorKind::InTheWay | ErrorKind::Exists | ErrorKind::NotABackup => "ExistsError",
+        ErrorKind::Version | ErrorKind::UrlHash => "VersionError",
+        ErrorKind::Locked => "LockedError",
+        ErrorKind::Forked => "ForkedError",
+        ErrorKind::Poisoned | ErrorKind::Replaced => "PoisonedError",
+        ErrorKind::Closed => "ClosedError",
+        ErrorKind::Bug => "BugError",
+        ErrorKind::Url => "UrlError",
+        ErrorKind::Prefix => "PrefixError",
+        ErrorKind::Time => "TimeError",
+        ErrorKind::UnknownEpoch
+        | ErrorKind::EndedEpoch
+        | ErrorKind::NoTable
+        | ErrorKind::EpochInUse => "EpochError",
+        ErrorKind::Load => "LoadError",
+        ErrorKind::Input => "InputError",
+        ErrorKind::Cancelled => "CancelledError",
+        ErrorKind::Doubtful => "DoubtfulError",
+        ErrorKind::Option => "OptionError",
+        ErrorKind::Limit => "LimitError",
+        ErrorKind::Misuse => "MisuseError",
+        ErrorKind::Catalog => "CatalogError",
+        _ => return None,
+    })
+}
+
+/// The names of all kinds of errors, each with that of its class. For the tests.
+#[pyfunction]
+pub(crate) fn _error_classes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let classes = PyDict::new(py);
+    for kind in ErrorKind::ALL {
+        classes.set_item(kind.name(), class(*kind))?;
+    }
+    Ok(classes)
+}
+
+/// The module that has the classes.
+fn module(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let module = MODULE.get_or_try_init(py, || py.import("simkeep._errors").map(Bound::unbind))?;
+    Ok(module.bind(py))
+}
+
+/// The exception of an error.
+pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
+    exception(py, &error).unwrap_or_else(|e| e)
+}
+
+fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let class = module(py)?.getattr(class(error.kind()).unwrap_or("Error"))?;
+    let message = error.to_string();
+    let made = match error {
+        Error::Io { file, source, .. } => class.call1((source.raw_os_error(), message, file))?,
+        _ => class.call1((message,))?,
+    };
+    let raised = PyErr::from_value(made.clone());
+    match error {
+        Error::Corrupt(flaw) => {
+            made.setattr("file", &flaw.file)?;
+            made.setattr("offset", flaw.offset)?;
+        }
+        Error::Locked { holder, .. } => {
+            made.setattr(
+                "pid",
+                match holder {
+                    Holder::ThisProcess => Some(std::process::id()),
+                    Holder::Process(pid) => Some(*pid),
+                    _ => None,
+                },
+            )?;
+        }
+        Error::Version { found, reads, .. } => {
+            made.setattr("found", *found)?;
+            made.setattr("reads", *reads)?;
+        }
+        Error::Load { nth, cause } => {
+            made.setattr("nth", *nth)?;
+            raised.set_cause(py, Some(exception(py, cause)?));
+        }
+        Error::Poisoned(cause) => raised.set_cause(py, Some(exception(py, cause)?)),
+        _ => {}
+    }
+    Ok(raised)
+}
+
+/// An exception of a class of `simkeep._errors` that the crate has no error for.
+pub(crate) fn of_class(py: Python<'_>, class: &str, message: String) -> PyErr {
+    let made = module(py).and_then(|module| module.getattr(class)?.call1((message,)));
+    made.map_or_else(|e| e, PyErr::from_value)
+}
+
+/// Results of the crate as those of Python.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the exception of the error.
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for Result<T, Error> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| raise(py, error))
+    }
+}

@@ -1,0 +1,109 @@
+//! The extension module behind the Python package `simkeep`.
+//!
+//! It converts, checks and calls: whatever a store knows and does is in the crate `simkeep`. How
+//! things are named and documented for Python is in `python/simkeep/`.
+
+mod answers;
+mod arg;
+mod arrow;
+mod batches;
+mod column;
+mod columns;
+mod df;
+mod epoch;
+mod error;
+mod explain;
+mod fingerprinter;
+mod fork;
+mod history;
+mod integrity;
+mod load;
+mod long;
+mod makers;
+mod matches;
+mod observation;
+mod open;
+mod options;
+mod origin;
+mod outcome;
+mod page;
+mod pairs;
+mod prints;
+mod progress;
+mod query;
+mod reader;
+mod reading;
+mod row;
+mod scope;
+mod stats;
+mod store;
+mod stream;
+mod table;
+mod texts;
+mod time;
+mod value;
+mod view;
+mod word;
+
+/// The memory of a crawler, in Rust.
+// It was not run on an interpreter without its lock yet.
+#[pyo3::pymodule(gil_used = true)]
+mod _simkeep {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::answers::{Answers, Outcomes};
+    #[pymodule_export]
+    use super::batches::Batches;
+    #[pymodule_export]
+    use super::df::{Counter, Table, merge};
+    #[pymodule_export]
+    use super::epoch::{Bands, EpochInfo};
+    #[pymodule_export]
+    use super::error::_error_classes;
+    #[pymodule_export]
+    use super::explain::{ComponentSearch, Cost, Explanation};
+    #[pymodule_export]
+    use super::fingerprinter::{Fingerprinter, distance, fingerprint_of, visible_text};
+    #[pymodule_export]
+    use super::fork::_forked;
+    #[pymodule_export]
+    use super::history::{Given, Judged, Restated, Visit};
+    #[pymodule_export]
+    use super::integrity::{
+        BackedUp, BackupFiles, Flaw, Loss, Repaired, Verified, backup, repair, verify,
+    };
+    #[pymodule_export]
+    use super::matches::{Matches, Near, PagePair, Pair, PairedPage};
+    #[pymodule_export]
+    use super::observation::Observation;
+    #[pymodule_export]
+    use super::origin::{Origin, Preset, recipes};
+    #[pymodule_export]
+    use super::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
+    #[pymodule_export]
+    use super::page::{Changes, Content, LastChange, Page, StalePage};
+    #[pymodule_export]
+    use super::progress::Progress;
+    #[pymodule_export]
+    use super::reader::{Reader, Snapshot};
+    #[pymodule_export]
+    use super::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
+    #[pymodule_export]
+    use super::store::Store;
+    #[pymodule_export]
+    use super::stream::Stream;
+    #[pymodule_export]
+    use super::texts::{Fingerprints, fingerprint_batch};
+    #[pymodule_export]
+    use super::view::View;
+    #[pymodule_export]
+    use super::word::_words;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("EXTRACTOR", simkeep::fingerprint::EXTRACTOR)?;
+        module.add("RECIPE", simkeep::fingerprint::RECIPE)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

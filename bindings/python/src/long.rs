@@ -1,0 +1,61 @@
+//! Calls that take long: Ctrl-C stops them.
+//!
+//! Only a thread that is attached to the interpreter hears of signals, and of these only the main one.
+//! So a thread of its own makes the call, and the caller's looks for signals while it waits.
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use simkeep::{Error, Progress, Result};
+
+use crate::error::OrRaise;
+
+/// How long to wait before it looks for signals again.
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
+
+/// Makes a call that its progress stops, and stops it when a signal raises an exception.
+pub(crate) fn long<T: Send>(
+    py: Python<'_>,
+    progress: &Progress,
+    call: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
+    py.detach(|| {
+        thread::scope(|scope| {
+            let (done, is_done) = sync_channel::<()>(0);
+            let name = "simkeep-call".to_owned();
+            let made = thread::Builder::new().name(name).spawn_scoped(scope, move || {
+                // Its end tells the other side, even if the call panics.
+                let _done = done;
+                call()
+            });
+            let thread = match made {
+                Ok(thread) => thread,
+                Err(e) => return Python::attach(|py| Err(thread_error(e)).or_raise(py)),
+            };
+            let mut signal = Ok(());
+            while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(PAUSE) {
+                if signal.is_ok() {
+                    signal = Python::attach(|py| py.check_signals());
+                    if signal.is_err() {
+                        progress.cancel();
+                    }
+                }
+            }
+            let answer = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            signal?;
+            Python::attach(|py| answer.or_raise(py))
+        })
+    })
+}
+
+/// That the system starts no more threads.
+pub(crate) fn thread_error(e: std::io::Error) -> Error {
+    Error::Io {
+        action: "start",
+        file: "a thread for a call".to_owned(),
+        source: std::sync::Arc::new(e),
+    }
+}

@@ -1,0 +1,105 @@
+//! A store that is open for writing: who may use it, and until when.
+
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+use pyo3::exceptions::PyResourceWarning;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use simkeep::{Error, Store};
+
+use crate::error::{OrRaise, raise};
+use crate::fork::Birth;
+use crate::makers::Cached;
+
+/// An open store.
+///
+/// Its handle is taken under a lock for as long as it takes to clone it, by a thread that is attached to
+/// the interpreter: see `fork.rs`.
+pub(crate) struct Open {
+    handle: Mutex<Option<Store>>,
+    pub(crate) birth: Birth,
+    pub(crate) path: PathBuf,
+    /// What makes the fingerprints of texts.
+    pub(crate) makers: Cached,
+}
+
+impl Open {
+    pub(crate) fn new(store: Store, path: PathBuf) -> Open {
+        let handle = Mutex::new(Some(store));
+        Open { handle, birth: Birth::now(), path, makers: Cached::default() }
+    }
+
+    /// A handle of the store.
+    ///
+    /// # Errors
+    ///
+    /// `ForkedError` in a forked process, `ClosedError` once it was closed.
+    pub(crate) fn store(&self, py: Python<'_>) -> PyResult<Store> {
+        self.birth.check(py)?;
+        // Let go of before an exception is made, which may let another thread run.
+        let handle = self.handle.lock().clone();
+        handle.ok_or_else(|| raise(py, Error::Closed))
+    }
+
+    /// Whether it was closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.handle.lock().is_none()
+    }
+
+    /// Closes the store, unless it is closed.
+    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.birth.check(py)?;
+        let taken = self.handle.lock().take();
+        match taken {
+            Some(store) => py.detach(|| store.close()).or_raise(py),
+            None => Ok(()),
+        }
+    }
+
+    /// Closes the store at the end of a `with` statement, which may be left because of an
+    /// exception: what went wrong first is what is heard of.
+    pub(crate) fn leave(&self, py: Python<'_>, raised: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        match (self.close(py), raised) {
+            (Err(e), Some(raised)) => {
+                let note = format!("closing the store failed, too: {e}");
+                raised.call_method1("add_note", (note,)).map(drop)
+            }
+            (closed, _) => closed,
+        }
+    }
+}
+
+/// The path as it is shown.
+pub(crate) fn shown<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyString>> {
+    path.display().to_string().into_pyobject(py).map_err(PyErr::from)?.repr()
+}
+
+/// Whoever leaves a store to the garbage collector hears of it, and it is closed.
+impl Drop for Open {
+    fn drop(&mut self) {
+        let Some(store) = self.handle.get_mut().take() else { return };
+        if !self.birth.is_here() {
+            // The crate lets go of it quietly there.
+            return;
+        }
+        let path = self.path.display().to_string();
+        let closed = Python::try_attach(move |py| {
+            // What is being raised is not this.
+            let raised = PyErr::take(py);
+            let message = format!("unclosed store {path}");
+            let warned = std::ffi::CString::new(message).map_err(PyErr::from).and_then(|message| {
+                PyErr::warn(py, &py.get_type::<PyResourceWarning>(), &message, 1)
+            });
+            if let Err(e) = warned {
+                e.write_unraisable(py, None);
+            }
+            py.detach(|| drop(store));
+            if let Some(raised) = raised {
+                raised.restore(py);
+            }
+        });
+        // Where the interpreter is gone, the store went with what was to be run.
+        let _ = closed;
+    }
+}

@@ -1,0 +1,120 @@
+//! What makes fingerprints: recipes, and the origins of epochs.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use simkeep::fingerprint::Recipe;
+
+use crate::arg::{self, Arg, optional};
+use crate::df::Table;
+use crate::epoch::Bands;
+use crate::error::OrRaise;
+use crate::value::{tuple, value};
+
+value! {
+    /// A recipe with a short name.
+    Preset {
+        /// The short name.
+        name: String,
+        /// The recipe's own name.
+        recipe: String,
+        /// What it is good for.
+        what: String,
+        /// The distance within which fingerprints are advised to count as near, if one is.
+        near: Option<u32>,
+        /// Which distances are minor changes, and which moderate ones.
+        bands: Py<Bands>,
+    }
+}
+
+/// The recipes that have a short name.
+#[pyfunction]
+pub(crate) fn recipes(py: Python<'_>) -> PyResult<Py<PyTuple>> {
+    tuple(py, Recipe::PRESETS, |py, preset| {
+        let preset = Preset {
+            name: preset.name.to_owned(),
+            recipe: preset.recipe.name(),
+            what: preset.what.to_owned(),
+            near: preset.near,
+            bands: Py::new(py, Bands::from(preset.bands))?,
+        };
+        Ok(Bound::new(py, preset)?.into_any())
+    })
+}
+
+/// A recipe, by its name or short name.
+pub(crate) fn recipe(arg: Arg, given: Option<&Bound<'_, PyAny>>) -> PyResult<Recipe> {
+    let recipe = optional(given, |given| {
+        let recipe = arg::text(arg, given)?.parse();
+        recipe.map_err(|e| arg.wrong(format!("is no recipe: {e}")))
+    })?;
+    Ok(recipe.unwrap_or(Recipe::DEFAULT))
+}
+
+/// What makes the fingerprints of an epoch: an extractor, a recipe and a table of document
+/// frequencies.
+///
+/// `recipe` is the name of a recipe, long or short. `extractor` is the name of what makes the
+/// texts, with its version; that of this package, for HTML, is `simkeep.EXTRACTOR`. `table` is for
+/// recipes that weigh words by how rare they are.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Origin(pub(crate) simkeep::Origin);
+
+#[pymethods]
+impl Origin {
+    #[new]
+    #[pyo3(signature = (recipe=None, *, extractor=None, table=None))]
+    fn new<'py>(
+        py: Python<'py>,
+        recipe: Option<&Bound<'py, PyAny>>,
+        extractor: Option<&Bound<'py, PyAny>>,
+        table: Option<&Bound<'py, Table>>,
+    ) -> PyResult<Origin> {
+        let mut origin = simkeep::Origin::new(self::recipe(Arg::new("recipe"), recipe)?);
+        let extractor = extractor.filter(|extractor| !extractor.is_none());
+        if let Some(extractor) = extractor {
+            let name = arg::text(Arg::new("extractor"), extractor)?;
+            origin = origin.extractor(name).or_raise(py)?;
+        }
+        if let Some(table) = table {
+            origin = origin.table(table.get().table()).or_raise(py)?;
+        }
+        Ok(Origin(origin))
+    }
+
+    /// The name of the epoch: the extractor, the recipe, and the checksum of the table.
+    #[getter]
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    /// The name of the recipe.
+    #[getter]
+    fn recipe(&self) -> String {
+        self.0.recipe().name()
+    }
+
+    /// The name of the extractor, if there is one.
+    #[getter]
+    fn extractor(&self) -> Option<&str> {
+        self.0.extracted_by()
+    }
+
+    /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes.
+    #[staticmethod]
+    fn is_name(name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(simkeep::Origin::is_name(arg::text(Arg::new("name"), name)?))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        // The name has the checksum of the table.
+        other.cast::<Origin>().is_ok_and(|other| self.0.name() == other.get().0.name())
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.0.name().into_pyobject(py)?.hash()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.Origin {}>", self.0.name())
+    }
+}

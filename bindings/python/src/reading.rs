@@ -1,0 +1,137 @@
+//! A store that is open for reading, and can be refreshed.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use simkeep::{Error, Location, Reader, Snapshot};
+
+use crate::error::{OrRaise, raise};
+use crate::fork::Birth;
+
+/// How long to wait before it looks again whether another thread has refreshed.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// An open reader.
+///
+/// Its lock is held by threads that are attached to the interpreter only: see `fork.rs`. So a
+/// thread that refreshes takes the reader out, and others read what was there before.
+pub(crate) struct Reading {
+    inner: Mutex<Inner>,
+    pub(crate) path: PathBuf,
+    pub(crate) plain: bool,
+}
+
+struct Inner {
+    /// What was seen last; `None` once it was closed.
+    now: Option<Snapshot>,
+    /// `None` while a thread refreshes it.
+    reader: Option<Reader>,
+    /// The process of that thread.
+    birth: Birth,
+}
+
+/// What came of trying to take a reader.
+enum Taken {
+    Reader(Reader),
+    Closed,
+    /// Another thread has it.
+    Busy,
+    /// A thread of another process has it.
+    Lost,
+}
+
+impl Reading {
+    pub(crate) fn open(py: Python<'_>, path: &Path, plain: bool) -> PyResult<Reading> {
+        // So that another process finds it from another directory.
+        let path = std::path::absolute(path)?;
+        let reader = py.detach(|| open(&path, plain)).or_raise(py)?;
+        let now = Some(reader.snapshot());
+        let inner = Inner { now, reader: Some(reader), birth: Birth::now() };
+        Ok(Reading { inner: Mutex::new(inner), path, plain })
+    }
+
+    /// What is seen.
+    pub(crate) fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        // Let go of before an exception is made, which may let another thread run.
+        let now = self.inner.lock().now.clone();
+        now.ok_or_else(|| raise(py, Error::Closed))
+    }
+
+    /// Takes the reader, which is put back by `put`.
+    fn take(&self, py: Python<'_>) -> PyResult<Reader> {
+        loop {
+            match self.try_take() {
+                Taken::Reader(reader) => return Ok(reader),
+                Taken::Closed => return Err(raise(py, Error::Closed)),
+                Taken::Lost => break,
+                Taken::Busy => {}
+            }
+            py.detach(|| std::thread::sleep(PAUSE));
+            py.check_signals()?;
+        }
+        let opened = py.detach(|| open(&self.path, self.plain));
+        // In a thread of this process another may wait for it.
+        opened.or_raise(py).inspect_err(|_| self.inner.lock().birth = Birth::never())
+    }
+
+    fn try_take(&self) -> Taken {
+        let mut inner = self.inner.lock();
+        if inner.now.is_none() {
+            return Taken::Closed;
+        }
+        let was_here = inner.birth.is_here();
+        inner.birth = Birth::now();
+        match inner.reader.take() {
+            Some(reader) => Taken::Reader(reader),
+            None if was_here => Taken::Busy,
+            None => Taken::Lost,
+        }
+    }
+
+    fn put(&self, reader: Reader) -> Option<Reader> {
+        let mut inner = self.inner.lock();
+        if inner.now.is_none() {
+            // It was closed meanwhile.
+            return Some(reader);
+        }
+        inner.now = Some(reader.snapshot());
+        inner.reader = Some(reader);
+        None
+    }
+
+    /// What a call on the reader answers.
+    pub(crate) fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&mut Reader) -> simkeep::Result<T> + Send,
+    ) -> PyResult<T> {
+        let mut reader = self.take(py)?;
+        let (answer, reader) = py.detach(|| {
+            let answer = call(&mut reader);
+            (answer, reader)
+        });
+        let left = self.put(reader);
+        py.detach(|| drop(left));
+        answer.or_raise(py)
+    }
+
+    /// Closes the reader, unless it is closed.
+    pub(crate) fn close(&self, py: Python<'_>) {
+        let taken = {
+            let mut inner = self.inner.lock();
+            (inner.now.take(), inner.reader.take())
+        };
+        py.detach(|| drop(taken));
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.inner.lock().now.is_none()
+    }
+}
+
+fn open(path: &Path, plain: bool) -> simkeep::Result<Reader> {
+    let location = Location::from(path);
+    Reader::open(if plain { location.plain_reads() } else { location })
+}

@@ -1,0 +1,185 @@
+//! Sizes of a store, and what maintenance did.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use simkeep::maintenance;
+
+use crate::epoch::EpochInfo;
+use crate::value::{tuple, value};
+
+value! {
+    /// Sizes of one segment.
+    SegmentStats {
+        /// Its number.
+        id: u64,
+        /// Page records.
+        pages: u64,
+        /// Visits.
+        visits: u64,
+        /// Distinct fingerprints, counted once for each epoch.
+        fingerprints: u64,
+        /// Bytes of the file.
+        bytes: u64,
+    }
+}
+
+value! {
+    /// Sizes of a store.
+    Stats {
+        /// Pages known.
+        pages: u64,
+        /// Visits known.
+        visits: u64,
+        /// Visits that are not yet in a segment.
+        unsealed_visits: u64,
+        /// Live segments, oldest first.
+        segments: Py<PyTuple>,
+        /// Epochs, by number.
+        epochs: Py<PyTuple>,
+        /// Visits that have come since the newest epoch in use began.
+        epoch_visits: u64,
+        /// Whether a new epoch is advised.
+        epoch_due: bool,
+        /// Bytes of the live segments.
+        segment_bytes: u64,
+        /// Bytes of the catalog and its journal.
+        catalog_bytes: u64,
+        /// The number of the last acknowledged operation.
+        sequence: u64,
+        /// Why the last merge in the background failed, if it did.
+        merge_error: Option<String>,
+    }
+}
+
+value! {
+    /// What `forget` has hidden.
+    Forgotten {
+        /// Pages.
+        pages: u64,
+        /// Visits of those pages.
+        visits: u64,
+    }
+}
+
+value! {
+    /// What `merge` did.
+    Merged {
+        /// Segments that went in.
+        inputs: usize,
+        /// Bytes written.
+        bytes: u64,
+    }
+}
+
+value! {
+    /// What `compact` did.
+    Compacted {
+        /// The merge.
+        merged: Py<Merged>,
+        /// Bytes of the segments before.
+        segment_bytes_before: u64,
+        /// Bytes of the segments now.
+        segment_bytes: u64,
+        /// Bytes of the catalog before, with the journal.
+        catalog_bytes_before: u64,
+        /// Bytes of the catalog now.
+        catalog_bytes: u64,
+        /// How many bytes less the store takes.
+        gave_back: u64,
+    }
+}
+
+value! {
+    /// What a load did.
+    Loaded {
+        /// Observations that were taken.
+        observations: u64,
+        /// Visits that the store did not have.
+        visits: u64,
+        /// What was restated that the store did not have.
+        restated: u64,
+        /// Weights that the store did not have.
+        weighed: u64,
+        /// Classes that the store did not have.
+        classed: u64,
+        /// Pages with such visits, weights or classes, or something restated.
+        pages: u64,
+        /// How many of these pages the store did not know before.
+        new_pages: u64,
+        /// Segments that were made.
+        segments: usize,
+        /// Bytes of these segments.
+        bytes: u64,
+        /// Epochs that began with it.
+        begun: Py<PyTuple>,
+    }
+}
+
+fn epochs(py: Python<'_>, infos: &[simkeep::EpochInfo]) -> PyResult<Py<PyTuple>> {
+    tuple(py, infos, |py, info| Ok(Bound::new(py, EpochInfo::of(py, info)?)?.into_any()))
+}
+
+impl Stats {
+    pub(crate) fn of(py: Python<'_>, stats: maintenance::Stats) -> PyResult<Stats> {
+        let segments = tuple(py, stats.segments, |py, segment| {
+            let maintenance::SegmentStats { id, pages, visits, fingerprints, bytes, .. } = segment;
+            let segment = SegmentStats { id, pages, visits, fingerprints, bytes };
+            Ok(Bound::new(py, segment)?.into_any())
+        })?;
+        Ok(Stats {
+            pages: stats.pages,
+            visits: stats.visits,
+            unsealed_visits: stats.unsealed_visits,
+            segments,
+            epochs: epochs(py, &stats.epochs)?,
+            epoch_visits: stats.epoch_visits,
+            epoch_due: stats.epoch_due,
+            segment_bytes: stats.segment_bytes,
+            catalog_bytes: stats.catalog_bytes,
+            sequence: stats.sequence,
+            merge_error: stats.merge_error,
+        })
+    }
+}
+
+impl From<maintenance::Forgotten> for Forgotten {
+    fn from(forgotten: maintenance::Forgotten) -> Forgotten {
+        Forgotten { pages: forgotten.pages, visits: forgotten.visits }
+    }
+}
+
+impl From<maintenance::Merged> for Merged {
+    fn from(merged: maintenance::Merged) -> Merged {
+        Merged { inputs: merged.inputs, bytes: merged.bytes }
+    }
+}
+
+impl Compacted {
+    pub(crate) fn of(py: Python<'_>, compacted: maintenance::Compacted) -> PyResult<Compacted> {
+        Ok(Compacted {
+            merged: Py::new(py, Merged::from(compacted.merged))?,
+            segment_bytes_before: compacted.segment_bytes_before,
+            segment_bytes: compacted.segment_bytes,
+            catalog_bytes_before: compacted.catalog_bytes_before,
+            catalog_bytes: compacted.catalog_bytes,
+            gave_back: compacted.gave_back(),
+        })
+    }
+}
+
+impl Loaded {
+    pub(crate) fn of(py: Python<'_>, loaded: simkeep::load::Loaded) -> PyResult<Loaded> {
+        Ok(Loaded {
+            observations: loaded.observations,
+            visits: loaded.visits,
+            restated: loaded.restated,
+            weighed: loaded.weighed,
+            classed: loaded.classed,
+            pages: loaded.pages,
+            new_pages: loaded.new_pages,
+            segments: loaded.segments,
+            bytes: loaded.bytes,
+            begun: epochs(py, &loaded.begun)?,
+        })
+    }
+}

@@ -1,0 +1,500 @@
+//! A store that is open for writing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::maintenance;
+use simkeep::{Options, Restatement};
+
+use crate::answers::Outcomes;
+use crate::arg::{self, Arg, optional};
+use crate::error::OrRaise;
+use crate::integrity::{BackedUp, Verified};
+use crate::load::{self, load};
+use crate::long::long;
+use crate::open::{self, Open};
+use crate::options::options;
+use crate::origin::Origin;
+use crate::outcome::Outcome;
+use crate::progress::{self, Progress};
+use crate::reader::Snapshot;
+use crate::row::{Ready, Row, What, given};
+use crate::scope::Scope;
+use crate::stats::{Compacted, Forgotten, Loaded, Merged, Stats};
+use crate::value::no_pickle;
+use crate::view::{Source, View};
+use crate::word::Stored;
+use crate::{epoch, query};
+
+/// A store that is open for writing.
+///
+/// Threads may share it; what they observe at the same time becomes durable together. It belongs to
+/// the process that opened it: in a forked one every call raises `ForkedError`. Close it, or use it
+/// in a `with` statement.
+#[pyclass(frozen, extends = View, module = "simkeep")]
+pub(crate) struct Store {
+    open: Arc<Open>,
+}
+
+impl Store {
+    fn opened(
+        py: Python<'_>,
+        path: PathBuf,
+        keywords: Option<&Bound<'_, PyDict>>,
+        opens: fn(PathBuf, Options) -> simkeep::Result<simkeep::Store>,
+    ) -> PyResult<Py<Store>> {
+        let options = options(py, keywords)?;
+        let store = py.detach(|| opens(path.clone(), options)).or_raise(py)?;
+        Store::of(py, store, path)
+    }
+
+    fn of(py: Python<'_>, store: simkeep::Store, path: PathBuf) -> PyResult<Py<Store>> {
+        let open = Arc::new(Open::new(store, path));
+        let view = View::new(Source::Store(Arc::clone(&open)));
+        Py::new(py, PyClassInitializer::from(view).add_subclass(Store { open }))
+    }
+
+    /// Makes a call on the store while others may run.
+    fn call<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&simkeep::Store) -> simkeep::Result<T> + Send,
+    ) -> PyResult<T> {
+        let store = self.open.store(py)?;
+        py.detach(|| {
+            let answer = call(&store);
+            // It may be the last handle, if another thread has closed it.
+            drop(store);
+            answer
+        })
+        .or_raise(py)
+    }
+
+    /// Observes one visit.
+    fn observe_row(&self, py: Python<'_>, row: Row) -> PyResult<Outcome> {
+        let makers = &self.open.makers;
+        let outcome = self.call(py, |store| {
+            let ready = makers.of(&store.snapshot())?.ready(row)?;
+            store.observe(ready.observation())
+        })?;
+        Outcome::of(py, outcome)
+    }
+}
+
+#[pymethods]
+impl Store {
+    /// Opens the store in a directory, for writing.
+    ///
+    /// Costs the time to read the journal, at most a second, whatever the size of the store. Raises
+    /// `NotAStoreError` where there is none, and `LockedError` if it is open already.
+    #[staticmethod]
+    #[pyo3(signature = (path, **options))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<Store>> {
+        Store::opened(py, path, options, |at, options| simkeep::Store::open(at, options))
+    }
+
+    /// Creates a store in a new or empty directory, and opens it. Raises `ExistsError` if there is a
+    /// store already.
+    #[staticmethod]
+    #[pyo3(signature = (path, **options))]
+    fn create(
+        py: Python<'_>,
+        path: PathBuf,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<Store>> {
+        Store::opened(py, path, options, |at, options| simkeep::Store::create(at, options))
+    }
+
+    /// Opens the store, or creates it if there is none.
+    #[staticmethod]
+    #[pyo3(signature = (path, **options))]
+    fn open_or_create(
+        py: Python<'_>,
+        path: PathBuf,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<Store>> {
+        Store::opened(py, path, options, |at, options| simkeep::Store::open_or_create(at, options))
+    }
+
+    /// Reports one visit that saw content, and says what the page is now, and which other pages are
+    /// copies of it or near it. Durable when it returns, unless the store was opened otherwise.
+    ///
+    /// The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the
+    /// server named; or a `fingerprint` made elsewhere, of an `epoch` (by default that which
+    /// verdicts go by), with that of another epoch as `also=(fingerprint, epoch)`. Of fewer than
+    /// eight words no fingerprint is made.
+    ///
+    /// `digest` is any 16 bytes that name the exact content, `modified` when the server said that
+    /// the page was last modified; `weight` and `class_` hold until others are given.
+    #[pyo3(signature = (url, at, *, text=None, html=None, encoding=None, fingerprint=None, epoch=None,
+        also=None, digest=None, status=None, modified=None, weight=None, class_=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
+    fn observe<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        text: Option<&Bound<'py, PyAny>>,
+        html: Option<&Bound<'py, PyAny>>,
+        encoding: Option<&Bound<'py, PyAny>>,
+        fingerprint: Option<&Bound<'py, PyAny>>,
+        epoch: Option<&Bound<'py, PyAny>>,
+        also: Option<&Bound<'py, PyAny>>,
+        digest: Option<&Bound<'py, PyAny>>,
+        status: Option<&Bound<'py, PyAny>>,
+        modified: Option<&Bound<'py, PyAny>>,
+        weight: Option<&Bound<'py, PyAny>>,
+        class_: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Outcome> {
+        let given = given!(
+            url,
+            at,
+            text,
+            html,
+            encoding,
+            fingerprint,
+            epoch,
+            also,
+            digest,
+            status,
+            modified,
+            weight,
+            class_
+        );
+        self.observe_row(py, Row::new(&given, Arg::new("url"))?)
+    }
+
+    /// Reports a visit that was answered: not modified. Keywords: those of `gone`, `digest` and
+    /// `modified`.
+    #[pyo3(signature = (url, at, **known))]
+    fn not_modified<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        known: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Outcome> {
+        self.observe_row(py, Row::of_keywords((url, at), known, What::NotModified)?)
+    }
+
+    /// Reports a visit that found the page gone. Keywords: `status`, `weight`, `class_`.
+    #[pyo3(signature = (url, at, **known))]
+    fn gone<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        known: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Outcome> {
+        self.observe_row(py, Row::of_keywords((url, at), known, What::Gone)?)
+    }
+
+    /// Reports a visit that failed. The content in force stays in force. Keywords: those of `gone`.
+    #[pyo3(signature = (url, at, **known))]
+    fn failed<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        known: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Outcome> {
+        self.observe_row(py, Row::of_keywords((url, at), known, What::Failed)?)
+    }
+
+    /// Reports many visits, each judged after those before it: `Observation`s, or dictionaries with the
+    /// arguments of `observe` as keys, and perhaps `seen`; or a table of Arrow with such columns. They
+    /// become durable together. If one of them is invalid, none is stored.
+    fn observe_batch<'py>(
+        &self,
+        py: Python<'py>,
+        observations: &Bound<'py, PyAny>,
+    ) -> PyResult<Outcomes> {
+        drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
+        let rows = load::rows(observations)?;
+        let makers = &self.open.makers;
+        self.call(py, |store| {
+            let makers = makers.of(&store.snapshot())?;
+            let ready = rows.into_iter().map(|row| makers.ready(row));
+            let ready: Vec<Ready> = ready.collect::<simkeep::Result<_>>()?;
+            let observations: Vec<_> = ready.iter().map(Ready::observation).collect();
+            store.observe_batch(&observations)
+        })
+        .map(Outcomes)
+    }
+
+    /// Loads a corpus: any number of observations in any order, of the kinds that `observe_batch` takes,
+    /// some ten times as fast, in bounded memory. All of them are stored, or none. Ctrl-C ends it.
+    /// `LoadError` names the first that the store refuses; what the iterable raises, this raises.
+    #[pyo3(signature = (observations, *, memory_bytes=None, segment_pages=None, progress=None))]
+    fn load<'py>(
+        &self,
+        py: Python<'py>,
+        observations: &Bound<'py, PyAny>,
+        memory_bytes: Option<&Bound<'py, PyAny>>,
+        segment_pages: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Loaded> {
+        let store = self.open.store(py)?;
+        let options = load::options(memory_bytes, segment_pages, progress)?;
+        let makers = py.detach(|| self.open.makers.of(&store.snapshot())).or_raise(py)?;
+        Loaded::of(py, load(py, &store, &makers, observations, options)?)
+    }
+
+    /// Loads everything of another store, with its epochs and their tables. Ctrl-C ends it.
+    #[pyo3(signature = (other, *, memory_bytes=None, segment_pages=None, progress=None))]
+    fn copy_from<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, View>,
+        memory_bytes: Option<&Bound<'py, PyAny>>,
+        segment_pages: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Loaded> {
+        let (store, other) = (self.open.store(py)?, other.get().now(py)?);
+        let options = load::options(memory_bytes, segment_pages, progress)?;
+        let progress = options.progress.clone();
+        Loaded::of(py, long(py, &progress, || store.copy_from(&other, options))?)
+    }
+
+    /// Forgets everything observed so far of a page, or of all pages under a `prefix`: it is hidden from
+    /// every answer at once. Its bytes leave the files when merges reach them.
+    #[pyo3(signature = (url=None, *, prefix=None))]
+    fn forget<'py>(
+        &self,
+        py: Python<'py>,
+        url: Option<&Bound<'py, PyAny>>,
+        prefix: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Forgotten> {
+        let scope = Scope::new(url, prefix)?;
+        self.call(py, |store| store.forget(scope.of())).map(Forgotten::from)
+    }
+
+    /// Forgets, and rewrites every file that has bytes of what is forgotten. Ctrl-C ends it; then
+    /// the pages may be forgotten, with some of their bytes left: purge again.
+    #[pyo3(signature = (url=None, *, prefix=None, progress=None))]
+    fn purge<'py>(
+        &self,
+        py: Python<'py>,
+        url: Option<&Bound<'py, PyAny>>,
+        prefix: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Forgotten> {
+        let (store, scope) = (self.open.store(py)?, Scope::new(url, prefix)?);
+        let progress = progress::given(progress);
+        long(py, &progress, || store.purge(scope.of(), &progress)).map(Forgotten::from)
+    }
+
+    /// Makes everything durable. Only with `durability="flush"` there is anything to do.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, simkeep::Store::flush)
+    }
+
+    /// Writes what is in memory as a segment. It happens by itself in time.
+    fn seal(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, simkeep::Store::seal)
+    }
+
+    /// Merges all segments into one. It happens by itself in time. Costs reading and writing the store.
+    /// Ctrl-C ends it, and leaves the store as it was.
+    #[pyo3(signature = (*, progress=None))]
+    fn merge(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Merged> {
+        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let merged: maintenance::Merged = long(py, &progress, || store.merge(&progress))?;
+        Ok(merged.into())
+    }
+
+    /// Makes the store as small as it can be. Costs reading and writing the store, and its room
+    /// once more meanwhile. Ctrl-C ends it.
+    #[pyo3(signature = (*, progress=None))]
+    fn compact(
+        &self,
+        py: Python<'_>,
+        progress: Option<&Bound<'_, Progress>>,
+    ) -> PyResult<Compacted> {
+        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        Compacted::of(py, long(py, &progress, || store.compact(&progress))?)
+    }
+
+    /// Waits until there is nothing to do in the background.
+    fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, simkeep::Store::wait_idle)
+    }
+
+    /// Sizes of the store. Reads no table.
+    fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
+        let stats = self.call(py, simkeep::Store::stats)?;
+        Stats::of(py, stats)
+    }
+
+    /// Checks the store while it works: reads all of it, and names every flaw. `rate` is the most
+    /// bytes to read per second. Damage is part of the answer, and raises nothing. Ctrl-C ends it.
+    #[pyo3(signature = (*, rate=None, flaws_max=None, progress=None))]
+    fn verify<'py>(
+        &self,
+        py: Python<'py>,
+        rate: Option<&Bound<'py, PyAny>>,
+        flaws_max: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Verified> {
+        let store = self.open.store(py)?;
+        let options = crate::integrity::verify_options(rate, flaws_max, progress)?;
+        let progress = options.progress.clone();
+        Verified::of(py, long(py, &progress, || store.verify(options))?)
+    }
+
+    /// Makes a backup of the store in another directory, or adds to it what is new. Ctrl-C ends it.
+    #[pyo3(signature = (path, *, copy=false, progress=None))]
+    fn backup(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        copy: bool,
+        progress: Option<&Bound<'_, Progress>>,
+    ) -> PyResult<BackedUp> {
+        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let options = simkeep::integrity::BackupOptions::default().copy(copy);
+        let options = options.progress(progress.clone());
+        BackedUp::of(py, long(py, &progress, || store.backup(path, options))?)
+    }
+
+    /// Registers an epoch of fingerprints that are made elsewhere, by name, and returns its number. A
+    /// known name costs nothing.
+    #[pyo3(signature = (name, *, role=None, bands=None))]
+    fn register_epoch<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u32> {
+        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
+        Ok(self.call(py, |store| store.register_epoch(name, terms))?.number())
+    }
+
+    /// Begins an epoch of fingerprints that simkeep makes, and returns its number. From then on it
+    /// is the newest of its role. Its table of document frequencies is copied into the store.
+    #[pyo3(signature = (origin, *, role=None, bands=None))]
+    fn begin_epoch<'py>(
+        &self,
+        py: Python<'py>,
+        origin: &Bound<'py, Origin>,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u32> {
+        let (origin, terms) = (&origin.get().0, epoch::terms(role, bands)?);
+        Ok(self.call(py, |store| store.begin_epoch(origin, terms))?.number())
+    }
+
+    /// Ends an epoch for good. At most `left` pages may be left behind without a fingerprint that is
+    /// compared (0; `None` for any number).
+    #[pyo3(signature = (epoch, *, left=0))]
+    fn end_epoch<'py>(
+        &self,
+        py: Python<'py>,
+        epoch: &Bound<'py, PyAny>,
+        left: Option<u64>,
+    ) -> PyResult<()> {
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        self.call(py, |store| store.end_epoch(epoch, left.unwrap_or(u64::MAX)))
+    }
+
+    /// Gives the content that a page had at a time a fingerprint in another epoch. The answer is
+    /// `"stored"`, `"known"`, or `"missing"` if there was no such content.
+    #[pyo3(signature = (url, at, fingerprint, epoch, *, digest=None))]
+    fn restate<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        fingerprint: &Bound<'py, PyAny>,
+        epoch: &Bound<'py, PyAny>,
+        digest: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Stored> {
+        let url = arg::url(Arg::new("url"), url)?;
+        let at = arg::time(Arg::new("at"), at)?;
+        let fingerprint =
+            optional(Some(fingerprint), |v| arg::fingerprint(Arg::new("fingerprint"), v))?;
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        let digest = optional(digest, |v| arg::digest(Arg::new("digest"), v))?;
+        let mut restatement = Restatement::new(url, at, fingerprint, epoch);
+        restatement.restated.digest = digest;
+        self.call(py, |store| store.restate(restatement)).map(Stored::from)
+    }
+
+    /// Gives a page a weight or a class from a time on, without a visit. The answer is `"stored"`,
+    /// `"known"`, or `"missing"` for a page that is not known.
+    #[pyo3(signature = (url, at, *, weight=None, class_=None))]
+    fn give<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        weight: Option<&Bound<'py, PyAny>>,
+        class_: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Stored> {
+        let url = arg::url(Arg::new("url"), url)?;
+        let at = arg::time(Arg::new("at"), at)?;
+        let weight = optional(weight, |v| arg::weight(Arg::new("weight"), v))?;
+        let class = optional(class_, |v| arg::u32(Arg::new("class_"), v))?;
+        let giving = match (weight, class) {
+            (Some(weight), None) => simkeep::Observation::weighed(url, at, weight),
+            (None, Some(class)) => simkeep::Observation::classed(url, at, class),
+            _ => return Err(query::one_of("give", "weight and class_")),
+        };
+        self.call(py, |store| store.give(giving)).map(Stored::from)
+    }
+
+    /// A moment of the store, which answers as it is now, whatever comes later.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Py<Snapshot>> {
+        let store = self.open.store(py)?;
+        Snapshot::of(py, store.snapshot(), Some(self.open.birth))
+    }
+
+    /// Where the store is.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.open.path.clone()
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.open.is_closed()
+    }
+
+    /// Makes everything durable, ends the background work and releases the lock. May be called twice.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.open.close(py)
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (_class=None, raised=None, _traceback=None))]
+    fn __exit__<'py>(
+        &self,
+        py: Python<'py>,
+        _class: Option<&Bound<'py, PyAny>>,
+        raised: Option<&Bound<'py, PyAny>>,
+        _traceback: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        self.open.leave(py, raised.filter(|raised| !raised.is_none()))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = open::shown(py, &self.open.path)?;
+        let state = if self.open.is_closed() { " closed" } else { "" };
+        Ok(format!("<simkeep.Store {path}{state}>"))
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Store", "open a Reader of its path, which can be"))
+    }
+}

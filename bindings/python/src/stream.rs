@@ -1,0 +1,307 @@
+//! Iterators over what is in a store, that can be closed.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use simkeep::{Entry, Error, History, NearPair, Page, Result};
+
+use crate::batches::Batches;
+use crate::columns::Kind;
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::history;
+use crate::matches::{PagePair, Pair};
+use crate::page;
+
+/// The most items that are read ahead.
+const AHEAD_MAX: usize = 64;
+
+/// One item.
+pub(crate) enum Item {
+    Page(Box<Page>),
+    Entry(Arc<str>, Entry),
+    History(String, History),
+    Stale(simkeep::iter::StalePage),
+    Pair(NearPair),
+    PagePair(simkeep::PagePair),
+}
+
+impl Item {
+    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(match self {
+            Item::Page(page) => Bound::new(py, page::Page::of(py, *page)?)?.into_any(),
+            Item::Entry(url, entry) => {
+                (&*url, history::entry(py, entry)?).into_pyobject(py)?.into_any()
+            }
+            Item::History(url, history) => {
+                (url, history::history(py, history)?).into_pyobject(py)?.into_any()
+            }
+            Item::Stale(stale) => Bound::new(py, page::StalePage::of(py, stale)?)?.into_any(),
+            Item::Pair(pair) => Bound::new(py, Pair::from(pair))?.into_any(),
+            Item::PagePair(pair) => Bound::new(py, PagePair::of(py, &pair)?)?.into_any(),
+        })
+    }
+}
+
+/// Where items come from.
+pub(crate) trait Source: Send {
+    /// The next items, as many as that or a few more. Waits no longer than `long::PAUSE`.
+    fn next(&mut self, most: usize) -> Result<Step>;
+}
+
+/// What came.
+pub(crate) enum Step {
+    Some(Vec<Item>),
+    /// Nothing yet.
+    Waiting,
+    End,
+}
+
+/// Items that the crate iterates over.
+pub(crate) struct Iterated<I, F> {
+    items: I,
+    make: F,
+    /// Met behind items that come first.
+    failed: Option<Error>,
+}
+
+impl<I, F> Iterated<I, F> {
+    pub(crate) fn new(items: I, make: F) -> Self {
+        Iterated { items, make, failed: None }
+    }
+}
+
+impl<I, T, F> Source for Iterated<I, F>
+where
+    I: Iterator<Item = Result<T>> + Send,
+    F: Fn(T) -> Item + Send,
+{
+    fn next(&mut self, most: usize) -> Result<Step> {
+        let mut items = Vec::with_capacity(most);
+        if let Some(e) = self.failed.take() {
+            return Err(e);
+        }
+        for item in self.items.by_ref().take(most) {
+            match item {
+                Ok(item) => items.push((self.make)(item)),
+                Err(e) => {
+                    self.failed = Some(e);
+                    break;
+                }
+            }
+        }
+        match self.failed.take_if(|_| items.is_empty()) {
+            Some(e) => Err(e),
+            None if items.is_empty() => Ok(Step::End),
+            None => Ok(Step::Some(items)),
+        }
+    }
+}
+
+/// Where a stream stands.
+enum State {
+    /// Nobody is reading.
+    Ready(Box<dyn Source>),
+    /// A thread is reading.
+    Busy,
+    Ended,
+}
+
+/// An iterator over what a store holds or finds. It keeps the snapshot that it reads until it ends or is
+/// closed; a `with` statement closes it.
+#[pyclass(frozen, generic, module = "simkeep")]
+pub(crate) struct Stream {
+    inner: Mutex<Inner>,
+    /// What its columns are, if it has any.
+    kind: Option<Kind>,
+    /// In which process it is read, if not in any.
+    birth: Option<Birth>,
+}
+
+struct Inner {
+    state: State,
+    ahead: VecDeque<Item>,
+    /// How many to read next.
+    most: usize,
+}
+
+impl Stream {
+    pub(crate) fn new(
+        source: impl Source + 'static,
+        kind: Option<Kind>,
+        birth: Option<Birth>,
+    ) -> Stream {
+        let state = State::Ready(Box::new(source));
+        Stream { inner: Mutex::new(Inner { state, ahead: VecDeque::new(), most: 1 }), kind, birth }
+    }
+}
+
+#[pymethods]
+impl Stream {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(birth) = self.birth {
+            birth.check(py)?;
+        }
+        loop {
+            let (mut source, most) = {
+                let mut inner = self.inner.lock();
+                if let Some(item) = inner.ahead.pop_front() {
+                    drop(inner);
+                    return item.into_python(py).map(Some);
+                }
+                let most = inner.most;
+                match std::mem::replace(&mut inner.state, State::Busy) {
+                    State::Ready(source) => (source, most),
+                    State::Busy => {
+                        return Err(PyValueError::new_err("another thread is reading this stream"));
+                    }
+                    State::Ended => {
+                        inner.state = State::Ended;
+                        return Ok(None);
+                    }
+                }
+            };
+            let (step, source) = py.detach(|| {
+                let step = source.next(most);
+                (step, source)
+            });
+            let left = self.take(step, source);
+            match left {
+                Left::Ahead => {}
+                Left::Waiting => {
+                    if let Err(e) = py.check_signals() {
+                        self.close(py);
+                        return Err(e);
+                    }
+                }
+                Left::Over(over, source) => {
+                    py.detach(|| drop(source));
+                    return over.or_raise(py).map(|()| None);
+                }
+            }
+        }
+    }
+
+    /// Ends the iteration, and lets go of what it reads. May be called twice.
+    fn close(&self, py: Python<'_>) {
+        let state = {
+            let mut inner = self.inner.lock();
+            inner.ahead.clear();
+            std::mem::replace(&mut inner.state, State::Ended)
+        };
+        py.detach(|| drop(state));
+    }
+
+    /// What is left, as columns for whoever reads Arrow, and ends the iteration. Fingerprints are
+    /// `int64`, bit for bit, with `signed=True`.
+    #[pyo3(signature = (*, signed=false))]
+    fn batches(&self, signed: bool) -> PyResult<Batches> {
+        let kind = self.kind.ok_or_else(|| PyTypeError::new_err("such a stream has no columns"))?;
+        let mut inner = self.inner.lock();
+        let ahead = std::mem::take(&mut inner.ahead);
+        let then = match std::mem::replace(&mut inner.state, State::Ended) {
+            State::Ready(source) => Some(source),
+            State::Busy => {
+                inner.state = State::Busy;
+                return Err(PyValueError::new_err("another thread is reading this stream"));
+            }
+            State::Ended => None,
+        };
+        let rest = Rest { ahead: ahead.into(), then };
+        Ok(Batches::lazy(Box::new(rest), kind, signed, self.birth))
+    }
+
+    /// What `batches` has, as a stream of Arrow data in a capsule.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let batches = Bound::new(py, self.batches(false)?)?;
+        batches.call_method1("__arrow_c_stream__", (requested_schema,))
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_raised))]
+    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) {
+        self.close(py);
+    }
+}
+
+/// What is left of a stream.
+struct Rest {
+    ahead: Vec<Item>,
+    then: Option<Box<dyn Source>>,
+}
+
+impl Source for Rest {
+    fn next(&mut self, most: usize) -> Result<Step> {
+        if !self.ahead.is_empty() {
+            return Ok(Step::Some(std::mem::take(&mut self.ahead)));
+        }
+        self.then.as_mut().map_or(Ok(Step::End), |then| then.next(most))
+    }
+}
+
+/// What is left of a read.
+enum Left {
+    /// Items.
+    Ahead,
+    /// Nothing yet.
+    Waiting,
+    /// The end, with the source to be let go of.
+    Over(Result<()>, Box<dyn Source>),
+}
+
+impl Stream {
+    /// Takes what was read, and the source back.
+    fn take(&self, step: Result<Step>, source: Box<dyn Source>) -> Left {
+        let mut inner = self.inner.lock();
+        // It may have been closed meanwhile.
+        if !matches!(inner.state, State::Busy) {
+            return Left::Over(Ok(()), source);
+        }
+        match step {
+            Ok(Step::Some(items)) => {
+                inner.ahead.extend(items);
+                inner.most = (inner.most * 2).min(AHEAD_MAX);
+                inner.state = State::Ready(source);
+                Left::Ahead
+            }
+            Ok(Step::Waiting) => {
+                inner.state = State::Ready(source);
+                Left::Waiting
+            }
+            Ok(Step::End) => {
+                inner.state = State::Ended;
+                Left::Over(Ok(()), source)
+            }
+            Err(e) => {
+                inner.state = State::Ended;
+                Left::Over(Err(e), source)
+            }
+        }
+    }
+}
+
+/// What it reads goes while others may run: a join has a thread that must end first.
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let state = std::mem::replace(&mut self.inner.get_mut().state, State::Ended);
+        if let State::Ready(source) = state {
+            // Where the interpreter is gone, it goes by itself.
+            let _ = Python::try_attach(|py| py.detach(|| drop(source)));
+        }
+    }
+}

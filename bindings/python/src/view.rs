@@ -1,0 +1,403 @@
+//! What can be asked of a store, in whatever way it is open.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use simkeep::{Query, Snapshot};
+
+use crate::answers::Answers;
+use crate::arg::{self, Arg};
+use crate::columns::Kind;
+use crate::epoch::EpochInfo;
+use crate::error::OrRaise;
+use crate::explain::Explanation;
+use crate::fork::Birth;
+use crate::history::{self, Visit};
+use crate::long::long;
+use crate::matches::Matches;
+use crate::open::Open;
+use crate::origin::Origin;
+use crate::outcome::Meaning;
+use crate::page::Page;
+use crate::pairs::Join;
+use crate::prints;
+use crate::progress::{self, Progress};
+use crate::query;
+use crate::reading::Reading;
+use crate::stream::{Item, Iterated, Stream};
+
+/// How many fingerprints are searched at first, and at least, before signals are looked for.
+const BATCH_FIRST: usize = 64;
+/// The most that are searched between two looks for signals.
+const BATCH_MAX: usize = 1 << 18;
+/// About how long a part of a batch is to take, in seconds.
+const BATCH_SECONDS: f64 = 0.05;
+
+/// What can be asked of a store: what `Store`, `Reader` and `Snapshot` have in common.
+///
+/// Each question is answered from a snapshot of the moment, and waits for no writer. A page is found in
+/// some microseconds, whatever the size of the store.
+#[pyclass(subclass, frozen, module = "simkeep")]
+pub(crate) struct View {
+    source: Source,
+}
+
+/// Where snapshots come from.
+pub(crate) enum Source {
+    Store(Arc<Open>),
+    Reader(Arc<Reading>),
+    Snapshot {
+        snapshot: Snapshot,
+        /// The process of the store that it is of; of a reader's any will do.
+        birth: Option<Birth>,
+    },
+}
+
+impl View {
+    pub(crate) fn new(source: Source) -> View {
+        View { source }
+    }
+
+    /// What is there now.
+    pub(crate) fn now(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        match &self.source {
+            Source::Store(open) => Ok(open.store(py)?.snapshot()),
+            Source::Reader(reading) => reading.snapshot(py),
+            Source::Snapshot { snapshot, birth } => {
+                birth.map_or(Ok(()), |birth| birth.check(py))?;
+                Ok(snapshot.clone())
+            }
+        }
+    }
+
+    /// The process that alone may read it, if not any.
+    pub(crate) fn birth(&self) -> Option<Birth> {
+        match &self.source {
+            Source::Store(open) => Some(open.birth),
+            Source::Reader(_) => None,
+            Source::Snapshot { birth, .. } => *birth,
+        }
+    }
+}
+
+/// Searches for many, part by part, so that a signal ends it.
+pub(crate) fn search_batch(
+    py: Python<'_>,
+    snapshot: &Snapshot,
+    fingerprints: &[u64],
+    like: &Query,
+) -> PyResult<Vec<simkeep::Matches>> {
+    let mut answers = Vec::with_capacity(fingerprints.len());
+    let (mut rest, mut part) = (fingerprints, BATCH_FIRST);
+    while !rest.is_empty() {
+        let (now, then) = rest.split_at(part.min(rest.len()));
+        let since = std::time::Instant::now();
+        let matches = py.detach(|| snapshot.search_batch(now, like)).or_raise(py)?;
+        let each = since.elapsed().as_secs_f64() / now.len() as f64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is clamped"
+        )]
+        let fitting = (BATCH_SECONDS / each.max(1e-9)) as usize;
+        part = fitting.clamp(BATCH_FIRST, BATCH_MAX);
+        answers.extend(matches);
+        py.check_signals()?;
+        rest = then;
+    }
+    Ok(answers)
+}
+
+#[pymethods]
+impl View {
+    /// Finds pages near a fingerprint: nearest first, then in SURT order; exact for every k.
+    ///
+    /// `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
+    /// pages for near-duplicates. Usually takes some microseconds.
+    ///
+    /// Keywords: `limit`, the most pages to name (16; `None` for all); `under`, a prefix; `but`, a
+    /// URL to leave out; `classes`; `epoch`; one of `at` (versions in force at a time), `seen`
+    /// (versions seen between two times) and `ever=True` (every version); `budget`, how long it may
+    /// take; `fingerprints`, how many of a crowd are compared.
+    #[pyo3(signature = (fingerprint, k=None, **like))]
+    fn near<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprint: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Matches> {
+        let snapshot = self.now(py)?;
+        let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
+        let query = query::with(Query::new(fingerprint, query::distance(k, &snapshot)?), like)?;
+        let matches = py.detach(|| snapshot.search(&query)).or_raise(py)?;
+        Matches::of(py, matches)
+    }
+
+    /// Finds the pages nearest to a fingerprint, however far away they are.
+    ///
+    /// Costs up to three times as much as a search within the distance of the farthest. Takes the
+    /// keywords of `near` but `limit`.
+    #[pyo3(signature = (fingerprint, count, **like))]
+    fn nearest<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprint: &Bound<'py, PyAny>,
+        count: &Bound<'py, PyAny>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Matches> {
+        let snapshot = self.now(py)?;
+        let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
+        let count = arg::size(Arg::new("count"), count)?;
+        let query = query::with(Query::nearest(fingerprint, count), like)?.limit(count);
+        let matches = py.detach(|| snapshot.search(&query)).or_raise(py)?;
+        Matches::of(py, matches)
+    }
+
+    /// Finds pages near each of many fingerprints, in their order. Takes the keywords of `near`.
+    ///
+    /// Searches run on all cores, side by side, so each costs a half to a quarter of a single one.
+    /// Ctrl-C ends it.
+    #[pyo3(signature = (fingerprints, /, k=None, **like))]
+    fn near_batch<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprints: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Answers> {
+        let snapshot = self.now(py)?;
+        let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
+        let fingerprints = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?;
+        search_batch(py, &snapshot, &fingerprints, &query).map(Answers)
+    }
+
+    /// Explains how a search runs, and what it costs. Takes the arguments of `near`. Costs about three
+    /// searches.
+    #[pyo3(signature = (fingerprint, k=None, **like))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprint: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Explanation> {
+        let snapshot = self.now(py)?;
+        let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
+        let query = query::with(Query::new(fingerprint, query::distance(k, &snapshot)?), like)?;
+        let explained = py.detach(|| snapshot.explain(&query)).or_raise(py)?;
+        Explanation::of(py, explained)
+    }
+
+    /// All visits of a page in order, each with what it meant after those before it, and what was
+    /// restated and given. Empty for an unknown page.
+    fn history<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
+        history::history(py, py.detach(|| snapshot.history(url)).or_raise(py)?)
+    }
+
+    /// The visit whose content was in force at a time; `None` if the page was unknown then, or gone.
+    fn as_of<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Visit>> {
+        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
+        let at = arg::time(Arg::new("at"), at)?;
+        let visit = py.detach(|| snapshot.as_of(url, at)).or_raise(py)?;
+        Ok(visit.map(Visit::from))
+    }
+
+    /// The current state of a page; `None` for an unknown one.
+    fn latest<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Page>> {
+        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
+        let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
+        page.map(|page| Page::of(py, page)).transpose()
+    }
+
+    /// All pages, or those under a prefix, in SURT order, in which all pages of a host are neighbours.
+    ///
+    /// Reads lazily, some microseconds a page.
+    #[pyo3(signature = (under=None))]
+    fn scan<'py>(&self, py: Python<'py>, under: Option<&Bound<'py, PyAny>>) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let scan = py.detach(|| snapshot.scan(under.as_ref()));
+        let items = Iterated::new(scan, |page| Item::Page(Box::new(page)));
+        Ok(Stream::new(items, Some(Kind::Pages), self.birth()))
+    }
+
+    /// Every observation of all pages, or of those under a prefix, in SURT order: pairs of a URL and a
+    /// `Visit`, `Restated` or `Given`. Reads lazily. With `in_force=True` only what is in force.
+    #[pyo3(signature = (under=None, *, in_force=false))]
+    fn observations<'py>(
+        &self,
+        py: Python<'py>,
+        under: Option<&Bound<'py, PyAny>>,
+        in_force: bool,
+    ) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let all = py.detach(|| snapshot.observations_under(under.as_ref()));
+        let all = if in_force { all.in_force() } else { all };
+        let items = Iterated::new(all, |(url, entry)| Item::Entry(url, entry));
+        Ok(Stream::new(items, Some(Kind::Observations), self.birth()))
+    }
+
+    /// The history of every page, or of those under a prefix, in SURT order: pairs of a URL and what
+    /// `history` answers. Reads lazily.
+    #[pyo3(signature = (under=None))]
+    fn histories<'py>(
+        &self,
+        py: Python<'py>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let all = py.detach(|| snapshot.histories(under.as_ref()));
+        let items = Iterated::new(all, |(url, history)| Item::History(url, history));
+        Ok(Stream::new(items, None, self.birth()))
+    }
+
+    /// Pages whose version in force has a fingerprint, but none of this epoch, in SURT order: those to
+    /// restate. If `after` is given, those that come after this URL.
+    #[pyo3(signature = (epoch, *, after=None))]
+    fn stale<'py>(
+        &self,
+        py: Python<'py>,
+        epoch: &Bound<'py, PyAny>,
+        after: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        let after = after.filter(|after| !after.is_none());
+        let after = after.map(|after| arg::url(Arg::new("after"), after)).transpose()?;
+        let stale = py.detach(|| snapshot.stale(epoch, after));
+        Ok(Stream::new(Iterated::new(stale, Item::Stale), None, self.birth()))
+    }
+
+    /// All pairs of different fingerprints of pages within k bits of each other, in no particular order.
+    /// Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
+    ///
+    /// A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads the
+    /// pairs. It ends when the iterator is closed.
+    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    fn all_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
+        let join =
+            Join::of_fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
+        Ok(Stream::new(join, Some(Kind::Pairs), Some(Birth::now())))
+    }
+
+    /// Pairs of pages with fingerprints within k bits of each other, in no particular order.
+    ///
+    /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, how many pages of each
+    /// fingerprint are paired with others (1; `None` for all); `epoch`, `under`, `classes`.
+    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    fn page_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let asked = query::pairs(query::distance(k, &snapshot)?, like)?;
+        let join = Join::of_pages(snapshot, asked, progress::given(progress)).or_raise(py)?;
+        Ok(Stream::new(join, Some(Kind::PagePairs), Some(Birth::now())))
+    }
+
+    /// All epochs, by number.
+    fn epochs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let snapshot = self.now(py)?;
+        let infos = snapshot.epochs().iter().map(|info| Py::new(py, EpochInfo::of(py, info)?));
+        PyList::new(py, infos.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The number of the epoch that verdicts and their distances go by.
+    #[getter]
+    fn change_epoch(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.now(py)?.change_epoch().number())
+    }
+
+    /// The number of the epoch that near-duplicates are sought by.
+    #[getter]
+    fn near_epoch(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.now(py)?.near_epoch().number())
+    }
+
+    /// The number of the last operation that is seen.
+    #[getter]
+    fn sequence(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.now(py)?.sequence())
+    }
+
+    /// What makes the fingerprints of an epoch; `None` if they are made elsewhere. Reads its table of
+    /// document frequencies, if it has one.
+    fn origin<'py>(&self, py: Python<'py>, epoch: &Bound<'py, PyAny>) -> PyResult<Option<Origin>> {
+        let snapshot = self.now(py)?;
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        let origin = py.detach(|| snapshot.origin(epoch)).or_raise(py)?;
+        Ok(origin.map(Origin))
+    }
+
+    /// In how many bits fingerprints of near-duplicates differ at most, in an epoch; by default in the
+    /// one that they are sought by.
+    #[pyo3(signature = (epoch=None))]
+    fn near_distance(&self, py: Python<'_>, epoch: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+        let snapshot = self.now(py)?;
+        let epoch = arg::optional(epoch, |epoch| arg::epoch(Arg::new("epoch"), epoch))?;
+        Ok(snapshot.near_distance(epoch.unwrap_or_else(|| snapshot.near_epoch())))
+    }
+
+    /// What a distance means in an epoch; by default in the one that verdicts go by.
+    #[pyo3(signature = (distance, *, epoch=None))]
+    fn meaning<'py>(
+        &self,
+        py: Python<'py>,
+        distance: &Bound<'py, PyAny>,
+        epoch: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Meaning> {
+        let snapshot = self.now(py)?;
+        let distance = arg::distance(Arg::new("distance"), distance)?;
+        let epoch = arg::optional(epoch, |epoch| arg::epoch(Arg::new("epoch"), epoch))?;
+        let epoch = epoch.unwrap_or_else(|| snapshot.change_epoch());
+        Ok(snapshot.meaning(epoch, distance).into())
+    }
+
+    /// How many pages have content in force that no search of an epoch finds. Costs a scan.
+    #[pyo3(signature = (epoch, *, classes=None))]
+    fn without_fingerprint<'py>(
+        &self,
+        py: Python<'py>,
+        epoch: &Bound<'py, PyAny>,
+        classes: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u64> {
+        let snapshot = self.now(py)?;
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        let classes = arg::optional(classes, |v| arg::classes(Arg::new("classes"), v))?;
+        py.detach(|| snapshot.without_fingerprint(epoch, classes.as_ref())).or_raise(py)
+    }
+
+    /// Reads the fingerprint tables into memory and checks them, so that searches wait for neither.
+    /// Ctrl-C ends it.
+    #[pyo3(signature = (*, progress=None))]
+    fn warm_up(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<()> {
+        let snapshot = self.now(py)?;
+        let progress = progress::given(progress);
+        long(py, &progress, || snapshot.warm_up(&progress))
+    }
+}

@@ -1,0 +1,264 @@
+//! Words: what is one of few things, as members of the enumerations of `simkeep/_words.py`.
+//!
+//! A test compares what is listed here with what is listed there.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString};
+use simkeep::fingerprint::Band as CrateBand;
+
+use crate::arg::Arg;
+
+/// Declares enumerations, each with its members and their values.
+macro_rules! words {
+    ($($(#[$of:meta])* $Name:ident { $($Member:ident = $value:literal,)* })*) => {
+        $(
+            $(#[$of])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub(crate) enum $Name { $($Member,)* }
+
+            impl $Name {
+                const ALL: &'static [($Name, &'static str)] = &[$(($Name::$Member, $value),)*];
+
+                /// Its value.
+                #[allow(clippy::allow_attributes, dead_code, reason = "not all are written out")]
+                pub(crate) fn value(self) -> &'static str {
+                    match self { $($Name::$Member => $value,)* }
+                }
+
+                /// The one that is meant: a member, or its value.
+                #[allow(clippy::allow_attributes, dead_code, reason = "some are only answers")]
+                pub(crate) fn take(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<$Name> {
+                    let values = || {
+                        let values: Vec<_> = $Name::ALL.iter().map(|all| all.1).collect();
+                        values.join(", ")
+                    };
+                    let Ok(text) = given.cast::<PyString>() else {
+                        return Err(arg.type_error(&format!("one of {}", values()), given));
+                    };
+                    let text = text.to_string_lossy();
+                    let found = $Name::ALL.iter().find(|all| all.1 == text);
+                    found.map(|all| all.0).ok_or_else(|| {
+                        arg.value_error(&format!("one of {}", values()), given)
+                    })
+                }
+            }
+
+            impl<'py> IntoPyObject<'py> for $Name {
+                type Target = PyAny;
+                type Output = Bound<'py, PyAny>;
+                type Error = PyErr;
+
+                fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    let member = match self {
+                        $($Name::$Member => {
+                            static MEMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+                            MEMBER.get_or_try_init(py, || member(py, stringify!($Name), $value))
+                        })*
+                    };
+                    Ok(member?.bind(py).clone())
+                }
+            }
+
+            impl<'py> FromPyObject<'_, 'py> for $Name {
+                type Error = PyErr;
+
+                fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<$Name> {
+                    $Name::take(Arg::new(stringify!($Name)), &given)
+                }
+            }
+        )*
+
+        /// All enumerations by name, each with its values. For the tests.
+        #[pyfunction]
+        pub(crate) fn _words(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+            let words = PyDict::new(py);
+            $(
+                let values: Vec<_> = $Name::ALL.iter().map(|all| all.1).collect();
+                words.set_item(stringify!($Name), values)?;
+            )*
+            Ok(words)
+        }
+    };
+}
+
+/// A member of an enumeration.
+fn member(py: Python<'_>, class: &str, value: &str) -> PyResult<Py<PyAny>> {
+    let class = py.import("simkeep._words")?.getattr(class)?;
+    Ok(class.call1((value,))?.unbind())
+}
+
+words! {
+    /// What a page is now, after an observation.
+    Verdict {
+        New = "new",
+        Same = "same",
+        Unseen = "unseen",
+        Changed = "changed",
+        Reverted = "reverted",
+        Gone = "gone",
+        Failed = "failed",
+        OutOfOrder = "out-of-order",
+        Known = "known",
+        Other = "other",
+    }
+    /// How a page is known to be the same.
+    SameBy {
+        Digest = "digest",
+        Fingerprint = "fingerprint",
+        Word = "word",
+        Other = "other",
+    }
+    /// How the content of two pages is known to be nearly the same.
+    OriginalBy {
+        Digest = "digest",
+        Fingerprint = "fingerprint",
+        Near = "near",
+        Other = "other",
+    }
+    /// How much of a change a distance is.
+    Band {
+        None = "none",
+        Minor = "minor",
+        Moderate = "moderate",
+        Major = "major",
+    }
+    /// What an epoch is for.
+    Role {
+        Change = "change",
+        Near = "near",
+        Both = "both",
+    }
+    /// What a visit found.
+    Seen {
+        Content = "content",
+        NotModified = "not-modified",
+        Gone = "gone",
+        Failed = "failed",
+    }
+    /// What became of something that is no visit.
+    Stored {
+        Stored = "stored",
+        Known = "known",
+        Missing = "missing",
+        Other = "other",
+    }
+    /// What a long call is doing.
+    Stage {
+        Waiting = "waiting",
+        Gathering = "gathering",
+        Merging = "merging",
+        Writing = "writing",
+        Checking = "checking",
+        Joining = "joining",
+        Counting = "counting",
+        Copying = "copying",
+        Clustering = "clustering",
+        Comparing = "comparing",
+        Other = "other",
+    }
+}
+
+impl From<simkeep::SameBy> for SameBy {
+    fn from(by: simkeep::SameBy) -> SameBy {
+        match by {
+            simkeep::SameBy::Digest => SameBy::Digest,
+            simkeep::SameBy::Fingerprint => SameBy::Fingerprint,
+            simkeep::SameBy::Word => SameBy::Word,
+            _ => SameBy::Other,
+        }
+    }
+}
+
+impl From<simkeep::OriginalBy> for OriginalBy {
+    fn from(by: simkeep::OriginalBy) -> OriginalBy {
+        match by {
+            simkeep::OriginalBy::Digest => OriginalBy::Digest,
+            simkeep::OriginalBy::Fingerprint => OriginalBy::Fingerprint,
+            simkeep::OriginalBy::Near => OriginalBy::Near,
+            _ => OriginalBy::Other,
+        }
+    }
+}
+
+impl From<CrateBand> for Band {
+    fn from(band: CrateBand) -> Band {
+        match band {
+            CrateBand::None => Band::None,
+            CrateBand::Minor => Band::Minor,
+            CrateBand::Moderate => Band::Moderate,
+            CrateBand::Major => Band::Major,
+        }
+    }
+}
+
+impl From<simkeep::Role> for Role {
+    fn from(role: simkeep::Role) -> Role {
+        match role {
+            simkeep::Role::Change => Role::Change,
+            simkeep::Role::Near => Role::Near,
+            simkeep::Role::Both => Role::Both,
+        }
+    }
+}
+
+impl From<Role> for simkeep::Role {
+    fn from(role: Role) -> simkeep::Role {
+        match role {
+            Role::Change => simkeep::Role::Change,
+            Role::Near => simkeep::Role::Near,
+            Role::Both => simkeep::Role::Both,
+        }
+    }
+}
+
+impl From<&simkeep::Seen> for Seen {
+    fn from(seen: &simkeep::Seen) -> Seen {
+        match seen {
+            simkeep::Seen::Content(_) => Seen::Content,
+            simkeep::Seen::NotModified { .. } => Seen::NotModified,
+            simkeep::Seen::Gone => Seen::Gone,
+            simkeep::Seen::Failed => Seen::Failed,
+        }
+    }
+}
+
+impl From<simkeep::RestateOutcome> for Stored {
+    fn from(outcome: simkeep::RestateOutcome) -> Stored {
+        match outcome {
+            simkeep::RestateOutcome::Stored => Stored::Stored,
+            simkeep::RestateOutcome::Known => Stored::Known,
+            simkeep::RestateOutcome::Missing => Stored::Missing,
+            _ => Stored::Other,
+        }
+    }
+}
+
+impl From<simkeep::GiveOutcome> for Stored {
+    fn from(outcome: simkeep::GiveOutcome) -> Stored {
+        match outcome {
+            simkeep::GiveOutcome::Stored => Stored::Stored,
+            simkeep::GiveOutcome::Known => Stored::Known,
+            simkeep::GiveOutcome::Missing => Stored::Missing,
+            _ => Stored::Other,
+        }
+    }
+}
+
+impl From<simkeep::Stage> for Stage {
+    fn from(stage: simkeep::Stage) -> Stage {
+        match stage {
+            simkeep::Stage::Waiting => Stage::Waiting,
+            simkeep::Stage::Gathering => Stage::Gathering,
+            simkeep::Stage::Merging => Stage::Merging,
+            simkeep::Stage::Writing => Stage::Writing,
+            simkeep::Stage::Checking => Stage::Checking,
+            simkeep::Stage::Joining => Stage::Joining,
+            simkeep::Stage::Counting => Stage::Counting,
+            simkeep::Stage::Copying => Stage::Copying,
+            simkeep::Stage::Clustering => Stage::Clustering,
+            simkeep::Stage::Comparing => Stage::Comparing,
+            _ => Stage::Other,
+        }
+    }
+}

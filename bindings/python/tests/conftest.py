@@ -1,0 +1,45 @@
+"""What the tests share."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import simkeep
+
+AT = datetime(2024, 5, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+URL = "https://example.com/terms"
+TEXT = "Terms of service. You may use this site as long as you behave well towards all others."
+OTHER = "Our prices went up again, and whoever wants to know why has to read all of this page."
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a store may be made."""
+    return tmp_path / "crawl.simkeep"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[simkeep.Store]:
+    """A new store, as it is by default."""
+    with simkeep.Store.create(path) as store:
+        yield store
+
+
+def filled(store: simkeep.Store, pages: int, *, start: int = 0) -> None:
+    """Loads so many pages with fingerprints that look random."""
+    rows = (
+        {"url": f"https://{n % 97}.example/{n}", "at": AT, "fingerprint": mixed(n)}
+        for n in range(start, start + pages)
+    )
+    store.load(rows)  # type: ignore[arg-type]
+
+
+def mixed(number: int) -> int:
+    """64 bits that look random: the finalizer of SplitMix64."""
+    number = (number + 0x9E3779B97F4A7C15) & (2**64 - 1)
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
+    return number ^ (number >> 31)

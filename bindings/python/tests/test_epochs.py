@@ -1,0 +1,122 @@
+"""Epochs, recipes, fingerprints and tables of document frequencies."""
+
+from pathlib import Path
+
+import pytest
+from conftest import AT, DAY, OTHER, TEXT, URL
+
+import simkeep
+from simkeep.df import Counter, Table, merge
+
+
+def test_an_origin_is_named_by_what_it_is() -> None:
+    origin = simkeep.Origin("strict", extractor="mine/3")
+    assert (origin.name, origin.recipe, origin.extractor) == (
+        "mine/3 words3-sqrt/1",
+        "words3-sqrt/1",
+        "mine/3",
+    )
+    assert origin == simkeep.Origin("words3-sqrt/1", extractor="mine/3")
+    assert simkeep.Origin().name == simkeep.RECIPE
+    assert simkeep.Origin.is_name(origin.name) and not simkeep.Origin.is_name("mine/3")
+    with pytest.raises(ValueError, match="recipe is no recipe"):
+        simkeep.Origin("words0")
+    with pytest.raises(simkeep.MisuseError):
+        simkeep.Origin(extractor="two words")
+
+
+def test_an_epoch_begins_and_ends(store: simkeep.Store) -> None:
+    old = store.change_epoch
+    store.observe(URL, AT, text=TEXT)
+    origin = simkeep.Origin("strict", extractor=simkeep.EXTRACTOR)
+    new = store.begin_epoch(origin, role=simkeep.Role.BOTH, bands=(2, 8))
+    assert store.change_epoch == store.near_epoch == new != old
+    info = store.epochs()[-1]
+    assert (info.epoch, info.name, info.role, info.ended) == (new, origin.name, "both", False)
+    assert info.bands == simkeep.Bands(2, 8)
+    assert store.origin(new) == origin
+    assert store.meaning(9).band == "major" and store.meaning(9, epoch=old).band == "moderate"
+    [stale] = store.stale(new)
+    assert (stale.url, stale.time, stale.content.fingerprint) == (URL, AT, simkeep.fingerprint(TEXT))
+    assert list(store.stale(new, after=URL)) == []
+    with pytest.raises(simkeep.EpochError, match="still in use"):
+        store.end_epoch(old)
+    assert store.without_fingerprint(new) == 1
+    fingerprint = simkeep.Fingerprinter("strict").of_page(TEXT)
+    assert store.restate(stale.url, stale.time, fingerprint, new) == "stored"
+    assert store.restate(URL, AT, fingerprint, new) == "known"
+    assert store.restate(URL, AT + DAY, fingerprint, new) == "missing"
+    store.end_epoch(old)
+    assert store.epochs()[0].ended
+    with pytest.raises(simkeep.EpochError, match="has ended"):
+        store.observe(URL, AT + DAY, fingerprint=1, epoch=old)
+
+
+def test_epochs_may_have_one_role_each(store: simkeep.Store) -> None:
+    near = store.begin_epoch(simkeep.Origin("near", extractor=simkeep.EXTRACTOR), role="near")
+    assert (store.change_epoch, store.near_epoch) == (0, near)
+    store.observe(URL, AT, text=TEXT)
+    out = store.observe("https://example.org/", AT, text=TEXT)
+    assert [near.distance for near in out.near] == [0]
+    assert out.near[0].fingerprint == simkeep.Fingerprinter("near").of_page(TEXT)
+
+
+def test_fingerprints_are_those_of_the_crate() -> None:
+    # As the documentation of the crate has them: the same words.
+    a = simkeep.fingerprint("The quick brown fox jumps over the lazy dog, and runs away.")
+    assert a == simkeep.fingerprint("the quick   brown fox jumps over the lazy dog and runs away")
+    assert simkeep.fingerprint("") == 0
+    assert simkeep.distance(a, a ^ 0b101) == 2
+    maker = simkeep.Fingerprinter()
+    assert maker.recipe == simkeep.RECIPE
+    assert maker.of_text(TEXT) == maker.of_page(TEXT) == simkeep.fingerprint(TEXT)
+    assert maker.of_html(f"<title>{TEXT}</title>".encode("utf-16"), "latin1") == maker.of_text(TEXT)
+    assert maker.of_page("Not found") is None
+    assert simkeep.visible_text("<p>Fish &amp; <b>chips</b><script>x</script>") == "Fish & chips"
+    assert simkeep.visible_text(b"caf\xe9", "latin1") == "café"
+    assert simkeep.fingerprint(OTHER, recipe="near") == simkeep.Fingerprinter("near").of_text(OTHER)
+    with pytest.raises(simkeep.MisuseError, match="needs a table"):
+        simkeep.Fingerprinter("words-idf")
+
+
+def test_recipes_have_short_names() -> None:
+    presets = {preset.name: preset for preset in simkeep.recipes()}
+    assert presets["default"].recipe == simkeep.RECIPE and presets["default"].near == 3
+    assert presets["near"].bands == simkeep.Bands(1, 8)
+    for preset in simkeep.recipes():
+        assert simkeep.Origin(preset.name).recipe == preset.recipe and preset.what
+
+
+def test_words_are_weighed_by_a_table(store: simkeep.Store, tmp_path: Path) -> None:
+    file = tmp_path / "crawl.df"
+    with Counter(file, "words-idf", memory_bytes=1 << 20) as counter:
+        for text in (TEXT, OTHER, TEXT):
+            counter.add(text)
+        table = counter.freeze()
+        with pytest.raises(simkeep.MisuseError):
+            counter.add(TEXT)
+    assert table.documents == 3 and table.terms > 20 and table.bytes == file.stat().st_size
+    assert Table(file).id == table.id and table.left_out == (1, 0)
+    origin = simkeep.Origin("words-idf", extractor=simkeep.EXTRACTOR, table=table)
+    assert origin.name.endswith(f"df:{table.id:016x}")
+    epoch = store.begin_epoch(origin)
+    store.observe(URL, AT, text=TEXT)
+    page = store.latest(URL)
+    assert page is not None and page.content is not None and page.content.epoch == epoch
+    maker = simkeep.Fingerprinter("words-idf", table=Table(file))
+    assert page.content.fingerprint == maker.of_page(TEXT)
+    assert store.origin(epoch) == origin
+    with pytest.raises(simkeep.MisuseError, match="the same table"):
+        merge([file, file], tmp_path / "sum.df")
+    with Counter(tmp_path / "other.df", "words-idf") as counter:
+        counter.add("one more text of a few words")
+        counter.freeze()
+    assert merge([file, tmp_path / "other.df"], tmp_path / "sum.df").documents == 4
+    with pytest.raises(simkeep.NotATableError):
+        Table(__file__)
+
+
+def test_a_counter_that_is_given_up_leaves_nothing(tmp_path: Path) -> None:
+    with Counter(tmp_path / "crawl.df") as counter:
+        counter.add(TEXT)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,102 @@
+"""Ctrl-C ends calls that take long, soon, and leaves the store sound and whole."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from conftest import AT, filled, mixed
+
+import simkeep
+
+DEPTH = float(os.environ.get("SIMKEEP_DEPTH", "0.1"))
+"""How often each call is stopped: 50 times at depth 1."""
+
+SOON = 0.2
+"""Seconds within which a call ends. The builds of tests are slow, and so are busy machines."""
+PATIENCE = 5.0
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[simkeep.Store]:
+    """A store in which everything takes a while."""
+    path = tmp_path_factory.mktemp("interrupts") / "crawl.simkeep"
+    with simkeep.Store.create(path, background=False) as store:
+        filled(store, 100_000)
+        filled(store, 100_000, start=100_000)
+        yield store
+
+
+def load(store: simkeep.Store) -> None:
+    rows = ({"url": f"https://x.example/{n}", "at": AT, "fingerprint": n} for n in range(10**9))
+    store.load(rows)  # type: ignore[arg-type]
+
+
+def merge(store: simkeep.Store) -> None:
+    store.merge()
+
+
+def verify(store: simkeep.Store) -> None:
+    store.verify(rate=1 << 20)
+
+
+def all_pairs(store: simkeep.Store) -> None:
+    for _ in store.all_pairs(40):
+        pass
+
+
+def near_batch(store: simkeep.Store) -> None:
+    store.near_batch([mixed(n) for n in range(50_000)], k=24)
+
+
+@pytest.mark.parametrize("call", [load, merge, verify, all_pairs, near_batch])
+def test_ctrl_c_ends_what_takes_long(
+    store: simkeep.Store, call: Callable[[simkeep.Store], None]
+) -> None:
+    random = Random(call.__name__)
+    before = store.stats()
+    late: list[float] = []
+    for _ in range(max(3, round(50 * DEPTH))):
+        sent = 0.0
+
+        def interrupt() -> None:
+            nonlocal sent
+            sent = time.monotonic()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(random.uniform(0.0, 0.3), interrupt)
+        try:
+            timer.start()
+            call(store)
+            # It may be too quick.
+            while True:
+                time.sleep(1)
+        except KeyboardInterrupt:
+            late.append(time.monotonic() - sent)
+        timer.join()
+        assert threading.active_count() == 1
+        after = store.stats()
+        assert (after.pages, after.visits, after.sequence) == (before.pages, before.visits, before.sequence)
+    assert store.verify().sound
+    late.sort()
+    assert late[len(late) // 2] < SOON and late[-1] < PATIENCE, late
+
+
+def test_what_gives_observations_is_run_by_the_thread_that_loads(store: simkeep.Store) -> None:
+    threads = set()
+
+    def rows() -> Iterator[simkeep.Observation]:
+        for n in range(3000):
+            threads.add(threading.get_ident())
+            yield simkeep.Observation(f"https://y.example/{n}", AT, fingerprint=n)
+        raise LookupError("the rows broke off")
+
+    before = store.stats()
+    with pytest.raises(LookupError, match="broke off"):
+        store.load(rows())
+    assert threads == {threading.get_ident()}
+    assert store.stats() == before

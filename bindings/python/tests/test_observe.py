@@ -1,0 +1,167 @@
+"""Observing visits, and what they are answered with."""
+
+import threading
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import pytest
+from conftest import AT, DAY, OTHER, TEXT, URL
+
+import simkeep
+from simkeep import Observation, Verdict
+
+
+def test_a_page_is_new_then_the_same_changed_and_reverted(store: simkeep.Store) -> None:
+    first = store.observe(URL, AT, text=TEXT)
+    assert (first.verdict, first.novel, first.priority) == (Verdict.NEW, True, 1.0)
+    same = store.observe(URL, AT + DAY, text=TEXT)
+    assert (same.verdict, same.by) == ("same", "fingerprint")
+    changed = store.observe(URL, AT + 2 * DAY, text=OTHER)
+    assert changed.verdict is Verdict.CHANGED
+    assert changed.distance == simkeep.distance(simkeep.fingerprint(TEXT), simkeep.fingerprint(OTHER))
+    assert changed.distance_epoch == store.change_epoch
+    assert changed.meaning is not None and changed.meaning.band == "major"
+    assert str(changed).startswith(f"changed by {changed.distance} bits: much")
+    back = store.observe(URL, AT + 3 * DAY, text=TEXT)
+    assert (back.verdict, back.to) == ("reverted", AT + DAY)
+    late = store.observe(URL, AT + timedelta(hours=1), text=TEXT)
+    assert late.verdict == "out-of-order"
+    assert store.observe(URL, AT, text=TEXT).verdict == "known"
+
+
+def test_other_pages_with_the_same_content_are_named(store: simkeep.Store) -> None:
+    digest = bytes(range(16))
+    store.observe(URL, AT, text=TEXT, digest=digest)
+    out = store.observe("https://example.org/", AT + DAY, text=TEXT, digest=digest)
+    assert out.copies == (simkeep.Copy(URL, AT),)
+    assert out.near == () and out.complete
+    assert out.original == simkeep.Original(URL, 0, simkeep.OriginalBy.DIGEST)
+    out = store.observe("https://example.net/", AT + DAY, text=TEXT)
+    fingerprint = simkeep.fingerprint(TEXT)
+    assert out.near[0] == simkeep.NearDuplicate(URL, 0, fingerprint, AT)
+    assert [near.url for near in out.near] == [URL, "https://example.org/"]
+
+
+def test_what_is_no_content_has_calls_of_its_own(store: simkeep.Store) -> None:
+    assert store.not_modified(URL, AT).verdict == "unseen"
+    store.observe(URL, AT + DAY, text=TEXT)
+    same = store.not_modified(URL, AT + 2 * DAY, status=304, modified=AT)
+    assert (same.verdict, same.by) == ("same", simkeep.SameBy.WORD)
+    assert store.failed(URL, AT + 3 * DAY, status=503).verdict == "failed"
+    assert store.gone(URL, AT + 4 * DAY, status=410).verdict == "gone"
+    page = store.latest(URL)
+    assert page is not None and page.gone and page.content is None
+    assert page.visits == 5 and page.last.status == 410
+
+
+def test_html_is_reduced_to_what_a_reader_sees(store: simkeep.Store) -> None:
+    html = f"<title>x</title><script>1</script><p>{TEXT}"
+    store.observe(URL, AT, html=html)
+    same = store.observe(URL, AT + DAY, html=html.encode())
+    assert same.verdict == "same"
+    russian = "Вы можете пользоваться этим сайтом, пока ведёте себя хорошо и платите за это вовремя"
+    store.observe("https://a.example/", AT, text=russian)
+    page = f"<p>{russian}".encode("windows-1251")
+    out = store.observe("https://b.example/", AT, html=page, encoding="windows-1251")
+    assert [near.distance for near in out.near] == [0]
+    page = f"<meta charset=windows-1251><p>{russian}".encode("windows-1251")
+    assert len(store.observe("https://c.example/", AT, html=bytearray(page)).near) == 2
+
+
+def test_html_is_only_for_epochs_of_its_extractor(path: Path) -> None:
+    with simkeep.Store.create(path, epoch="words2-sqrt/1") as store:
+        store.observe(URL, AT, text=TEXT)
+        with pytest.raises(simkeep.MisuseError, match="html/2"):
+            store.observe(URL, AT + DAY, html=TEXT)
+        store.begin_epoch(simkeep.Origin(extractor=simkeep.EXTRACTOR))
+        store.observe(URL, AT + DAY, html=TEXT)
+        store.register_epoch("mine/1")
+        with pytest.raises(simkeep.MisuseError, match="made elsewhere"):
+            store.observe(URL, AT + 2 * DAY, text=TEXT)
+
+
+def test_a_text_of_few_words_has_no_fingerprint(store: simkeep.Store) -> None:
+    store.observe(URL, AT, text="Not found", digest=b"1" * 16)
+    page = store.latest(URL)
+    assert page is not None and page.content is not None
+    assert page.content.fingerprint is None and page.content.digest == b"1" * 16
+    assert store.observe(URL, AT + DAY, text="Not found", digest=b"1" * 16).by == "digest"
+
+
+def test_fingerprints_may_be_made_elsewhere(path: Path) -> None:
+    with simkeep.Store.create(path, epoch="mine/1") as store:
+        epoch = store.change_epoch
+        assert store.observe(URL, AT, fingerprint=2**64 - 1).verdict == "new"
+        out = store.observe(URL, AT + DAY, fingerprint=2**64 - 2, epoch=epoch)
+        assert (out.verdict, out.distance) == ("changed", 1)
+        other = store.register_epoch("mine/2")
+        out = store.observe(URL, AT + 2 * DAY, fingerprint=7, epoch=other, also=(2**64 - 8, epoch))
+        assert (out.distance, out.distance_epoch) == (2, epoch)
+        store.observe(URL, AT + 3 * DAY, fingerprint=None, epoch=other)
+        page = store.latest(URL)
+        assert page is not None and page.content is not None and page.content.fingerprint is None
+
+
+def test_a_page_has_the_fingerprints_of_two_epochs_while_one_takes_over(store: simkeep.Store) -> None:
+    store.observe(URL, AT, text=TEXT)
+    old = store.change_epoch
+    new = store.begin_epoch(simkeep.Origin("strict", extractor=simkeep.EXTRACTOR))
+    out = store.observe(URL, AT + DAY, text=OTHER)
+    assert (out.verdict, out.distance_epoch) == ("changed", old) and out.also
+    page = store.latest(URL)
+    assert page is not None and [content.epoch for content in page.contents] == [new, old]
+
+
+def test_times_of_any_zone_come_back_in_utc(store: simkeep.Store) -> None:
+    zone = timezone(timedelta(hours=-5, minutes=-30))
+    store.observe(URL, AT.astimezone(zone) + timedelta(microseconds=999), text=TEXT)
+    store.observe(URL, 1_714_651_200_000, text=TEXT, modified=0)
+    first, second = store.history(URL)
+    assert (first.time, second.time) == (AT, AT + DAY)
+    assert first.time.utcoffset() == timedelta(0)
+    assert isinstance(second, simkeep.Judged)
+    assert second.visit.modified == AT.replace(1970, 1, 1, 0)
+    for year in (1, 9999):
+        at = AT.replace(year=year)
+        store.observe("https://example.org/", at, text=TEXT)
+        assert store.as_of("https://example.org/", at) is not None
+
+
+def test_weights_and_classes_hold_until_others_are_given(store: simkeep.Store) -> None:
+    store.observe(URL, AT, text=TEXT, weight=0.1, class_=7)
+    page = store.latest(URL)
+    assert page is not None and (page.weight, page.class_) == (0.1, 7)
+    assert store.give(URL, AT + DAY, weight=2) == "stored"
+    assert store.give(URL, AT + DAY, class_=0) is simkeep.Stored.STORED
+    assert store.give("https://example.org/", AT, weight=2) == "missing"
+    page = store.latest(URL)
+    assert page is not None and (page.weight, page.class_, page.visits) == (2.0, 0, 1)
+    kinds = [type(entry) for entry in store.history(URL)]
+    assert kinds == [simkeep.Judged, simkeep.Given, simkeep.Given, simkeep.Given, simkeep.Given]
+
+
+def test_a_batch_takes_dictionaries_and_objects(store: simkeep.Store) -> None:
+    outs = store.observe_batch(
+        [
+            {"url": URL, "at": AT, "text": TEXT, "status": 200, "class_": 3},
+            Observation(URL, AT + DAY, text=OTHER),
+            Observation.not_modified(URL, AT + 2 * DAY, status=304),
+            {"url": URL, "at": AT + 3 * DAY, "seen": "failed", "status": 500},
+            {"url": URL, "at": AT + 4 * DAY, "seen": "gone"},
+        ]
+    )
+    assert [out.verdict for out in outs] == ["new", "changed", "same", "failed", "gone"]
+    assert len(store.observe_batch(iter([]))) == 0
+
+
+def test_threads_share_a_store(store: simkeep.Store) -> None:
+    def visit(number: int) -> None:
+        for n in range(20):
+            store.observe(f"https://example.com/{number}/{n}", AT, fingerprint=n)
+
+    threads = [threading.Thread(target=visit, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.stats().pages == 160

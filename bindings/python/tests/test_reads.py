@@ -1,0 +1,202 @@
+"""Questions to a store, a reader and a snapshot."""
+
+import ctypes
+from array import array
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from conftest import AT, DAY, OTHER, TEXT, URL, filled, mixed
+
+import simkeep
+
+
+def test_near_pages_are_found_as_the_keywords_say(store: simkeep.Store) -> None:
+    for n in range(8):
+        at = AT + n * DAY
+        store.observe(f"https://{'a' if n < 4 else 'b'}.example/{n}", at, fingerprint=2**n - 1, class_=n % 2)
+    store.observe("https://a.example/0", AT + 9 * DAY, fingerprint=2**40 - 1)
+
+    def found(**like: object) -> list[str]:
+        return [near.url[8] + near.url[-1] for near in store.near(0, k=3, **like)]  # type: ignore[arg-type]
+
+    assert found() == ["a1", "a2", "a3"]
+    assert found(limit=2) == ["a1", "a2"]
+    assert found(under="b.example") == []
+    assert found(but="https://a.example/2") == ["a1", "a3"]
+    assert found(classes=[0]) == ["a2"]
+    assert found(classes=[None]) == []
+    assert found(at=AT + 2 * DAY) == ["a0", "a1", "a2"]
+    assert found(seen=(AT, AT + DAY)) == ["a0", "a1"]
+    assert found(ever=True) == ["a0", "a1", "a2", "a3"]
+    assert found(budget=timedelta(seconds=1), fingerprints=10) == ["a1", "a2", "a3"]
+    assert found(limit=None) == ["a1", "a2", "a3"]
+    assert not store.near(0, k=3, limit=2).complete
+    # Within the distance of the store, by default.
+    assert store.near_distance() == 3 and len(store.near(0)) == 3
+
+
+def test_the_nearest_are_found_however_far(store: simkeep.Store) -> None:
+    for n in range(5):
+        store.observe(f"https://example.com/{n}", AT, fingerprint=2 ** (10 * n) - 1)
+    nearest = store.nearest(0, 2)
+    assert [near.distance for near in nearest] == [0, 10]
+    assert [near.distance for near in store.nearest(0, 1, but="https://example.com/0")] == [10]
+
+
+def test_a_search_is_explained(store: simkeep.Store) -> None:
+    filled(store, 2000)
+    explained = store.explain(mixed(7), k=3)
+    assert explained.matches.near[0].url == "https://7.example/7"
+    assert explained.instruction_set in ("avx512", "avx2", "popcnt", "portable")
+    segment = explained.components[0]
+    assert segment.fingerprints == 2000 and segment.hits == 1 and segment.way in ("rotations", "scan")
+    assert explained.took > timedelta(0)
+
+
+@pytest.mark.parametrize("kind", ["list", "range", "numpy", "signed", "strided", "array", "memory", "ctypes"])
+def test_many_are_searched_at_once_from_whatever_holds_them(store: simkeep.Store, kind: str) -> None:
+    filled(store, 5000)
+    prints = [mixed(n) for n in range(0, 10000, 7)]
+    unsigned = numpy.array(prints, dtype="u8")
+    given: dict[str, Any] = {
+        "list": prints,
+        "range": range(len(prints)),
+        "numpy": unsigned,
+        "signed": unsigned.view("i8"),
+        "strided": numpy.repeat(unsigned, 3)[::3],
+        "array": array("Q", prints),
+        "memory": memoryview(bytes_of(unsigned)),
+        "ctypes": (ctypes.c_uint64 * len(prints))(*prints),
+    }
+    answers = store.near_batch(given[kind], k=3)
+    expected = range(len(prints)) if kind == "range" else prints
+    assert list(answers) == [store.near(fingerprint, k=3) for fingerprint in expected]
+    assert len(store.near_batch([])) == 0
+
+
+def bytes_of(numbers: Any) -> Any:
+    """What has a buffer, which the types of numpy do not say."""
+    return numbers
+
+
+def test_histories_and_past_days(store: simkeep.Store) -> None:
+    store.observe(URL, AT, text=TEXT, status=200)
+    store.observe(URL, AT + DAY, text=OTHER, status=200)
+    store.gone(URL, AT + 2 * DAY, status=404)
+    history = store.history(URL)
+    assert [entry.verdict for entry in history if isinstance(entry, simkeep.Judged)] == [
+        "new",
+        "changed",
+        "gone",
+    ]
+    assert store.history("https://example.org/") == []
+    assert store.as_of(URL, AT - DAY) is None
+    first = store.as_of(URL, AT + timedelta(hours=23))
+    assert first is not None
+    assert (first.time, first.seen, first.fingerprint) == (AT, "content", simkeep.fingerprint(TEXT))
+    assert store.as_of(URL, AT + 3 * DAY) is None
+    page = store.latest(URL)
+    assert page is not None and page.changes.comparisons == 2 and page.changes.changes == 2
+    assert store.latest("https://example.org/") is None
+
+
+def test_scans_are_lazy_ordered_and_can_be_closed(store: simkeep.Store) -> None:
+    for host in ("b.example", "a.example", "x.a.example"):
+        for n in range(100):
+            store.observe(f"https://{host}/{n:03}", AT, fingerprint=n)
+    urls = [page.url for page in store.scan()]
+    assert urls == sorted(urls, key=lambda url: (url[8:].split("/")[0].split(".")[::-1], url))
+    assert [page.url for page in store.scan("x.a.example")] == urls[100:200]
+    assert len(list(store.scan("a.example"))) == 200
+    with store.scan() as scan:
+        first = next(scan)
+        store.forget(prefix="example")
+        # The snapshot of the scan stays.
+        assert first.url == urls[0] and next(scan).url == urls[1]
+    assert list(scan) == []
+    scan.close()
+    assert list(store.scan()) == []
+
+
+def test_all_observations_are_told(store: simkeep.Store) -> None:
+    store.observe(URL, AT, text=TEXT, weight=2)
+    store.observe(URL, AT + DAY, text=OTHER)
+    store.failed(URL, AT + 2 * DAY)
+    told = list(store.observations())
+    assert [url for url, _ in told] == [URL] * 4
+    assert [type(entry) for _, entry in told] == [
+        simkeep.Visit,
+        simkeep.Given,
+        simkeep.Visit,
+        simkeep.Visit,
+    ]
+    in_force = list(store.observations("example.com", in_force=True))
+    assert [entry.time for _, entry in in_force] == [AT, AT + DAY]
+    assert list(store.observations("example.org")) == []
+    assert list(store.histories()) == [(URL, store.history(URL))]
+
+
+def test_pairs_are_found_and_a_join_waits_for_its_reader(store: simkeep.Store) -> None:
+    prints = [(n << 40) | bits for n in range(300) for bits in (0, 1, 3)]
+    store.load([simkeep.Observation(f"https://a.example/{p}", AT, fingerprint=p) for p in prints])
+    expected = {
+        (a, b, (a ^ b).bit_count()) for a in prints for b in prints if a < b and (a ^ b).bit_count() <= 2
+    }
+    with store.all_pairs(2) as pairs:
+        found = [(pair.left, pair.right, pair.distance) for pair in pairs]
+    assert set(found) == expected and len(found) == len(expected)
+    assert {(p.left.fingerprint, p.right.fingerprint, p.distance) for p in store.page_pairs(2)} == expected
+    pairs = store.all_pairs(64)
+    assert next(pairs).distance > 0
+    pairs.close()
+    assert list(pairs) == []
+    # One that nobody reads goes with whoever had it.
+    unread = store.all_pairs(64)
+    del unread
+
+
+def test_a_reader_sees_what_was_acknowledged(store: simkeep.Store, path: Path) -> None:
+    store.observe(URL, AT, text=TEXT)
+    with simkeep.Reader(path) as reader:
+        assert reader.stats().pages == 1 and reader.written is not None and not reader.fell_back
+        before = reader.snapshot()
+        store.observe("https://example.org/", AT, text=TEXT)
+        assert reader.behind() == 1 and reader.latest("https://example.org/") is None
+        assert reader.refresh() and not reader.refresh()
+        assert reader.latest("https://example.org/") is not None
+        assert len(before.near(simkeep.fingerprint(TEXT))) == 1
+        assert len(reader.near(simkeep.fingerprint(TEXT))) == 2
+        assert reader.sequence == before.sequence + 1 == store.sequence
+        assert reader.path == path and repr(reader) == f"simkeep.Reader('{path}')"
+    reader.close()
+    with pytest.raises(simkeep.ClosedError):
+        reader.stats()
+    with pytest.raises(simkeep.ClosedError):
+        reader.refresh()
+    # A snapshot outlives its reader.
+    assert before.latest(URL) is not None
+    plain = simkeep.Reader(path, plain_reads=True)
+    plain.warm_up()
+    assert plain.latest(URL) == store.latest(URL)
+
+
+def test_a_reader_whose_directory_went_away_says_so(path: Path) -> None:
+    simkeep.Store.create(path).close()
+    reader = simkeep.Reader(path)
+    path.rename(path.with_suffix(".moved"))
+    with pytest.raises(simkeep.NotAStoreError):
+        reader.refresh()
+    # It keeps what it saw.
+    assert list(reader.scan()) == []
+
+
+def test_a_snapshot_does_not_change(store: simkeep.Store) -> None:
+    store.observe(URL, AT, text=TEXT)
+    snapshot = store.snapshot()
+    store.observe(URL, AT + DAY, text=OTHER)
+    store.close()
+    assert len(snapshot.history(URL)) == 1
+    assert repr(snapshot).startswith("<simkeep.Snapshot(1 of ")

@@ -1,0 +1,140 @@
+"""Values: frozen, comparable, hashable, and shown as they can be written."""
+
+import copy
+import datetime
+import pickle
+from typing import Any
+
+import pytest
+from conftest import AT, DAY, OTHER, TEXT, URL
+
+import simkeep
+
+
+def values(store: simkeep.Store) -> list[Any]:
+    """One value at least of each class that a store tells of."""
+    digest = bytes(range(16))
+    outs = [
+        store.observe(URL, AT, text=TEXT, digest=digest, status=200, modified=AT, weight=0.1, class_=7),
+        store.observe("https://example.org/", AT, text=TEXT, digest=digest),
+        store.observe("https://example.net/", AT, text=TEXT),
+        store.observe(URL, AT + DAY, text=OTHER),
+        store.observe(URL, AT + 2 * DAY, text=TEXT, digest=digest),
+        store.not_modified(URL, AT + 3 * DAY),
+    ]
+    epoch = store.register_epoch("mine/1", role="near", bands=(1, 2))
+    store.restate(URL, AT, 5, epoch, digest=digest)
+    page = store.latest(URL)
+    assert page is not None
+    matches = store.near(simkeep.fingerprint(TEXT), k=0, epoch=0)
+    found: list[Any] = [
+        *outs,
+        *outs[1].copies,
+        *outs[2].near,
+        outs[1].original,
+        outs[3].meaning,
+        *store.history(URL),
+        store.as_of(URL, AT),
+        page,
+        page.content,
+        page.last,
+        page.changes,
+        page.changes.last_change,
+        *store.stale(epoch),
+        matches,
+        *matches,
+        *store.epochs(),
+        *(info.bands for info in store.epochs()),
+        store.stats(),
+        simkeep.Pair(1, 2, 2),
+        *store.page_pairs(0, epoch=0, equal=True),
+        simkeep.recipes()[0],
+    ]
+    store.seal()
+    explained = store.explain(1, k=3, epoch=0)
+    found += [
+        *store.stats().segments,
+        explained,
+        *explained.components,
+        store.forget("https://example.net/"),
+        store.merge(),
+        store.compact(),
+        store.verify(),
+    ]
+    return found
+
+
+def test_each_is_frozen_comparable_and_hashable_and_can_be_written_and_pickled(
+    store: simkeep.Store,
+) -> None:
+    names = {"simkeep": simkeep, "datetime": datetime}
+    found = values(store)
+    kinds = {type(value) for value in found}
+    assert len(kinds) > 25
+    for value in found:
+        assert type(value).__module__ == "simkeep"
+        for again in (
+            eval(repr(value), names),
+            pickle.loads(pickle.dumps(value)),
+            copy.deepcopy(value),
+        ):
+            assert type(again) is type(value)
+            assert again == value and hash(again) == hash(value) and repr(again) == repr(value)
+        for field in type(value).__match_args__:
+            assert getattr(value, field) == getattr(value, field)
+            with pytest.raises(AttributeError):
+                setattr(value, field, None)
+            assert getattr(type(value), field).__doc__, f"{type(value)}.{field} is not documented"
+        with pytest.raises(AttributeError):
+            value.more = 1
+
+
+def test_values_of_other_classes_or_fields_differ() -> None:
+    near = simkeep.Near("https://a/", 1, 2)
+    assert near != simkeep.Near("https://a/", 1, 3)
+    other: list[object] = [("https://a/", 1, 2), None, simkeep.Pair(1, 2, 3)]
+    assert all(near != one for one in other)
+    assert repr(near) == "simkeep.Near(url='https://a/', distance=1, fingerprint=0x0000000000000002)"
+    match near:
+        case simkeep.Near(url, distance, fingerprint):
+            assert (url, distance, fingerprint) == ("https://a/", 1, 2)
+
+
+def test_matches_are_a_collection(store: simkeep.Store) -> None:
+    for n in range(3):
+        store.observe(f"https://example.com/{n}", AT, fingerprint=n)
+    matches = store.near(0, k=1)
+    assert len(matches) == 3 and matches.complete and matches.within == 1
+    assert [near.distance for near in matches] == [0, 1, 1]
+    assert matches[0].url == "https://example.com/0" and matches[1:] == matches.near[1:]
+    assert matches
+
+
+def test_words_are_equal_to_their_values() -> None:
+    word: str = simkeep.Verdict.CHANGED
+    assert word == "changed" and str(simkeep.Verdict.CHANGED) == "changed"
+    assert repr(simkeep.Verdict.OUT_OF_ORDER) == "simkeep.Verdict.OUT_OF_ORDER"
+    assert simkeep.Verdict("new") is simkeep.Verdict.NEW
+    words: dict[str, int] = {simkeep.Role.BOTH: 1}
+    assert words["both"] == 1
+
+
+def test_observations_are_values_too() -> None:
+    observations = [
+        simkeep.Observation(URL, AT, text=TEXT, digest=bytes(16), status=200, weight=0.5, class_=1),
+        simkeep.Observation(URL, AT, html=b"<p>\xe9", encoding="latin1"),
+        simkeep.Observation(URL, AT, html="<p>"),
+        simkeep.Observation(URL, AT, fingerprint=5, epoch=0, also=(None, 1)),
+        simkeep.Observation(URL, AT, fingerprint=None, epoch=0),
+        simkeep.Observation.not_modified(URL, AT, digest=bytes(16), modified=AT),
+        simkeep.Observation.gone(URL, AT, status=410),
+        simkeep.Observation.failed(URL, AT, weight=2),
+    ]
+    for number, observation in enumerate(observations):
+        again = eval(repr(observation), {"simkeep": simkeep, "datetime": datetime})
+        for same in (again, pickle.loads(pickle.dumps(observation))):
+            assert same == observation and hash(same) == hash(observation)
+        assert observations.index(observation) == number
+    assert (observations[0].url, observations[0].at) == (URL, AT)
+    with pytest.raises(TypeError, match="no keyword text"):
+        simkeep.Observation.gone(URL, AT, text=TEXT)  # type: ignore[call-arg]
