@@ -2,8 +2,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Generic, Literal, Self, SupportsIndex, TypeAlias, TypeVar, Unpack, final, overload
+from types import GenericAlias, TracebackType
+from typing import Any, Final, Generic, Literal, Self, SupportsIndex, TypeAlias, TypeVar, Unpack, final, overload
 
 from typing_extensions import CapsuleType
 
@@ -586,6 +586,8 @@ class Stream(Generic[_T_co]):
     It keeps the snapshot that it reads until it ends or is closed; a `with` statement closes it.
     """
 
+    @classmethod
+    def __class_getitem__(cls, key: Any) -> GenericAlias: ...
     def __iter__(self) -> Self: ...
     def __next__(self) -> _T_co: ...
     def close(self) -> None:
