@@ -1,0 +1,73 @@
+//! What every call from C goes through: no panic leaves it, and an error becomes what C gets.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::abi;
+use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
+use crate::error::{Failure, Result};
+
+/// Runs the body of a function, whose panics are errors as well.
+///
+/// What a panic has half changed is the store's own, which knows of it and accepts nothing more; this
+/// library changes nothing step by step.
+fn run<T>(function: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    let body = || {
+        fault(function);
+        body()
+    };
+    catch_unwind(AssertUnwindSafe(body))
+        .unwrap_or_else(|panic| Err(Failure::panicked(function, &*panic)))
+}
+
+/// A function that makes something. C gets it, and frees it; or NULL and an error.
+pub(crate) fn make<T>(
+    function: &'static str,
+    error: *mut *mut Failure,
+    body: impl FnOnce() -> Result<T>,
+) -> Option<Box<T>> {
+    run(function, body).map(Box::new).map_err(|failure| abi::leave(error, failure)).ok()
+}
+
+/// A function that says whether it went well.
+pub(crate) fn done(
+    function: &'static str,
+    error: *mut *mut Failure,
+    body: impl FnOnce() -> Result<()>,
+) -> i32 {
+    found(function, error, || body().map(Some))
+}
+
+/// A function that finds something, or nothing.
+pub(crate) fn found(
+    function: &'static str,
+    error: *mut *mut Failure,
+    body: impl FnOnce() -> Result<Option<()>>,
+) -> i32 {
+    match run(function, body) {
+        Ok(Some(())) => SIMKEEP_OK,
+        Ok(None) => SIMKEEP_NONE,
+        Err(failure) => {
+            let code = failure.code();
+            abi::leave(error, failure);
+            code
+        }
+    }
+}
+
+/// A function that cannot say why it failed, as it only reads what is in memory, or frees something: C
+/// gets `none` then.
+pub(crate) fn quiet<T>(function: &'static str, none: T, body: impl FnOnce() -> Result<T>) -> T {
+    run(function, body).unwrap_or(none)
+}
+
+/// Panics in the function that a test has named.
+#[cfg(feature = "faults")]
+#[expect(clippy::panic, reason = "for tests of what becomes of panics")]
+fn fault(function: &'static str) {
+    if std::env::var_os("SIMKEEP_PANIC_IN").is_some_and(|named| named == function) {
+        panic!("as a test wants it");
+    }
+}
+
+#[cfg(not(feature = "faults"))]
+fn fault(_: &'static str) {}

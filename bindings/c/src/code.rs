@@ -1,0 +1,129 @@
+//! What functions return, and what an error says of what kind it is.
+
+use simkeep::ErrorKind;
+
+/// All went well.
+pub const SIMKEEP_OK: i32 = 0;
+/// No error: there is no more, or there is none. What was to be filled in is as it was.
+pub const SIMKEEP_NONE: i32 = 1;
+/// A bug of simkeep: a panic was caught, or an invariant does not hold. Nothing is wrong with the call.
+/// If a store met it, it accepts and reads nothing more until it is opened again. Please report it.
+pub const SIMKEEP_INTERNAL: i32 = 2;
+/// An argument is not what it must be: NULL, of an impossible length, not UTF-8, a structure of another
+/// size, a number that stands for nothing. The message names it. Nothing was done.
+pub const SIMKEEP_ARGUMENT: i32 = 3;
+/// A call to the operating system failed; `simkeep_error_errno` says how. If it was a write, the store
+/// is poisoned from then on.
+pub const SIMKEEP_IO: i32 = 4;
+/// A file is damaged: `simkeep_error_file` and `simkeep_error_offset` say where.
+pub const SIMKEEP_CORRUPT: i32 = 5;
+/// There is no store at this place.
+pub const SIMKEEP_NOT_A_STORE: i32 = 6;
+/// A file is not a table of document frequencies.
+pub const SIMKEEP_NOT_A_TABLE: i32 = 7;
+/// The repair or load that makes this store was interrupted, or is running still.
+pub const SIMKEEP_UNFINISHED: i32 = 8;
+/// Something that must not be replaced has the name of a file to be written.
+pub const SIMKEEP_IN_THE_WAY: i32 = 9;
+/// There is a store already where one was to be created.
+pub const SIMKEEP_EXISTS: i32 = 10;
+/// A backup was to go to a directory that holds no earlier backup of the store.
+pub const SIMKEEP_NOT_A_BACKUP: i32 = 11;
+/// A file was written by another version of simkeep.
+pub const SIMKEEP_VERSION: i32 = 12;
+/// The store was made by a build with URL hashes of another length.
+pub const SIMKEEP_URL_HASH: i32 = 13;
+/// The store is open for writing elsewhere; `simkeep_error_pid` says by which process, if that is known.
+pub const SIMKEEP_LOCKED: i32 = 14;
+/// A file that keeps other writers out was removed or replaced while the store was open.
+pub const SIMKEEP_REPLACED: i32 = 15;
+/// The store was opened by the process that this one was forked from.
+pub const SIMKEEP_FORKED: i32 = 16;
+/// An earlier write failed, or simkeep met a bug: the store must be opened again.
+pub const SIMKEEP_POISONED: i32 = 17;
+/// The store was closed.
+pub const SIMKEEP_CLOSED: i32 = 18;
+/// Not a URL that can be stored.
+pub const SIMKEEP_URL: i32 = 19;
+/// Not a prefix.
+pub const SIMKEEP_PREFIX: i32 = 20;
+/// A time outside the years 1 to 9999.
+pub const SIMKEEP_TIME: i32 = 21;
+/// An epoch that the store does not have.
+pub const SIMKEEP_UNKNOWN_EPOCH: i32 = 22;
+/// An epoch that has ended.
+pub const SIMKEEP_ENDED_EPOCH: i32 = 23;
+/// The store does not have the table of document frequencies of an epoch.
+pub const SIMKEEP_NO_TABLE: i32 = 24;
+/// An epoch cannot end yet: pages have their content in force in it alone.
+pub const SIMKEEP_EPOCH_IN_USE: i32 = 25;
+/// An observation of a load cannot be stored; `simkeep_error_row` says which, from 0. Nothing was.
+pub const SIMKEEP_LOAD: i32 = 26;
+/// The source of the observations of a load failed.
+pub const SIMKEEP_INPUT: i32 = 27;
+/// A long call was stopped by its progress.
+pub const SIMKEEP_CANCELLED: i32 = 28;
+/// A repair cannot tell what was forgotten.
+pub const SIMKEEP_DOUBTFUL: i32 = 29;
+/// An option has an invalid value.
+pub const SIMKEEP_OPTION: i32 = 30;
+/// A limit was reached.
+pub const SIMKEEP_LIMIT: i32 = 31;
+/// The arguments do not go together, or the call makes no sense now.
+pub const SIMKEEP_MISUSE: i32 = 32;
+/// The database behind `catalog.redb` refused.
+pub const SIMKEEP_CATALOG: i32 = 33;
+/// An error of a kind that this version of the header does not name.
+pub const SIMKEEP_OTHER: i32 = 34;
+
+/// The code of a kind of errors.
+pub(crate) fn of(kind: ErrorKind) -> i32 {
+    match kind {
+        ErrorKind::Io => SIMKEEP_IO,
+        ErrorKind::Corrupt => SIMKEEP_CORRUPT,
+        ErrorKind::NotAStore => SIMKEEP_NOT_A_STORE,
+        ErrorKind::NotATable => SIMKEEP_NOT_A_TABLE,
+        ErrorKind::Unfinished => SIMKEEP_UNFINISHED,
+        ErrorKind::InTheWay => SIMKEEP_IN_THE_WAY,
+        ErrorKind::Exists => SIMKEEP_EXISTS,
+        ErrorKind::NotABackup => SIMKEEP_NOT_A_BACKUP,
+        ErrorKind::Version => SIMKEEP_VERSION,
+        ErrorKind::UrlHash => SIMKEEP_URL_HASH,
+        ErrorKind::Locked => SIMKEEP_LOCKED,
+        ErrorKind::Replaced => SIMKEEP_REPLACED,
+        ErrorKind::Forked => SIMKEEP_FORKED,
+        ErrorKind::Poisoned => SIMKEEP_POISONED,
+        ErrorKind::Closed => SIMKEEP_CLOSED,
+        ErrorKind::Bug => SIMKEEP_INTERNAL,
+        ErrorKind::Url => SIMKEEP_URL,
+        ErrorKind::Prefix => SIMKEEP_PREFIX,
+        ErrorKind::Time => SIMKEEP_TIME,
+        ErrorKind::UnknownEpoch => SIMKEEP_UNKNOWN_EPOCH,
+        ErrorKind::EndedEpoch => SIMKEEP_ENDED_EPOCH,
+        ErrorKind::NoTable => SIMKEEP_NO_TABLE,
+        ErrorKind::EpochInUse => SIMKEEP_EPOCH_IN_USE,
+        ErrorKind::Load => SIMKEEP_LOAD,
+        ErrorKind::Input => SIMKEEP_INPUT,
+        ErrorKind::Cancelled => SIMKEEP_CANCELLED,
+        ErrorKind::Doubtful => SIMKEEP_DOUBTFUL,
+        ErrorKind::Option => SIMKEEP_OPTION,
+        ErrorKind::Limit => SIMKEEP_LIMIT,
+        ErrorKind::Misuse => SIMKEEP_MISUSE,
+        ErrorKind::Catalog => SIMKEEP_CATALOG,
+        _ => SIMKEEP_OTHER,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn each_kind_of_error_has_a_code_of_its_own() {
+        let codes: HashSet<i32> = ErrorKind::ALL.iter().copied().map(of).collect();
+        assert_eq!(codes.len(), ErrorKind::ALL.len());
+        let none_is = |code| assert!(!codes.contains(&code), "{code}");
+        [SIMKEEP_OK, SIMKEEP_NONE, SIMKEEP_ARGUMENT, SIMKEEP_OTHER].map(none_is);
+    }
+}

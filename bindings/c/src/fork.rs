@@ -1,0 +1,88 @@
+//! Whether this is the process that something was made in.
+//!
+//! A forked child has a copy of all memory, and none of the threads: locks that these held are never let
+//! go there. So nothing of a store is touched in a child, not even its locks.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+
+use crate::abi;
+use crate::code::{SIMKEEP_FORKED, SIMKEEP_INTERNAL};
+use crate::error::{Failure, Result};
+
+/// How many forks lie between this process and the one that loaded the library. It is the one thing
+/// that this library keeps for all callers, since nobody hands it to what a fork calls.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+/// The process that something was made in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Process(u64);
+
+impl Process {
+    /// This one. From now on forks are heeded.
+    pub(crate) fn current() -> Result<Process> {
+        static HEEDED: OnceLock<std::io::Result<()>> = OnceLock::new();
+        match HEEDED.get_or_init(|| abi::on_fork(in_child)) {
+            Ok(()) => Ok(Process(FORKS.load(Ordering::Relaxed))),
+            Err(error) => Err(Failure::io("cannot heed forks", error)),
+        }
+    }
+
+    /// Whether it is this one.
+    pub(crate) fn is_current(self) -> bool {
+        self.0 == FORKS.load(Ordering::Relaxed)
+    }
+
+    /// Checks that it is this one.
+    pub(crate) fn check(self) -> Result<()> {
+        if self.is_current() {
+            return Ok(());
+        }
+        Err(simkeep::Error::Forked.into())
+    }
+}
+
+extern "C" fn in_child() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Something that one thread at a time uses, and that a forked child does not wait for.
+#[derive(Debug)]
+pub(crate) struct Guarded<T> {
+    of: Mutex<T>,
+    process: Process,
+}
+
+impl<T> Guarded<T> {
+    /// Guards something, in this process.
+    pub(crate) fn new(of: T) -> Result<Guarded<T>> {
+        Ok(Guarded { of: Mutex::new(of), process: Process::current()? })
+    }
+
+    /// Waits until no other thread uses it. In a child, a thread that used it at the fork uses it for ever.
+    pub(crate) fn lock(&self) -> Result<MutexGuard<'_, T>> {
+        let poisoned =
+            || Failure::new(SIMKEEP_INTERNAL, "an earlier call on this panicked; free it");
+        if self.process.is_current() {
+            return self.of.lock().map_err(|_| poisoned());
+        }
+        self.of.try_lock().map_err(|error| match error {
+            TryLockError::Poisoned(_) => poisoned(),
+            TryLockError::WouldBlock => {
+                let what =
+                    "another thread was using this when the process was forked; make another";
+                Failure::new(SIMKEEP_FORKED, what)
+            }
+        })
+    }
+
+    /// What is guarded, at its end.
+    pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
+        self.of.get_mut().ok()
+    }
+
+    /// Whether this is the process that it was made in.
+    pub(crate) fn is_own(&self) -> bool {
+        self.process.is_current()
+    }
+}

@@ -1,0 +1,50 @@
+//! The C library of simkeep: `include/simkeep.h` is what programs see of it, and is made of this source.
+//!
+//! No logic is here. A function converts what it is given, calls simkeep, and converts what comes back:
+//! `call` catches panics and hands out errors, `abi` has everything that is unsafe, and each other file
+//! is about one thing of the header.
+
+#![expect(
+    unsafe_code,
+    reason = "a function that C links is one, by its name; tests/header.rs sees that all else is in abi.rs"
+)]
+
+mod abi;
+mod call;
+pub mod code;
+pub mod version;
+
+pub mod error;
+mod fork;
+pub mod progress;
+
+pub mod options;
+pub mod store;
+
+pub mod distances;
+pub mod texts;
+pub mod verdict;
+pub mod visit;
+
+pub mod outcomes;
+
+pub mod observe;
+
+pub mod matches;
+pub mod query;
+
+pub mod entry;
+pub mod history;
+pub mod page;
+pub mod snapshot;
+
+pub mod pages;
+pub mod pairs;
+
+pub mod reader;
+
+pub mod epochs;
+pub mod fingerprint;
+pub mod load;
+pub mod stats;
+pub mod verify;

@@ -1,0 +1,129 @@
+//! Reporting visits to a store.
+
+use std::ffi::c_char;
+
+use simkeep::{Epoch, Observation};
+
+use crate::abi;
+use crate::call::make;
+use crate::error::{Failure, Result};
+use crate::outcomes::Outcomes;
+use crate::store::{StoreHandle, open};
+use crate::visit::{Visit, observations, status};
+
+/// Reports many visits, and is answered column by column. Each is judged after those before it. If one of
+/// them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`. The
+/// caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
+///
+/// Durable when this returns, unless the options say otherwise. Costs a lookup and a search in every
+/// segment for each visit, some microseconds, and one commit or a few: much less than single calls.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_observe_batch(
+    store: *mut StoreHandle,
+    visits: *const Visit,
+    count: usize,
+    size: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<Outcomes>> {
+    make("simkeep_observe_batch", error, || {
+        let store = open(store)?;
+        let outcomes = store.observe_batch(&observations(visits, count, size)?)?;
+        Ok(Outcomes::new(&outcomes))
+    })
+}
+
+/// One visit, of which the outcome is that of a batch of one.
+fn observed<'a>(
+    function: &'static str,
+    store: *mut StoreHandle,
+    error: *mut *mut Failure,
+    observation: impl FnOnce() -> Result<Observation<'a>>,
+) -> Option<Box<Outcomes>> {
+    make(function, error, || {
+        let store = open(store)?;
+        Ok(Outcomes::new(&[store.observe(observation()?)?]))
+    })
+}
+
+/// A visit that saw no content; a status of 0 is none.
+fn without<'a>(
+    (url, url_len): (*const c_char, usize),
+    status_code: u32,
+    make: impl FnOnce(&'a str) -> Observation<'a>,
+) -> Result<Observation<'a>> {
+    let observation = make(abi::text(url, url_len, "url")?);
+    let status_code = status(status_code)?;
+    Ok(if status_code == 0 { observation } else { observation.status(status_code) })
+}
+
+/// Reports a visit that saw content with this fingerprint. `digest` points to 16 bytes, or is NULL;
+/// `status` is the HTTP status, or 0. What it cannot say, `simkeep_observe_batch` can. The caller frees
+/// what it gets with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a commit.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_observe(
+    store: *mut StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    fingerprint: u64,
+    epoch: u32,
+    digest: *const u8,
+    status: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<Outcomes>> {
+    observed("simkeep_observe", store, error, || {
+        let digest = abi::digest(digest)?;
+        let seen = without((url, url_len), status, |url| {
+            Observation::content(url, time, fingerprint, Epoch::from_number(epoch))
+        })?;
+        Ok(digest.map_or(seen, |digest| seen.digest(digest)))
+    })
+}
+
+/// Reports that the server said that nothing changed (304). `status` is the HTTP status, or 0. The caller
+/// frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_not_modified(
+    store: *mut StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    status: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<Outcomes>> {
+    observed("simkeep_not_modified", store, error, || {
+        without((url, url_len), status, |url| Observation::not_modified(url, time))
+    })
+}
+
+/// Reports that the page is gone (404, 410). `status` is the HTTP status, or 0. The caller frees what it
+/// gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_gone(
+    store: *mut StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    status: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<Outcomes>> {
+    observed("simkeep_gone", store, error, || {
+        without((url, url_len), status, |url| Observation::gone(url, time))
+    })
+}
+
+/// Reports that the visit failed. `status` is the HTTP status, or 0. The caller frees what it gets with
+/// `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_failed(
+    store: *mut StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    status: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<Outcomes>> {
+    observed("simkeep_failed", store, error, || {
+        without((url, url_len), status, |url| Observation::failed(url, time))
+    })
+}

@@ -1,0 +1,215 @@
+//! How a store is opened.
+
+use std::ffi::c_char;
+use std::path::Path;
+use std::time::Duration;
+
+use simkeep::fingerprint::Bands;
+use simkeep::{Durability, Location};
+
+use crate::abi;
+use crate::call::done;
+use crate::error::{Failure, Result};
+
+/// When an observation is durable.
+#[derive(Clone, Copy, Debug)]
+#[repr(i32)]
+pub enum DurabilityCode {
+    /// When the call returns; concurrent calls share a commit.
+    Each = 0,
+    /// When the call returns; a commit waits for others to join it, as long as `group_ms` says.
+    Grouped = 1,
+    /// After the next `simkeep_flush`, or when what is in memory is sealed.
+    OnFlush = 2,
+}
+
+/// Settings of a store. Fill them in with `simkeep_options_init`, and change those that you want
+/// otherwise.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Options {
+    /// `sizeof` of this structure.
+    pub size: usize,
+    /// When an observation is durable, a `simkeep_durability`. Default: each, when the call returns.
+    pub durability: i32,
+    /// The distance within which pages are called near-duplicates of an observation, from 0 to 64; -1 for
+    /// what the recipe of each epoch advises. Default: -1.
+    pub near_distance: i32,
+    /// How long a grouped commit waits, in milliseconds. Default: 5.
+    pub group_ms: u64,
+    /// How many observations are kept in memory before they are sealed. Default: 262144.
+    pub memtable_observations: u64,
+    /// How many bytes these may take. Default: 80 MiB.
+    pub memtable_bytes: u64,
+    /// After how long they are sealed at the latest, in milliseconds. Default: 5 minutes.
+    pub seal_after_ms: u64,
+    /// How many neighbouring segments of like size are merged into one. Default: 8.
+    pub merge_fanout: u64,
+    /// The most near-duplicates, and the most copies, that an outcome names. Default: 16.
+    pub near_limit: u64,
+    /// After how many visits of an epoch a new one is advised. Default: 1000000.
+    pub epoch_visits: u64,
+    /// How many pages may be handed out at a time. Default: 1000000.
+    pub leases_max: u64,
+    /// Memory that sealing and merging may take. Default: 256 MiB.
+    pub background_memory_bytes: u64,
+    /// How long replaced files are kept for readers in other processes, in milliseconds. Default: 10 s.
+    pub reader_grace_ms: u64,
+    /// Whether sealing and merging go on in the background, 1 or 0. Default: 1.
+    pub background: u32,
+    /// Permissions of the files of a new store, as for chmod(1). Default: 0600.
+    pub file_mode: u32,
+    /// How many bytes the tables may take for each fingerprint. Default: 48.
+    pub fingerprint_bytes: u32,
+    /// How many fingerprints of a crowd are compared. Default: 4096.
+    pub near_fingerprints: u32,
+    /// Whether segments are read whole into memory instead of being mapped, 1 or 0. Then no truncated
+    /// file and no failing medium can end the process by a signal. Default: 0.
+    pub plain_reads: u32,
+    /// Which distances are minor changes in the epoch that a new store begins with: those up to this one;
+    /// -1 for what its recipe is calibrated to. Default: -1.
+    pub epoch_minor: i32,
+    /// Which are moderate: those up to this one; -1 where `epoch_minor` is. Default: -1.
+    pub epoch_moderate: i32,
+    /// 0.
+    pub reserved: u32,
+    /// The name of the epoch that a new store begins with; NULL for this version's own recipe. Default:
+    /// NULL. Read only by the call that is given it.
+    pub epoch: *const c_char,
+    /// Its length in bytes.
+    pub epoch_len: usize,
+}
+
+const MS_PER_S: u64 = 1000;
+
+impl Default for Options {
+    fn default() -> Options {
+        let of = simkeep::Options::default();
+        let ms = |time: Duration| time.as_secs() * MS_PER_S + u64::from(time.subsec_millis());
+        Options {
+            size: size_of::<Options>(),
+            durability: DurabilityCode::Each as i32,
+            near_distance: -1,
+            group_ms: 5,
+            memtable_observations: of.memtable_observations as u64,
+            memtable_bytes: of.memtable_bytes as u64,
+            seal_after_ms: ms(of.seal_after),
+            merge_fanout: of.merge_fanout as u64,
+            near_limit: of.near_limit as u64,
+            epoch_visits: of.epoch_visits,
+            leases_max: of.leases_max as u64,
+            background_memory_bytes: of.background_memory_bytes as u64,
+            reader_grace_ms: ms(of.reader_grace),
+            background: u32::from(of.background),
+            file_mode: of.file_mode,
+            fingerprint_bytes: of.fingerprint_bytes,
+            near_fingerprints: of.near_fingerprints,
+            plain_reads: 0,
+            epoch_minor: -1,
+            epoch_moderate: -1,
+            reserved: 0,
+            epoch: std::ptr::null(),
+            epoch_len: 0,
+        }
+    }
+}
+
+/// Fills in the defaults, and the size. `size` is `sizeof(simkeep_options)`. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_options_init(
+    options: *mut Options,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_options_init", error, || {
+        let defaults = Options { size, ..Options::default() };
+        abi::put_structure(options, size, &defaults, "options")
+    })
+}
+
+/// The settings that a caller gives, and where the store is; NULL for the defaults.
+pub(crate) fn read(options: *const Options, path: &Path) -> Result<(Location, simkeep::Options)> {
+    let given = if options.is_null() { Options::default() } else { whole(options)? };
+    let location = Location::from(path);
+    let is_plain = flag(given.plain_reads, "options.plain_reads")?;
+    let location = if is_plain { location.plain_reads() } else { location };
+    Ok((location, given.convert()?))
+}
+
+/// What a caller gives, with defaults for what the caller's version of the header has not.
+fn whole(options: *const Options) -> Result<Options> {
+    let given = abi::sized(options, "options")?;
+    let mut whole = Options::default();
+    // Both are structures of the header, so this copies fields.
+    abi::put_structure(&raw mut whole, given.size.min(size_of::<Options>()), &given, "options")?;
+    Ok(whole)
+}
+
+impl Options {
+    fn convert(self) -> Result<simkeep::Options> {
+        let mut of = simkeep::Options::default();
+        of.durability = match self.durability {
+            each if each == DurabilityCode::Each as i32 => Durability::Each,
+            grouped if grouped == DurabilityCode::Grouped as i32 => {
+                Durability::Grouped(Duration::from_millis(self.group_ms))
+            }
+            flush if flush == DurabilityCode::OnFlush as i32 => Durability::OnFlush,
+            _ => {
+                return Err(Failure::argument("options.durability", "it is no simkeep_durability"));
+            }
+        };
+        of.near_distance = distance(self.near_distance, "options.near_distance")?;
+        of.memtable_observations = size(self.memtable_observations);
+        of.memtable_bytes = size(self.memtable_bytes);
+        of.seal_after = Duration::from_millis(self.seal_after_ms);
+        of.merge_fanout = size(self.merge_fanout);
+        of.near_limit = size(self.near_limit);
+        of.epoch_visits = self.epoch_visits;
+        of.leases_max = size(self.leases_max);
+        of.background_memory_bytes = size(self.background_memory_bytes);
+        of.reader_grace = Duration::from_millis(self.reader_grace_ms);
+        of.background = flag(self.background, "options.background")?;
+        of.file_mode = self.file_mode;
+        of.fingerprint_bytes = self.fingerprint_bytes;
+        of.near_fingerprints = self.near_fingerprints;
+        if self.reserved != 0 {
+            return Err(Failure::argument("options.reserved", "it must be 0"));
+        }
+        of.epoch_bands = bands(self.epoch_minor, self.epoch_moderate)?;
+        if let Some(epoch) = abi::optional_text(self.epoch, self.epoch_len, "options.epoch")? {
+            of.epoch = epoch.to_owned();
+        }
+        Ok(of)
+    }
+}
+
+/// Which distances are minor and which moderate, if that is not left to the recipe.
+pub(crate) fn bands(minor: i32, moderate: i32) -> Result<Option<Bands>> {
+    match (distance(minor, "minor")?, distance(moderate, "moderate")?) {
+        (Some(minor), Some(moderate)) => Ok(Some(Bands { minor, moderate })),
+        (None, None) => Ok(None),
+        _ => Err(Failure::argument("moderate", "it must be -1 where minor is, and only there")),
+    }
+}
+
+fn distance(distance: i32, name: &str) -> Result<Option<u32>> {
+    match distance {
+        -1 => Ok(None),
+        0..=64 => Ok(Some(distance.unsigned_abs())),
+        _ => Err(Failure::argument(name, "it must be from 0 to 64, or -1")),
+    }
+}
+
+/// A number that is 0 or 1.
+pub(crate) fn flag(number: u32, name: &str) -> Result<bool> {
+    match number {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Failure::argument(name, "it must be 0 or 1")),
+    }
+}
+
+/// A size; as large as one can be if it is larger.
+pub(crate) fn size(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,96 @@
+//! All pages, one after another.
+
+use std::ffi::c_char;
+
+use simkeep::Snapshot;
+use simkeep::iter::Scan;
+
+use crate::abi;
+use crate::call::{found, make, quiet};
+use crate::error::{Failure, Result};
+use crate::fork::{Guarded, Process};
+use crate::page::Page;
+use crate::query::prefix;
+use crate::snapshot::{self, SnapshotHandle};
+use crate::store::StoreHandle;
+
+/// An iterator over pages, in SURT order. One thread at a time uses it. It keeps its snapshot, and is
+/// freed by itself.
+#[derive(Debug)]
+pub struct Pages {
+    scan: Guarded<Scanning>,
+    /// Of a store, the process that opened it.
+    process: Option<Process>,
+}
+
+#[derive(Debug)]
+struct Scanning {
+    scan: Scan,
+    /// The page that C has, and its URL.
+    current: Option<simkeep::Page>,
+}
+
+fn scan(
+    (snapshot, process): (&Snapshot, Option<Process>),
+    (text, len): (*const c_char, usize),
+) -> Result<Pages> {
+    let under = prefix(text, len, "prefix")?;
+    let scan = Scanning { scan: snapshot.scan(under.as_ref()), current: None };
+    Ok(Pages { scan: Guarded::new(scan)?, process })
+}
+
+/// Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what was
+/// there when it began. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs some
+/// microseconds for each page as it comes, and memory for one block of each segment.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_scan(
+    store: *const StoreHandle,
+    prefix: *const c_char,
+    prefix_len: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<Pages>> {
+    make("simkeep_scan", error, || {
+        let (snapshot, process) = snapshot::of_store(store)?;
+        scan((&snapshot, process), (prefix, prefix_len))
+    })
+}
+
+/// What `simkeep_scan` goes through, in a snapshot.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_scan(
+    snapshot: *const SnapshotHandle,
+    prefix: *const c_char,
+    prefix_len: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<Pages>> {
+    make("simkeep_snapshot_scan", error, || scan(snapshot::open(snapshot)?, (prefix, prefix_len)))
+}
+
+/// Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL lives until the
+/// next call on `pages`. After an error there are no more pages. `size` is `sizeof(simkeep_page)`. One
+/// thread at a time. Costs some microseconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_pages_next(
+    pages: *mut Pages,
+    page: *mut Page,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_pages_next", error, || {
+        let pages = abi::handle(pages, "pages")?;
+        pages.process.map_or(Ok(()), Process::check)?;
+        abi::room(page, size, "page")?;
+        let mut scanning = pages.scan.lock()?;
+        let next = scanning.scan.next().transpose()?;
+        scanning.current = next;
+        let Some(next) = &scanning.current else { return Ok(None) };
+        let url = (next.url.as_ptr().cast(), next.url.len());
+        abi::put_structure(page, size, &Page::new(next, url), "page").map(Some)
+    })
+}
+
+/// Frees an iterator, before its end or after it. Does nothing for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_pages_free(pages: Option<Box<Pages>>) {
+    quiet("simkeep_pages_free", (), || Ok(drop(pages)));
+}

@@ -1,0 +1,176 @@
+//! What a search asks.
+
+use std::ffi::c_char;
+use std::time::Duration;
+
+use simkeep::{Classes, Epoch, Prefix, Versions};
+
+use crate::abi;
+use crate::call::done;
+use crate::error::{Failure, Result};
+use crate::options::{flag, size};
+
+/// Which versions of pages a search looks at.
+#[derive(Clone, Copy, Debug)]
+#[repr(i32)]
+pub enum VersionsCode {
+    /// Those in force now.
+    InForce = 0,
+    /// Those that were in force at the time `from`.
+    At = 1,
+    /// Those that a visit saw from `from` to `to`, both included.
+    Seen = 2,
+    /// Every version ever seen.
+    Ever = 3,
+}
+
+/// A search for fingerprints. Fill it in with `simkeep_query_init`, and change what you want otherwise.
+/// Its pointers are read only by the call that is given it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Query {
+    /// `sizeof` of this structure.
+    pub size: usize,
+    /// The fingerprint to search for.
+    pub fingerprint: u64,
+    /// Largest Hamming distance, 0 to 64.
+    pub k: u32,
+    /// Which versions of pages, a `simkeep_versions`. Default: those in force.
+    pub versions: i32,
+    /// The most pages to name; `UINT64_MAX` for all, whatever that takes. Default: 16.
+    pub limit: u64,
+    /// For `versions`, in milliseconds since 1970.
+    pub from: i64,
+    /// For `versions`, in milliseconds since 1970.
+    pub to: i64,
+    /// How long the search may go on widening, in nanoseconds; 0 for no bound. Default: 0.
+    pub budget_ns: u64,
+    /// Only pages under this prefix, such as `example.org/news/`; NULL for all. Default: NULL.
+    pub under: *const c_char,
+    /// Its length in bytes.
+    pub under_len: usize,
+    /// All pages but this one; NULL for all. Default: NULL.
+    pub except: *const c_char,
+    /// Its length in bytes.
+    pub except_len: usize,
+    /// Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
+    pub classes: *const u32,
+    /// How many.
+    pub classes_len: usize,
+    /// Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
+    /// NULL and this is 1, they alone are. Default: 0.
+    pub unclassed: u32,
+    /// Whether `epoch` says in which epoch to search, 1 or 0. Default: 0, in the one that near-duplicates
+    /// are sought by.
+    pub has_epoch: u32,
+    /// The epoch of the fingerprints.
+    pub epoch: u32,
+    /// How many fingerprints of a crowd are compared. Default: 4096.
+    pub fingerprints: u32,
+}
+
+/// Fills in the size, a fingerprint, a distance, and defaults for all else. `size` is
+/// `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however far
+/// they are. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_query_init(
+    query: *mut Query,
+    size: usize,
+    fingerprint: u64,
+    k: u32,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_query_init", error, || {
+        let defaults = Query { size, fingerprint, k, ..Query::default() };
+        abi::put_structure(query, size, &defaults, "query")
+    })
+}
+
+impl Default for Query {
+    fn default() -> Query {
+        let of = simkeep::Query::new(0, 0);
+        Query {
+            size: size_of::<Query>(),
+            fingerprint: 0,
+            k: 0,
+            versions: VersionsCode::InForce as i32,
+            limit: of.limit as u64,
+            from: 0,
+            to: 0,
+            budget_ns: 0,
+            under: std::ptr::null(),
+            under_len: 0,
+            except: std::ptr::null(),
+            except_len: 0,
+            classes: std::ptr::null(),
+            classes_len: 0,
+            unclassed: 0,
+            has_epoch: 0,
+            epoch: 0,
+            fingerprints: of.fingerprints,
+        }
+    }
+}
+
+/// What a caller asks.
+pub(crate) fn read(query: *const Query) -> Result<simkeep::Query> {
+    let given = abi::sized(query, "query")?;
+    let mut whole = Query::default();
+    // Both are structures of the header, so this copies fields.
+    abi::put_structure(&raw mut whole, given.size.min(size_of::<Query>()), &given, "query")?;
+    whole.convert()
+}
+
+impl Query {
+    fn convert(self) -> Result<simkeep::Query> {
+        if self.k > 64 {
+            return Err(Failure::argument("query.k", "it must be from 0 to 64"));
+        }
+        let mut query = simkeep::Query::new(self.fingerprint, self.k)
+            .limit(size(self.limit))
+            .fingerprints(self.fingerprints)
+            .versions(self.versions()?)
+            .under(prefix(self.under, self.under_len, "query.under")?)
+            .classes(self.classes()?);
+        if flag(self.has_epoch, "query.has_epoch")? {
+            query = query.epoch(Epoch::from_number(self.epoch));
+        }
+        if let Some(url) = abi::optional_text(self.except, self.except_len, "query.except")? {
+            query = query.except(url);
+        }
+        if self.budget_ns > 0 {
+            query = query.budget(Duration::from_nanos(self.budget_ns));
+        }
+        Ok(query)
+    }
+
+    fn versions(&self) -> Result<Versions> {
+        match self.versions {
+            v if v == VersionsCode::InForce as i32 => Ok(Versions::InForce),
+            v if v == VersionsCode::At as i32 => Ok(Versions::At(self.from)),
+            v if v == VersionsCode::Seen as i32 => Ok(Versions::Seen(self.from, self.to)),
+            v if v == VersionsCode::Ever as i32 => Ok(Versions::Ever),
+            _ => Err(Failure::argument("query.versions", "it is no simkeep_versions")),
+        }
+    }
+
+    fn classes(&self) -> Result<Option<Classes>> {
+        let unclassed = flag(self.unclassed, "query.unclassed")?;
+        if self.classes.is_null() && !unclassed {
+            return Ok(None);
+        }
+        let len = if self.classes.is_null() { 0 } else { self.classes_len };
+        let classes = Classes::of(abi::numbers(self.classes, len, "query.classes")?);
+        Ok(Some(if unclassed { classes.and_unclassed() } else { classes }))
+    }
+}
+
+/// A prefix, or all pages for NULL.
+pub(crate) fn prefix(
+    text: *const c_char,
+    len: usize,
+    name: &'static str,
+) -> Result<Option<Prefix>> {
+    let text = abi::optional_text(text, len, name)?;
+    Ok(text.map(Prefix::parse).transpose().map_err(simkeep::Error::from)?)
+}

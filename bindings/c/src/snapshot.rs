@@ -1,0 +1,321 @@
+//! A consistent view of a store, and what is asked of one.
+
+use std::ffi::c_char;
+
+use simkeep::{Query as CrateQuery, Snapshot};
+
+use crate::abi;
+use crate::call::{done, found, make, quiet};
+use crate::entry::Entry;
+use crate::error::{Failure, Result};
+use crate::fork::Process;
+use crate::history::Entries;
+use crate::matches::MatchColumns;
+use crate::page::Page;
+use crate::query::{self, Query};
+use crate::store::{self, StoreHandle};
+
+/// A consistent view of a store: everything that was acknowledged before it was taken, and nothing after
+/// it. Threads may use it at the same time. It stays when its store is closed or its reader refreshed, and
+/// keeps the files that it needs until it is freed. In a forked child, that of a store is refused with
+/// `SIMKEEP_FORKED`, and that of a reader works.
+#[derive(Debug)]
+pub struct SnapshotHandle {
+    snapshot: Snapshot,
+    /// Of a store, the process that opened it.
+    process: Option<Process>,
+}
+
+impl SnapshotHandle {
+    /// The view of a reader.
+    pub(crate) fn of_reader(snapshot: Snapshot) -> SnapshotHandle {
+        SnapshotHandle { snapshot, process: None }
+    }
+}
+
+/// The snapshot of a handle, where it may be used, and the process of its store.
+pub(crate) fn open<'a>(snapshot: *const SnapshotHandle) -> Result<(&'a Snapshot, Option<Process>)> {
+    let handle = abi::handle(snapshot, "snapshot")?;
+    handle.process.map_or(Ok(()), Process::check)?;
+    Ok((&handle.snapshot, handle.process))
+}
+
+/// A snapshot of a store at the moment, and its process.
+pub(crate) fn of_store(store: *const StoreHandle) -> Result<(Snapshot, Option<Process>)> {
+    Ok((store::open(store)?.snapshot(), Some(store::process(store)?)))
+}
+
+/// Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two short
+/// locks, which nobody holds while reading or writing files.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_store_snapshot(
+    store: *mut StoreHandle,
+    error: *mut *mut Failure,
+) -> Option<Box<SnapshotHandle>> {
+    make("simkeep_store_snapshot", error, || {
+        let (snapshot, process) = of_store(store)?;
+        Ok(SnapshotHandle { snapshot, process })
+    })
+}
+
+/// Frees a snapshot, after all other calls on it have returned. What was got from it stays. Does nothing
+/// for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_free(snapshot: Option<Box<SnapshotHandle>>) {
+    quiet("simkeep_snapshot_free", (), || Ok(drop(snapshot)));
+}
+
+/// A place for a URL, or for all but it.
+type Text = (*const c_char, usize);
+
+fn near(snapshot: &Snapshot, fingerprint: u64, k: u32) -> Result<MatchColumns> {
+    if k > 64 {
+        return Err(Failure::argument("k", "it must be from 0 to 64"));
+    }
+    Ok(MatchColumns::new(&[snapshot.near(fingerprint, k)?]))
+}
+
+fn nearest(snapshot: &Snapshot, fingerprint: u64, count: usize) -> Result<MatchColumns> {
+    Ok(MatchColumns::new(&[snapshot.search(&CrateQuery::nearest(fingerprint, count))?]))
+}
+
+fn search(snapshot: &Snapshot, query: *const Query) -> Result<MatchColumns> {
+    Ok(MatchColumns::new(&[snapshot.search(&query::read(query)?)?]))
+}
+
+fn search_batch(
+    snapshot: &Snapshot,
+    fingerprints: *const u64,
+    count: usize,
+    like: *const Query,
+) -> Result<MatchColumns> {
+    let like = query::read(like)?;
+    let fingerprints = abi::numbers(fingerprints, count, "fingerprints")?;
+    Ok(MatchColumns::new(&snapshot.search_batch(&fingerprints, &like)?))
+}
+
+fn history(snapshot: &Snapshot, (url, len): Text) -> Result<Entries> {
+    Ok(Entries::new(&snapshot.history(abi::text(url, len, "url")?)?))
+}
+
+fn as_of(
+    snapshot: &Snapshot,
+    (url, len): Text,
+    time: i64,
+    (entry, size): (*mut Entry, usize),
+) -> Result<Option<()>> {
+    abi::room(entry, size, "entry")?;
+    let visit = snapshot.as_of(abi::text(url, len, "url")?, time)?;
+    let put = |visit| abi::put_structure(entry, size, &Entry::of_visit(&visit), "entry");
+    visit.map(put).transpose()
+}
+
+fn latest(
+    snapshot: &Snapshot,
+    (url, len): Text,
+    (page, size): (*mut Page, usize),
+) -> Result<Option<()>> {
+    abi::room(page, size, "page")?;
+    let latest = snapshot.latest(abi::text(url, len, "url")?)?;
+    let put = |latest| abi::put_structure(page, size, &Page::new(&latest, (url, len)), "page");
+    latest.map(put).transpose()
+}
+
+/// Finds pages whose version in force is within distance `k`, from 0 to 64, at most 16. The caller frees
+/// what it gets with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_near(
+    store: *const StoreHandle,
+    fingerprint: u64,
+    k: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_near", error, || near(&of_store(store)?.0, fingerprint, k))
+}
+
+/// What `simkeep_near` finds, in a snapshot.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_near(
+    snapshot: *const SnapshotHandle,
+    fingerprint: u64,
+    k: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_snapshot_near", error, || near(open(snapshot)?.0, fingerprint, k))
+}
+
+/// Finds the `count` nearest pages, however far they are. The caller frees what it gets with
+/// `simkeep_matches_free`. Any thread. Costs up to three times a search within the distance of the
+/// farthest, and memory for a few times `count` pages.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_nearest(
+    store: *const StoreHandle,
+    fingerprint: u64,
+    count: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_nearest", error, || nearest(&of_store(store)?.0, fingerprint, count))
+}
+
+/// What `simkeep_nearest` finds, in a snapshot.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_nearest(
+    snapshot: *const SnapshotHandle,
+    fingerprint: u64,
+    count: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_snapshot_nearest", error, || nearest(open(snapshot)?.0, fingerprint, count))
+}
+
+/// Searches, as a query says. The caller frees what it gets with `simkeep_matches_free`. Any thread.
+/// Usually costs some microseconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_search(
+    store: *const StoreHandle,
+    query: *const Query,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_search", error, || search(&of_store(store)?.0, query))
+}
+
+/// What `simkeep_search` finds, in a snapshot.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_search(
+    snapshot: *const SnapshotHandle,
+    query: *const Query,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_snapshot_search", error, || search(open(snapshot)?.0, query))
+}
+
+/// Searches for each of many fingerprints, with the settings of `like`, whose own fingerprint does not
+/// matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
+/// with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of a
+/// single one.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_search_batch(
+    store: *const StoreHandle,
+    fingerprints: *const u64,
+    count: usize,
+    like: *const Query,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_search_batch", error, || {
+        search_batch(&of_store(store)?.0, fingerprints, count, like)
+    })
+}
+
+/// What `simkeep_search_batch` finds, in a snapshot.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_search_batch(
+    snapshot: *const SnapshotHandle,
+    fingerprints: *const u64,
+    count: usize,
+    like: *const Query,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_snapshot_search_batch", error, || {
+        search_batch(open(snapshot)?.0, fingerprints, count, like)
+    })
+}
+
+/// Reads all visits of a page in order, each with what it meant after those before it. It has no entries
+/// for an unknown page. The caller frees what it gets with `simkeep_entries_free`. Any thread. Costs
+/// reading the page's record in each segment that has it.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_history(
+    store: *const StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<Entries>> {
+    make("simkeep_history", error, || history(&of_store(store)?.0, (url, url_len)))
+}
+
+/// What `simkeep_history` reads, in a snapshot.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_history(
+    snapshot: *const SnapshotHandle,
+    url: *const c_char,
+    url_len: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<Entries>> {
+    make("simkeep_snapshot_history", error, || history(open(snapshot)?.0, (url, url_len)))
+}
+
+/// Copies the visit whose content was in force at a time, in milliseconds since 1970, to where `entry`
+/// points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size` is
+/// `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has it.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_as_of(
+    store: *const StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    entry: *mut Entry,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_as_of", error, || {
+        as_of(&of_store(store)?.0, (url, url_len), time, (entry, size))
+    })
+}
+
+/// What `simkeep_as_of` copies, in a snapshot.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_as_of(
+    snapshot: *const SnapshotHandle,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    entry: *mut Entry,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_snapshot_as_of", error, || {
+        as_of(open(snapshot)?.0, (url, url_len), time, (entry, size))
+    })
+}
+
+/// Copies the current state of a page to where `page` points; its URL is the one that was given.
+/// `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one
+/// record in the newest segment that knows the page.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_latest(
+    store: *const StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    page: *mut Page,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_latest", error, || latest(&of_store(store)?.0, (url, url_len), (page, size)))
+}
+
+/// What `simkeep_latest` copies, in a snapshot.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_latest(
+    snapshot: *const SnapshotHandle,
+    url: *const c_char,
+    url_len: usize,
+    page: *mut Page,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_snapshot_latest", error, || {
+        latest(open(snapshot)?.0, (url, url_len), (page, size))
+    })
+}
+
+/// The number of the last operation in a snapshot. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_sequence(
+    snapshot: *const SnapshotHandle,
+    sequence: *mut u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_snapshot_sequence", error, || {
+        abi::put(sequence, open(snapshot)?.0.sequence(), "sequence")
+    })
+}

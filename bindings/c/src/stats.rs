@@ -1,0 +1,90 @@
+//! Sizes of a store.
+
+use crate::abi;
+use crate::call::{done, found};
+use crate::code::SIMKEEP_OTHER;
+use crate::error::Failure;
+use crate::reader::{self, ReaderHandle};
+use crate::store::{StoreHandle, open};
+
+/// Sizes of a store.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Stats {
+    /// Pages known.
+    pub pages: u64,
+    /// Visits known.
+    pub visits: u64,
+    /// Visits that are not yet in a segment.
+    pub unsealed_visits: u64,
+    /// Live segments.
+    pub segments: u64,
+    /// Their bytes.
+    pub segment_bytes: u64,
+    /// Bytes of the catalog and its journal.
+    pub catalog_bytes: u64,
+    /// The number of the last acknowledged operation.
+    pub sequence: u64,
+    /// Visits that have come since the newest epoch in use began.
+    pub epoch_visits: u64,
+    /// Whether a new epoch is advised, 1 or 0.
+    pub epoch_due: u64,
+}
+
+impl Stats {
+    fn new(stats: &simkeep::maintenance::Stats) -> Stats {
+        Stats {
+            pages: stats.pages,
+            visits: stats.visits,
+            unsealed_visits: stats.unsealed_visits,
+            segments: stats.segments.len() as u64,
+            segment_bytes: stats.segment_bytes,
+            catalog_bytes: stats.catalog_bytes,
+            sequence: stats.sequence,
+            epoch_visits: stats.epoch_visits,
+            epoch_due: u64::from(stats.epoch_due),
+        }
+    }
+}
+
+/// Copies sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any thread. Costs
+/// a look at what is in memory, and reads no table.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_store_stats(
+    store: *const StoreHandle,
+    stats: *mut Stats,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_store_stats", error, || {
+        abi::put_structure(stats, size, &Stats::new(&open(store)?.stats()?), "stats")
+    })
+}
+
+/// Copies sizes of what a reader sees to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any
+/// thread. Costs what `simkeep_store_stats` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_reader_stats(
+    reader: *const ReaderHandle,
+    stats: *mut Stats,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_reader_stats", error, || {
+        abi::put_structure(stats, size, &Stats::new(&reader::stats(reader)?), "stats")
+    })
+}
+
+/// Checks that the last merge in the background went well. `SIMKEEP_NONE` if it did; otherwise
+/// `SIMKEEP_OTHER` and an error that says why not, such as a full disk. The store tries again by itself.
+/// Any thread. Costs what `simkeep_store_stats` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_store_merge_error(
+    store: *const StoreHandle,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_store_merge_error", error, || match open(store)?.stats()?.merge_error {
+        Some(why) => Err(Failure::new(SIMKEEP_OTHER, &why)),
+        None => Ok(None),
+    })
+}

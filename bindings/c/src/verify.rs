@@ -1,0 +1,155 @@
+//! Checking that a store is sound.
+
+use std::ffi::c_char;
+
+use simkeep::integrity::{self, VerifyOptions};
+
+use crate::abi;
+use crate::call::{done, make, quiet};
+use crate::error::{Failure, Result};
+use crate::progress::{self, ProgressHandle};
+use crate::store::{StoreHandle, open};
+use crate::texts::TextColumn;
+
+/// What a check read.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VerifiedNumbers {
+    /// Files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Pages; not counted if there are flaws.
+    pub pages: u64,
+    /// Visits; not counted if there are flaws.
+    pub visits: u64,
+    /// How many flaws there are, named or not. 0 is a sound store.
+    pub flaws: u64,
+    /// Whether the catalog was read, 1 or 0: not if another process has it open for writing.
+    pub catalog: u64,
+}
+
+/// One flaw of a store.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Flaw {
+    /// Where in the file.
+    pub offset: u64,
+    /// The file, by its path within the store's directory. No NUL ends it. It lives as long as what it was
+    /// got from.
+    pub file: *const c_char,
+    /// Its length in bytes.
+    pub file_len: usize,
+    /// What is wrong, with expected and found. No NUL ends it. It lives as long.
+    pub what: *const c_char,
+    /// Its length in bytes.
+    pub what_len: usize,
+}
+
+/// What a check found. Nothing changes it: any thread may read it.
+#[derive(Debug)]
+pub struct Verified {
+    numbers: VerifiedNumbers,
+    flaws: Vec<Flaw>,
+    /// What the flaws point into.
+    _files: TextColumn,
+    _whats: TextColumn,
+}
+
+impl Verified {
+    fn new(verified: &integrity::Verified) -> Verified {
+        let numbers = VerifiedNumbers {
+            files: verified.files as u64,
+            bytes: verified.bytes,
+            pages: verified.pages,
+            visits: verified.visits,
+            flaws: verified.flaw_count(),
+            catalog: u64::from(verified.catalog),
+        };
+        let files: TextColumn = verified.flaws.iter().map(|flaw| &flaw.file).collect();
+        let whats: TextColumn = verified.flaws.iter().map(|flaw| &flaw.what).collect();
+        let places = files.places().zip(whats.places());
+        let flaws = verified.flaws.iter().zip(places).map(|(flaw, (file, what))| Flaw {
+            offset: flaw.offset,
+            file: file.0,
+            file_len: file.1,
+            what: what.0,
+            what_len: what.1,
+        });
+        Verified { numbers, flaws: flaws.collect(), _files: files, _whats: whats }
+    }
+}
+
+fn options(rate: u64, progress: *const ProgressHandle) -> Result<VerifyOptions> {
+    let options = VerifyOptions::default().progress(progress::of(progress)?);
+    Ok(options.rate(Some(rate).filter(|rate| *rate > 0)))
+}
+
+/// Checks a store while it works: reads all of it, and names every flaw. `rate` is the most bytes to read a
+/// second, 0 for no limit. `progress` may be NULL. Damage is no error: `simkeep_verified_get` says whether
+/// there is any. The caller frees what it gets with `simkeep_verified_free`. Any thread. Costs reading all
+/// files.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_verify(
+    store: *const StoreHandle,
+    rate: u64,
+    progress: *const ProgressHandle,
+    error: *mut *mut Failure,
+) -> Option<Box<Verified>> {
+    make("simkeep_verify", error, || {
+        Ok(Verified::new(&open(store)?.verify(options(rate, progress)?)?))
+    })
+}
+
+/// Checks the store in a directory, as `simkeep_verify` checks an open one; also one that does not open, or
+/// that another process writes.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_verify_path(
+    path: *const c_char,
+    rate: u64,
+    progress: *const ProgressHandle,
+    error: *mut *mut Failure,
+) -> Option<Box<Verified>> {
+    make("simkeep_verify_path", error, || {
+        let path = abi::path(path, "path")?;
+        Ok(Verified::new(&integrity::verify(path, options(rate, progress)?)?))
+    })
+}
+
+/// Copies what a check read, and how many flaws it found, to where `numbers` points. `size` is
+/// `sizeof(simkeep_verified_numbers)`. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_verified_get(
+    verified: *const Verified,
+    numbers: *mut VerifiedNumbers,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_verified_get", error, || {
+        let of = &abi::handle(verified, "verified")?.numbers;
+        abi::put_structure(numbers, size, of, "numbers")
+    })
+}
+
+/// Copies flaw `nth`, from 0, to where `flaw` points; at most 1000 are named. `size` is
+/// `sizeof(simkeep_flaw)`. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_verified_flaw(
+    verified: *const Verified,
+    nth: usize,
+    flaw: *mut Flaw,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_verified_flaw", error, || {
+        let found = abi::handle(verified, "verified")?.flaws.get(nth);
+        let found = found.ok_or_else(|| Failure::argument("nth", "not so many flaws are named"))?;
+        abi::put_structure(flaw, size, found, "flaw")
+    })
+}
+
+/// Frees what a check found. Does nothing for NULL. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_verified_free(verified: Option<Box<Verified>>) {
+    quiet("simkeep_verified_free", (), || Ok(drop(verified)));
+}

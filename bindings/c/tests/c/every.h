@@ -1,0 +1,116 @@
+/* The frame of the program that tests/every.py writes: good arguments, and what is expected of a call. */
+#define _POSIX_C_SOURCE 200809L
+#include <simkeep.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANY = -1, NOT_ARGUMENT = -2 };
+
+static const char *function, *given;
+static simkeep_error *error;
+static int32_t code;
+static int called, calls, wrong;
+
+static void begin(const char *name, const char *what) {
+    function = name;
+    given = what;
+    code = SIMKEEP_OK;
+    calls++;
+}
+
+/* Whether a call ended as expected; of one that tells of errors, that it did so in both ways. */
+static void end(int32_t expected, int tells) {
+    int32_t told = simkeep_error_code(error);
+    int right = 1;
+    if (tells && expected == NOT_ARGUMENT) right = told != SIMKEEP_ARGUMENT && told != SIMKEEP_INTERNAL;
+    if (tells && expected >= 0) right = told == expected;
+    if (told != SIMKEEP_OK && code != SIMKEEP_OK) right = right && code == told;
+    if (expected != SIMKEEP_INTERNAL && told == SIMKEEP_INTERNAL) right = 0;
+    if (!right) {
+        fprintf(stderr, "%s (%s): code %d, expected %d: %s\n", function, given, (int)told, (int)expected,
+                error ? simkeep_error_message(error) : "no error");
+        wrong++;
+    }
+    simkeep_error_free(error);
+    error = NULL;
+}
+
+static void panic_in(const char *name) {
+    if (name) setenv("SIMKEEP_PANIC_IN", name, 1);
+    else unsetenv("SIMKEEP_PANIC_IN");
+}
+
+int main(int argc, char **argv) {
+    const char *path = argc > 1 ? argv[1] : "every.simkeep";
+    const char *url = "https://example.com/a";
+    const char *text = "You may use this site as long as you behave well and pay nothing at all.";
+    const uint64_t numbers[2] = {5, 6};
+    const uint8_t digest[16] = {7};
+    simkeep_visit visits[2];
+    memset(visits, 0, sizeof visits);
+    for (int i = 0; i < 2; i++) {
+        visits[i].url = i ? "https://example.org/b" : url;
+        visits[i].url_len = strlen(visits[i].url);
+        visits[i].time = 1000;
+        visits[i].seen = SIMKEEP_SEEN_CONTENT;
+        visits[i].has = SIMKEEP_HAS_FINGERPRINT;
+        visits[i].fingerprint = numbers[i];
+    }
+    uint64_t u64 = 0;
+    uint32_t u32 = 0;
+    simkeep_entry entry;
+    simkeep_page page;
+    simkeep_pair_chunk chunk;
+    simkeep_stats stats;
+    simkeep_loaded loaded;
+    simkeep_verified_numbers verified_numbers;
+    simkeep_flaw flaw;
+    simkeep_epoch epoch_row;
+    simkeep_options options;
+    simkeep_query query;
+    simkeep_options_init(&options, sizeof options, &error);
+    options.background = 0;
+    simkeep_query_init(&query, sizeof query, 5, 3, &error);
+
+    simkeep_error *some_error = NULL;
+    if (simkeep_store_open(NULL, NULL, &some_error)) return 2;
+    simkeep_store *store = simkeep_store_create(path, &options, &error);
+    simkeep_outcomes *outcomes = simkeep_observe_batch(store, visits, 2, sizeof *visits, &error);
+    simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
+    simkeep_reader *reader = simkeep_reader_open(path, 0, &error);
+    simkeep_progress *progress = simkeep_progress_new(&error);
+    simkeep_progress *cancelled = simkeep_progress_new(&error);
+    simkeep_pages *pages = simkeep_scan(store, NULL, 0, &error);
+    simkeep_pairs *pairs = simkeep_snapshot_all_pairs(snapshot, &query, NULL, &error);
+    simkeep_entries *entries = simkeep_history(store, url, strlen(url), &error);
+    simkeep_matches *matches = simkeep_near(store, 5, 3, &error);
+    simkeep_epochs *epochs = simkeep_store_epochs(store, &error);
+    simkeep_verified *verified = simkeep_verify(store, 0, NULL, &error);
+    simkeep_fingerprinter *fingerprinter = simkeep_fingerprinter_new(store, 0, &error);
+    if (error) {
+        fprintf(stderr, "%s\n", simkeep_error_message(error));
+        return 2;
+    }
+    (void)epoch_row;
+
+/* CALLS */
+
+    simkeep_error_free(some_error);
+    simkeep_fingerprinter_free(fingerprinter);
+    simkeep_verified_free(verified);
+    simkeep_epochs_free(epochs);
+    simkeep_matches_free(matches);
+    simkeep_entries_free(entries);
+    simkeep_pairs_free(pairs);
+    simkeep_pages_free(pages);
+    simkeep_progress_free(cancelled);
+    simkeep_progress_free(progress);
+    simkeep_reader_free(reader);
+    simkeep_snapshot_free(snapshot);
+    simkeep_outcomes_free(outcomes);
+    simkeep_store_free(store);
+    printf("%d functions, %d calls, %d wrong\n", called, calls, wrong);
+    return wrong > 0 || called != FUNCTIONS;
+}

@@ -1,0 +1,90 @@
+/* Whether memory grows: many calls, and many opens, after as many that fill what is kept.
+
+   usage: memory STORE [CALLS] [OPENS] */
+#define _POSIX_C_SOURCE 200809L
+#include <simkeep.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAGES = 1000 };
+
+static const char *path;
+
+static void die(const char *what, simkeep_error *error) {
+    fprintf(stderr, "%s: %s\n", what, error ? simkeep_error_message(error) : "no error");
+    exit(1);
+}
+
+/* Memory of this process, in KiB. */
+static long resident(void) {
+    long all = 0, pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld %ld", &all, &pages) != 2) exit(77);
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* So many calls of each kind, and as many errors. */
+static void calls(simkeep_store *store, long count) {
+    simkeep_error *error = NULL;
+    simkeep_pages *pages = NULL;
+    for (long i = 0; i < count; i++) {
+        char url[64];
+        snprintf(url, sizeof url, "https://example.com/%ld", i % PAGES);
+        /* Known already after the first round, so the store does not grow. */
+        simkeep_outcomes *out = simkeep_observe(store, url, strlen(url), 1, (uint64_t)(i % PAGES), 0, NULL, 0, &error);
+        simkeep_matches *matches = simkeep_near(store, (uint64_t)i, 2, &error);
+        simkeep_page page;
+        if (!pages) pages = simkeep_scan(store, NULL, 0, &error);
+        int32_t code = simkeep_pages_next(pages, &page, sizeof page, &error);
+        if (code == SIMKEEP_NONE) {
+            simkeep_pages_free(pages);
+            pages = NULL;
+        }
+        if (!out || !matches || error) die("a call", error);
+        simkeep_matches_free(matches);
+        simkeep_outcomes_free(out);
+        simkeep_near(store, 0, 65, &error);
+        simkeep_error_free(error);
+        error = NULL;
+    }
+    simkeep_pages_free(pages);
+}
+
+static void opens(long count) {
+    simkeep_error *error = NULL;
+    for (long i = 0; i < count; i++) {
+        simkeep_store *store = simkeep_store_open(path, NULL, &error);
+        if (!store) die("open", error);
+        simkeep_store_free(store);
+    }
+}
+
+static int grows(const char *what, long count, long before) {
+    long by = resident() - before;
+    printf("%ld %s: %ld KiB more\n", count, what, by);
+    return by > 2048;
+}
+
+int main(int argc, char **argv) {
+    path = argv[1];
+    long many = argc > 2 ? atol(argv[2]) : 2000, often = argc > 3 ? atol(argv[3]) : 20;
+    simkeep_error *error = NULL;
+    simkeep_options options;
+    simkeep_options_init(&options, sizeof options, &error);
+    options.durability = SIMKEEP_DURABILITY_ON_FLUSH;
+    simkeep_store *store = simkeep_store_create(path, &options, &error);
+    if (!store) die("create", error);
+    calls(store, 2 * PAGES);
+    long before = resident();
+    calls(store, many);
+    int wrong = grows("calls of each kind", many, before);
+    if (simkeep_store_close(store, &error)) die("close", error);
+    simkeep_store_free(store);
+    opens(often / 10 + 10);
+    before = resident();
+    opens(often);
+    return wrong | grows("opens", often, before);
+}

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Writes a program that calls each function of the header with each argument as it must not be.
+
+usage: every.py HEADER > every.c
+
+A function is called with good arguments, of which one at a time is NULL, as long as no memory, a
+structure of no bytes, or no UTF-8; and with all of them NULL or 0. Where SIMKEEP_FAULTS is defined, each
+is also called with a panic in it.
+"""
+
+import re
+import sys
+
+# Arguments that may be NULL.
+OPTIONAL = {
+    ("simkeep_store_open", "options"),
+    ("simkeep_store_create", "options"),
+    ("simkeep_store_open_or_create", "options"),
+    ("simkeep_observe", "digest"),
+    ("simkeep_restate", "digest"),
+    ("simkeep_forget", "pages"),
+    ("simkeep_forget_under", "pages"),
+    ("simkeep_merge", "progress"),
+    ("simkeep_verify", "progress"),
+    ("simkeep_verify_path", "progress"),
+    ("simkeep_load", "progress"),
+    ("simkeep_load", "loaded"),
+    ("simkeep_snapshot_all_pairs", "progress"),
+    ("simkeep_scan", "prefix"),
+    ("simkeep_snapshot_scan", "prefix"),
+    ("simkeep_reader_refresh", "changed"),
+    ("simkeep_begin_epoch", "extractor"),
+    ("simkeep_begin_epoch", "table"),
+    ("simkeep_fingerprinter_new", "store"),
+    ("simkeep_fingerprinter_html", "encoding"),
+}
+# Sizes that may be of any value: a number of pages to find.
+ANY_SIZE = {("simkeep_nearest", "count"), ("simkeep_snapshot_nearest", "count")}
+# Text that need not be UTF-8: bytes in the encoding of a page, and paths.
+BYTES = {"html", "path", "table"}
+
+HANDLES = [
+    "store", "snapshot", "reader", "progress", "pages", "pairs", "entries", "matches", "outcomes",
+    "epochs", "verified", "fingerprinter",
+]
+GOOD = {
+    "path": "path", "table": "NULL", "url": "url", "prefix": '"example.com"', "name": '"mine/1"',
+    "recipe": '"default"', "extractor": '"mine/1"', "text": "text", "html": "text",
+    "encoding": '"utf-8"', "fingerprints": "numbers", "digest": "digest", "visits": "visits",
+    "query": "&query", "like": "&query", "options": "&options", "entry": "&entry", "page": "&page",
+    "chunk": "&chunk", "stats": "&stats", "loaded": "&loaded", "numbers": "&verified_numbers",
+    "flaw": "&flaw", "fingerprint": "&u64", "pages": "&u64", "behind": "&u64", "sequence": "&u64",
+    "changed": "&u32", "epoch": "&u32", "error": "&error",
+}
+VALUES = {
+    "count": "2", "k": "3", "fingerprint": "5", "time": "1000", "nth": "0", "role": "0", "minor": "-1",
+    "moderate": "-1", "left": "0", "rate": "0", "memory_bytes": "0", "status": "200",
+    "plain_reads": "0", "epoch": "0", "has_fingerprint": "1",
+}
+
+
+def functions(header):
+    """The functions of a header: what each returns, its name, and its parameters as (type, name)."""
+    text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+    text = re.sub(r"^#.*$", "", text, flags=re.M)
+    for result, name, arguments in re.findall(r"^([a-z][\w \*]*?[ \*])(simkeep_\w+)\(([^)]*)\);", text, re.M):
+        parameters = []
+        for argument in arguments.split(","):
+            argument = " ".join(argument.split())
+            if argument != "void":
+                kind, parameter = re.fullmatch(r"(.*?)(\w+)", argument).groups()
+                parameters.append((kind.strip(), parameter))
+        yield result.strip(), name, parameters
+
+
+def structure(kind):
+    """The structure that a pointer points to."""
+    return kind.replace("const", "").replace("struct", "").replace("*", "").strip()
+
+
+def good(function, parameters, at):
+    """A good argument."""
+    kind, name = parameters[at]
+    of = structure(kind)
+    if kind.endswith("*") and of.startswith("simkeep_") and of[8:] in HANDLES and not kind.endswith("**"):
+        if function == "simkeep_progress_cancel":
+            return "cancelled"
+        return of[8:]
+    if kind.endswith("*") and of == "simkeep_error" and not kind.endswith("**"):
+        return "some_error"
+    if of == "simkeep_epoch":
+        return "&epoch_row"
+    if kind.endswith("*"):
+        return GOOD[name]
+    if name.endswith("_len"):
+        return f"strlen({GOOD[name[:-4]]})"
+    if name == "size" or name.endswith("_size"):
+        before = max(i for i in range(at) if structure(parameters[i][0]).startswith("simkeep_"))
+        return f"sizeof({structure(parameters[before][0])})"
+    return VALUES[name]
+
+
+def call(result, name, arguments):
+    """A call whose result is freed, and whose code is kept."""
+    called = f"{name}({', '.join(arguments)})"
+    if result.endswith("*") and "const" not in result:
+        return f"{structure(result)}_free({called});"
+    if result == "int32_t" and not name.startswith("simkeep_error_"):
+        return f"code = {called};"
+    return f"(void){called};"
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        all_functions = list(functions(file.read()))
+    out = []
+    for result, name, parameters in all_functions:
+        tells = any(kind == "simkeep_error **" or kind == "struct simkeep_error **" for kind, _ in parameters)
+        nothing = ["NULL" if kind.endswith("*") else "0" for kind, _ in parameters]
+        tell = [i for i, (kind, _) in enumerate(parameters) if kind.endswith("**")]
+
+        def emit(arguments, expect, what):
+            out.append(f'    begin("{name}", "{what}");')
+            out.append("    " + call(result, name, arguments))
+            out.append(f"    end({expect}, {'1' if tells else '0'});")
+
+        out.append(f"    called++; /* {name} */")
+        emit(nothing, "ANY", "all NULL")
+        arguments = [good(name, parameters, at) for at in range(len(parameters))]
+        if name.endswith("_free"):
+            out.append(f'    panic_in("{name}");\n    {call(result, name, nothing)}\n    panic_in(NULL);')
+            continue
+        out.append("#ifdef SIMKEEP_FAULTS")
+        out.append(f'    panic_in("{name}");')
+        emit(arguments, "SIMKEEP_INTERNAL", "a panic")
+        out.append("    panic_in(NULL);")
+        out.append("#endif")
+        closes = name == "simkeep_store_close"
+        if not closes:
+            # A sound store has no flaw to name.
+            good_is = "SIMKEEP_ARGUMENT" if name == "simkeep_verified_flaw" else "NOT_ARGUMENT"
+            emit(arguments, good_is, "good")
+        for at, (kind, parameter) in enumerate(parameters):
+            if closes or kind.endswith("**"):
+                continue
+
+            def instead(value, expect, what):
+                emit(arguments[:at] + [value] + arguments[at + 1 :], expect, f"{parameter}: {what}")
+
+            if kind.endswith("*"):
+                optional = (name, parameter) in OPTIONAL
+                instead("NULL", "NOT_ARGUMENT" if optional else "SIMKEEP_ARGUMENT", "NULL")
+                if kind == "const char *" and parameter not in BYTES:
+                    instead('"\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff'
+                            '\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff'
+                            '\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff"',
+                            "SIMKEEP_ARGUMENT", "no UTF-8")
+            elif kind == "size_t":
+                any_size = (name, parameter) in ANY_SIZE
+                instead("SIZE_MAX", "NOT_ARGUMENT" if any_size else "SIMKEEP_ARGUMENT", "SIZE_MAX")
+                is_size = parameter == "size" or parameter.endswith("_size")
+                instead("0", "SIMKEEP_ARGUMENT" if is_size else "ANY", "0")
+    with open(sys.argv[0].replace("every.py", "c/every.h"), encoding="utf-8") as file:
+        print(file.read().replace("/* CALLS */", "\n".join(out)).replace("FUNCTIONS", str(len(all_functions))))
+
+
+main()

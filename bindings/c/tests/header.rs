@@ -1,0 +1,61 @@
+//! The header is what the source says, and the source keeps to the rules of this library.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The header that the source makes.
+fn header() -> String {
+    let config = cbindgen::Config::from_file(here("cbindgen.toml")).unwrap();
+    let bindings = cbindgen::Builder::new().with_crate(here("")).with_config(config);
+    let mut bytes = Vec::new();
+    bindings.generate().unwrap().write(&mut bytes);
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn the_header_is_what_the_source_makes() {
+    let kept = fs::read_to_string(here("include/simkeep.h")).unwrap_or_default();
+    let how = "cargo test --test header make_header -- --ignored";
+    assert!(kept == header(), "include/simkeep.h is out of date; make it anew: {how}");
+}
+
+#[test]
+#[ignore = "it writes include/simkeep.h"]
+fn make_header() {
+    fs::write(here("include/simkeep.h"), header()).unwrap();
+}
+
+/// The files of the source, by name.
+fn sources() -> Vec<(String, String)> {
+    let entries = fs::read_dir(here("src")).unwrap().map(|entry| entry.unwrap().path());
+    let read = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read_to_string(&path).unwrap())
+    };
+    entries.map(read).collect()
+}
+
+#[test]
+fn what_is_unsafe_is_in_one_room() {
+    for (name, source) in sources().iter().filter(|(name, _)| name != "abi.rs") {
+        let rest = source.replace("#[unsafe(no_mangle)]", "");
+        assert!(!rest.contains("unsafe"), "{name} has something unsafe; its place is abi.rs");
+    }
+}
+
+#[test]
+fn each_function_goes_through_a_call_by_its_own_name() {
+    for (name, source) in &sources() {
+        let functions: Vec<_> =
+            source.split("#[unsafe(no_mangle)]\npub extern \"C\" fn ").collect();
+        for function in functions.iter().skip(1) {
+            let called = function.split('(').next().unwrap();
+            let named = format!("\"{called}\"");
+            assert!(function.contains(&named), "{name}: {called} does not name itself");
+        }
+    }
+}
