@@ -9,7 +9,10 @@ koffi.struct("simkeep_visit", {
   url: "const char *", url_len: "size_t", time: "int64_t", seen: "int32_t", has: "uint32_t",
   fingerprint: "uint64_t", epoch: "uint32_t", status: "uint32_t",
 });
-koffi.struct("simkeep_texts", { bytes: "const char *", offsets: "const uint64_t *", count: "size_t" });
+koffi.struct("simkeep_entry", {
+  time: "int64_t", kind: "int32_t", seen: "int32_t", verdict: "int32_t", has: "uint32_t",
+});
+koffi.struct("simkeep_texts", { bytes: "void *", offsets: "void *", count: "size_t" });
 const [CONTENT, HAS_FINGERPRINT, HAS_STATUS, NONE] = [1, 1, 4, 1];
 const VERDICTS = ["-", "new", "same", "changed", "reverted", "gone", "failed", "unseen", "out of order", "known"];
 
@@ -35,6 +38,10 @@ const print = fallible(
 const observe = fallible(
   "void *simkeep_observe_batch(void *, const simkeep_visit *, size_t, size_t, _Out_ void **)");
 const near = fallible("void *simkeep_near(void *, uint64_t, uint32_t, _Out_ void **)");
+const history = fallible("void *simkeep_history(void *, const char *, size_t, _Out_ void **)");
+const entry = fallible(
+  "int simkeep_entries_get(void *, size_t, _Out_ simkeep_entry *, size_t, _Out_ void **)");
+const entries = lib.func("size_t simkeep_entries_count(void *)");
 const close = fallible("int simkeep_store_close(void *, _Out_ void **)");
 const columns = (of, column) => lib.func(`const void *simkeep_${of}_${column}(const void *)`);
 const [verdicts, urls, distances] = [columns("outcomes", "verdicts"), columns("matches", "urls"),
@@ -59,12 +66,18 @@ const out = observe(store, visits, visits.length, koffi.sizeof("simkeep_visit"))
 koffi.decode(verdicts(out), "int32_t", visits.length)
   .forEach((verdict, i) => console.log(`${visits[i].url}: ${VERDICTS[verdict]}`));
 const matches = near(store, visits[0].fingerprint, 8);
-const found = koffi.decode(urls(matches), koffi.struct({ bytes: "void *", offsets: "void *", count: "size_t" }));
+const found = koffi.decode(urls(matches), "simkeep_texts");
 const offsets = koffi.decode(found.offsets, "uint64_t", found.count + 1).map(Number);
 const bytes = Buffer.from(koffi.decode(found.bytes, "uint8_t", offsets.at(-1)));
 const bits = koffi.decode(distances(matches), "uint8_t", found.count);
 for (let i = 0; i < found.count; i++)
   console.log(`${bytes.toString("utf8", offsets[i], offsets[i + 1])} is ${bits[i]} bits away`);
+const visited = history(store, visits[0].url, visits[0].url_len);
+for (let i = 0; i < entries(visited); i++) {
+  const one = {};
+  entry(visited, i, one, koffi.sizeof("simkeep_entry"));
+  console.log(`${one.time}: ${VERDICTS[one.verdict]}`);
+}
 close(store);
-for (const [name, of] of [["matches", matches], ["outcomes", out], ["fingerprinter", prints], ["store", store]])
-  frees(name)(of);
+const all = { entries: visited, matches, outcomes: out, fingerprinter: prints, store };
+for (const [name, of] of Object.entries(all)) frees(name)(of);

@@ -76,9 +76,17 @@ func run(path string) error {
 	}
 	urls := C.simkeep_matches_urls(matches)
 	offsets := unsafe.Slice(urls.offsets, urls.count+1)
-	bytes := unsafe.String((*byte)(unsafe.Pointer(urls.bytes)), offsets[urls.count])
+	bytes := C.GoStringN(urls.bytes, C.int(offsets[urls.count]))
 	for i, distance := range unsafe.Slice(C.simkeep_matches_distances(matches), urls.count) {
 		fmt.Printf("%s is %d bits away\n", bytes[offsets[i]:offsets[i+1]], distance)
+	}
+
+	entries := C.simkeep_history(store, visits[0].url, visits[0].url_len, &failure)
+	defer C.simkeep_entries_free(entries)
+	for i := C.size_t(0); i < C.simkeep_entries_count(entries); i++ {
+		var entry C.simkeep_entry
+		C.simkeep_entries_get(entries, i, &entry, C.size_t(unsafe.Sizeof(entry)), &failure)
+		fmt.Printf("%d: %s\n", entry.time, verdicts[entry.verdict])
 	}
 	C.simkeep_store_close(store, &failure)
 	return failed(failure)
