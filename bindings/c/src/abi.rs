@@ -140,7 +140,9 @@ pub(crate) fn numbers<T: Number>(
         return Ok(Vec::new());
     }
     check_length(pointer, count, size_of::<T>(), name)?;
-    let mut numbers = Vec::with_capacity(count);
+    let mut numbers = Vec::new();
+    let no_room = |_| Failure::argument(name, "there is no memory for a copy of it");
+    numbers.try_reserve_exact(count).map_err(no_room)?;
     // SAFETY: the caller promises that so many numbers are there, and there is room for as many; any
     // bytes are a number.
     unsafe {
@@ -279,6 +281,27 @@ pub(crate) fn on_fork(in_child: extern "C" fn()) -> std::io::Result<()> {
         0 => Ok(()),
         error => Err(std::io::Error::from_raw_os_error(error)),
     }
+}
+
+/// What a test gets of a column, as a program in C would read it.
+#[cfg(test)]
+pub(crate) fn column<'a, T>(pointer: *const T, count: usize) -> &'a [T] {
+    assert!(!pointer.is_null());
+    // SAFETY: the tests ask for as many as there are.
+    unsafe { std::slice::from_raw_parts(pointer, count) }
+}
+
+/// A structure of zeros, as a program in C begins with.
+#[cfg(test)]
+pub(crate) fn zeroed<T: Plain>() -> T {
+    // SAFETY: any bytes are a value.
+    unsafe { std::mem::zeroed() }
+}
+
+/// Whether a test got no error.
+#[cfg(test)]
+pub(crate) fn is_null<T>(pointer: *const T) -> bool {
+    pointer.is_null()
 }
 
 fn check_size<T: Plain>(size: usize, name: &'static str) -> Result<()> {

@@ -124,6 +124,6 @@ mod tests {
         let codes: HashSet<i32> = ErrorKind::ALL.iter().copied().map(of).collect();
         assert_eq!(codes.len(), ErrorKind::ALL.len());
         let none_is = |code| assert!(!codes.contains(&code), "{code}");
-        [SIMKEEP_OK, SIMKEEP_NONE, SIMKEEP_ARGUMENT, SIMKEEP_OTHER].map(none_is);
+        [SIMKEEP_OK, SIMKEEP_NONE, SIMKEEP_ARGUMENT, SIMKEEP_OTHER].into_iter().for_each(none_is);
     }
 }

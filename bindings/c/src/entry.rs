@@ -23,7 +23,7 @@ pub enum EntryKind {
 
 /// One entry of a page's history. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
 /// absence nothing else tells; the others are 0 then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Entry {
     /// When, in milliseconds since 1970.

@@ -48,3 +48,6 @@ pub mod fingerprint;
 pub mod load;
 pub mod stats;
 pub mod verify;
+
+#[cfg(test)]
+mod twin;

@@ -11,7 +11,7 @@ use crate::visit::{
 
 /// The current state of a page. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
 /// absence nothing else tells; the others are 0 then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Page {
     /// The page. No NUL ends it. The call that gave this says how long it lives.
@@ -52,6 +52,13 @@ pub struct Page {
     pub comparisons: u32,
     /// Of these, how many say that it did.
     pub changes: u32,
+}
+
+#[cfg(test)]
+impl Default for Page {
+    fn default() -> Page {
+        crate::abi::zeroed()
+    }
 }
 
 impl Page {

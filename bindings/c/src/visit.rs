@@ -82,6 +82,13 @@ pub struct Visit {
     pub page_class: u32,
 }
 
+#[cfg(test)]
+impl Default for Visit {
+    fn default() -> Visit {
+        crate::abi::zeroed()
+    }
+}
+
 impl Visit {
     /// Whether there is something, by its bit.
     fn has(&self, bit: u32) -> bool {

@@ -42,7 +42,9 @@ fn sources() -> Vec<(String, String)> {
 #[test]
 fn what_is_unsafe_is_in_one_room() {
     for (name, source) in sources().iter().filter(|(name, _)| name != "abi.rs") {
-        let rest = source.replace("#[unsafe(no_mangle)]", "");
+        let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let rest: String = code.filter(|line| !line.contains("unsafe_code")).collect();
+        let rest = rest.replace("#[unsafe(no_mangle)]", "");
         assert!(!rest.contains("unsafe"), "{name} has something unsafe; its place is abi.rs");
     }
 }

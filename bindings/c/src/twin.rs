@@ -1,0 +1,401 @@
+//! A store through C and one through the crate are told the same, and answer the same.
+
+use std::ffi::{CString, c_char};
+use std::ptr;
+
+use simkeep::{
+    Digest, Durability, Epoch, HistoryEntry, Observation, Options, Outcome, Prefix, Query, Reader,
+    Scope, Store, Verdict, Versions,
+};
+
+use crate::abi::{column, is_null};
+use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
+use crate::entry::Entry;
+use crate::error::Failure;
+use crate::options::{DurabilityCode, simkeep_options_init};
+use crate::outcomes::Outcomes;
+use crate::page::Page;
+use crate::store::{
+    StoreHandle, simkeep_forget, simkeep_forget_under, simkeep_merge, simkeep_seal,
+    simkeep_store_close, simkeep_store_create, simkeep_store_free, simkeep_store_open,
+};
+use crate::texts::Texts;
+use crate::verdict::VerdictCode;
+use crate::visit::Visit;
+use crate::{distances, history, matches, observe, outcomes, pages, query, snapshot};
+
+/// How many calls are made of each of both.
+const CALLS: u64 = 10_000;
+
+/// Random numbers (Marsaglia's xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % sides
+    }
+
+    fn url(&mut self) -> String {
+        let host = ["example.com", "www.example.com", "example.org"][self.roll(3) as usize];
+        format!("https://{host}/{}", self.roll(300))
+    }
+
+    /// One of few that are near each other.
+    fn fingerprint(&mut self) -> u64 {
+        0x0123_4567_89ab_cdef ^ (1 << self.roll(4)) ^ (1 << self.roll(64))
+    }
+
+    fn time(&mut self) -> i64 {
+        self.roll(1000) as i64
+    }
+}
+
+/// What a call through C gives, which must be no error.
+fn made<T>(call: impl FnOnce(*mut *mut Failure) -> Option<Box<T>>) -> Box<T> {
+    let mut error = ptr::null_mut();
+    let made = call(&raw mut error);
+    assert!(is_null(error), "{:?}", crate::abi::handle(error, "error"));
+    made.unwrap()
+}
+
+/// Makes a call through C, which must be no error.
+fn done(call: impl FnOnce(*mut *mut Failure) -> i32) -> i32 {
+    let mut error = ptr::null_mut();
+    let code = call(&raw mut error);
+    assert!(is_null(error) && code <= SIMKEEP_NONE, "{:?}", crate::abi::handle(error, "error"));
+    code
+}
+
+/// A text as C gives it.
+fn given(text: &str) -> (*const c_char, usize) {
+    (text.as_ptr().cast(), text.len())
+}
+
+/// The texts of a column.
+fn texts(texts: *const Texts) -> Vec<String> {
+    let texts = &column(texts, 1)[0];
+    let offsets = column(texts.offsets, texts.count + 1);
+    let bytes = column(texts.bytes.cast::<u8>(), offsets[texts.count] as usize);
+    let text =
+        |at: &[u64]| String::from_utf8(bytes[at[0] as usize..at[1] as usize].to_vec()).unwrap();
+    offsets.windows(2).map(text).collect()
+}
+
+/// Both stores.
+struct Twins {
+    path: CString,
+    c: Box<StoreHandle>,
+    rust: Store,
+    epoch: Epoch,
+}
+
+fn options() -> Options {
+    let options = Options::default().background(false).durability(Durability::OnFlush);
+    options.near_distance(Some(6)).memtable_observations(600)
+}
+
+fn c_options() -> crate::options::Options {
+    let mut options = crate::options::Options::default();
+    done(|error| simkeep_options_init(&raw mut options, size_of_val(&options), error));
+    (options.background, options.near_distance, options.memtable_observations) = (0, 6, 600);
+    options.durability = DurabilityCode::OnFlush as i32;
+    options
+}
+
+impl Twins {
+    fn c(&self) -> *mut StoreHandle {
+        ptr::from_ref(&*self.c).cast_mut()
+    }
+
+    /// Observes some visits, in one call.
+    fn observe(&self, dice: &mut Dice) {
+        let urls: Vec<String> = (0..=dice.roll(6)).map(|_| dice.url()).collect();
+        let mut visits = Vec::new();
+        let mut observations = Vec::new();
+        for url in &urls {
+            let (time, print) = (dice.time(), dice.fingerprint());
+            let mut observation = match dice.roll(8) {
+                0 => Observation::gone(url, time),
+                1 => Observation::failed(url, time),
+                2 => Observation::not_modified(url, time),
+                3 => Observation::content(url, time, None, self.epoch),
+                _ => Observation::content(url, time, print, self.epoch),
+            };
+            let mut visit = Visit::default();
+            (visit.url, visit.url_len) = given(url);
+            visit.time = time;
+            visit.seen = crate::visit::seen_code(&observation.visit.seen) as i32;
+            visit.epoch = self.epoch.number();
+            if observation.visit.seen.content().is_some_and(|seen| seen.fingerprint.is_some()) {
+                visit.has |= crate::visit::SIMKEEP_HAS_FINGERPRINT;
+                visit.fingerprint = print;
+            }
+            if dice.roll(2) == 0 {
+                visit.has |= crate::visit::SIMKEEP_HAS_DIGEST;
+                visit.digest[0] = dice.roll(4) as u8;
+                observation = observation.digest(Digest(visit.digest));
+            }
+            if dice.roll(3) == 0 {
+                visit.has |= crate::visit::SIMKEEP_HAS_STATUS | crate::visit::SIMKEEP_HAS_MODIFIED;
+                (visit.status, visit.modified) = (200 + dice.roll(5) as u32, dice.time());
+                observation = observation.status(visit.status as u16).modified(visit.modified);
+            }
+            if dice.roll(4) == 0 {
+                visit.has |= crate::visit::SIMKEEP_HAS_WEIGHT | crate::visit::SIMKEEP_HAS_CLASS;
+                (visit.weight, visit.page_class) =
+                    (dice.roll(9) as f64 / 4.0 + 0.1, dice.roll(3) as u32);
+                observation = observation.weight(visit.weight).class(visit.page_class);
+            }
+            visits.push(visit);
+            observations.push(observation);
+        }
+        let (count, size) = (visits.len(), size_of::<Visit>());
+        let of_c = made(|error| {
+            observe::simkeep_observe_batch(self.c(), visits.as_ptr(), count, size, error)
+        });
+        same_outcomes(&of_c, &self.rust.observe_batch(&observations).unwrap());
+    }
+
+    /// Searches, one way or another.
+    fn search(&self, dice: &mut Dice) {
+        let mut query = query::Query::default();
+        let (print, k) = (dice.fingerprint(), dice.roll(12) as u32);
+        done(|error| query::simkeep_query_init(&raw mut query, query.size, print, k, error));
+        let mut like = Query::new(print, k);
+        query.limit = 1 + dice.roll(40);
+        like = like.limit(query.limit as usize);
+        let (under, except) = ("example.com", dice.url());
+        if dice.roll(2) == 0 {
+            (query.under, query.under_len) = given(under);
+            like = like.under(Prefix::parse(under).unwrap());
+        }
+        if dice.roll(2) == 0 {
+            (query.except, query.except_len) = given(&except);
+            like = like.except(&except);
+        }
+        (query.from, query.to) = (dice.time(), 1000);
+        query.versions = dice.roll(4) as i32;
+        like = like.versions(match query.versions {
+            0 => Versions::InForce,
+            1 => Versions::At(query.from),
+            2 => Versions::Seen(query.from, query.to),
+            _ => Versions::Ever,
+        });
+        let prints = [print, dice.fingerprint(), 0];
+        let of_c = made(|error| {
+            snapshot::simkeep_search_batch(self.c(), prints.as_ptr(), 3, &raw const query, error)
+        });
+        let of_rust = self.rust.snapshot().search_batch(&prints, &like).unwrap();
+        let urls = texts(matches::simkeep_matches_urls(&raw const *of_c));
+        let offsets = column(matches::simkeep_matches_offsets(&raw const *of_c), 4);
+        let bits = column(matches::simkeep_matches_distances(&raw const *of_c), urls.len());
+        let found = column(matches::simkeep_matches_fingerprints(&raw const *of_c), urls.len());
+        let complete = column(matches::simkeep_matches_complete(&raw const *of_c), 3);
+        let within = column(matches::simkeep_matches_within(&raw const *of_c), 3);
+        for (nth, matches) in of_rust.iter().enumerate() {
+            let at = offsets[nth] as usize..offsets[nth + 1] as usize;
+            assert_eq!(at.len(), matches.near.len());
+            for (at, near) in at.zip(&matches.near) {
+                assert_eq!((&urls[at], bits[at]), (&near.url, near.distance as u8));
+                assert_eq!(found[at], near.fingerprint);
+            }
+            assert_eq!(
+                (complete[nth] == 1, u32::from(within[nth])),
+                (matches.complete, matches.within)
+            );
+        }
+        matches::simkeep_matches_free(Some(of_c));
+    }
+
+    /// Asks what is known of a page.
+    fn ask(&self, dice: &mut Dice) {
+        let url = dice.url();
+        let (text, len) = given(&url);
+        let of_c = made(|error| snapshot::simkeep_history(self.c(), text, len, error));
+        let of_rust = self.rust.history(&url).unwrap();
+        assert_eq!(history::simkeep_entries_count(&raw const *of_c), of_rust.len());
+        for (nth, entry) in of_rust.iter().enumerate() {
+            let mut got = Entry::of(&HistoryEntry::Given(simkeep::Given {
+                time: 0,
+                property: simkeep::Property::Class(0),
+            }));
+            done(|error| {
+                history::simkeep_entries_get(
+                    &raw const *of_c,
+                    nth,
+                    &raw mut got,
+                    size_of::<Entry>(),
+                    error,
+                )
+            });
+            assert_eq!(got, Entry::of(entry));
+            assert_eq!(got.time, entry.entry().time());
+            let content = entry.entry().content();
+            let fingerprint = content.and_then(|content| content.fingerprint);
+            assert_eq!(got.fingerprint, fingerprint.unwrap_or(0));
+        }
+        history::simkeep_entries_free(Some(of_c));
+
+        let mut page = page();
+        let code = done(|error| {
+            snapshot::simkeep_latest(self.c(), text, len, &raw mut page, size_of::<Page>(), error)
+        });
+        let latest = self.rust.latest(&url).unwrap();
+        assert_eq!(code == SIMKEEP_OK, latest.is_some());
+        if let Some(latest) = latest {
+            same_page(&page, &latest);
+        }
+    }
+
+    /// Forgets something, seldom.
+    fn forget(&self, dice: &mut Dice) {
+        let (url, prefix) = (dice.url(), "www.example.com/");
+        let mut count = 0;
+        let (scope, text) = match dice.roll(10) {
+            0 => (Scope::Prefix(Prefix::parse(prefix).unwrap()), None),
+            _ => (Scope::Url(&url), Some(&url)),
+        };
+        done(|error| match text {
+            Some(url) => {
+                let (text, len) = given(url);
+                simkeep_forget(self.c(), text, len, &raw mut count, error)
+            }
+            None => {
+                let (text, len) = given(prefix);
+                simkeep_forget_under(self.c(), text, len, &raw mut count, error)
+            }
+        });
+        assert_eq!(count, self.rust.forget(scope).unwrap().pages);
+    }
+
+    /// Goes through all pages.
+    fn scan(&self) {
+        let of_c = made(|error| pages::simkeep_scan(self.c(), ptr::null(), 0, error));
+        let at = (&raw const *of_c).cast_mut();
+        let mut page = page();
+        let next = |page: &mut Page| {
+            done(|error| pages::simkeep_pages_next(at, page, size_of::<Page>(), error))
+        };
+        for of_rust in self.rust.snapshot().scan(None) {
+            assert_eq!(next(&mut page), SIMKEEP_OK);
+            same_page(&page, &of_rust.unwrap());
+        }
+        assert_eq!(next(&mut page), SIMKEEP_NONE);
+        pages::simkeep_pages_free(Some(of_c));
+    }
+
+    fn maintain(&self, dice: &mut Dice) {
+        if dice.roll(3) == 0 {
+            done(|error| simkeep_merge(self.c(), ptr::null(), error));
+            self.rust.merge(&simkeep::Progress::default()).unwrap();
+        } else {
+            done(|error| simkeep_seal(self.c(), error));
+            self.rust.seal().unwrap();
+        }
+    }
+
+    /// Closes the store of C and opens it again.
+    fn reopen(mut self) -> Twins {
+        done(|error| simkeep_store_close(self.c(), error));
+        simkeep_store_free(Some(self.c));
+        let options = c_options();
+        self.c = made(|error| simkeep_store_open(self.path.as_ptr(), &raw const options, error));
+        self
+    }
+}
+
+fn page() -> Page {
+    Page::default()
+}
+
+fn same_page(page: &Page, of_rust: &simkeep::Page) {
+    let url = column(page.url.cast::<u8>(), page.url_len);
+    assert_eq!(url, of_rust.url.as_bytes());
+    assert_eq!(*page, Page::new(of_rust, (page.url, page.url_len)));
+    assert_eq!((page.visits, page.last), (of_rust.visits, of_rust.last.time));
+    let fingerprint = of_rust.content.and_then(|content| content.fingerprint);
+    assert_eq!(page.fingerprint, fingerprint.unwrap_or(0));
+}
+
+fn same_outcomes(of_c: &Outcomes, of_rust: &[Outcome]) {
+    let c = ptr::from_ref(of_c);
+    let count = outcomes::simkeep_outcomes_count(c);
+    assert_eq!(count, of_rust.len());
+    let verdicts = column(outcomes::simkeep_outcomes_verdicts(c), count);
+    let bits = column(outcomes::simkeep_outcomes_distances(c), count);
+    let to = column(outcomes::simkeep_outcomes_to(c), count);
+    let priorities = column(outcomes::simkeep_outcomes_priorities(c), count);
+    let novel = column(outcomes::simkeep_outcomes_novel(c), count);
+    let complete = column(outcomes::simkeep_outcomes_complete(c), count);
+    let originals = texts(outcomes::simkeep_outcomes_originals(c));
+    let (copies, near) = (
+        texts(outcomes::simkeep_outcomes_copy_urls(c)),
+        texts(outcomes::simkeep_outcomes_near_urls(c)),
+    );
+    let copy_at = column(outcomes::simkeep_outcomes_copy_offsets(c), count + 1);
+    let near_at = column(outcomes::simkeep_outcomes_near_offsets(c), count + 1);
+    let near_bits = column(outcomes::simkeep_outcomes_near_distances(c), near.len());
+    for (nth, outcome) in of_rust.iter().enumerate() {
+        let is_right = match outcome.verdict {
+            Verdict::New => matches!(verdicts[nth], VerdictCode::New),
+            Verdict::Same(_) => matches!(verdicts[nth], VerdictCode::Same),
+            Verdict::Unseen => matches!(verdicts[nth], VerdictCode::Unseen),
+            Verdict::Changed { .. } => matches!(verdicts[nth], VerdictCode::Changed),
+            Verdict::Reverted { to: when, .. } => {
+                matches!(verdicts[nth], VerdictCode::Reverted) && to[nth] == when
+            }
+            Verdict::Gone => matches!(verdicts[nth], VerdictCode::Gone),
+            Verdict::Failed => matches!(verdicts[nth], VerdictCode::Failed),
+            Verdict::OutOfOrder => matches!(verdicts[nth], VerdictCode::OutOfOrder),
+            Verdict::Known => matches!(verdicts[nth], VerdictCode::Known),
+            _ => false,
+        };
+        assert!(is_right, "{:?} is {:?}", outcome.verdict, verdicts[nth]);
+        let distance = outcome.verdict.distance().map(|distance| distance.bits);
+        assert_eq!(bits[nth], distances::of(distance));
+        assert_eq!(priorities[nth].to_bits(), outcome.priority.to_bits());
+        assert_eq!((novel[nth] == 1, complete[nth] == 1), (outcome.novel, outcome.complete));
+        let original = outcome.original.as_ref().map_or("", |original| &original.url);
+        assert_eq!(originals[nth], original);
+        let of = copy_at[nth] as usize..copy_at[nth + 1] as usize;
+        assert!(copies[of].iter().eq(outcome.copies.iter().map(|copy| &copy.url)));
+        let of = near_at[nth] as usize..near_at[nth + 1] as usize;
+        assert!(near[of.clone()].iter().eq(outcome.near.iter().map(|near| &near.url)));
+        let told = outcome.near.iter().map(|near| near.distance as u8);
+        assert!(near_bits[of].iter().copied().eq(told));
+    }
+}
+
+#[test]
+fn ten_thousand_random_calls_are_answered_as_by_the_crate() {
+    let dir = tempfile::tempdir().unwrap();
+    let (c, rust) = (dir.path().join("c"), dir.path().join("rust"));
+    let path = CString::new(c.to_str().unwrap()).unwrap();
+    let c_options = c_options();
+    let store = made(|error| simkeep_store_create(path.as_ptr(), &raw const c_options, error));
+    let rust_store = Store::create(&rust, options()).unwrap();
+    let epoch = rust_store.change_epoch();
+    let mut twins = Twins { path, c: store, rust: rust_store, epoch };
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..CALLS {
+        match dice.roll(1000) {
+            0..400 => twins.observe(&mut dice),
+            400..650 => twins.search(&mut dice),
+            650..950 => twins.ask(&mut dice),
+            950..980 => twins.forget(&mut dice),
+            980..990 => twins.scan(),
+            990..998 => twins.maintain(&mut dice),
+            _ => twins = twins.reopen(),
+        }
+    }
+    let all = |path| {
+        let reader = Reader::open(path).unwrap();
+        reader.snapshot().observations().collect::<simkeep::Result<Vec<_>>>().unwrap()
+    };
+    assert_eq!(all(&c), all(&rust));
+    assert!(!all(&c).is_empty());
+    simkeep_store_free(Some(twins.c));
+}
