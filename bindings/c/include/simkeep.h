@@ -41,6 +41,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The Arrow C data interface, as its specification asks for it to be copied. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+#endif
+
+
 /**
  * All went well.
  */
@@ -2339,10 +2375,48 @@ int32_t simkeep_verified_flaw(const struct simkeep_verified *verified,
  */
 void simkeep_verified_free(struct simkeep_verified *verified);
 
+/**
+ * Gives outcomes as an Arrow table, a row for each observation, in their order: `verdict`, `same_by`,
+ * `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`, `original_distance`,
+ * `original_by`. Numbers that stand for something are dictionaries of their names. The structures may be
+ * uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not. Any
+ * thread. Costs a copy.
+ */
+int32_t simkeep_outcomes_arrow(const struct simkeep_outcomes *outcomes,
+                               struct ArrowSchema *schema,
+                               struct ArrowArray *array,
+                               struct simkeep_error **error);
+
+/**
+ * Gives the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`. The rest is as
+ * for `simkeep_outcomes_arrow`.
+ */
+int32_t simkeep_outcomes_copies_arrow(const struct simkeep_outcomes *outcomes,
+                                      struct ArrowSchema *schema,
+                                      struct ArrowArray *array,
+                                      struct simkeep_error **error);
+
+/**
+ * Gives the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
+ * `fingerprint`, `first`. The rest is as for `simkeep_outcomes_arrow`.
+ */
+int32_t simkeep_outcomes_near_arrow(const struct simkeep_outcomes *outcomes,
+                                    struct ArrowSchema *schema,
+                                    struct ArrowArray *array,
+                                    struct simkeep_error **error);
+
+/**
+ * Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures may
+ * be uninitialised; the caller releases them, as the interface says. The matches stay, and need not. Any
+ * thread. Costs a copy.
+ */
+int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
+                              struct ArrowSchema *schema,
+                              struct ArrowArray *array,
+                              struct simkeep_error **error);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
 
 #endif  /* SIMKEEP_H */
-
-

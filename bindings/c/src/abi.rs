@@ -10,6 +10,8 @@
 //!
 //! A reference from here may be used until the call from C returns.
 
+pub(crate) mod arrow;
+
 use std::ffi::{CStr, OsStr, c_char};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
@@ -153,12 +155,15 @@ pub(crate) fn numbers<T: Number>(
     Ok(numbers)
 }
 
-/// Types of which any bytes are a number.
+/// Types of numbers: any bytes are one, and none of them is padding.
 pub(crate) trait Number: Copy {}
 
 impl Number for u8 {}
 impl Number for u32 {}
 impl Number for u64 {}
+impl Number for i32 {}
+impl Number for i64 {}
+impl Number for f64 {}
 
 /// A digest, or NULL.
 pub(crate) fn digest(pointer: *const u8) -> Result<Option<simkeep::Digest>> {

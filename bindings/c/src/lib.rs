@@ -49,5 +49,7 @@ pub mod load;
 pub mod stats;
 pub mod verify;
 
+pub mod arrow;
+
 #[cfg(test)]
 mod twin;

@@ -13,12 +13,12 @@ use crate::texts::{TextColumn, Texts};
 /// costs nothing, and gives NULL for NULL.
 #[derive(Debug)]
 pub struct MatchColumns {
-    offsets: Vec<u64>,
-    urls: TextColumn,
-    distances: Vec<u8>,
-    fingerprints: Vec<u64>,
-    complete: Vec<u8>,
-    within: Vec<u8>,
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) urls: TextColumn,
+    pub(crate) distances: Vec<u8>,
+    pub(crate) fingerprints: Vec<u64>,
+    pub(crate) complete: Vec<u8>,
+    pub(crate) within: Vec<u8>,
 }
 
 impl MatchColumns {

@@ -16,36 +16,36 @@ use crate::verdict::{self, BandCode, SameCode, VerdictCode};
 /// costs nothing, and gives NULL for NULL.
 #[derive(Debug)]
 pub struct Outcomes {
-    verdicts: Vec<VerdictCode>,
-    sames: Vec<SameCode>,
-    distances: Vec<u8>,
-    bands: Vec<BandCode>,
-    tos: Vec<i64>,
-    novel: Vec<u8>,
-    priorities: Vec<f64>,
-    also: Vec<u8>,
-    complete: Vec<u8>,
-    originals: TextColumn,
-    original_distances: Vec<u8>,
-    original_by: Vec<OriginalCode>,
-    copies: Copies,
-    near: Near,
+    pub(crate) verdicts: Vec<VerdictCode>,
+    pub(crate) sames: Vec<SameCode>,
+    pub(crate) distances: Vec<u8>,
+    pub(crate) bands: Vec<BandCode>,
+    pub(crate) tos: Vec<i64>,
+    pub(crate) novel: Vec<u8>,
+    pub(crate) priorities: Vec<f64>,
+    pub(crate) also: Vec<u8>,
+    pub(crate) complete: Vec<u8>,
+    pub(crate) originals: TextColumn,
+    pub(crate) original_distances: Vec<u8>,
+    pub(crate) original_by: Vec<OriginalCode>,
+    pub(crate) copies: Copies,
+    pub(crate) near: Near,
 }
 
 #[derive(Debug)]
-struct Copies {
-    offsets: Vec<u64>,
-    urls: TextColumn,
-    firsts: Vec<i64>,
+pub(crate) struct Copies {
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) urls: TextColumn,
+    pub(crate) firsts: Vec<i64>,
 }
 
 #[derive(Debug)]
-struct Near {
-    offsets: Vec<u64>,
-    urls: TextColumn,
-    distances: Vec<u8>,
-    fingerprints: Vec<u64>,
-    firsts: Vec<i64>,
+pub(crate) struct Near {
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) urls: TextColumn,
+    pub(crate) distances: Vec<u8>,
+    pub(crate) fingerprints: Vec<u64>,
+    pub(crate) firsts: Vec<i64>,
 }
 
 /// How the content of two pages is known to be nearly the same.

@@ -32,6 +32,11 @@ impl TextColumn {
         &raw const self.view
     }
 
+    /// All texts in a row, and where each begins.
+    pub(crate) fn parts(&self) -> (&str, &[u64]) {
+        (&self.bytes, &self.offsets)
+    }
+
     /// Where each text begins, and its length.
     pub(crate) fn places(&self) -> impl Iterator<Item = (*const c_char, usize)> + use<'_> {
         let mut rest = self.bytes.as_str();

@@ -88,6 +88,8 @@ def good(function, parameters, at):
         return of[8:]
     if kind.endswith("*") and of == "simkeep_error" and not kind.endswith("**"):
         return "some_error"
+    if of in ("ArrowSchema", "ArrowArray"):
+        return "&" + name
     if of == "simkeep_epoch":
         return "&epoch_row"
     if kind.endswith("*"):
@@ -103,6 +105,8 @@ def good(function, parameters, at):
 def call(result, name, arguments):
     """A call whose result is freed, and whose code is kept."""
     called = f"{name}({', '.join(arguments)})"
+    if name.endswith("_arrow"):
+        return f"code = {called}; released(&schema, &array);"
     if result.endswith("*") and "const" not in result:
         return f"{structure(result)}_free({called});"
     if result == "int32_t" and not name.startswith("simkeep_error_"):

@@ -37,6 +37,13 @@ static void end(int32_t expected, int tells) {
     error = NULL;
 }
 
+/* Releases a table, if there is one. */
+static void released(struct ArrowSchema *schema, struct ArrowArray *array) {
+    if (schema->release) schema->release(schema);
+    if (array->release) array->release(array);
+    if (schema->release || array->release) wrong++;
+}
+
 static void panic_in(const char *name) {
     if (name) setenv("SIMKEEP_PANIC_IN", name, 1);
     else unsetenv("SIMKEEP_PANIC_IN");
@@ -93,7 +100,10 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", simkeep_error_message(error));
         return 2;
     }
-    (void)epoch_row;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    memset(&schema, 0, sizeof schema);
+    memset(&array, 0, sizeof array);
 
 /* CALLS */
 
