@@ -2415,6 +2415,40 @@ int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
                               struct ArrowArray *array,
                               struct simkeep_error **error);
 
+/**
+ * Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch` answers.
+ * Its columns, by name:
+ *
+ * - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
+ * - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
+ * - `fingerprint`: 64 bits, signed or not. Null for content without one.
+ * - `digest`: 16 bytes. `status`, `class`: integers. `modified`: as `time`. `weight`: a number.
+ * - `epoch`: an integer. Without it, or where it is null, that of `simkeep_change_epoch`.
+ * - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
+ *
+ * All but the first two may be missing, or null in a row. Texts and bytes may be of any layout, and
+ * dictionaries. The structures are read until this returns, and are not released. What is wrong in a row
+ * has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
+ * `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe_batch` does.
+ */
+struct simkeep_outcomes *simkeep_observe_arrow(struct simkeep_store *store,
+                                               const struct ArrowSchema *schema,
+                                               const struct ArrowArray *array,
+                                               struct simkeep_error **error);
+
+/**
+ * Loads the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
+ * `simkeep_load` loads an array.
+ */
+int32_t simkeep_load_arrow(struct simkeep_store *store,
+                           const struct ArrowSchema *schema,
+                           const struct ArrowArray *array,
+                           uint64_t memory_bytes,
+                           const struct simkeep_progress *progress,
+                           struct simkeep_loaded *loaded,
+                           size_t loaded_size,
+                           struct simkeep_error **error);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

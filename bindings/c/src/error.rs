@@ -63,8 +63,13 @@ impl Failure {
 
     /// This error, of one of several things that were given.
     pub(crate) fn at(mut self, row: usize) -> Failure {
-        self.message = c_string(&format!("row {row}: {}", self.message.to_string_lossy()));
         self.row = Some(row as u64);
+        self.within(&format!("row {row}"))
+    }
+
+    /// This error, of something that has a name.
+    pub(crate) fn within(mut self, what: &str) -> Failure {
+        self.message = c_string(&format!("{what}: {}", self.message.to_string_lossy()));
         self
     }
 

@@ -50,6 +50,7 @@ pub mod stats;
 pub mod verify;
 
 pub mod arrow;
+pub mod table;
 
 #[cfg(test)]
 mod twin;

@@ -1,14 +1,15 @@
 //! Loading many visits at once.
 
+use simkeep::Store;
 use simkeep::load::LoadOptions;
 
 use crate::abi;
 use crate::call::done;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::options::size as size_of_number;
 use crate::progress::{self, ProgressHandle};
 use crate::store::{StoreHandle, open};
-use crate::visit::{Visit, observations};
+use crate::visit::{Visit, all, array};
 
 /// What was loaded.
 #[derive(Clone, Copy, Debug)]
@@ -53,20 +54,30 @@ pub extern "C" fn simkeep_load(
 ) -> i32 {
     done("simkeep_load", error, || {
         let store = open(store)?;
-        if !loaded.is_null() {
-            abi::room(loaded, loaded_size, "loaded")?;
-        }
-        let mut options = LoadOptions::default().progress(progress::of(progress)?);
-        if memory_bytes > 0 {
-            options = options.memory_bytes(size_of_number(memory_bytes));
-        }
-        let visits = observations(visits, count, size)?;
-        let numbers = store.load(visits.into_iter().map(Ok), options)?;
-        if loaded.is_null() {
-            return Ok(());
-        }
-        abi::put_structure(loaded, loaded_size, &LoadedNumbers::new(&numbers), "loaded")
+        load(store, memory_bytes, progress, (loaded, loaded_size), || array(visits, count, size))
     })
+}
+
+/// Loads visits, and tells what was loaded if the caller wants to know.
+pub(crate) fn load(
+    store: &Store,
+    memory_bytes: u64,
+    progress: *const ProgressHandle,
+    (loaded, loaded_size): (*mut LoadedNumbers, usize),
+    visits: impl FnOnce() -> Result<Vec<Visit>>,
+) -> Result<()> {
+    if !loaded.is_null() {
+        abi::room(loaded, loaded_size, "loaded")?;
+    }
+    let mut options = LoadOptions::default().progress(progress::of(progress)?);
+    if memory_bytes > 0 {
+        options = options.memory_bytes(size_of_number(memory_bytes));
+    }
+    let numbers = store.load(all(&visits()?)?.into_iter().map(Ok), options)?;
+    if loaded.is_null() {
+        return Ok(());
+    }
+    abi::put_structure(loaded, loaded_size, &LoadedNumbers::new(&numbers), "loaded")
 }
 
 impl LoadedNumbers {

@@ -9,7 +9,7 @@ use crate::call::make;
 use crate::error::{Failure, Result};
 use crate::outcomes::Outcomes;
 use crate::store::{StoreHandle, open};
-use crate::visit::{Visit, observations, status};
+use crate::visit::{Visit, all, array, status};
 
 /// Reports many visits, and is answered column by column. Each is judged after those before it. If one of
 /// them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`. The
@@ -27,7 +27,7 @@ pub extern "C" fn simkeep_observe_batch(
 ) -> Option<Box<Outcomes>> {
     make("simkeep_observe_batch", error, || {
         let store = open(store)?;
-        let outcomes = store.observe_batch(&observations(visits, count, size)?)?;
+        let outcomes = store.observe_batch(&all(&array(visits, count, size)?)?)?;
         Ok(Outcomes::new(&outcomes))
     })
 }

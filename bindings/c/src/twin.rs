@@ -124,11 +124,10 @@ impl Twins {
                 3 => Observation::content(url, time, None, self.epoch),
                 _ => Observation::content(url, time, print, self.epoch),
             };
-            let mut visit = Visit::default();
+            let mut visit = Visit::at_epoch(self.epoch.number());
             (visit.url, visit.url_len) = given(url);
             visit.time = time;
             visit.seen = crate::visit::seen_code(&observation.visit.seen) as i32;
-            visit.epoch = self.epoch.number();
             if observation.visit.seen.content().is_some_and(|seen| seen.fingerprint.is_some()) {
                 visit.has |= crate::visit::SIMKEEP_HAS_FINGERPRINT;
                 visit.fingerprint = print;

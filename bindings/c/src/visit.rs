@@ -82,14 +82,27 @@ pub struct Visit {
     pub page_class: u32,
 }
 
-#[cfg(test)]
-impl Default for Visit {
-    fn default() -> Visit {
-        crate::abi::zeroed()
-    }
-}
-
 impl Visit {
+    /// A visit that saw content in an epoch, of which nothing else is known yet.
+    pub(crate) fn at_epoch(epoch: u32) -> Visit {
+        Visit {
+            url: std::ptr::null(),
+            url_len: 0,
+            time: 0,
+            seen: SeenCode::Content as i32,
+            has: 0,
+            fingerprint: 0,
+            epoch,
+            status: 0,
+            digest: [0; 16],
+            modified: 0,
+            weight: 0.0,
+            also_fingerprint: 0,
+            also_epoch: 0,
+            page_class: 0,
+        }
+    }
+
     /// Whether there is something, by its bit.
     fn has(&self, bit: u32) -> bool {
         self.has & bit != 0
@@ -152,12 +165,12 @@ pub(crate) fn seen_code(seen: &Seen) -> SeenCode {
 }
 
 /// The visits of an array.
-pub(crate) fn observations<'a>(
-    visits: *const Visit,
-    count: usize,
-    size: usize,
-) -> Result<Vec<Observation<'a>>> {
-    let visits = abi::structures(visits, count, size, "visits")?;
+pub(crate) fn array(visits: *const Visit, count: usize, size: usize) -> Result<Vec<Visit>> {
+    abi::structures(visits, count, size, "visits")
+}
+
+/// All of some visits as simkeep takes them.
+pub(crate) fn all<'a>(visits: &[Visit]) -> Result<Vec<Observation<'a>>> {
     let one = |(nth, visit): (usize, &Visit)| visit.observation().map_err(|e| e.at(nth));
     visits.iter().enumerate().map(one).collect()
 }

@@ -86,5 +86,92 @@ assert batch.to_pydict() == {
 lib.simkeep_matches_free(c.c_void_p(matches))
 # The table does not need what it was made of.
 assert batch.column("url")[1].as_py() == "https://example.org/ä"
+
+
+def given(function, table, *more):
+    """What a function makes of a table, or the error's message."""
+    schema, array, error = Schema(), Array(), c.c_void_p()
+    table._export_to_c(c.addressof(array), c.addressof(schema))
+    made = getattr(lib, function)(c.c_void_p(store), c.byref(schema), c.byref(array), *more, c.byref(error))
+    # What is only read is released by whoever made it.
+    pa.RecordBatch._import_from_c(c.addressof(array), c.addressof(schema))
+    if error:
+        return lib.simkeep_error_message(error).decode()
+    return made
+
+
+def batch(**columns):
+    return pa.RecordBatch.from_pydict(columns)
+
+
+lib.simkeep_observe_arrow.restype = c.c_void_p
+DAY = 86_400_000
+urls = ["https://arrow.example/a", "https://arrow.example/a-page-with-a-long-name", "https://arrow.example/ü"]
+whole = batch(
+    url=urls,
+    time=pa.array([DAY, DAY, DAY], pa.timestamp("ms", "UTC")),
+    fingerprint=pa.array([2**64 - 1, None, 1], pa.uint64()),
+    digest=pa.array([b"a" * 16, b"b" * 16, None], pa.binary(16)),
+    status=pa.array([200, None, 404], pa.uint16()),
+    weight=pa.array([None, 2.5, None], pa.float64()),
+    seen=pa.array(["content", None, "gone"]),
+)
+told = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole))
+assert told.column("verdict").to_pylist() == ["new", "new", "gone"], told.to_pydict()
+
+# Every layout of the same is known already.
+seconds = pa.array([DAY // 1000] * 3, pa.timestamp("s"))
+layouts = {
+    "url": [pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view(),
+            pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.uint32(), pa.large_string())],
+    "time": [pa.int64(), pa.timestamp("us"), pa.timestamp("ns", "Europe/Berlin")],
+    "digest": [pa.binary(), pa.large_binary()],
+    "status": [pa.int8(), pa.int16(), pa.uint64()],
+    "weight": [pa.float32()],
+    "seen": [pa.dictionary(pa.int32(), pa.string())],
+}
+whole = whole.set_column(4, "status", pa.array([100, None, 101], pa.int8()))
+given("simkeep_observe_arrow", whole)
+for name, types in layouts.items():
+    for type in types:
+        at = whole.schema.get_field_index(name)
+        column = whole.column(at)
+        if pa.types.is_dictionary(type):
+            column = column.cast(type.value_type).dictionary_encode().cast(type)
+        else:
+            column = column.cast(type)
+        changed = whole.set_column(at, name, column)
+        told = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", changed))
+        assert told.column("verdict").to_pylist() == ["known"] * 3, (name, type, told.to_pydict())
+signed = whole.set_column(2, "fingerprint", pa.array([-1, None, 1], pa.int64()))
+told = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", signed))
+assert told.column("verdict").to_pylist() == ["known"] * 3
+for start in range(3):
+    told = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole.slice(start, 3 - start)))
+    assert told.column("verdict").to_pylist() == ["known"] * (3 - start), start
+assert table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole.slice(0, 0))).num_rows == 0
+
+# What is wrong is named, with its row.
+url, time = ["https://x.example/"], [1]
+for bad, said in (
+    (batch(url=url), "no column \"time\""),
+    (batch(url=url, time=time, extra=[1]), "a column \"extra\""),
+    (pa.RecordBatch.from_arrays([pa.array(url), pa.array(time), pa.array(time)], ["url", "time", "time"]), "twice"),
+    (batch(url=url * 2, time=[1, None]), "row 1: column \"time\""),
+    (batch(url=[b"\xff"], time=time), "row 0: url"),
+    (batch(url=url, time=["yesterday"]), "column \"time\""),
+    (batch(url=url, time=time, fingerprint=[1.5]), "an integer"),
+    (batch(url=url, time=time, digest=[b"short"]), "16 bytes"),
+    (batch(url=url, time=time, seen=["maybe"]), "not-modified"),
+    (batch(url=url, time=time, status=[70000]), "status"),
+    (batch(url=url, time=time, epoch=[-1]), "column \"epoch\""),
+    (batch(url=url, time=time, fingerprint=pa.array([[1]])), "Arrow format"),
+):
+    answer = given("simkeep_observe_arrow", bad)
+    assert isinstance(answer, str) and said in answer, (said, answer)
+
+code = given("simkeep_load_arrow", batch(url=["https://load.example/"], time=[5], seen=["failed"]),
+             c.c_uint64(0), None, None, c.c_size_t(0))
+assert code == 0, code
 lib.simkeep_store_free(c.c_void_p(store))
 print("Arrow tables are right")

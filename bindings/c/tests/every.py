@@ -36,6 +36,8 @@ OPTIONAL = {
 }
 # Sizes that may be of any value: a number of pages to find.
 ANY_SIZE = {("simkeep_nearest", "count"), ("simkeep_snapshot_nearest", "count")}
+# What reads a table, of which none is here: any call is refused.
+TABLES = {"simkeep_observe_arrow", "simkeep_load_arrow"}
 # Text that need not be UTF-8: bytes in the encoding of a page, and paths.
 BYTES = {"html", "path", "table"}
 
@@ -105,7 +107,7 @@ def good(function, parameters, at):
 def call(result, name, arguments):
     """A call whose result is freed, and whose code is kept."""
     called = f"{name}({', '.join(arguments)})"
-    if name.endswith("_arrow"):
+    if name.endswith("_arrow") and name not in TABLES:
         return f"code = {called}; released(&schema, &array);"
     if result.endswith("*") and "const" not in result:
         return f"{structure(result)}_free({called});"
@@ -142,7 +144,8 @@ def main():
         closes = name == "simkeep_store_close"
         if not closes:
             # A sound store has no flaw to name.
-            good_is = "SIMKEEP_ARGUMENT" if name == "simkeep_verified_flaw" else "NOT_ARGUMENT"
+            refused = name in TABLES or name == "simkeep_verified_flaw"
+            good_is = "SIMKEEP_ARGUMENT" if refused else "NOT_ARGUMENT"
             emit(arguments, good_is, "good")
         for at, (kind, parameter) in enumerate(parameters):
             if closes or kind.endswith("**"):
@@ -152,7 +155,7 @@ def main():
                 emit(arguments[:at] + [value] + arguments[at + 1 :], expect, f"{parameter}: {what}")
 
             if kind.endswith("*"):
-                optional = (name, parameter) in OPTIONAL
+                optional = (name, parameter) in OPTIONAL and name not in TABLES
                 instead("NULL", "NOT_ARGUMENT" if optional else "SIMKEEP_ARGUMENT", "NULL")
                 if kind == "const char *" and parameter not in BYTES:
                     instead('"\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff'

@@ -1,0 +1,388 @@
+//! Tables of another library, read where they are.
+//!
+//! Whoever made a table promises that its buffers are as long as its lengths say. What can be checked is:
+//! types, lengths, offsets, and that nothing is NULL that is needed.
+
+use std::ffi::{CStr, c_char};
+use std::slice;
+
+use super::{ArrowArray, ArrowSchema};
+use crate::abi::handle;
+use crate::error::{Failure, Result};
+
+/// A table of another library, which stays that library's.
+#[derive(Debug)]
+pub(crate) struct Table<'a> {
+    columns: Vec<(&'a str, Borrowed<'a>)>,
+    rows: usize,
+}
+
+/// A column of such a table.
+#[derive(Debug)]
+pub(crate) struct Borrowed<'a> {
+    array: &'a ArrowArray,
+    kind: Kind<'a>,
+    /// Where the first row is in the buffers.
+    start: usize,
+}
+
+/// How a column is laid out.
+#[derive(Debug)]
+enum Kind<'a> {
+    Integer {
+        bytes: usize,
+        signed: bool,
+    },
+    Float32,
+    Float64,
+    /// Times, as a fraction of milliseconds.
+    Time {
+        times: i64,
+        over: i64,
+    },
+    /// Bytes or texts behind offsets of 4 or 8 bytes.
+    Offsets {
+        bytes: usize,
+    },
+    /// Bytes or texts behind views.
+    Views,
+    /// Bytes of one length each.
+    Fixed {
+        bytes: usize,
+    },
+    /// Values that integers stand for.
+    Dictionary {
+        bytes: usize,
+        signed: bool,
+        of: Box<Borrowed<'a>>,
+    },
+    /// Nothing but nulls.
+    Null,
+}
+
+impl<'a> Table<'a> {
+    /// Looks at a table that a caller gives.
+    pub(crate) fn borrow(
+        schema: *const ArrowSchema,
+        array: *const ArrowArray,
+    ) -> Result<Table<'a>> {
+        let (schema, array) = (handle(schema, "schema")?, handle(array, "array")?);
+        if schema.release.is_none() || array.release.is_none() {
+            return Err(Failure::argument("array", "it was released already, or was never there"));
+        }
+        if text(schema.format, "schema")? != "+s" {
+            return Err(Failure::argument("schema", "it must be a table: a struct of columns"));
+        }
+        let (rows, start) = (size(array.length)?, size(array.offset)?);
+        let types = pointers(schema.children, schema.n_children)?;
+        let arrays = pointers(array.children, array.n_children)?;
+        if types.len() != arrays.len() {
+            return Err(Failure::argument("array", "it has other columns than its schema"));
+        }
+        let whole = Borrowed { array, kind: Kind::Null, start };
+        if (0..rows).any(|row| whole.is_marked_absent(row)) {
+            return Err(Failure::argument("array", "a row of it is null as a whole"));
+        }
+        let column = |(schema, array): (&&'a ArrowSchema, &&'a ArrowArray)| {
+            let name = text(schema.name, "schema")?;
+            let column = Borrowed::new(schema, array, start, rows);
+            let named = |failure: Failure| failure.within(&format!("column {name:?}"));
+            Ok((name, column.map_err(named)?))
+        };
+        let columns = types.iter().zip(&arrays).map(column).collect::<Result<Vec<_>>>()?;
+        Ok(Table { columns, rows })
+    }
+
+    /// How many rows it has.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Takes out the column of a name, if there is one.
+    pub(crate) fn take(&mut self, name: &str) -> Result<Option<Borrowed<'a>>> {
+        let Some(at) = self.columns.iter().position(|(of, _)| *of == name) else { return Ok(None) };
+        let (_, column) = self.columns.swap_remove(at);
+        if self.columns.iter().any(|(of, _)| *of == name) {
+            return Err(Failure::argument("schema", format!("it has the column {name:?} twice")));
+        }
+        Ok(Some(column))
+    }
+
+    /// Checks that all columns were taken out.
+    pub(crate) fn finish(self, known: &str) -> Result<()> {
+        let Some((name, _)) = self.columns.first() else { return Ok(()) };
+        let what = format!("it has a column {name:?}, and may have {known}");
+        Err(Failure::argument("schema", what))
+    }
+}
+
+impl<'a> Borrowed<'a> {
+    fn new(
+        schema: &'a ArrowSchema,
+        array: &'a ArrowArray,
+        start: usize,
+        rows: usize,
+    ) -> Result<Borrowed<'a>> {
+        let kind = match Kind::parse(text(schema.format, "schema")?)? {
+            Kind::Integer { bytes, signed } if !schema.dictionary.is_null() => {
+                let values = handle(array.dictionary.cast_const(), "dictionary")?;
+                let of = handle(schema.dictionary.cast_const(), "dictionary")?;
+                let of = Borrowed::new(of, values, 0, size(values.length)?)?;
+                Kind::Dictionary { bytes, signed, of: Box::new(of) }
+            }
+            kind => kind,
+        };
+        if start.checked_add(rows).is_none_or(|end| end > size(array.length).unwrap_or(0)) {
+            return Err(Failure::argument("array", "it is shorter than the table"));
+        }
+        let start = start.checked_add(size(array.offset)?);
+        let start = start.ok_or_else(|| Failure::argument("array", "its offset is too large"))?;
+        let needed = match &kind {
+            Kind::Null => 0,
+            Kind::Offsets { .. } | Kind::Views => 3,
+            _ => 2,
+        };
+        if array.n_buffers < needed || (needed > 0 && array.buffers.is_null()) {
+            return Err(Failure::argument("array", "it has too few buffers"));
+        }
+        Ok(Borrowed { array, kind, start })
+    }
+
+    /// Whether a row has a value.
+    pub(crate) fn is_there(&self, row: usize) -> Result<bool> {
+        if matches!(self.kind, Kind::Null) || self.is_marked_absent(row) {
+            return Ok(false);
+        }
+        match &self.kind {
+            Kind::Dictionary { of, .. } => of.is_there(self.index(row)?),
+            _ => Ok(true),
+        }
+    }
+
+    fn is_marked_absent(&self, row: usize) -> bool {
+        let at = self.start + row;
+        let bits = if self.array.n_buffers > 0 { self.buffer(0) } else { std::ptr::null() };
+        // SAFETY: where there is such a buffer, its maker promises a bit for each row.
+        !bits.is_null() && unsafe { bits.add(at / 8).read() } >> (at % 8) & 1 == 0
+    }
+
+    /// A buffer that there is, or NULL.
+    fn buffer(&self, nth: usize) -> *const u8 {
+        if self.array.buffers.is_null() {
+            return std::ptr::null();
+        }
+        // SAFETY: it was checked that there are so many.
+        unsafe { self.array.buffers.add(nth).read() }.cast()
+    }
+
+    /// The bytes of a value of fixed length.
+    fn fixed(&self, nth: usize, row: usize, bytes: usize) -> Result<&'a [u8]> {
+        let buffer = self.buffer(nth);
+        if buffer.is_null() {
+            return Err(Failure::argument("array", "a buffer is NULL"));
+        }
+        let at = (self.start + row).checked_mul(bytes);
+        let at = at.ok_or_else(|| Failure::argument("array", "it is too long"))?;
+        // SAFETY: the maker of the array promises that it has so many values.
+        Ok(unsafe { slice::from_raw_parts(buffer.add(at), bytes) })
+    }
+
+    /// The place of a row in a dictionary.
+    fn index(&self, row: usize) -> Result<usize> {
+        let Kind::Dictionary { bytes, signed, of } = &self.kind else {
+            return Err(self.wrong("a dictionary"));
+        };
+        let index = usize::try_from(integer(self.fixed(1, row, *bytes)?, *signed)).ok();
+        let values = size(of.array.length)?;
+        let wrong = || Failure::argument("array", "it is no place in its dictionary");
+        index.filter(|index| *index < values).ok_or_else(wrong)
+    }
+
+    /// The bytes or the text of a row.
+    pub(crate) fn bytes(&self, row: usize) -> Result<&'a [u8]> {
+        match &self.kind {
+            Kind::Offsets { bytes } => {
+                let place = |row| {
+                    let place = integer(self.fixed(1, row, *bytes)?, true);
+                    usize::try_from(place)
+                        .map_err(|_| Failure::argument("array", "an offset is negative"))
+                };
+                let (from, to) = (place(row)?, place(row + 1)?);
+                let len = to.checked_sub(from);
+                let len = len.ok_or_else(|| Failure::argument("array", "its offsets fall"))?;
+                self.part(2, from, len)
+            }
+            Kind::Views => self.viewed(self.fixed(1, row, 16)?),
+            Kind::Fixed { bytes } => self.fixed(1, row, *bytes),
+            Kind::Dictionary { of, .. } => of.bytes(self.index(row)?),
+            _ => Err(self.wrong("bytes or text")),
+        }
+    }
+
+    /// What a view is of: of bytes within itself, if these are few, or in a buffer.
+    fn viewed(&self, view: &'a [u8]) -> Result<&'a [u8]> {
+        let number = |at: usize| {
+            let four = view.get(at..at + 4).map_or(-1, |four| integer(four, true));
+            usize::try_from(four).map_err(|_| Failure::argument("array", "a view of it is wrong"))
+        };
+        let len = number(0)?;
+        if let Some(within) = view.get(4..).and_then(|within| within.get(..len)) {
+            return Ok(within);
+        }
+        let (buffer, from) = (number(8)?, number(12)?);
+        // Behind the buffers is one with their sizes.
+        if length(buffer) + 3 >= self.array.n_buffers {
+            return Err(Failure::argument(
+                "array",
+                "a view of it is of a buffer that is not there",
+            ));
+        }
+        self.part(2 + buffer, from, len)
+    }
+
+    /// A part of a buffer.
+    fn part(&self, nth: usize, from: usize, len: usize) -> Result<&'a [u8]> {
+        if len == 0 {
+            return Ok(&[]);
+        }
+        let buffer = self.buffer(nth);
+        if buffer.is_null() {
+            return Err(Failure::argument("array", "a buffer is NULL"));
+        }
+        // SAFETY: the maker of the array promises that what its offsets or views name is there.
+        Ok(unsafe { slice::from_raw_parts(buffer.add(from), len) })
+    }
+
+    /// The integer of a row.
+    pub(crate) fn integer(&self, row: usize) -> Result<i128> {
+        match &self.kind {
+            Kind::Integer { bytes, signed } => Ok(integer(self.fixed(1, row, *bytes)?, *signed)),
+            Kind::Dictionary { of, .. } => of.integer(self.index(row)?),
+            _ => Err(self.wrong("an integer")),
+        }
+    }
+
+    /// The time of a row, in milliseconds: an integer, or a timestamp.
+    pub(crate) fn time(&self, row: usize) -> Result<i64> {
+        let time = match &self.kind {
+            Kind::Time { times, over } => {
+                let time = integer(self.fixed(1, row, 8)?, true);
+                (time * i128::from(*times)).div_euclid(i128::from(*over))
+            }
+            Kind::Dictionary { of, .. } => return of.time(self.index(row)?),
+            _ => self.integer(row)?,
+        };
+        i64::try_from(time).map_err(|_| Failure::argument("time", "it is too far away"))
+    }
+
+    /// The number of a row.
+    pub(crate) fn number(&self, row: usize) -> Result<f64> {
+        let wrong = || self.wrong("a number");
+        match &self.kind {
+            Kind::Float32 => {
+                let bits = u32::try_from(integer(self.fixed(1, row, 4)?, false));
+                Ok(f64::from(f32::from_bits(bits.map_err(|_| wrong())?)))
+            }
+            Kind::Float64 => {
+                let bits = u64::try_from(integer(self.fixed(1, row, 8)?, false));
+                Ok(f64::from_bits(bits.map_err(|_| wrong())?))
+            }
+            Kind::Dictionary { of, .. } => of.number(self.index(row)?),
+            _ => Ok(self.integer(row)? as f64),
+        }
+    }
+
+    fn wrong(&self, wanted: &str) -> Failure {
+        Failure::argument("schema", format!("it must be {wanted}"))
+    }
+}
+
+impl Kind<'_> {
+    fn parse(format: &str) -> Result<Self> {
+        let integer = |bytes, signed| Ok(Kind::Integer { bytes, signed });
+        match format {
+            "c" => integer(1, true),
+            "C" => integer(1, false),
+            "s" => integer(2, true),
+            "S" => integer(2, false),
+            "i" => integer(4, true),
+            "I" => integer(4, false),
+            "l" => integer(8, true),
+            "L" => integer(8, false),
+            "f" => Ok(Kind::Float32),
+            "g" => Ok(Kind::Float64),
+            "u" | "z" => Ok(Kind::Offsets { bytes: 4 }),
+            "U" | "Z" => Ok(Kind::Offsets { bytes: 8 }),
+            "vu" | "vz" => Ok(Kind::Views),
+            "n" => Ok(Kind::Null),
+            _ => Self::parse_longer(format),
+        }
+    }
+
+    fn parse_longer(format: &str) -> Result<Self> {
+        let time = |times, over| Ok(Kind::Time { times, over });
+        let is_time = |unit| format.starts_with(unit);
+        if is_time("tss:") {
+            return time(1000, 1);
+        } else if is_time("tsm:") {
+            return time(1, 1);
+        } else if is_time("tsu:") {
+            return time(1, 1000);
+        } else if is_time("tsn:") {
+            return time(1, 1_000_000);
+        }
+        let bytes = format.strip_prefix("w:").and_then(|bytes| bytes.parse().ok());
+        let what = || format!("it has the Arrow format {format:?}, which is none for observations");
+        bytes.map(|bytes| Kind::Fixed { bytes }).ok_or_else(|| Failure::argument("schema", what()))
+    }
+}
+
+/// The integer of these bytes.
+#[expect(clippy::host_endian_bytes, reason = "Arrow's memory is in the order of the machine")]
+fn integer(bytes: &[u8], signed: bool) -> i128 {
+    let number = match *bytes {
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_ne_bytes([a, b])),
+        [a, b, c, d] => u64::from(u32::from_ne_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
+    };
+    if !signed {
+        return i128::from(number);
+    }
+    let unused = 64 - 8 * bytes.len().min(8);
+    i128::from((number << unused).cast_signed() >> unused)
+}
+
+/// A length of a structure, which must not be negative.
+fn size(number: i64) -> Result<usize> {
+    usize::try_from(number).map_err(|_| Failure::argument("array", "a length of it is negative"))
+}
+
+fn length(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A text of a structure, which ends with a NUL.
+fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a str> {
+    if pointer.is_null() {
+        return Err(Failure::argument(name, "a column has no name or no format"));
+    }
+    // SAFETY: the interface promises that a NUL ends it, and that it lives as long as the structure.
+    let text = unsafe { CStr::from_ptr(pointer) }.to_str();
+    text.map_err(|_| Failure::argument(name, "a name in it is not UTF-8"))
+}
+
+/// The structures of columns.
+fn pointers<'a, T>(pointer: *const *mut T, count: i64) -> Result<Vec<&'a T>> {
+    let count = size(count)?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let of = handle(pointer, "children").map(std::ptr::from_ref)?;
+    let child = |nth: usize| {
+        // SAFETY: the interface promises so many pointers.
+        handle(unsafe { of.add(nth).read() }.cast_const(), "children")
+    };
+    (0..count).map(child).collect()
+}

@@ -1,0 +1,182 @@
+//! Tables that are given to another library, which keeps and releases them.
+//!
+//! A structure that is given away owns what it points to, by a box behind `private_data`, and its `release`
+//! frees that.
+
+use std::ffi::{CString, c_void};
+use std::ptr;
+
+use super::{ArrowArray, ArrowSchema};
+use crate::abi::{Number, check_put};
+use crate::error::Result;
+
+/// The flag of a column that may have nulls.
+const NULLABLE: i64 = 2;
+
+/// Memory of a column, aligned to eight bytes.
+#[derive(Debug)]
+pub(crate) struct Buffer(Vec<u64>);
+
+impl Buffer {
+    /// A copy of numbers.
+    pub(crate) fn of<T: Number>(numbers: &[T]) -> Buffer {
+        let mut words = vec![0_u64; size_of_val(numbers).div_ceil(size_of::<u64>())];
+        // SAFETY: there is room for as many bytes, and the bytes of a number have no padding.
+        unsafe {
+            let (from, to) = (numbers.as_ptr().cast::<u8>(), words.as_mut_ptr().cast::<u8>());
+            ptr::copy_nonoverlapping(from, to, size_of_val(numbers));
+        }
+        Buffer(words)
+    }
+
+    /// One bit each, the first ones lowest.
+    pub(crate) fn bits(bits: &[bool]) -> Buffer {
+        let byte =
+            |bits: &[bool]| bits.iter().rev().fold(0_u8, |byte, bit| byte << 1 | u8::from(*bit));
+        Buffer::of(&bits.chunks(8).map(byte).collect::<Vec<_>>())
+    }
+}
+
+/// A column to be given away.
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    /// Its type, as the interface writes it.
+    pub(crate) format: &'static str,
+    pub(crate) len: usize,
+    /// Of each value whether it is there; none if all are.
+    pub(crate) valid: Option<Vec<bool>>,
+    /// Its memory, behind that of what is there.
+    pub(crate) buffers: Vec<Buffer>,
+    /// The texts that its numbers stand for.
+    pub(crate) dictionary: Option<Box<Column>>,
+    /// The columns of a table.
+    pub(crate) children: Vec<Column>,
+}
+
+/// What a schema points to.
+struct SchemaParts {
+    _format: CString,
+    _name: CString,
+    children: Vec<*mut ArrowSchema>,
+    dictionary: *mut ArrowSchema,
+}
+
+/// What an array points to.
+struct ArrayParts {
+    _buffers: Vec<Option<Buffer>>,
+    pointers: Vec<*const c_void>,
+    children: Vec<*mut ArrowArray>,
+    dictionary: *mut ArrowArray,
+}
+
+impl Column {
+    fn schema(&self) -> ArrowSchema {
+        let text = |text: &str| CString::new(text).unwrap_or_default();
+        let (format, name) = (text(self.format), text(self.name));
+        let boxed = |column: &Column| Box::into_raw(Box::new(column.schema()));
+        let mut children: Vec<_> = self.children.iter().map(boxed).collect();
+        let dictionary = self.dictionary.as_deref().map_or(ptr::null_mut(), boxed);
+        ArrowSchema {
+            format: format.as_ptr(),
+            name: name.as_ptr(),
+            metadata: ptr::null(),
+            flags: if self.valid.is_some() { NULLABLE } else { 0 },
+            n_children: length(children.len()),
+            children: children.as_mut_ptr(),
+            dictionary,
+            release: Some(release_schema),
+            private_data: Box::into_raw(Box::new(SchemaParts {
+                _format: format,
+                _name: name,
+                children,
+                dictionary,
+            }))
+            .cast(),
+        }
+    }
+
+    fn array(self) -> ArrowArray {
+        let absent = |valid: &Vec<bool>| valid.iter().filter(|valid| !**valid).count();
+        let null_count = self.valid.as_ref().map_or(0, absent);
+        let valid = self.valid.as_deref().map(Buffer::bits);
+        let buffers: Vec<Option<Buffer>> =
+            std::iter::once(valid).chain(self.buffers.into_iter().map(Some)).collect();
+        let start = |buffer: &Option<Buffer>| {
+            buffer.as_ref().map_or(ptr::null(), |buffer| buffer.0.as_ptr().cast())
+        };
+        let mut pointers: Vec<*const c_void> = buffers.iter().map(start).collect();
+        let boxed = |column: Column| Box::into_raw(Box::new(column.array()));
+        let mut children: Vec<_> = self.children.into_iter().map(boxed).collect();
+        let dictionary = self.dictionary.map_or(ptr::null_mut(), |column| boxed(*column));
+        ArrowArray {
+            length: length(self.len),
+            null_count: length(null_count),
+            offset: 0,
+            n_buffers: length(pointers.len()),
+            n_children: length(children.len()),
+            buffers: pointers.as_mut_ptr(),
+            children: children.as_mut_ptr(),
+            dictionary,
+            release: Some(release_array),
+            private_data: Box::into_raw(Box::new(ArrayParts {
+                _buffers: buffers,
+                pointers,
+                children,
+                dictionary,
+            }))
+            .cast(),
+        }
+    }
+}
+
+/// A length as the interface has it. No memory has more.
+fn length(len: usize) -> i64 {
+    i64::try_from(len).unwrap_or(i64::MAX)
+}
+
+/// Gives a table away, where the caller wants its type and what it holds.
+pub(crate) fn give(table: Column, schema: *mut ArrowSchema, array: *mut ArrowArray) -> Result<()> {
+    check_put(schema, "schema")?;
+    check_put(array, "array")?;
+    // SAFETY: neither is NULL, and the caller promises that there is room for both. They may hold
+    // anything, so nothing there is dropped.
+    unsafe {
+        schema.write_unaligned(table.schema());
+        array.write_unaligned(table.array());
+    }
+    Ok(())
+}
+
+/// Releases a schema that was given away.
+unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
+    // SAFETY: whoever releases has the structure that was given away, or a copy in whose place the first
+    // one is not released any more. The parts are those that `Column::schema` boxed; children that were
+    // moved out have no `release`.
+    unsafe {
+        let parts = Box::from_raw((*schema).private_data.cast::<SchemaParts>());
+        for child in parts.children.iter().chain([&parts.dictionary]).filter(|of| !of.is_null()) {
+            if let Some(release) = (**child).release {
+                release(*child);
+            }
+            drop(Box::from_raw(*child));
+        }
+        (*schema).release = None;
+    }
+}
+
+/// Releases an array that was given away.
+unsafe extern "C" fn release_array(array: *mut ArrowArray) {
+    // SAFETY: as for a schema, with what `Column::array` boxed.
+    unsafe {
+        let parts = Box::from_raw((*array).private_data.cast::<ArrayParts>());
+        debug_assert_eq!(parts.pointers.as_ptr().cast_mut(), (*array).buffers);
+        for child in parts.children.iter().chain([&parts.dictionary]).filter(|of| !of.is_null()) {
+            if let Some(release) = (**child).release {
+                release(*child);
+            }
+            drop(Box::from_raw(*child));
+        }
+        (*array).release = None;
+    }
+}
