@@ -54,10 +54,18 @@ pub(crate) fn found(
     }
 }
 
-/// A function that cannot say why it failed, as it only reads what is in memory, or frees something: C
-/// gets `none` then.
+/// A function that cannot say why it failed, as it only reads what is in memory: C gets `none`
+/// then.
 pub(crate) fn quiet<T>(function: &'static str, none: T, body: impl FnOnce() -> Result<T>) -> T {
     run(function, body).unwrap_or(none)
+}
+
+/// A function that frees something, if it is there.
+pub(crate) fn free<T>(function: &'static str, of: Option<Box<T>>) {
+    quiet(function, (), move || {
+        drop(of);
+        Ok(())
+    });
 }
 
 /// Panics in the function that a test has named.

@@ -8,7 +8,7 @@ use simkeep::fingerprint::Recipe;
 use simkeep::{Epoch, EpochInfo, Origin, Role, Snapshot, Store, Terms};
 
 use crate::abi;
-use crate::call::{done, found, make, quiet};
+use crate::call::{done, found, free, make, quiet};
 use crate::error::{Failure, Result};
 use crate::options::bands;
 use crate::snapshot::{self, SnapshotHandle};
@@ -143,7 +143,7 @@ pub extern "C" fn simkeep_epochs_get(
 /// Frees a list of epochs, and its names. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_epochs_free(epochs: Option<Box<Epochs>>) {
-    quiet("simkeep_epochs_free", (), || Ok(drop(epochs)));
+    free("simkeep_epochs_free", epochs);
 }
 
 fn epoch_of(

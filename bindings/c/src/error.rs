@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char};
 use simkeep::{Corruption, Error, Holder};
 
 use crate::abi;
-use crate::call::quiet;
+use crate::call::{free, quiet};
 use crate::code;
 
 /// What went wrong. It is of whoever got it, and belongs to no thread.
@@ -197,7 +197,7 @@ pub extern "C" fn simkeep_error_errno(error: *const Failure) -> i32 {
 /// Frees an error, and what was got from it. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_error_free(error: Option<Box<Failure>>) {
-    quiet("simkeep_error_free", (), || Ok(drop(error)));
+    free("simkeep_error_free", error);
 }
 
 /// A number that may be absent.

@@ -6,7 +6,7 @@ use simkeep::Origin;
 use simkeep::fingerprint::{Document, Recipe, decode, extract, of_text};
 
 use crate::abi;
-use crate::call::{done, found, make, quiet};
+use crate::call::{done, found, free, make};
 use crate::error::{Failure, Result};
 use crate::snapshot;
 use crate::store::StoreHandle;
@@ -106,5 +106,5 @@ pub extern "C" fn simkeep_fingerprinter_html(
 /// Frees a fingerprinter, after all other calls on it have returned. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_free(fingerprinter: Option<Box<FingerprinterHandle>>) {
-    quiet("simkeep_fingerprinter_free", (), || Ok(drop(fingerprinter)));
+    free("simkeep_fingerprinter_free", fingerprinter);
 }

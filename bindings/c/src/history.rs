@@ -1,7 +1,7 @@
 //! The histories of pages.
 
 use crate::abi;
-use crate::call::{done, quiet};
+use crate::call::{done, free, quiet};
 use crate::entry::Entry;
 use crate::error::Failure;
 
@@ -44,5 +44,5 @@ pub extern "C" fn simkeep_entries_get(
 /// Frees a history. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_entries_free(entries: Option<Box<Entries>>) {
-    quiet("simkeep_entries_free", (), || Ok(drop(entries)));
+    free("simkeep_entries_free", entries);
 }

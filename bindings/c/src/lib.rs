@@ -53,4 +53,6 @@ pub mod arrow;
 pub mod table;
 
 #[cfg(test)]
+mod cost;
+#[cfg(test)]
 mod twin;

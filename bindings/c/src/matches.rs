@@ -1,7 +1,7 @@
 //! The answers of searches, column by column.
 
 use crate::abi;
-use crate::call::quiet;
+use crate::call::{free, quiet};
 use crate::distances;
 use crate::outcomes::offsets;
 use crate::texts::{TextColumn, Texts};
@@ -90,5 +90,5 @@ pub extern "C" fn simkeep_matches_within(matches: *const MatchColumns) -> *const
 /// Frees matches, and all of their columns. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_matches_free(matches: Option<Box<MatchColumns>>) {
-    quiet("simkeep_matches_free", (), || Ok(drop(matches)));
+    free("simkeep_matches_free", matches);
 }

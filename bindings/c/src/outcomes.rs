@@ -3,7 +3,7 @@
 use simkeep::{OriginalBy, Outcome};
 
 use crate::abi;
-use crate::call::quiet;
+use crate::call::{free, quiet};
 use crate::distances;
 use crate::error::Result;
 use crate::texts::{TextColumn, Texts};
@@ -279,5 +279,5 @@ pub extern "C" fn simkeep_outcomes_near_firsts(outcomes: *const Outcomes) -> *co
 /// Frees outcomes, and all of their columns. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_outcomes_free(outcomes: Option<Box<Outcomes>>) {
-    quiet("simkeep_outcomes_free", (), || Ok(drop(outcomes)));
+    free("simkeep_outcomes_free", outcomes);
 }

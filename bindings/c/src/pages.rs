@@ -6,7 +6,7 @@ use simkeep::Snapshot;
 use simkeep::iter::Scan;
 
 use crate::abi;
-use crate::call::{found, make, quiet};
+use crate::call::{found, free, make};
 use crate::error::{Failure, Result};
 use crate::fork::{Guarded, Process};
 use crate::page::Page;
@@ -92,5 +92,5 @@ pub extern "C" fn simkeep_pages_next(
 /// Frees an iterator, before its end or after it. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pages_free(pages: Option<Box<Pages>>) {
-    quiet("simkeep_pages_free", (), || Ok(drop(pages)));
+    free("simkeep_pages_free", pages);
 }

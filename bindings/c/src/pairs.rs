@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use simkeep::{NearPair, Progress};
 
 use crate::abi;
-use crate::call::{found, make, quiet};
+use crate::call::{found, free, make};
 use crate::distances;
 use crate::error::{Failure, Result};
 use crate::fork::Guarded;
@@ -170,5 +170,5 @@ impl Drop for Pairs {
 /// and this waits until its threads have ended, as a rule some milliseconds. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pairs_free(pairs: Option<Box<Pairs>>) {
-    quiet("simkeep_pairs_free", (), || Ok(drop(pairs)));
+    free("simkeep_pairs_free", pairs);
 }

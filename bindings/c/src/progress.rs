@@ -3,7 +3,7 @@
 use simkeep::Progress;
 
 use crate::abi;
-use crate::call::{done, make, quiet};
+use crate::call::{done, free, make, quiet};
 use crate::error::{Failure, Result};
 
 /// The progress of a long call. Give it to the call, and look at it or cancel it from other threads.
@@ -123,5 +123,5 @@ pub extern "C" fn simkeep_progress_found(progress: *const ProgressHandle) -> u64
 /// Frees a progress. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_progress_free(progress: Option<Box<ProgressHandle>>) {
-    quiet("simkeep_progress_free", (), || Ok(drop(progress)));
+    free("simkeep_progress_free", progress);
 }

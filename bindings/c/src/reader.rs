@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use simkeep::{Location, Reader};
 
 use crate::abi;
-use crate::call::{done, make, quiet};
+use crate::call::{done, free, make};
 use crate::error::{Failure, Result};
 use crate::fork::Guarded;
 use crate::options::flag;
@@ -91,5 +91,5 @@ pub(crate) fn stats(reader: *const ReaderHandle) -> Result<simkeep::maintenance:
 /// Frees a reader, after all other calls on it have returned. Its snapshots stay. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_free(reader: Option<Box<ReaderHandle>>) {
-    quiet("simkeep_reader_free", (), || Ok(drop(reader)));
+    free("simkeep_reader_free", reader);
 }

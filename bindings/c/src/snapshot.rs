@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use simkeep::{Query as CrateQuery, Snapshot};
 
 use crate::abi;
-use crate::call::{done, found, make, quiet};
+use crate::call::{done, found, free, make};
 use crate::entry::Entry;
 use crate::error::{Failure, Result};
 use crate::fork::Process;
@@ -62,7 +62,7 @@ pub extern "C" fn simkeep_store_snapshot(
 /// for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_free(snapshot: Option<Box<SnapshotHandle>>) {
-    quiet("simkeep_snapshot_free", (), || Ok(drop(snapshot)));
+    free("simkeep_snapshot_free", snapshot);
 }
 
 /// A place for a URL, or for all but it.

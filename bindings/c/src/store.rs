@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use simkeep::{Prefix, Scope, Store};
 
 use crate::abi;
-use crate::call::{done, make, quiet};
+use crate::call::{done, free, make};
 use crate::code::SIMKEEP_CLOSED;
 use crate::error::{Failure, Result};
 use crate::fork::Process;
@@ -21,6 +21,15 @@ pub struct StoreHandle {
     store: Store,
     process: Process,
     closed: AtomicBool,
+}
+
+#[cfg(test)]
+impl StoreHandle {
+    /// A handle of a store that a test has opened.
+    pub(crate) fn of(store: Store) -> StoreHandle {
+        let process = Process::current().unwrap();
+        StoreHandle { store, process, closed: AtomicBool::new(false) }
+    }
 }
 
 /// The store of a handle, where it may be used.
@@ -115,7 +124,7 @@ pub extern "C" fn simkeep_store_close(store: *mut StoreHandle, error: *mut *mut 
 /// leaves the store to its process.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_free(store: Option<Box<StoreHandle>>) {
-    quiet("simkeep_store_free", (), || Ok(drop(store)));
+    free("simkeep_store_free", store);
 }
 
 /// A call on a store that says whether it went well.

@@ -61,6 +61,6 @@ impl<S: AsRef<str>> FromIterator<S> for TextColumn {
             offsets: offsets.as_ptr(),
             count: offsets.len() - 1,
         };
-        TextColumn { view, bytes: bytes, offsets: offsets }
+        TextColumn { view, bytes, offsets }
     }
 }

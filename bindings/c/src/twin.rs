@@ -1,5 +1,7 @@
 //! A store through C and one through the crate are told the same, and answer the same.
 
+#![expect(clippy::cast_possible_truncation, reason = "the numbers of a test are small")]
+
 use std::ffi::{CString, c_char};
 use std::ptr;
 

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use simkeep::integrity::{self, VerifyOptions};
 
 use crate::abi;
-use crate::call::{done, make, quiet};
+use crate::call::{done, free, make};
 use crate::error::{Failure, Result};
 use crate::progress::{self, ProgressHandle};
 use crate::store::{StoreHandle, open};
@@ -151,5 +151,5 @@ pub extern "C" fn simkeep_verified_flaw(
 /// Frees what a check found. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verified_free(verified: Option<Box<Verified>>) {
-    quiet("simkeep_verified_free", (), || Ok(drop(verified)));
+    free("simkeep_verified_free", verified);
 }

@@ -1,5 +1,7 @@
 //! The header is what the source says, and the source keeps to the rules of this library.
 
+#![cfg(test)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
