@@ -15,7 +15,7 @@ use super::base::Base;
 use super::epochs::check_live;
 use super::memtable::Memtable;
 use super::prepared::Prepared;
-use super::request::{check, of_epochs};
+use super::request::{check_in, of_epochs};
 use super::shared::Shared;
 use crate::bug::{OrBug, ensure};
 use crate::error::{Error, Result};
@@ -34,10 +34,7 @@ pub(super) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<A
     let Shared { base, admission, committer, leases, .. } = shared;
     base.lifecycle.check()?;
     let epochs = Arc::clone(&base.live.view().epochs);
-    for request in requests {
-        check(request)?;
-        of_epochs(request).try_for_each(|epoch| check_live(&epochs, epoch))?;
-    }
+    requests.iter().try_for_each(|request| check_in(&epochs, request))?;
     let mut answers = Vec::with_capacity(requests.len());
     let look_up = |chunk| Prepared::new(base.live.view(), &base.options, chunk);
     let ahead = Ahead::new(chunks(requests));
