@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Epoch, Observation};
+use simkeep::{Epoch, Observation, Request, Store};
 
 use crate::abi;
 use crate::call::make;
@@ -27,9 +27,21 @@ pub extern "C" fn simkeep_observe_batch(
 ) -> Option<Box<Outcomes>> {
     make("simkeep_observe_batch", error, || {
         let store = open(store)?;
-        let outcomes = store.observe_batch(&all(&array(visits, count, size)?)?)?;
-        Ok(Outcomes::new(&outcomes))
+        batch(store, &array(visits, count, size)?)
     })
+}
+
+/// Reports visits. If one of them is refused, its row is named.
+pub(crate) fn batch(store: &Store, visits: &[Visit]) -> Result<Outcomes> {
+    let visits = all(visits)?;
+    let outcomes = store.observe_batch(&visits).map_err(|error| {
+        let view = store.snapshot();
+        let is_refused = |visit: &Observation<'_>| view.check(&Request::from(*visit)).is_err();
+        let row = visits.iter().position(is_refused);
+        let failure = Failure::from(error);
+        if let Some(row) = row { failure.at(row) } else { failure }
+    })?;
+    Ok(Outcomes::new(&outcomes))
 }
 
 /// One visit, of which the outcome is that of a batch of one.

@@ -4,6 +4,7 @@ use crate::abi::arrow::{ArrowArray, ArrowSchema, Borrowed, Table};
 use crate::call::{done, make};
 use crate::error::{Failure, Result};
 use crate::load::{LoadedNumbers, load};
+use crate::observe::batch;
 use crate::outcomes::Outcomes;
 use crate::progress::ProgressHandle;
 use crate::store::{StoreHandle, open};
@@ -41,7 +42,7 @@ pub extern "C" fn simkeep_observe_arrow(
     make("simkeep_observe_arrow", error, || {
         let store = open(store)?;
         let visits = visits(Table::borrow(schema, array)?, store.change_epoch().number())?;
-        Ok(Outcomes::new(&store.observe_batch(&crate::visit::all(&visits)?)?))
+        batch(store, &visits)
     })
 }
 

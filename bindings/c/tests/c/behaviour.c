@@ -165,6 +165,16 @@ static void errors_say_what_and_where(const char *path) {
     EXPECT(error, SIMKEEP_ARGUMENT);
     visits[2].seen = SIMKEEP_SEEN_GONE;
     visits[1].time = INT64_MAX;
+    CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
+    CHECK(simkeep_error_row(error) == 1);
+    EXPECT(error, SIMKEEP_TIME);
+    visits[1].time = 2000;
+    visits[1].epoch = 77;
+    CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
+    CHECK(simkeep_error_row(error) == 1);
+    EXPECT(error, SIMKEEP_UNKNOWN_EPOCH);
+    visits[1].epoch = 0;
+    visits[1].time = INT64_MAX;
     CHECK(simkeep_load(store, visits, 3, sizeof *visits, 0, NULL, NULL, 0, &error) == SIMKEEP_LOAD);
     CHECK(simkeep_error_row(error) == 1);
     EXPECT(error, SIMKEEP_LOAD);
