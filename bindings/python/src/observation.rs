@@ -9,6 +9,9 @@ use crate::arg::Arg;
 use crate::row::{Html, Row, What, given};
 use crate::time::Time;
 
+/// What makes an observation again: a function, its arguments, and its keywords.
+type Call<'py> = (Bound<'py, PyAny>, (String, Time), Bound<'py, PyDict>);
+
 /// One visit, for `observe_batch` and `load`; its arguments are those of `Store.observe`.
 ///
 /// It is checked when it is made, but for what only a store knows: what a URL may be, and epochs.
@@ -74,7 +77,6 @@ impl Observation {
     #[new]
     #[pyo3(signature = (url, at, *, text=None, html=None, encoding=None, fingerprint=None, epoch=None,
         also=None, digest=None, status=None, modified=None, weight=None, class_=None))]
-    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new<'py>(
         url: &Bound<'py, PyAny>,
         at: &Bound<'py, PyAny>,
@@ -182,10 +184,7 @@ impl Observation {
         hasher.finish()
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>, (String, Time), Bound<'py, PyDict>))>
-    {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Call<'py>)> {
         let py = slf.py();
         let row = &slf.get().0;
         let (kind, keywords) = slf.get().keywords(py)?;

@@ -13,6 +13,9 @@ use crate::time::Time;
 use crate::value::no_pickle;
 use crate::view::{Source, View};
 
+/// What opens a reader again: its class, its path, and whether it reads plainly.
+type Call<'py> = (Bound<'py, PyType>, PathBuf, bool);
+
 /// A read-only view of a store, also beside a writer in another process, and without permission to
 /// write.
 ///
@@ -107,9 +110,7 @@ impl Reader {
         ))
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyType>, PathBuf, bool))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Call<'py>)> {
         let open = slf.py().import("simkeep._words")?.getattr("_reader")?;
         let reading = &slf.get().reading;
         Ok((open, (slf.get_type(), reading.path.clone(), reading.plain)))

@@ -175,11 +175,8 @@ impl What {
             let message = "excludes html and fingerprint, and these exclude each other";
             return Err(PyTypeError::new_err(format!("{} {message}", place.and("text"))));
         }
-        if let Some(encoding) = given.encoding.filter(|encoding| !encoding.is_none())
-            && !some(given.html)
-        {
+        if some(given.encoding) && !some(given.html) {
             let message = format!("{} is for html as bytes", place.and("encoding"));
-            let _ = encoding;
             return Err(PyTypeError::new_err(message));
         }
         if let Some(text) = given.text.filter(|text| !text.is_none()) {

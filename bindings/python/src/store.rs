@@ -96,7 +96,7 @@ impl Store {
         path: PathBuf,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Store>> {
-        Store::opened(py, path, options, |at, options| simkeep::Store::open(at, options))
+        Store::opened(py, path, options, simkeep::Store::open)
     }
 
     /// Creates a store in a new or empty directory, and opens it. Raises `ExistsError` if there is a
@@ -108,7 +108,7 @@ impl Store {
         path: PathBuf,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Store>> {
-        Store::opened(py, path, options, |at, options| simkeep::Store::create(at, options))
+        Store::opened(py, path, options, simkeep::Store::create)
     }
 
     /// Opens the store, or creates it if there is none.
@@ -119,7 +119,7 @@ impl Store {
         path: PathBuf,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Store>> {
-        Store::opened(py, path, options, |at, options| simkeep::Store::open_or_create(at, options))
+        Store::opened(py, path, options, simkeep::Store::open_or_create)
     }
 
     /// Reports one visit that saw content, and says what the page is now, and which other pages are
@@ -134,7 +134,6 @@ impl Store {
     /// the page was last modified; `weight` and `class_` hold until others are given.
     #[pyo3(signature = (url, at, *, text=None, html=None, encoding=None, fingerprint=None, epoch=None,
         also=None, digest=None, status=None, modified=None, weight=None, class_=None))]
-    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn observe<'py>(
         &self,
         py: Python<'py>,

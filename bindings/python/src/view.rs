@@ -95,11 +95,7 @@ pub(crate) fn search_batch(
         let since = std::time::Instant::now();
         let matches = py.detach(|| snapshot.search_batch(now, like)).or_raise(py)?;
         let each = since.elapsed().as_secs_f64() / now.len() as f64;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is clamped"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "it is clamped")]
         let fitting = (BATCH_SECONDS / each.max(1e-9)) as usize;
         part = fitting.clamp(BATCH_FIRST, BATCH_MAX);
         answers.extend(matches);

@@ -137,6 +137,7 @@ words! {
         Failed = "failed",
     }
     /// What became of something that is no visit.
+    #[expect(clippy::enum_variant_names, reason = "such is the word")]
     Stored {
         Stored = "stored",
         Known = "known",
