@@ -69,7 +69,10 @@ pub extern "C" fn simkeep_load_arrow(
 
 /// The visits of a table, of which those without an epoch are of this one.
 fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
-    let mut visits = vec![Visit::at_epoch(epoch); table.rows()];
+    let mut visits = Vec::new();
+    let no_room = |_| Failure::argument("array", "there is no memory for so many rows");
+    visits.try_reserve_exact(table.rows()).map_err(no_room)?;
+    visits.resize(table.rows(), Visit::at_epoch(epoch));
     for (name, set) in SETTERS {
         let must_be = matches!(*name, "url" | "time");
         let Some(column) = table.take(name)? else {

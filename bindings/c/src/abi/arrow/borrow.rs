@@ -80,7 +80,7 @@ impl<'a> Table<'a> {
             return Err(Failure::argument("array", "it has other columns than its schema"));
         }
         let whole = Borrowed { array, kind: Kind::Null, start };
-        if (0..rows).any(|row| whole.is_marked_absent(row)) {
+        if whole.may_be_absent() && (0..rows).any(|row| whole.is_marked_absent(row)) {
             return Err(Failure::argument("array", "a row of it is null as a whole"));
         }
         let column = |(schema, array): (&&'a ArrowSchema, &&'a ArrowArray)| {
@@ -127,6 +127,9 @@ impl<'a> Borrowed<'a> {
             Kind::Integer { bytes, signed } if !schema.dictionary.is_null() => {
                 let values = handle(array.dictionary.cast_const(), "dictionary")?;
                 let of = handle(schema.dictionary.cast_const(), "dictionary")?;
+                if !of.dictionary.is_null() {
+                    return Err(Failure::argument("schema", "it has a dictionary of a dictionary"));
+                }
                 let of = Borrowed::new(of, values, 0, size(values.length)?)?;
                 Kind::Dictionary { bytes, signed, of: Box::new(of) }
             }
@@ -159,9 +162,14 @@ impl<'a> Borrowed<'a> {
         }
     }
 
+    /// Whether it says of its rows which are there.
+    fn may_be_absent(&self) -> bool {
+        self.array.n_buffers > 0 && !self.buffer(0).is_null()
+    }
+
     fn is_marked_absent(&self, row: usize) -> bool {
         let at = self.start + row;
-        let bits = if self.array.n_buffers > 0 { self.buffer(0) } else { std::ptr::null() };
+        let bits = if self.may_be_absent() { self.buffer(0) } else { std::ptr::null() };
         // SAFETY: where there is such a buffer, its maker promises a bit for each row.
         !bits.is_null() && unsafe { bits.add(at / 8).read() } >> (at % 8) & 1 == 0
     }
@@ -332,6 +340,7 @@ impl Kind<'_> {
             return time(1, 1_000_000);
         }
         let bytes = format.strip_prefix("w:").and_then(|bytes| bytes.parse().ok());
+        let bytes = bytes.map(|bytes: u16| usize::from(bytes));
         let what = || format!("it has the Arrow format {format:?}, which is none for observations");
         bytes.map(|bytes| Kind::Fixed { bytes }).ok_or_else(|| Failure::argument("schema", what()))
     }
