@@ -3,7 +3,7 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{EpochInfo, HistoryEntry, SameBy, Verdict};
+use simkeep::{EpochInfo, HistoryEntry, Verdict};
 
 use super::exit::{Exit, Failure, say};
 use super::json::{self, Band, Entry, Share, Time};
@@ -113,7 +113,9 @@ fn told(entry: &HistoryEntry, clock: &Clock) -> String {
         HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
             format!("{}: {meaning}", found(*verdict, clock))
         }
-        HistoryEntry::Visit { verdict: Verdict::Changed { .. }, .. } if is_by_digest(entry) => {
+        HistoryEntry::Visit { verdict: Verdict::Changed { .. }, .. }
+            if visit::is_by_digest(&entry.entry()) =>
+        {
             "changed (digest; it has no fingerprint)".to_owned()
         }
         HistoryEntry::Visit { verdict, meaning: None, .. } => found(*verdict, clock),
@@ -130,12 +132,6 @@ fn found(verdict: Verdict, clock: &Clock) -> String {
         None => back,
         Some(distance) => format!("{back}, {distance} from the one before"),
     }
-}
-
-/// Whether what an entry meant goes by its digest alone, for want of a fingerprint.
-fn is_by_digest(entry: &HistoryEntry) -> bool {
-    let content = entry.entry().content();
-    content.is_some_and(|content| content.fingerprint.is_none() && content.digest.is_some())
 }
 
 impl History {
@@ -209,11 +205,7 @@ impl Line<'_> {
         epochs: &'a [EpochInfo],
     ) -> simkeep::Result<Line<'a>> {
         let verdict = of.visit().map(|(_, verdict)| verdict);
-        let by = match verdict {
-            Some(Verdict::Same(by)) => Some(by),
-            Some(Verdict::Changed { .. }) if is_by_digest(of) => Some(SameBy::Digest),
-            _ => None,
-        };
+        let by = verdict.and_then(|verdict| visit::known_by(&of.entry(), verdict));
         let to = match verdict {
             Some(Verdict::Reverted { to, .. }) => Some(Time(to)),
             _ => None,

@@ -1,6 +1,6 @@
 //! An entry of a history as it is shown.
 
-use simkeep::{Epoch, EpochInfo, Error, Seen};
+use simkeep::{Entry, Epoch, EpochInfo, Error, SameBy, Seen, Verdict};
 
 /// What was seen where no content was.
 pub(super) fn seen(seen: &Seen) -> Option<&'static str> {
@@ -21,4 +21,20 @@ pub(super) fn fingerprint(fingerprint: u64) -> String {
 pub(super) fn epoch(epochs: &[EpochInfo], epoch: Epoch) -> simkeep::Result<&str> {
     let info = epochs.iter().find(|info| info.epoch == epoch);
     info.map(|info| info.name.as_str()).ok_or(Error::UnknownEpoch(epoch.number()))
+}
+
+/// Whether what an entry meant goes by its digest alone, for want of a fingerprint.
+pub(super) fn is_by_digest(entry: &Entry) -> bool {
+    let content = entry.content();
+    content.is_some_and(|content| content.fingerprint.is_none() && content.digest.is_some())
+}
+
+/// By what the content of an entry is known to be the same, or to have changed where it has no
+/// fingerprint.
+pub(super) fn known_by(entry: &Entry, verdict: Verdict) -> Option<SameBy> {
+    match verdict {
+        Verdict::Same(by) => Some(by),
+        Verdict::Changed { .. } if is_by_digest(entry) => Some(SameBy::Digest),
+        _ => None,
+    }
 }

@@ -247,10 +247,10 @@ impl<'a> Observer<'a> {
     /// Answers a question of all that came before it.
     pub(super) fn answer(&mut self, question: &Question) -> Result<(), Failure> {
         self.flush()?;
-        match &mut self.outcomes {
-            Some(outcomes) => outcomes.answer(&self.store.snapshot(), question),
-            None => Ok(()),
-        }
+        let outcomes = self.outcomes.as_mut().ok_or_else(|| {
+            Failure::Other("a question came where none is answered; this is a bug".to_owned())
+        })?;
+        outcomes.answer(&self.store.snapshot(), question)
     }
 
     /// Finds what a record repeats: in the store and in what waits, as if that were stored.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{Answer, Entry, GiveOutcome, OriginalBy, RestateOutcome, SameBy};
+use simkeep::{Answer, GiveOutcome, OriginalBy, RestateOutcome};
 use simkeep_archive::{Broken, Question};
 
 use super::pending::Pending;
@@ -11,7 +11,7 @@ use super::summary;
 use crate::exit::Failure;
 use crate::json::{Band, Fingerprint, Share, Time, Verdict};
 use crate::output::Output;
-use crate::words;
+use crate::{visit, words};
 
 /// A line for each record and each question, in the order in which they came.
 pub(super) struct Outcomes<'o> {
@@ -177,14 +177,17 @@ impl<'o> Outcomes<'o> {
                 Owed::Passed(passed_over) => Line::Passed(Passed { passed_over }),
                 Owed::Record { url, time, requests, is_known } => {
                     let mut outcome = Outcome::of(url, *time, *is_known);
-                    answered.by_ref().take(*requests).for_each(|(of, told)| outcome.add(of, told));
+                    for _ in 0..*requests {
+                        let (of, told) = answered.next().ok_or_else(unanswered)?;
+                        outcome.add(of, told);
+                    }
                     Line::Outcome(outcome)
                 }
             };
             self.output.object(&line)?;
             self.is_held = true;
         }
-        Ok(())
+        if answered.next().is_some() { Err(unanswered()) } else { Ok(()) }
     }
 
     /// Writes all lines that are to come, none of which waits for an answer, and passes them on.
@@ -242,7 +245,7 @@ impl<'a> Outcome<'a> {
         };
         self.stored |= told.verdict != simkeep::Verdict::Known || told.also;
         self.verdict = Some(Verdict(told.verdict));
-        self.by = by(&of.entry, told.verdict).map(words::same_by_key);
+        self.by = visit::known_by(&of.entry, told.verdict).map(words::same_by_key);
         if let simkeep::Verdict::Reverted { to, .. } = told.verdict {
             self.to = Some(Time(to));
         }
@@ -276,14 +279,7 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// By what content is known to be the same, or to have changed where it has no fingerprint.
-fn by(entry: &Entry, verdict: simkeep::Verdict) -> Option<SameBy> {
-    let content = entry.content();
-    let has_digest_alone =
-        content.is_some_and(|content| content.fingerprint.is_none() && content.digest.is_some());
-    match verdict {
-        simkeep::Verdict::Same(by) => Some(by),
-        simkeep::Verdict::Changed { .. } if has_digest_alone => Some(SameBy::Digest),
-        _ => None,
-    }
+/// Records and answers do not belong together.
+fn unanswered() -> Failure {
+    Failure::Other("a record and the answers to it have come apart; this is a bug".to_owned())
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use simkeep::{Answer, Epoch, Observation, Request, Role, Verdict};
 use simkeep_testing::choice;
@@ -61,6 +61,7 @@ impl Beside {
 fn each_record_is_answered_before_the_next_one_is_sent() {
     let place = Place::new();
     let mut beside = Beside::start(&place, &[]);
+    let begun = Instant::now();
     // Before there is a store.
     let refused = beside.ask("not JSON");
     assert_eq!(refused["is_broken"], true);
@@ -117,6 +118,8 @@ fn each_record_is_answered_before_the_next_one_is_sent() {
     assert_eq!((&nothing["fingerprint"], &nothing["near"]), (&json!(null), &json!([])));
     let refused = beside.ask(r#"{"url":"http://a/","ask":"why"}"#);
     assert!(refused["why"].as_str().unwrap().contains("\"ask\" must be"), "{refused}");
+    // Nobody waited for records to come together.
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?} for 18 answers", begun.elapsed());
     assert_eq!(beside.end(), (Vec::new(), 0));
     assert_eq!(place.done(&["scan"]).lines().count(), 3);
 }

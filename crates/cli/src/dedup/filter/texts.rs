@@ -35,8 +35,8 @@ pub(super) struct Texts<'t> {
 #[derive(Default)]
 struct Chunk {
     bytes: Vec<u8>,
-    /// Where each of them ends.
-    ends: Vec<usize>,
+    /// How long each of them is.
+    lens: Vec<usize>,
 }
 
 /// What makes sketches, and how many it has made, or why it ended.
@@ -145,12 +145,15 @@ impl Texts<'_> {
 impl Chunk {
     fn add(&mut self, line: &[u8]) {
         self.bytes.extend_from_slice(line);
-        self.ends.push(self.bytes.len());
+        self.lens.push(line.len());
     }
 
     fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        starts.zip(&self.ends).filter_map(|(&start, &end)| self.bytes.get(start..end))
+        self.lens.iter().scan(&*self.bytes, |rest, len| {
+            let (line, more) = rest.split_at(*len);
+            *rest = more;
+            Some(line)
+        })
     }
 }
 
