@@ -9,7 +9,7 @@ use super::clusters::{Clusters, Found};
 use super::column::{Beside, Column};
 use super::documents::{documents, members};
 use super::items::Sketched;
-use super::places::Places;
+use super::places::{Place, Places};
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::fingerprint::BitSketch;
@@ -47,8 +47,8 @@ pub enum Candidacy {
     Alone,
     /// Its text is wanted.
     Candidate {
-        /// The number of the page among all candidates, for [`Candidates::add`].
-        number: u32,
+        /// Where the page stands, for [`Candidates::add`].
+        place: Place,
         /// The digest of its content that was compared, if there is one: another text of the page, such
         /// as an older version of it, is not the one that is wanted.
         digest: Option<Digest>,
@@ -83,8 +83,8 @@ impl Snapshot {
     /// let candidates = store.snapshot().candidates(&Clustering::within(10), &progress)?;
     /// let mut sketcher = BitSketcher::new();
     /// for (url, text) in &texts {
-    ///     if let Candidacy::Candidate { number, .. } = candidates.candidacy(url)? {
-    ///         candidates.add(number, sketcher.of_text(text))?;
+    ///     if let Candidacy::Candidate { place, .. } = candidates.candidacy(url)? {
+    ///         candidates.add(place, sketcher.of_text(text))?;
     ///     }
     /// }
     /// let clusters = candidates.clusters(0.8, &progress)?;
@@ -128,8 +128,10 @@ impl Candidates {
     pub fn candidacy(&self, url: &str) -> Result<Candidacy> {
         self.clusters.snapshot.heed(|| {
             let Some(place) = self.clusters.place(url)? else { return Ok(Candidacy::Unknown) };
-            let Some(number) = self.pages.number(place) else { return Ok(Candidacy::Alone) };
-            Ok(Candidacy::Candidate { number, digest: self.clusters.digest(url)? })
+            if self.pages.number(place).is_none() {
+                return Ok(Candidacy::Alone);
+            }
+            Ok(Candidacy::Candidate { place: Place(place), digest: self.clusters.digest(url)? })
         })
     }
 
@@ -138,13 +140,10 @@ impl Candidates {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if there are not so many candidates, [`Error::Io`] if a scratch file cannot be
-    /// written.
-    pub fn add(&self, number: u32, sketch: BitSketch) -> Result<()> {
-        if number >= self.len() {
-            let what = format!("there is no candidate {number}: there are {}", self.len());
-            return Err(Error::Misuse(what));
-        }
+    /// [`Error::Misuse`] if no candidate stands there, [`Error::Io`] if a scratch file cannot be written.
+    pub fn add(&self, place: Place, sketch: BitSketch) -> Result<()> {
+        let number = self.pages.number(place.0);
+        let number = number.ok_or_else(|| Error::Misuse(format!("{place:?} has no candidate")))?;
         let pushed = self.sketches.lock().push(Sketched { number, sketch });
         pushed.map_err(|e| self.clusters.work.named(e))
     }

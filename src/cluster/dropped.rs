@@ -5,7 +5,7 @@ use std::fmt;
 use super::clusters::{ClusteredPage, Clusters};
 use super::column::Column;
 use super::items::{Follower, Member, Row};
-use super::places::Places;
+use super::places::{Place, Places};
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
 use crate::page::{Classes, Digest};
@@ -158,6 +158,12 @@ impl<'c> Dropped<'c> {
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether the page at a place is dropped, as [`Candidates::candidacy`](super::Candidates::candidacy)
+    /// named it before the clusters were made. Costs no lookup.
+    pub fn has(&self, place: Place) -> bool {
+        self.pages.number(place.0).is_some()
     }
 
     /// What becomes of a page. Costs looking it up; of one that is dropped, reading its head, too.

@@ -33,5 +33,6 @@ pub use clusters::{BySize, Cluster, ClusteredPage, ClusteredPages, Clusters};
 pub use components::{Component, Components};
 pub use dropped::{Dropped, Fate, KeptFor};
 pub use local::PageCluster;
+pub use places::Place;
 
 pub use crate::page::{Ranking, RankingError, Rule};

@@ -4,6 +4,27 @@ use std::collections::BTreeMap;
 
 use crate::bug::{Bug, OrBug, ensure};
 
+/// Where a page stands in a snapshot: what looking up its URL there finds.
+///
+/// [`Candidates`](super::Candidates) are told apart by it, and [`Dropped`](super::Dropped) can be asked by
+/// it, if both are of one snapshot. So whoever goes through documents twice looks up each URL once, and
+/// may keep its place as 8 bytes in between. It means nothing to another snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place(pub(super) u64);
+
+impl Place {
+    /// As 64 bits, for [`from_bits`](Place::from_bits).
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The place that has been [`to_bits`](Place::to_bits). Where no page stands is a place, too: of a
+    /// page that is no candidate, and that is not dropped.
+    pub fn from_bits(bits: u64) -> Place {
+        Place(bits)
+    }
+}
+
 /// Bits whose number is counted together.
 const BLOCK_BITS: u32 = 512;
 const BLOCK_WORDS: usize = (BLOCK_BITS / u64::BITS) as usize;

@@ -85,11 +85,11 @@ fn most_for_texts(pages: u64) -> usize {
         let candidates = view.candidates(&asked, &Progress::default()).unwrap();
         assert_eq!(u64::from(candidates.len()), pages);
         for (page, url) in urls.iter().enumerate() {
-            let Candidacy::Candidate { number, .. } = candidates.candidacy(url).unwrap() else {
+            let Candidacy::Candidate { place, .. } = candidates.candidacy(url).unwrap() else {
                 panic!("{url} has pages near it");
             };
             let sketch = sketcher.of_text(&format!("one two three four five six {}", page % 7));
-            candidates.add(number, sketch).unwrap();
+            candidates.add(place, sketch).unwrap();
         }
         let clusters = candidates.clusters(0.9, &Progress::default()).unwrap();
         clusters.by_page(1).unwrap().map(Result::unwrap).count() as u64

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use simkeep::cluster::{Candidacy, Clustering, Ranking, Rule};
+use simkeep::cluster::{Candidacy, Clustering, Place, Ranking, Rule};
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::BitSketch;
 use simkeep::{Digest, Error, Observation, Options, Progress, Store};
@@ -70,8 +70,8 @@ fn worlds_of_texts_are_clustered_as_by_a_plain_loop() {
         let mut wanted = 0;
         // In another order than that of the store.
         for (url, sketch) in sketches.iter().rev() {
-            if let Candidacy::Candidate { number, .. } = candidates.candidacy(url).unwrap() {
-                candidates.add(number, *sketch).unwrap();
+            if let Candidacy::Candidate { place, .. } = candidates.candidacy(url).unwrap() {
+                candidates.add(place, *sketch).unwrap();
             }
         }
         for page in &pages {
@@ -124,18 +124,19 @@ fn a_candidate_says_which_text_is_wanted() {
     }
     let progress = Progress::default();
     let candidates = store.snapshot().candidates(&Clustering::within(3), &progress).unwrap();
-    for (url, expected) in [("a", digests[0]), ("b", digests[1])] {
-        let Candidacy::Candidate { digest, number } = candidates.candidacy(url).unwrap() else {
+    let places = [("a", digests[0]), ("b", digests[1])].map(|(url, expected)| {
+        let Candidacy::Candidate { digest, place } = candidates.candidacy(url).unwrap() else {
             panic!("{url} is none");
         };
-        assert_eq!((digest, number < 2), (Some(expected), true));
-    }
+        assert_eq!(digest, Some(expected));
+        place
+    });
     // Of two texts of a page it is not known which is in force, in whatever order they come.
     let sketches = [1, 2].map(|n| BitSketch::from_bytes([n; 64]));
-    for (number, sketch) in [(0, 0), (1, 0), (1, 1), (0, 0)] {
-        candidates.add(number, sketches[sketch]).unwrap();
+    for (page, sketch) in [(0, 0), (1, 0), (1, 1), (0, 0)] {
+        candidates.add(places[page], sketches[sketch]).unwrap();
     }
-    let refused = candidates.add(2, BitSketch::default());
+    let refused = candidates.add(Place::from_bits(u64::MAX), BitSketch::default());
     assert!(matches!(refused, Err(Error::Misuse(_))), "{refused:?}");
     assert!(candidates.candidacy("no\u{7f}url").is_err());
     assert_eq!(candidates.clusters(0.0, &progress).unwrap().len(), 2);

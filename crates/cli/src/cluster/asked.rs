@@ -42,6 +42,11 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// Where scratch files go.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.scratch.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
     /// The question that this is; within so many bits unless others are given, or what the recipe
     /// advises.
     pub(crate) fn clustering(

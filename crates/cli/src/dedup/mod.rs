@@ -113,12 +113,12 @@ const LISTED: usize = 100;
 impl Dedup {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         // Before minutes are spent on what cannot be written.
-        let filter = self.to.as_deref().map(|to| Filter::new(&self, to)).transpose()?;
+        let mut filter = self.to.as_deref().map(|to| Filter::new(&self, to)).transpose()?;
         let lists = self.is_plan_wanted().then(|| lists::Files::create(&self)).transpose()?;
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let asked = self.asked.clustering(&snapshot, self.resemblance.map(|_| WIDE))?;
-        let (clusters, compared) = match (self.resemblance, &filter) {
+        let (clusters, compared) = match (self.resemblance, &mut filter) {
             (Some(resemblance), Some(filter)) => {
                 let candidates = watched(|progress| snapshot.candidates(&asked, progress))?;
                 let compared = filter.sketch(&candidates)?;

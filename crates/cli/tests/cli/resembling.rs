@@ -172,6 +172,77 @@ fn one_large_file_is_read_by_several_threads() {
 }
 
 #[test]
+fn lines_of_all_kinds_stay_where_they_stand() {
+    let (place, mut loaded) = (Place::new(), documents(20));
+    // Lines too long to be worked on together with others.
+    let long = words(1_000, 60_000);
+    loaded.insert(40, ("long-1".to_owned(), long.clone()));
+    loaded.insert(90, ("long-2".to_owned(), long + "and one more"));
+    let line = |(id, text): &Document| json!({"id": id, "text": text}).to_string() + "\n";
+    let mut lines: Vec<String> = loaded.iter().map(line).collect();
+    let file = place.write("loaded.jsonl", lines.concat());
+    place.done(&["load", "--url-key", "id", "--at", "2024-01-01", &file]);
+    let strange = [
+        "\n".to_owned(),
+        "{\"id\": broken\n".to_owned(),
+        line(&("unknown".to_owned(), loaded[0].1.clone())),
+        // Named as a page that is dropped, with another text.
+        line(&(loaded[1].0.clone(), words(7, 100))),
+        line(&loaded[1]),
+    ];
+    for (n, strange) in strange.iter().enumerate() {
+        lines.insert(30 + 20 * n, strange.clone());
+    }
+    let mut dropped: HashMap<String, u64> = HashMap::new();
+    for mark in [false, true] {
+        let file = place.write("corpus.jsonl", lines.concat());
+        let to = if mark { "marked" } else { "left" };
+        let args = ["dedup", "--resemblance", "0.8", "--id-key", "id", "--json", "--limit", "9999"];
+        let more = ["--filter", &file, "--to", to];
+        let mark: &[&str] = if mark { &["--mark"] } else { &[] };
+        let ran = place.run(&[&args[..], &more, mark].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let objects = ran.objects();
+        for page in objects.iter().filter(|of| of["kept"].is_string()) {
+            dropped.insert(
+                page["url"].as_str().unwrap().to_owned(),
+                page["distance"].as_u64().unwrap(),
+            );
+        }
+        assert!(dropped.contains_key("long-2") && dropped.contains_key(&loaded[1].0));
+        let written = std::fs::read_to_string(place.path(&format!("{to}/corpus.jsonl"))).unwrap();
+        let mut written = written.split_inclusive('\n');
+        let mut gone = 0_u64;
+        for (n, line) in lines.iter().enumerate() {
+            let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
+            let id = value.as_ref().and_then(|value| value["id"].as_str());
+            let distance = id.and_then(|id| dropped.get(id)).filter(|_| *line != strange[3]);
+            match distance {
+                Some(_) if mark.is_empty() => gone += 1,
+                Some(distance) => {
+                    let marked: serde_json::Value =
+                        serde_json::from_str(written.next().unwrap()).unwrap();
+                    assert_eq!(
+                        (marked["id"].as_str(), &marked["distance"]),
+                        (id, &json!(distance))
+                    );
+                    gone += 1;
+                }
+                None => assert!(written.next() == Some(line), "line {n}"),
+            }
+        }
+        assert_eq!(written.next(), None);
+        let counts = objects.last().unwrap();
+        let expected = json!({"documents": lines.len() - 1, "unknown": 1, "broken": 1,
+            "other_text": 1, "left_out": if mark.is_empty() { gone } else { 0 },
+            "marked": if mark.is_empty() { 0 } else { gone }});
+        for (key, expected) in expected.as_object().unwrap() {
+            assert_eq!(&counts[key], expected, "{key}");
+        }
+    }
+}
+
+#[test]
 fn it_is_said_that_no_text_was_compared() {
     let place = Place::new();
     let text = words(3, 200);

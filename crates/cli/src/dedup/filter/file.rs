@@ -9,6 +9,7 @@ use simkeep_archive::{Broken, escape};
 use super::Run;
 use super::answer::Counts;
 use super::jobs::Job;
+use super::notes::Note;
 use super::walk::Read;
 use crate::exit::{Failure, say};
 use crate::packed::PackedFile;
@@ -57,6 +58,7 @@ impl Files<'_> {
         const STEP: u64 = 64;
         let mut to = BufWriter::with_capacity(TOGETHER, self.begin(lines.packing())?);
         let (mut counts, mut number) = (Counts::default(), 0_u64);
+        let mut notes = self.run.notes.map(|notes| notes.of(self.job.number));
         while let Some(line) = lines.next_line().map_err(|e| self.job.broken(&e.to_string()))? {
             number += u64::from(!matches!(line, RawLine::GoesOn(_)));
             if number.is_multiple_of(STEP) {
@@ -64,11 +66,15 @@ impl Files<'_> {
                 self.run.walk.check()?;
             }
             let written = match line {
-                RawLine::Whole(line) => match self.line(line, number, &mut counts)? {
-                    Written::AsItIs => to.write_all(line),
-                    Written::Not => Ok(()),
-                    Written::Marked(line) => to.write_all(&line),
-                },
+                RawLine::Whole(line) => {
+                    let noted = notes.as_mut().map(|notes| notes.get(number)).transpose();
+                    let noted = noted.map_err(|e| self.run.how.no_notes(&e))?.flatten();
+                    match self.line(line, number, noted, &mut counts)? {
+                        Written::AsItIs => to.write_all(line),
+                        Written::Not => Ok(()),
+                        Written::Marked(line) => to.write_all(&line),
+                    }
+                }
                 RawLine::TooLong(start) => {
                     counts.documents += 1;
                     self.broken(format!("line {number}"), "too long", &mut counts);
@@ -83,8 +89,22 @@ impl Files<'_> {
         self.put(file, counts)
     }
 
-    /// What is written of a line.
-    fn line(&self, line: &[u8], number: u64, counts: &mut Counts) -> Result<Written, Failure> {
+    /// What is written of a line, of which something may have been noted.
+    fn line(
+        &self,
+        line: &[u8],
+        number: u64,
+        noted: Option<Note>,
+        counts: &mut Counts,
+    ) -> Result<Written, Failure> {
+        if let Some(place) = noted.and_then(|note| note.place(line)) {
+            let is_dropped = self.run.dropped.has(place);
+            if !is_dropped || !self.run.how.is_marked {
+                counts.documents += 1;
+                counts.left_out += u64::from(is_dropped);
+                return Ok(if is_dropped { Written::Not } else { Written::AsItIs });
+            }
+        }
         let name = match raw::name(line, &self.run.how.keys) {
             Ok(None) => return Ok(Written::AsItIs),
             Ok(Some(name)) => name,

@@ -23,6 +23,8 @@ pub(super) struct Job {
     pub(super) from: PathBuf,
     pub(super) to: PathBuf,
     pub(super) bytes: u64,
+    /// Its number among all.
+    pub(super) number: usize,
 }
 
 impl Jobs {
@@ -67,7 +69,8 @@ impl Jobs {
                     return Err(Failure::Other(format!("{shown} is there already; {how}")));
                 }
             }
-            jobs.push(Job { from: from.clone(), to, bytes: found.len() });
+            let number = jobs.len();
+            jobs.push(Job { from: from.clone(), to, bytes: found.len(), number });
         }
         Ok(Jobs { folder: folder.to_owned(), jobs })
     }

@@ -5,12 +5,13 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, Builder};
 
 use parking_lot::Mutex;
-use simkeep::cluster::{Candidacy, Candidates};
+use simkeep::cluster::{Candidacy, Candidates, Place};
 use simkeep::fingerprint::{BitSketch, BitSketcher};
 use simkeep_archive::raw::{self, Corpus, Name, RawLine, RawLines};
 
 use super::How;
 use super::jobs::Job;
+use super::notes::{Note, Notes};
 use super::walk::{Read, Walk};
 use crate::exit::Failure;
 
@@ -24,6 +25,7 @@ pub(super) struct Texts<'t> {
     pub(super) walk: &'t Walk<'t>,
     pub(super) how: &'t How,
     pub(super) candidates: &'t Candidates,
+    pub(super) notes: &'t Notes,
     pub(super) job: &'t Job,
     /// How many threads this file has.
     pub(super) threads: usize,
@@ -35,6 +37,8 @@ pub(super) struct Texts<'t> {
 #[derive(Default)]
 struct Chunk {
     bytes: Vec<u8>,
+    /// The number of the first.
+    first: u64,
     /// How long each of them is.
     lens: Vec<usize>,
 }
@@ -43,6 +47,8 @@ struct Chunk {
 struct Worker<'t> {
     texts: &'t Texts<'t>,
     sketcher: BitSketcher,
+    /// What is noted of lines that are worked on.
+    noted: Vec<Option<Note>>,
     made: Result<u64, Failure>,
 }
 
@@ -96,31 +102,34 @@ impl Texts<'_> {
         to: &SyncSender<Chunk>,
         worker: &mut Worker<'_>,
     ) -> Result<(), Failure> {
-        let mut chunk = Chunk::default();
+        let (mut chunk, mut number) = (Chunk::default(), 0_u64);
         while !self.failed.load(Ordering::Relaxed)
             && let Some(line) = lines.next_line().map_err(|e| self.job.broken(&e.to_string()))?
         {
-            let RawLine::Whole(line) = line else { continue };
-            if line.len() >= TOGETHER {
+            number += u64::from(!matches!(line, RawLine::GoesOn(_)));
+            match line {
+                RawLine::Whole(line) if line.len() < TOGETHER => {
+                    chunk.add(line, number);
+                    if chunk.bytes.len() < TOGETHER {
+                        continue;
+                    }
+                }
                 // So that no more wait than are told of.
-                worker.line(line);
-                continue;
+                RawLine::Whole(line) => worker.lines(number, std::iter::once(line)),
+                RawLine::TooLong(_) | RawLine::GoesOn(_) => {}
             }
-            chunk.add(line);
-            if chunk.bytes.len() < TOGETHER {
-                continue;
-            }
+            // The lines of a chunk follow one another.
             read.tell();
             self.walk.check()?;
             match to.try_send(std::mem::take(&mut chunk)) {
                 Ok(()) => {}
                 Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
-                    worker.chunk(&chunk);
+                    worker.lines(chunk.first, chunk.lines());
                 }
             }
         }
         read.tell();
-        worker.chunk(&chunk);
+        worker.lines(chunk.first, chunk.lines());
         Ok(())
     }
 
@@ -133,7 +142,7 @@ impl Texts<'_> {
             }
             for [url, text, _] in batch.map_err(|why| self.job.broken(&why))? {
                 if let Ok(name) = raw::name_in_row(&self.how.keys, url, text) {
-                    worker.see(&name);
+                    let _ = worker.see(&name);
                 }
             }
             self.walk.check()?;
@@ -143,7 +152,10 @@ impl Texts<'_> {
 }
 
 impl Chunk {
-    fn add(&mut self, line: &[u8]) {
+    fn add(&mut self, line: &[u8], number: u64) {
+        if self.lens.is_empty() {
+            self.first = number;
+        }
         self.bytes.extend_from_slice(line);
         self.lens.push(line.len());
     }
@@ -159,38 +171,46 @@ impl Chunk {
 
 impl<'t> Worker<'t> {
     fn new(texts: &'t Texts<'t>) -> Worker<'t> {
-        Worker { texts, sketcher: BitSketcher::new(), made: Ok(0) }
+        Worker { texts, sketcher: BitSketcher::new(), noted: Vec::new(), made: Ok(0) }
     }
 
     /// Works on what comes, until no more does.
     fn work_on(&mut self, from: &Mutex<Receiver<Chunk>>) {
         // In a block, so that others may wait for the next one while this works.
         while let Ok(chunk) = { from.lock().recv() } {
-            self.chunk(&chunk);
+            self.lines(chunk.first, chunk.lines());
         }
     }
 
-    fn chunk(&mut self, chunk: &Chunk) {
-        for line in chunk.lines() {
+    /// Works on lines that follow one another, and notes those whose texts are compared.
+    fn lines<'l>(&mut self, first: u64, lines: impl Iterator<Item = &'l [u8]>) {
+        self.noted.clear();
+        for line in lines {
             if self.texts.failed.load(Ordering::Relaxed) {
-                break;
+                return;
             }
-            self.line(line);
+            let name = raw::name(line, &self.texts.how.keys).ok().flatten();
+            let place = name.and_then(|name| self.see(&name));
+            self.noted.push(place.map(|place| Note::of(line, place)));
+        }
+        let Texts { notes, job, how, .. } = self.texts;
+        if let Err(e) = notes.put(job.number, first, &self.noted) {
+            self.fail(how.no_notes(&e));
         }
     }
 
-    fn line(&mut self, line: &[u8]) {
-        if let Ok(Some(name)) = raw::name(line, &self.texts.how.keys) {
-            self.see(&name);
-        }
-    }
-
-    /// Makes a sketch of a document's text, if it is the one that is wanted.
-    fn see(&mut self, name: &Name<'_>) {
-        if let Ok(made) = &mut self.made {
-            match sketched(self.texts.candidates, name, &mut self.sketcher) {
-                Ok(is_one) => *made += u64::from(is_one),
-                Err(failure) => self.fail(failure),
+    /// Makes a sketch of a document's text, if it is the one that is wanted: of the page that stands
+    /// there.
+    fn see(&mut self, name: &Name<'_>) -> Option<Place> {
+        let made = self.made.as_mut().ok()?;
+        match sketched(self.texts.candidates, name, &mut self.sketcher) {
+            Ok(place) => {
+                *made += u64::from(place.is_some());
+                place
+            }
+            Err(failure) => {
+                self.fail(failure);
+                None
             }
         }
     }
@@ -214,25 +234,25 @@ impl<'t> Worker<'t> {
     }
 }
 
-/// Makes a sketch, if one is wanted, and says whether it is.
+/// Makes a sketch, if one is wanted. Returns where the page stands whose text was sketched.
 fn sketched(
     candidates: &Candidates,
     name: &Name<'_>,
     sketcher: &mut BitSketcher,
-) -> Result<bool, Failure> {
-    let Candidacy::Candidate { number, digest } = candidates.candidacy(&name.url)? else {
-        return Ok(false);
+) -> Result<Option<Place>, Failure> {
+    let Candidacy::Candidate { place, digest } = candidates.candidacy(&name.url)? else {
+        return Ok(None);
     };
-    let Some(text) = name.text() else { return Ok(false) };
+    let Some(text) = name.text() else { return Ok(None) };
     let is_it = digest.is_none() || digest == name.digest();
     if !is_it {
-        return Ok(false);
+        return Ok(None);
     }
     let sketch = sketcher.of_text(text);
     // A text without words is like no other.
     if sketch == BitSketch::default() {
-        return Ok(false);
+        return Ok(None);
     }
-    candidates.add(number, sketch)?;
-    Ok(true)
+    candidates.add(place, sketch)?;
+    Ok(Some(place))
 }

@@ -1,0 +1,189 @@
+//! What was noted of lines when they were read first, so that they are not parsed again.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use simkeep::cluster::Place;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Bytes of a note in the scratch file: the hash of the line, and the place. Zeros are none.
+const NOTE_BYTES: usize = 16;
+/// Notes of lines of a file that lie together in the scratch file. What is not written takes no room.
+const REGION: u64 = 64 << 10;
+/// Notes that are read together.
+const TOGETHER: usize = 4 << 10;
+const _: () = assert!(REGION.is_multiple_of(TOGETHER as u64));
+
+/// Notes of the lines of several files, in a scratch file without a name: 16 bytes for each line.
+pub(super) struct Notes {
+    scratch: File,
+    /// Regions that are in use.
+    used: AtomicU64,
+    /// Those of each file, in the order of its lines.
+    files: Vec<Mutex<Vec<u64>>>,
+}
+
+/// What is noted of a line: the page that it is, whose compared text it has.
+#[derive(Clone, Copy)]
+pub(super) struct Note {
+    hash: u64,
+    place: Place,
+}
+
+impl Note {
+    pub(super) fn of(line: &[u8], place: Place) -> Note {
+        Note { hash: xxh3_64(line), place }
+    }
+
+    /// The page that a line is, if it is still the one that this was noted of.
+    pub(super) fn place(self, line: &[u8]) -> Option<Place> {
+        (self.hash == xxh3_64(line)).then_some(self.place)
+    }
+
+    fn to_bytes(self) -> [u8; NOTE_BYTES] {
+        let mut bytes = [0; NOTE_BYTES];
+        let (hash, place) = bytes.split_at_mut(8);
+        hash.copy_from_slice(&self.hash.to_le_bytes());
+        place.copy_from_slice(&self.place.to_bits().to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Note> {
+        let (hash, place) = bytes.split_first_chunk()?;
+        let (hash, place) = (u64::from_le_bytes(*hash), u64::from_le_bytes(place.try_into().ok()?));
+        (hash != 0).then_some(Note { hash, place: Place::from_bits(place) })
+    }
+}
+
+impl Notes {
+    /// None yet, of so many files, in a folder.
+    pub(super) fn new(folder: &Path, files: usize) -> io::Result<Notes> {
+        let files = (0..files).map(|_| Mutex::default()).collect();
+        Ok(Notes { scratch: tempfile::tempfile_in(folder)?, used: AtomicU64::new(0), files })
+    }
+
+    /// Notes lines of a file that follow one another, of which the first has this number.
+    pub(super) fn put(&self, file: usize, first: u64, notes: &[Option<Note>]) -> io::Result<()> {
+        let (mut number, mut rest) = (first, notes);
+        while !rest.is_empty() {
+            let left = usize::try_from(REGION - number % REGION).unwrap_or(usize::MAX);
+            let (these, later) = rest.split_at(left.min(rest.len()));
+            if these.iter().any(Option::is_some) {
+                let bytes = these.iter().map(|note| note.map_or([0; NOTE_BYTES], Note::to_bytes));
+                let bytes: Vec<u8> = bytes.flatten().collect();
+                self.scratch.write_all_at(&bytes, self.make_place(file, number)?)?;
+            }
+            number += these.len() as u64;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Where the note of a line stands, where it has none yet.
+    fn make_place(&self, file: usize, number: u64) -> io::Result<u64> {
+        let mut regions = self.files.get(file).ok_or(io::ErrorKind::InvalidInput)?.lock();
+        let nth = usize::try_from(number / REGION).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        while regions.len() <= nth {
+            regions.push(self.used.fetch_add(1, Ordering::Relaxed));
+        }
+        drop(regions);
+        self.place(file, number).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+    }
+
+    /// Where the note of a line stands, if there are some of lines near it.
+    fn place(&self, file: usize, number: u64) -> Option<u64> {
+        let regions = self.files.get(file)?.lock();
+        let region = regions.get(usize::try_from(number / REGION).ok()?)?;
+        Some((region * REGION + number % REGION) * NOTE_BYTES as u64)
+    }
+
+    /// Those of a file, to be read in the order of its lines.
+    pub(super) fn of(&self, file: usize) -> Noted<'_> {
+        Noted { notes: self, file, first: 0, bytes: Vec::new() }
+    }
+}
+
+/// Notes of the lines of a file.
+pub(super) struct Noted<'n> {
+    notes: &'n Notes,
+    file: usize,
+    /// The first line of those that were read.
+    first: u64,
+    bytes: Vec<u8>,
+}
+
+impl Noted<'_> {
+    /// The note of a line. Costs least where lines are asked for in their order.
+    pub(super) fn get(&mut self, number: u64) -> io::Result<Option<Note>> {
+        if number < self.first || number >= self.first + TOGETHER as u64 || self.bytes.is_empty() {
+            self.read(number - number % TOGETHER as u64)?;
+        }
+        let within = usize::try_from(number - self.first).ok();
+        let note = within.and_then(|n| self.bytes.chunks_exact(NOTE_BYTES).nth(n));
+        Ok(note.and_then(Note::from_bytes))
+    }
+
+    /// Reads notes from that of a line on. What was never written is zero.
+    fn read(&mut self, first: u64) -> io::Result<()> {
+        self.first = first;
+        self.bytes.clear();
+        self.bytes.resize(NOTE_BYTES * TOGETHER, 0);
+        let Some(place) = self.notes.place(self.file, first) else { return Ok(()) };
+        let (mut place, mut rest) = (place, &mut self.bytes[..]);
+        while !rest.is_empty() {
+            match self.notes.scratch.read_at(rest, place) {
+                Ok(0) => break,
+                Ok(read) => {
+                    place += read as u64;
+                    rest = rest.get_mut(read..).unwrap_or_default();
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_found_however_they_come() {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = Notes::new(folder.path(), 3).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let line = |file: usize, number: u64| format!("{file} {number}").into_bytes();
+        // Some in each region, over their borders, and many lines without.
+        let is_noted = |number: u64| number % 7 < 2 && !(5_000..60_000).contains(&number);
+        let count = 2 * REGION + 5_000;
+        let step = 3_001;
+        let mut runs: Vec<u64> = (0..count).step_by(step).collect();
+        runs.reverse();
+        for first in runs {
+            for file in [2, 0] {
+                let run = first..count.min(first + step as u64);
+                let place = |number| Place::from_bits(number << 2 | file as u64);
+                let run: Vec<Option<Note>> =
+                    run.map(|n| is_noted(n).then(|| Note::of(&line(file, n), place(n)))).collect();
+                notes.put(file, first, &run).unwrap();
+            }
+        }
+        for file in 0..3 {
+            let mut noted = notes.of(file);
+            for number in 0..count + 100_000 {
+                let place = noted.get(number).unwrap().and_then(|n| n.place(&line(file, number)));
+                let is_one = file != 1 && number < count && is_noted(number);
+                let expected = is_one.then(|| Place::from_bits(number << 2 | file as u64));
+                assert_eq!(place, expected, "{file} {number}");
+            }
+            assert!(noted.get(0).unwrap().is_none_or(|note| note.place(b"another").is_none()));
+        }
+        assert!(notes.put(3, 0, &[Some(Note::of(b"", Place::from_bits(0)))]).is_err());
+    }
+}
