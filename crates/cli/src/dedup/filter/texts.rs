@@ -155,6 +155,8 @@ impl Chunk {
     fn add(&mut self, line: &[u8], number: u64) {
         if self.lens.is_empty() {
             self.first = number;
+            // So that nothing is moved as it grows.
+            self.bytes.reserve_exact(2 * TOGETHER);
         }
         self.bytes.extend_from_slice(line);
         self.lens.push(line.len());
