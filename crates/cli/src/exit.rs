@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::Error;
@@ -161,8 +160,8 @@ static AS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Says everything as JSON from now on, if the command line asks for it. That is known before it is
 /// parsed, since it may be wrong.
-pub(super) fn say_as_asked(mut arguments: impl Iterator<Item = OsString>) {
-    let is_asked = arguments.by_ref().take_while(|word| word != "--").any(|word| word == "--json");
+pub(super) fn say_as_asked<'w>(words: impl IntoIterator<Item = &'w OsString>) {
+    let is_asked = words.into_iter().take_while(|word| *word != "--").any(|word| word == "--json");
     AS_JSON.store(is_asked, Ordering::Relaxed);
 }
 
@@ -200,21 +199,21 @@ fn say_why(failure: &Failure) {
 }
 
 /// The exit code of a verb; says why if it failed. A reader that has seen enough is no failure.
-pub(super) fn code(done: Result<Exit, Failure>) -> ExitCode {
+pub(super) fn code(done: Result<Exit, Failure>) -> u8 {
     match done {
-        Ok(exit) => ExitCode::from(exit as u8),
+        Ok(exit) => exit as u8,
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
+            Exit::Done as u8
         }
         Err(failure) => {
             say_why(&failure);
-            ExitCode::from(failure.code())
+            failure.code()
         }
     }
 }
 
 /// Prints what clap has to say: help as it is, mistakes with what they quote made harmless.
-pub(super) fn usage(error: &clap::Error) -> ExitCode {
+pub(super) fn usage(error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         return code(error.print().map(|()| Exit::Done).map_err(Failure::Output));
     }
@@ -234,7 +233,7 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
     if let Some(hint) = hint {
         let _ = writeln!(stderr, "\n{hint}");
     }
-    ExitCode::from(2)
+    2
 }
 
 #[cfg(test)]

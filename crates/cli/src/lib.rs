@@ -1,0 +1,185 @@
+//! The tool `simkeep`, as a library for what starts it: see `simkeep --help`. One file for each verb.
+//!
+//! A verb takes its arguments and an [`Output`], and answers with an [`exit::Exit`] or a
+//! [`Failure`]; what those mean to the caller of the program is said in one place, [`exit`].
+//! Reading verbs open the store without ever writing to it, also beside a writer.
+
+mod advice;
+mod aliases;
+mod asked;
+mod backup;
+mod beside;
+mod cluster;
+mod common;
+mod compact;
+mod completions;
+mod dedup;
+mod df;
+mod diff;
+mod due;
+mod epoch;
+mod evaluate;
+mod exit;
+mod explain;
+mod export;
+mod feed;
+mod fingerprint;
+mod foreign;
+mod forget;
+mod gauge;
+mod help;
+mod history;
+mod host;
+mod incoming;
+mod ingest;
+mod inspect;
+mod json;
+mod load;
+mod man;
+mod mirrors;
+mod named;
+mod near;
+mod origin;
+mod output;
+mod packed;
+mod pairs;
+mod pipeline;
+mod prometheus;
+mod reading;
+mod recipe;
+mod recrawl;
+mod repair;
+mod report;
+mod row_file;
+mod scan;
+mod schema;
+mod simulate;
+mod spelling;
+mod stats;
+mod svg;
+mod table;
+mod tail;
+mod threads;
+mod time;
+mod verify;
+mod visit;
+mod words;
+
+use std::ffi::OsString;
+
+use clap::{FromArgMatches as _, Parser, Subcommand};
+
+use common::Common;
+use exit::Failure;
+use output::Output;
+
+/// The memory of a crawl: which pages are new, the same, changed, back to an earlier version, or
+/// near-duplicates of others.
+///
+/// A store is a directory. `ingest` makes it and fills it from files, folders, JSON lines and web
+/// archives, and `load` fills it in bulk; the other verbs query it. You may kill the tool at any
+/// moment without loss.
+#[derive(Parser)]
+#[command(name = "simkeep", version, after_long_help = AFTER_HELP)]
+#[command(after_help = exit::HELP)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const AFTER_HELP: &str = concat!(
+    "Examples:
+  simkeep ingest crawl.warc.gz --store crawl.simkeep
+  simkeep history https://example.com/ --store crawl.simkeep
+  simkeep near --url https://example.com/ --store crawl.simkeep
+
+",
+    exit::help!()
+);
+
+#[derive(Subcommand)]
+enum Verb {
+    Ingest(ingest::Ingest),
+    Load(load::Load),
+    Near(near::Near),
+    Pairs(pairs::Pairs),
+    Cluster(Box<cluster::Cluster>),
+    Aliases(aliases::Aliases),
+    Mirrors(mirrors::Mirrors),
+    Dedup(Box<dedup::Dedup>),
+    History(history::History),
+    Scan(scan::Scan),
+    Inspect(inspect::Inspect),
+    Report(report::Report),
+    Stats(stats::Stats),
+    Tail(tail::Tail),
+    Verify(verify::Verify),
+    Repair(repair::Repair),
+    Backup(backup::Backup),
+    Compact(compact::Compact),
+    Forget(forget::Forget),
+    Export(export::Export),
+    Diff(diff::Diff),
+    Fingerprint(fingerprint::Fingerprint),
+    Evaluate(evaluate::Evaluate),
+    Df(df::Df),
+    Epoch(epoch::Epoch),
+    Due(due::Due),
+    Recrawl(recrawl::Recrawl),
+    Simulate(simulate::Simulate),
+    Completions(completions::Completions),
+    Man(man::Man),
+    Schema(schema::Schema),
+}
+
+/// Runs the tool by these words, of which the first is what it was called by, and returns its exit code.
+///
+/// It writes to the standard streams of the process, and leaves signals as they are: SIGINT is to end the
+/// process, and SIGPIPE to be ignored.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().collect();
+    exit::say_as_asked(words.iter());
+    let matches = help::command().try_get_matches_from(words);
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    let output = &mut Output::stdout();
+    let done = match cli.verb {
+        Verb::Ingest(verb) => verb.run(&cli.common, output),
+        Verb::Load(verb) => verb.run(&cli.common, output),
+        Verb::Near(verb) => verb.run(&cli.common, output),
+        Verb::Pairs(verb) => verb.run(&cli.common, output),
+        Verb::Cluster(verb) => verb.run(&cli.common, output),
+        Verb::Aliases(verb) => verb.run(&cli.common, output),
+        Verb::Mirrors(verb) => verb.run(&cli.common, output),
+        Verb::Dedup(verb) => verb.run(&cli.common, output),
+        Verb::History(verb) => verb.run(&cli.common, output),
+        Verb::Scan(verb) => verb.run(&cli.common, output),
+        Verb::Inspect(verb) => verb.run(&cli.common, output),
+        Verb::Report(verb) => verb.run(&cli.common, output),
+        Verb::Stats(verb) => verb.run(&cli.common, output),
+        Verb::Tail(verb) => verb.run(&cli.common, output),
+        Verb::Verify(verb) => verb.run(&cli.common, output),
+        Verb::Repair(verb) => verb.run(&cli.common, output),
+        Verb::Backup(verb) => verb.run(&cli.common, output),
+        Verb::Compact(verb) => verb.run(&cli.common, output),
+        Verb::Forget(verb) => verb.run(&cli.common, output),
+        Verb::Export(verb) => verb.run(&cli.common, output),
+        Verb::Diff(verb) => verb.run(&cli.common, output),
+        Verb::Fingerprint(verb) => verb.run(&cli.common, output),
+        Verb::Evaluate(verb) => verb.run(&cli.common, output),
+        Verb::Df(verb) => verb.run(&cli.common, output),
+        Verb::Epoch(verb) => verb.run(&cli.common, output),
+        Verb::Due(verb) => verb.run(&cli.common, output),
+        Verb::Recrawl(verb) => verb.run(&cli.common, output),
+        Verb::Simulate(verb) => verb.run(&cli.common, output),
+        Verb::Completions(verb) => verb.run(&cli.common, output),
+        Verb::Man(verb) => verb.run(&cli.common, output),
+        Verb::Schema(verb) => verb.run(&cli.common, output),
+    };
+    let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
+    exit::code(done)
+}
