@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDateTime, PyDelta, PyInt, PyString};
+use simkeep::recrawl::Interval;
 use simkeep::{Classes, Digest, Epoch, Prefix};
 
 use crate::error::{OrRaise, of_class};
@@ -217,6 +218,14 @@ pub(crate) fn duration(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Duration>
         Err(_) => float(arg, given).map_err(|_| arg.type_error(expected, given))?,
     };
     Duration::try_from_secs_f64(seconds).map_err(|_| arg.value_error(expected, given))
+}
+
+/// How long between two visits, or until a lease is over: seconds, or a `timedelta`. What is finer than
+/// a second is rounded down.
+pub(crate) fn interval(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Interval> {
+    let expected = "a timedelta or a number of seconds, from 1 to those of 4,000,000 days";
+    let seconds = duration(arg, given)?.as_secs();
+    Interval::from_seconds(seconds).map_err(|_| arg.value_error(expected, given))
 }
 
 /// A digest.

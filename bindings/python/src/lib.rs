@@ -10,11 +10,13 @@ mod batches;
 mod column;
 mod columns;
 mod df;
+mod due;
 mod epoch;
 mod error;
 mod explain;
 mod fingerprinter;
 mod fork;
+mod giving;
 mod history;
 mod integrity;
 mod load;
@@ -57,6 +59,8 @@ mod _simkeep {
     use super::batches::Batches;
     #[pymodule_export]
     use super::df::{Counter, Table, merge};
+    #[pymodule_export]
+    use super::due::{Decision, Rate};
     #[pymodule_export]
     use super::epoch::{Bands, EpochInfo};
     #[pymodule_export]

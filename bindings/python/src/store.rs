@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use simkeep::Options;
 use simkeep::maintenance;
-use simkeep::{Options, Restatement};
 
 use crate::answers::Outcomes;
-use crate::arg::{self, Arg, optional};
+use crate::arg::{self, Arg};
+use crate::due::{self, Decision};
+use crate::epoch;
 use crate::error::OrRaise;
+use crate::giving;
 use crate::integrity::{BackedUp, Verified};
 use crate::load::{self, load};
 use crate::long::long;
@@ -26,7 +29,6 @@ use crate::stats::{Compacted, Forgotten, Loaded, Merged, Stats};
 use crate::value::no_pickle;
 use crate::view::{Source, View};
 use crate::word::Stored;
-use crate::{epoch, query};
 
 /// A store that is open for writing.
 ///
@@ -151,21 +153,9 @@ impl Store {
         weight: Option<&Bound<'py, PyAny>>,
         class_: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Outcome> {
-        let given = given!(
-            url,
-            at,
-            text,
-            html,
-            encoding,
-            fingerprint,
-            epoch,
-            also,
-            digest,
-            status,
-            modified,
-            weight,
-            class_
-        );
+        let given = given! {
+            url, at, text, html, encoding, fingerprint, epoch, also, digest, status, modified, weight, class_
+        };
         self.observe_row(py, Row::new(&given, Arg::new("url"))?)
     }
 
@@ -415,14 +405,7 @@ impl Store {
         epoch: &Bound<'py, PyAny>,
         digest: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Stored> {
-        let url = arg::url(Arg::new("url"), url)?;
-        let at = arg::time(Arg::new("at"), at)?;
-        let fingerprint =
-            optional(Some(fingerprint), |v| arg::fingerprint(Arg::new("fingerprint"), v))?;
-        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
-        let digest = optional(digest, |v| arg::digest(Arg::new("digest"), v))?;
-        let mut restatement = Restatement::new(url, at, fingerprint, epoch);
-        restatement.restated.digest = digest;
+        let restatement = giving::restatement((url, at), (fingerprint, epoch), digest)?;
         self.call(py, |store| store.restate(restatement)).map(Stored::from)
     }
 
@@ -437,16 +420,34 @@ impl Store {
         weight: Option<&Bound<'py, PyAny>>,
         class_: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Stored> {
-        let url = arg::url(Arg::new("url"), url)?;
-        let at = arg::time(Arg::new("at"), at)?;
-        let weight = optional(weight, |v| arg::weight(Arg::new("weight"), v))?;
-        let class = optional(class_, |v| arg::u32(Arg::new("class_"), v))?;
-        let giving = match (weight, class) {
-            (Some(weight), None) => simkeep::Observation::weighed(url, at, weight),
-            (None, Some(class)) => simkeep::Observation::classed(url, at, class),
-            _ => return Err(query::one_of("give", "weight and class_")),
-        };
+        let giving = giving::giving((url, at), weight, class_)?;
         self.call(py, |store| store.give(giving)).map(Stored::from)
+    }
+
+    /// Hands out the pages of which a visit is worth most: those of `due`, whose keywords it takes, but
+    /// not those that are out already, and not those that a visit is worth nothing of.
+    ///
+    /// A page is out until it is observed or handed back, or until the `lease` is over (seconds, or a
+    /// `timedelta`) by the `now` of a later call; and not when the store is opened again.
+    #[pyo3(signature = (now, budget, lease, **like))]
+    fn take_due<'py>(
+        &self,
+        py: Python<'py>,
+        now: &Bound<'py, PyAny>,
+        budget: &Bound<'py, PyAny>,
+        lease: &Bound<'py, PyAny>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<Decision>> {
+        let asked = due::asked(py, (now, budget), like)?;
+        let lease = arg::interval(Arg::new("lease"), lease)?;
+        let taken = self.call(py, |store| store.take_due(&asked, lease))?;
+        taken.into_iter().map(|decision| Decision::of(py, decision)).collect()
+    }
+
+    /// Ends the lease of a page that was not visited, and returns whether it had one.
+    fn hand_back(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let url = arg::url(Arg::new("url"), url)?;
+        self.call(py, |store| store.hand_back(url))
     }
 
     /// A moment of the store, which answers as it is now, whatever comes later.

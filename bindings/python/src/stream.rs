@@ -10,6 +10,7 @@ use simkeep::{Entry, Error, History, NearPair, Page, Result};
 
 use crate::batches::Batches;
 use crate::columns::Kind;
+use crate::due::Decision;
 use crate::error::OrRaise;
 use crate::fork::Birth;
 use crate::history;
@@ -25,6 +26,7 @@ pub(crate) enum Item {
     Entry(Arc<str>, Entry),
     History(String, History),
     Stale(simkeep::iter::StalePage),
+    Due(Box<simkeep::due::Decision>),
     Pair(NearPair),
     PagePair(simkeep::PagePair),
 }
@@ -40,6 +42,7 @@ impl Item {
                 (url, history::history(py, history)?).into_pyobject(py)?.into_any()
             }
             Item::Stale(stale) => Bound::new(py, page::StalePage::of(py, stale)?)?.into_any(),
+            Item::Due(decision) => Bound::new(py, Decision::of(py, *decision)?)?.into_any(),
             Item::Pair(pair) => Bound::new(py, Pair::from(pair))?.into_any(),
             Item::PagePair(pair) => Bound::new(py, PagePair::of(py, &pair)?)?.into_any(),
         })

@@ -1,14 +1,19 @@
-//! Times: milliseconds since 1970 here, aware `datetime`s in UTC in Python.
+//! Times: milliseconds since 1970 here, aware `datetime`s in UTC in Python; and intervals: `timedelta`s.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDateTime, PyType, PyTzInfo};
+use simkeep::recrawl::Interval;
 
 use crate::arg::{self, Arg};
 
 /// A time in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Time(pub(crate) i64);
+
+/// A time between two visits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Span(pub(crate) Interval);
 
 /// The first moment of 1970, in UTC.
 pub(crate) fn start(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
@@ -27,9 +32,31 @@ impl<'py> IntoPyObject<'py> for Time {
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        static DELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        let delta = DELTA.import(py, "datetime", "timedelta")?;
-        start(py)?.add(delta.call1((0, 0, 0, self.0))?)
+        start(py)?.add(delta(py)?.call1((0, 0, 0, self.0))?)
+    }
+}
+
+/// The class of times between times.
+fn delta(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static DELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    DELTA.import(py, "datetime", "timedelta")
+}
+
+impl<'py> IntoPyObject<'py> for Span {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        delta(py)?.call1((0, self.0.seconds()))
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Span {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Span> {
+        arg::interval(Arg::new("interval"), &given).map(Span)
     }
 }
 

@@ -9,6 +9,7 @@ use simkeep::{Query, Snapshot};
 use crate::answers::Answers;
 use crate::arg::{self, Arg};
 use crate::columns::Kind;
+use crate::due;
 use crate::epoch::EpochInfo;
 use crate::error::OrRaise;
 use crate::explain::Explanation;
@@ -276,6 +277,27 @@ impl View {
         let after = after.map(|after| arg::url(Arg::new("after"), after)).transpose()?;
         let stale = py.detach(|| snapshot.stale(epoch, after));
         Ok(Stream::new(Iterated::new(stale, Item::Stale), None, self.birth()))
+    }
+
+    /// The pages of which a visit is worth most at a time, the best first, at most `budget` of them
+    /// (`None` for any number), each with the decision on it. Reads lazily.
+    ///
+    /// Keywords: `policy`, what puts pages in order ("value"); `under`, a prefix; `per_host`, the most
+    /// of each host; `largest_interval`, after which an unvisited page comes first (365 days); `rules`
+    /// for the pages under prefixes; `memory_bytes`, for the pages that are chosen (64 MiB).
+    #[pyo3(signature = (now, budget, **like))]
+    fn due<'py>(
+        &self,
+        py: Python<'py>,
+        now: &Bound<'py, PyAny>,
+        budget: &Bound<'py, PyAny>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let asked = due::asked(py, (now, budget), like)?;
+        let pages = py.detach(|| snapshot.due(&asked));
+        let items = Iterated::new(pages, |decision| Item::Due(Box::new(decision)));
+        Ok(Stream::new(items, None, self.birth()))
     }
 
     /// All pairs of different fingerprints of pages within k bits of each other, in no particular order.

@@ -144,6 +144,16 @@ words! {
         Missing = "missing",
         Other = "other",
     }
+    /// What decides when a page is visited.
+    Reason {
+        Worth = "worth",
+        Hinted = "hinted",
+        Overdue = "overdue",
+        NotYet = "not-yet",
+        LeftAlone = "left-alone",
+        Ahead = "ahead",
+        Other = "other",
+    }
     /// What a long call is doing.
     Stage {
         Waiting = "waiting",
@@ -242,6 +252,20 @@ impl From<simkeep::GiveOutcome> for Stored {
             simkeep::GiveOutcome::Known => Stored::Known,
             simkeep::GiveOutcome::Missing => Stored::Missing,
             _ => Stored::Other,
+        }
+    }
+}
+
+impl From<simkeep::due::Reason> for Reason {
+    fn from(reason: simkeep::due::Reason) -> Reason {
+        match reason {
+            simkeep::due::Reason::Worth => Reason::Worth,
+            simkeep::due::Reason::Hinted { .. } => Reason::Hinted,
+            simkeep::due::Reason::Overdue { .. } => Reason::Overdue,
+            simkeep::due::Reason::NotYet { .. } => Reason::NotYet,
+            simkeep::due::Reason::LeftAlone { .. } => Reason::LeftAlone,
+            simkeep::due::Reason::Ahead => Reason::Ahead,
+            _ => Reason::Other,
         }
     }
 }

@@ -46,6 +46,8 @@ def values(store: simkeep.Store) -> list[Any]:
         *store.epochs(),
         *(info.bands for info in store.epochs()),
         store.stats(),
+        *store.due(AT + 999 * DAY, 1),
+        *(decision.rate for decision in store.due(AT + 30 * DAY, 1)),
         simkeep.Pair(1, 2, 2),
         *store.page_pairs(0, epoch=0, equal=True),
         simkeep.recipes()[0],

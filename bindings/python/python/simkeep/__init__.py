@@ -62,6 +62,7 @@ from ._simkeep import (
     Content,
     Copy,
     Cost,
+    Decision,
     EpochInfo,
     Explanation,
     Fingerprinter,
@@ -89,6 +90,7 @@ from ._simkeep import (
     PairedPage,
     Preset,
     Progress,
+    Rate,
     Reader,
     Repaired,
     Restated,
@@ -111,7 +113,7 @@ from ._simkeep import (
     verify,
     visible_text,
 )
-from ._words import Band, OriginalBy, Role, SameBy, Seen, Stage, Stored, Verdict
+from ._words import Band, OriginalBy, Reason, Role, SameBy, Seen, Stage, Stored, Verdict
 
 # A store belongs to the process that opened it.
 _os.register_at_fork(after_in_child=_simkeep._forked)
@@ -136,6 +138,7 @@ __all__ = [
     "Copy",
     "CorruptError",
     "Cost",
+    "Decision",
     "DoubtfulError",
     "EpochError",
     "EpochInfo",
@@ -180,7 +183,9 @@ __all__ = [
     "PrefixError",
     "Preset",
     "Progress",
+    "Rate",
     "Reader",
+    "Reason",
     "Repaired",
     "Restated",
     "Role",

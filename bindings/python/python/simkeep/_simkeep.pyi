@@ -9,7 +9,7 @@ from typing_extensions import CapsuleType
 
 from . import _types
 from ._types import Time
-from ._words import Band, OriginalBy, Role, SameBy, Seen, Stage, Stored, Verdict
+from ._words import Band, OriginalBy, Reason, Role, SameBy, Seen, Stage, Stored, Verdict
 
 _Path: TypeAlias = str | PathLike[str]
 _Html: TypeAlias = str | bytes | bytearray
@@ -30,6 +30,7 @@ __all__ = [
     "Copy",
     "Cost",
     "Counter",
+    "Decision",
     "EXTRACTOR",
     "EpochInfo",
     "Explanation",
@@ -59,6 +60,7 @@ __all__ = [
     "Preset",
     "Progress",
     "RECIPE",
+    "Rate",
     "Reader",
     "Repaired",
     "Restated",
@@ -239,6 +241,12 @@ class View:
         """Pages whose version in force has a fingerprint, but none of this epoch: those to restate.
 
         If `after` is given, those that come after this URL in SURT order.
+        """
+
+    def due(self, now: Time, budget: int | None, **like: Unpack[_types.Due]) -> Stream[Decision]:
+        """The pages of which a visit is worth most at a time, the best first, each with the decision on it.
+
+        At most `budget` of them; `None` is for any number. Reads lazily.
         """
 
     def all_pairs(
@@ -509,6 +517,23 @@ class Store(View):
 
     @overload
     def give(self, url: str, at: Time, *, weight: None = None, class_: int) -> Stored: ...
+    def take_due(
+        self, now: Time, budget: int | None, lease: _types.Seconds, **like: Unpack[_types.Due]
+    ) -> list[Decision]:
+        """Hands out the pages of which a visit is worth most: those of `due`, whose keywords it takes.
+
+        Those that are out already are left out, and those that a visit is worth nothing of. A page is out until
+        it is observed in any way or handed back, or until the `lease` is over by the `now` of a later call.
+        Threads may take at once. Leases are in memory only: when the store is opened again, all pages can be
+        taken. At most `leases_max` are out.
+        """
+
+    def hand_back(self, url: str) -> bool:
+        """Ends the lease of a page that was not visited, so that it can be taken again.
+
+        Returns whether it had one.
+        """
+
     def snapshot(self) -> Snapshot:
         """A moment of the store, which answers as it is now, whatever comes later."""
 
@@ -1286,6 +1311,84 @@ class Page:
         class_: int | None,
         changes: Changes,
     ) -> Page: ...
+
+@final
+class Rate:
+    """How often a page is believed to change, and how sure that is."""
+
+    __match_args__: tuple[Literal["per_day"], Literal["low"], Literal["high"]]
+    @property
+    def per_day(self) -> float:
+        """Changes a day."""
+    @property
+    def low(self) -> float:
+        """The rate is below this with a probability of 5 %."""
+    @property
+    def high(self) -> float:
+        """The rate is above this with a probability of 5 %."""
+    def __new__(cls, per_day: float, low: float, high: float) -> Rate: ...
+
+@final
+class Decision:
+    """What is decided about a page: what a visit to it is worth, and why. As a text, for people: "by what
+    a visit is worth; a visit is worth 12.30; 3 of 8 comparisons found it changed; ..."."""
+
+    __match_args__: tuple[
+        Literal["page"],
+        Literal["value"],
+        Literal["rate"],
+        Literal["weight"],
+        Literal["rule"],
+        Literal["near"],
+        Literal["reason"],
+        Literal["interval"],
+        Literal["until"],
+        Literal["text"],
+    ]
+    @property
+    def page(self) -> Page:
+        """The page, with its last visit, and with what its visits tell of how it changes."""
+    @property
+    def value(self) -> float:
+        """What the policy makes of it now: by the crawl value what a visit is worth, the days for which it
+        makes the page fresh, times its weight."""
+    @property
+    def rate(self) -> Rate:
+        """How often it is believed to change."""
+    @property
+    def weight(self) -> float:
+        """How much it matters: its weight, with the factor of its rule."""
+    @property
+    def rule(self) -> str | None:
+        """The prefix of the rule that it goes by, if it is not one for all pages."""
+    @property
+    def near(self) -> str | None:
+        """The page that leads it, if one near it had its content first."""
+    @property
+    def reason(self) -> Reason:
+        """What decides."""
+    @property
+    def interval(self) -> timedelta | None:
+        """How long it may be left unvisited, if it is overdue, or must be, if its rule says not yet."""
+    @property
+    def until(self) -> datetime | None:
+        """Until when it is left alone, because its last visits failed."""
+    @property
+    def text(self) -> str:
+        """For people."""
+    def __new__(
+        cls,
+        page: Page,
+        value: float,
+        rate: Rate,
+        weight: float,
+        rule: str | None,
+        near: str | None,
+        reason: Reason,
+        interval: timedelta | None,
+        until: datetime | None,
+        text: str,
+    ) -> Decision: ...
 
 @final
 class StalePage:

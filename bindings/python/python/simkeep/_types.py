@@ -126,6 +126,40 @@ class PagePairs(TypedDict, total=False):
     """How many pages of each fingerprint are paired with others (1); `None` for all."""
 
 
+class Rule(TypedDict, total=False):
+    """How pages under a prefix are to be visited, or all pages that have no other rule."""
+
+    under: str | None
+    """The prefix; `None` for all pages."""
+    min: Seconds | None
+    """A page is not visited before this time after its last visit."""
+    max: Seconds | None
+    """A page that was not visited for longer comes before others, the most overdue first."""
+    weight: float
+    """A factor of the weight that a page has (1)."""
+    per_host: int | None
+    """How many pages of one host are visited at once, among those of this rule."""
+    policy: str | None
+    """What puts the pages in order."""
+
+
+class Due(TypedDict, total=False):
+    """Which pages to visit next."""
+
+    policy: str
+    """What puts pages in order, such as `"harmonic"` or `"fixed:7d"`: the crate documents all (`"value"`)."""
+    under: str | None
+    """Only pages under this prefix."""
+    per_host: int | None
+    """Of each host at most so many; `None` for any number."""
+    largest_interval: Seconds
+    """A page that was not visited for this long comes first (365 days)."""
+    rules: Iterable[Rule]
+    """What is wanted for the pages under prefixes. The rule with the longest one decides."""
+    memory_bytes: int
+    """Memory for the pages that are chosen (64 MiB). If they take more, the store is read more than once."""
+
+
 class Word(TypedDict, total=False):
     """What is known of a visit that saw no content."""
 

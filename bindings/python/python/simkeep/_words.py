@@ -4,7 +4,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, TypeVar
 
-__all__ = ["Band", "OriginalBy", "Role", "SameBy", "Seen", "Stage", "Stored", "Verdict"]
+__all__ = ["Band", "OriginalBy", "Reason", "Role", "SameBy", "Seen", "Stage", "Stored", "Verdict"]
 
 _T = TypeVar("_T")
 
@@ -102,6 +102,25 @@ class Stored(_Word):
     """The store has it already."""
     MISSING = "missing"
     """There is no such page or content."""
+    OTHER = "other"
+    """What a newer version of simkeep tells."""
+
+
+class Reason(_Word):
+    """What decides when a page is visited."""
+
+    WORTH = "worth"
+    """What a visit is worth by now, or by its policy the time since the last one."""
+    HINTED = "hinted"
+    """A hint says that it has changed since its last visit."""
+    OVERDUE = "overdue"
+    """It was not visited for so long that it comes first."""
+    NOT_YET = "not-yet"
+    """Its rule has it not visited so soon after its last visit."""
+    LEFT_ALONE = "left-alone"
+    """Its last visits failed, and it is left alone for a while."""
+    AHEAD = "ahead"
+    """Its last visit lies in the future, so nothing is known of the time since."""
     OTHER = "other"
     """What a newer version of simkeep tells."""
 
