@@ -1,0 +1,13 @@
+"""A Scrapy add-on: every page that a spider fetches is observed, and its callback finds what it is now.
+
+    ADDONS = {"simkeep.scrapy.Addon": 500}
+    SIMKEEP_STORE = "crawl.simkeep"
+
+Callbacks find the `simkeep.Outcome` in `response.meta["simkeep"]`. `docs/scrapy.md` beside the package's
+README has all settings, keys of `meta` and stats.
+"""
+
+from ._addon import Addon
+from ._errors import NotRequested, SettingError, Skipped
+
+__all__ = ["Addon", "NotRequested", "SettingError", "Skipped"]

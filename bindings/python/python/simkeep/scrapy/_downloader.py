@@ -1,0 +1,54 @@
+"""The downloader middleware: observes every final response."""
+
+import asyncio
+from collections.abc import Coroutine
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest, NotSupported
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+from twisted.internet.defer import CancelledError
+
+from ._session import META, Session
+
+__all__ = ["DownloaderMiddleware"]
+
+_NO_VISIT = (IgnoreRequest, NotSupported, CancelledError, asyncio.CancelledError)
+"""With these nobody was asked for the page."""
+
+
+class DownloaderMiddleware:
+    """Observes responses that nobody farther from the spider replaces by another request.
+
+    At 545 these are decompressed, no redirects that are followed, and not to be retried.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "DownloaderMiddleware":
+        return cls(Session.of(crawler))
+
+    def process_request(
+        self, request: Request, spider: Spider | None = None
+    ) -> Coroutine[object, object, None] | None:
+        # It may have been copied from a response.
+        request.meta.pop(META, None)
+        page = self._session.to_check(request)
+        if page is None or request.dont_filter or request.callback is NO_CALLBACK:
+            return None
+        return self._session.check(request, page)
+
+    async def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Response:
+        await self._session.observe(request, response)
+        return response
+
+    async def process_exception(
+        self, request: Request, exception: Exception, spider: Spider | None = None
+    ) -> None:
+        if not isinstance(exception, _NO_VISIT):
+            await self._session.observe(request, None)

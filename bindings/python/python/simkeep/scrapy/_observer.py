@@ -1,0 +1,125 @@
+"""The thread that observes: what waits together shares a commit."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Condition, Thread
+from typing import TypeAlias
+
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+import simkeep
+from simkeep import ClosedError, ForkedError, IoError, Observation, Outcome, PoisonedError
+
+from ._threads import Reactor, fire
+
+__all__ = ["FATAL", "Observer"]
+
+FATAL = (PoisonedError, ClosedError, ForkedError, IoError)
+"""After these the store takes nothing more."""
+
+Answer: TypeAlias = list[Outcome] | Exception
+Make: TypeAlias = Callable[[], list[Observation]]
+
+
+@dataclass(frozen=True)
+class _Job:
+    make: Make
+    done: "Deferred[Answer]"
+
+
+class Observer:
+    """Observes in a thread of its own, in the order in which it was asked to."""
+
+    def __init__(self, store: simkeep.Store) -> None:
+        self._store = store
+        self._reactor = Reactor()
+        self._waiting: deque[_Job] = deque()
+        self._changed = Condition()
+        self._closing: Deferred[Exception | None] | None = None
+        self._broken: Exception | None = None
+        # Whoever stops the process at once does not wait for what was not acknowledged.
+        self._thread = Thread(target=self._work, name="simkeep-observe", daemon=True)
+        self._thread.start()
+
+    async def observe(self, make: Make) -> Answer:
+        """Observes what is made in the other thread; answers when it is durable.
+
+        What went wrong is returned. From the thread of the reactor.
+        """
+        job = _Job(make, Deferred())
+        with self._changed:
+            if self._closing is not None:
+                return ClosedError("the spider is closed")
+            self._waiting.append(job)
+            self._changed.notify()
+        return await maybe_deferred_to_future(job.done)
+
+    async def close(self) -> Exception | None:
+        """Observes what still waits, and closes the store; returns what went wrong."""
+        closing: Deferred[Exception | None] = Deferred()
+        with self._changed:
+            self._closing = closing
+            self._changed.notify()
+        return await maybe_deferred_to_future(closing)
+
+    def _work(self) -> None:
+        while jobs := self._next():
+            answers = self._answers(jobs)
+            self._reactor.call(_deliver, list(zip(jobs, answers, strict=True)))
+        error: Exception | None = None
+        try:
+            self._store.close()
+        except Exception as e:
+            error = e
+        assert self._closing is not None
+        self._reactor.call(fire, self._closing, error)
+
+    def _next(self) -> list[_Job]:
+        """Everything that waits; nothing once there is an end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing is not None)
+            jobs = list(self._waiting)
+            self._waiting.clear()
+        return jobs
+
+    def _answers(self, jobs: list[_Job]) -> list[Answer]:
+        """The answers to some jobs, by one commit if the store refuses none of them."""
+        made = [_made(job.make) for job in jobs]
+        rows = [row for part in made if isinstance(part, list) for row in part]
+        together = self._observe(rows)
+        answers: list[Answer] = []
+        for part in made:
+            if isinstance(part, Exception):
+                answers.append(part)
+            elif isinstance(together, list):
+                answers.append(together[: len(part)])
+                del together[: len(part)]
+            else:
+                # Nothing was stored. Those that are sound are, one after another.
+                answers.append(together if self._broken or len(made) == 1 else self._observe(part))
+        return answers
+
+    def _observe(self, rows: list[Observation]) -> Answer:
+        if self._broken is not None:
+            return self._broken
+        try:
+            return list(self._store.observe_batch(rows)) if rows else []
+        except FATAL as e:
+            self._broken = e
+            return e
+        except Exception as e:
+            return e
+
+
+def _made(make: Make) -> list[Observation] | Exception:
+    try:
+        return make()
+    except Exception as e:
+        return e
+
+
+def _deliver(answers: list[tuple[_Job, Answer]]) -> None:
+    for job, answer in answers:
+        fire(job.done, answer)

@@ -1,0 +1,226 @@
+"""What the middlewares of a crawler share: its settings, its store, and what happens to both."""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.utils.defer import deferred_from_coro
+
+import simkeep
+from simkeep import Outcome
+
+from ._errors import NotRequested, shown
+from ._observer import FATAL, Observer
+from ._settings import Settings
+from ._threads import Reactor, Side
+from ._visit import Visit, now, page_of
+
+__all__ = ["META", "Session"]
+
+_T = TypeVar("_T")
+
+META = "simkeep"
+"""Where in `meta` the outcome is."""
+STOPPED = "simkeep_error"
+"""The reason for which a spider ends whose store cannot be used."""
+
+logger = logging.getLogger("simkeep.scrapy")
+
+
+class Session:
+    """The add-on at work for one crawler. All of it is for the thread of the reactor."""
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> "Session":
+        """The one of a crawler."""
+        session = getattr(crawler, "_simkeep_session", None)
+        if not isinstance(session, cls):
+            session = cls(crawler)
+            setattr(crawler, "_simkeep_session", session)  # noqa: B010
+        return session
+
+    def __init__(self, crawler: Crawler) -> None:
+        assert crawler.spider is not None
+        self.settings = Settings.read(crawler.settings, crawler.spider)
+        self._crawler = crawler
+        self._store: simkeep.Store | None = None
+        self._observer: Observer | None = None
+        self._side = Side()
+        self._failed = False
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the store cannot be used, and the spider is to end."""
+        return self._failed
+
+    def count(self, stat: str, number: int = 1) -> None:
+        """Adds to one of the add-on's stats."""
+        if number:
+            assert self._crawler.stats is not None
+            self._crawler.stats.inc_value(f"simkeep/{stat}", number)
+
+    async def ask(self, function: Callable[..., _T], *args: Any) -> _T:
+        """What a function of the store returns, called in another thread."""
+        assert self._store is not None
+        return await self._side.run(function, self._store, *args)
+
+    async def observe(self, request: Request, response: Response | None) -> None:
+        """Observes what came of a request, and leaves the outcome in its `meta`."""
+        page = self._page(request)
+        if page is None:
+            return
+        if response is None:
+            visit = Visit(request, page, now(), None)
+        else:
+            visit = Visit.of_response(request, response, page)
+        outcomes = await self._observe(page, visit.observations)
+        if not outcomes:
+            return
+        outcome = outcomes.pop()
+        self.count("redirected", len(outcomes))
+        self.count(outcome.verdict.value.replace("-", "_"))
+        self.count("copies", bool(outcome.copies))
+        self.count("near", bool(outcome.near))
+        request.meta[META] = outcome
+        if response is not None and response.request is not None:
+            response.request.meta[META] = outcome
+
+    async def check(self, request: Request, page: str) -> None:
+        """Raises `NotRequested` if the page was visited lately, as the settings or the `meta` of a request say.
+
+        A visit that failed is none. The redirects that led here are observed all the same.
+        """
+        try:
+            known = await self.ask(simkeep.Store.latest, page)
+        except Exception as e:
+            self._wrong(page, e)
+            return
+        if known is None or known.last.seen == simkeep.Seen.FAILED:
+            return
+        at = now()
+        ago = at / 1000 - known.last.time.timestamp()
+        if not 0 <= ago < self.settings.revisit_after:
+            return
+        if request.meta.get("redirect_urls"):
+            visit = Visit(request, page, at, None)
+            redirects = await self._observe(page, lambda: list(visit.redirects()))
+            self.count("redirected", len(redirects))
+        self.count("not_requested")
+        raise NotRequested(f"visited {ago:.0f} seconds ago")
+
+    def to_check(self, request: Request) -> str | None:
+        """The page of a request that is only made if it was not visited lately."""
+        if self._failed:
+            raise IgnoreRequest("the store cannot be used")
+        return self._page(request) if self.settings.revisit_after and self._store else None
+
+    def _page(self, request: Request) -> str | None:
+        try:
+            return page_of(request)
+        except TypeError as e:
+            self._wrong(request.url, e)
+            return None
+
+    async def _observe(
+        self, page: str, make: Callable[[], list[simkeep.Observation]]
+    ) -> list[Outcome]:
+        """The outcomes of what is observed; none if something went wrong."""
+        if self._observer is None or self._failed:
+            return []
+        since = time.monotonic()
+        answer = await self._observer.observe(make)
+        assert self._crawler.stats is not None
+        self._crawler.stats.max_value(
+            "simkeep/observe_seconds_max", round(time.monotonic() - since, 6)
+        )
+        if isinstance(answer, list):
+            return answer
+        self._wrong(page, answer)
+        return []
+
+    def _wrong(self, page: str, error: Exception) -> None:
+        """Counts and says what went wrong with a page; ends the spider if nothing will go right again."""
+        self.count("errors")
+        if isinstance(error, FATAL):
+            self._stop(error)
+            return
+        extra = {"spider": self._crawler.spider}
+        logger.warning("%s is not observed: %s", shown(page), shown(error), extra=extra)
+
+    async def _opened(self, spider: Spider) -> None:
+        try:
+            self._store = await self._side.run(_open, self.settings)
+        except Exception as e:
+            self._stop(e)
+            return
+        self._observer = Observer(self._store)
+        logger.info("Observing into %s", shown(self.settings.store), extra={"spider": spider})
+
+    async def _closed(self, spider: Spider) -> None:
+        if self._observer is not None:
+            error = await self._observer.close()
+            if error is not None:
+                logger.error("closing the store failed: %s", shown(error), extra={"spider": spider})
+        self._side.end()
+
+    def _stop(self, error: Exception) -> None:
+        """Ends the spider, since there is no store."""
+        if self._failed:
+            return
+        self._failed = True
+        reason = f"{type(error).__name__}: {error}"
+        logger.error(
+            "The spider ends, since its store %s cannot be used: %s",
+            shown(self.settings.store),
+            shown(reason),
+            extra={"spider": self._crawler.spider},
+        )
+        assert self._crawler.stats is not None
+        self._crawler.stats.set_value("simkeep/error", shown(reason))
+        engine = self._crawler.engine
+        assert engine is not None
+        # What waits in the queue of a job stays there. A shell has no start, and is not to hang.
+        if not self._crawler.settings.getbool("KEEP_ALIVE"):
+            engine.pause()
+        self._end(Reactor())
+
+    def _end(self, reactor: Reactor) -> None:
+        """Closes the spider, once the engine runs."""
+        engine: Any = self._crawler.engine
+        if not engine.running:
+            if self._crawler.crawling:
+                reactor.later(0.05, lambda: self._end(reactor))
+            return
+        if engine.spider is None:
+            return
+        if hasattr(engine, "close_spider_async"):
+            closing = deferred_from_coro(engine.close_spider_async(reason=STOPPED))
+        else:
+            closing = engine.close_spider(engine.spider, STOPPED)
+        closing.addErrback(lambda _: None)  # It is being closed for another reason already.
+
+
+def _open(settings: Settings) -> simkeep.Store:
+    """Opens or makes the store, which must be one of texts that are extracted here."""
+    if settings.is_default:
+        settings.store.parent.mkdir(parents=True, exist_ok=True)
+    store = simkeep.Store.open_or_create(settings.store, near_distance=settings.near_distance)
+    try:
+        origin = store.origin(store.change_epoch)
+        if origin is None or origin.extractor != simkeep.EXTRACTOR:
+            name = "fingerprints that are made elsewhere" if origin is None else origin.name
+            raise simkeep.MisuseError(
+                f"verdicts of this store go by {name}, and not by what {simkeep.EXTRACTOR} extracts from HTML; "
+                "name another store"
+            )
+    except BaseException:
+        store.close()
+        raise
+    return store

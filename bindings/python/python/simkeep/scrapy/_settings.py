@@ -1,0 +1,127 @@
+"""The settings of the add-on, checked."""
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+from urllib.parse import quote
+
+from scrapy import Spider
+from scrapy.settings import BaseSettings
+from scrapy.utils.project import data_path
+
+from ._errors import SettingError, shown
+
+__all__ = ["Policy", "Settings"]
+
+Policy: TypeAlias = Literal["tag", "drop-items", "skip"]
+"""What is done with a response, the mildest first."""
+
+ARGUMENT = "simkeep_revisit_after"
+"""The argument of a spider that stands for the setting."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the settings say."""
+
+    store: Path
+    """Where the store is."""
+    is_default: bool
+    """Whether that is its place by default, so that the directories above it may be made."""
+    field: str | None
+    """The field of items that has the verdict."""
+    same: Policy
+    """What is done where a page is the same."""
+    near: Policy
+    """What is done where another page with nearly the same content comes first."""
+    near_distance: int | None
+    """Within which distance that is; `None` for what the store's recipe advises."""
+    revisit_after: float
+    """For how many seconds a page is not requested again."""
+    due: int
+    """How many start requests come from what is due."""
+
+    @classmethod
+    def read(cls, settings: BaseSettings, spider: Spider) -> "Settings":
+        """Those of a spider. Raises `SettingError`, which names the setting."""
+        store = settings.get("SIMKEEP_STORE")
+        revisit = _number("SIMKEEP_REVISIT_AFTER", settings.get("SIMKEEP_REVISIT_AFTER"))
+        argument = _number(f"the spider argument {ARGUMENT}", getattr(spider, ARGUMENT, None))
+        return cls(
+            store=_default(spider.name) if store is None else _path("SIMKEEP_STORE", store),
+            is_default=store is None,
+            field=_field("SIMKEEP_FIELD", settings.get("SIMKEEP_FIELD")),
+            same=_policy("SIMKEEP_SAME", settings.get("SIMKEEP_SAME")),
+            near=_policy("SIMKEEP_NEAR", settings.get("SIMKEEP_NEAR")),
+            near_distance=_whole("SIMKEEP_NEAR_DISTANCE", settings.get("SIMKEEP_NEAR_DISTANCE"), 64),
+            revisit_after=(revisit or 0.0) if argument is None else argument,
+            due=_whole("SIMKEEP_DUE", settings.get("SIMKEEP_DUE"), 10**9) or 0,
+        )
+
+
+def is_enabled(settings: BaseSettings) -> bool:
+    """Whether `SIMKEEP_ENABLED` is on, as it is by default."""
+    try:
+        return settings.getbool("SIMKEEP_ENABLED", True)
+    except ValueError:
+        raise _wrong("SIMKEEP_ENABLED", "True or False", settings.get("SIMKEEP_ENABLED")) from None
+
+
+def _wrong(name: str, expected: str, given: object) -> SettingError:
+    return SettingError(f"{name} must be {expected}, not {shown(repr(given))}")
+
+
+def _default(spider: str) -> Path:
+    """A file name for each name of a spider, which leads to no other directory."""
+    return Path(data_path("simkeep")) / f"{quote(spider, safe='')}.simkeep"
+
+
+def _path(name: str, given: object) -> Path:
+    if not isinstance(given, str | os.PathLike) or not str(given) or "\0" in str(given):
+        raise _wrong(name, "the path of a directory", given)
+    return Path(given)
+
+
+def _field(name: str, given: object) -> str | None:
+    if given is None:
+        return None
+    if not isinstance(given, str) or not given:
+        raise _wrong(name, "the name of a field of items", given)
+    return given
+
+
+def _policy(name: str, given: object) -> Policy:
+    for policy in get_args(Policy):
+        if given == policy or (given is None and policy == "tag"):
+            return policy  # type: ignore[no-any-return]
+    raise _wrong(name, "one of " + ", ".join(f'"{policy}"' for policy in get_args(Policy)), given)
+
+
+def _whole(name: str, given: object, most: int) -> int | None:
+    """A whole number; from the command line it is a text."""
+    if given is None:
+        return None
+    if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) <= 19:
+        given = int(given)
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= most:
+        raise _wrong(name, f"a whole number from 0 to {most}", given)
+    return given
+
+
+def _number(name: str, given: object) -> float | None:
+    """A number of seconds; from the command line it is a text."""
+    if given is None:
+        return None
+    number = given
+    if isinstance(number, str):
+        try:
+            number = float(number)
+        except ValueError:
+            raise _wrong(name, "a number of seconds", given) from None
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise _wrong(name, "a number of seconds", given)
+    if not 0 <= number or not math.isfinite(number):
+        raise _wrong(name, "a number of seconds that is not negative, and finite", given)
+    return float(number)

@@ -1,0 +1,158 @@
+"""What a request is for, and what a response says of it."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from hashlib import sha256
+from urllib.parse import urldefrag, urlsplit
+
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response, TextResponse
+from scrapy.http.request import NO_CALLBACK
+from w3lib.encoding import http_content_type_encoding
+
+import simkeep
+
+__all__ = ["Visit", "now", "page_of"]
+
+BODY_MAX = 32 << 20
+"""Of a body of more bytes no text is made: it would hold up all others that wait."""
+
+
+def now() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def page_of(request: Request) -> str | None:
+    """What the page of a request is known by in the store: its URL, or `simkeep_key`.
+
+    `None` if it is not observed: where `simkeep_enabled` says so, for other methods than GET that have no
+    key, for HEAD, for URLs that are their own content, and for the `robots.txt` that Scrapy asks for itself.
+    """
+    if not request.meta.get("simkeep_enabled", True) or request.method == "HEAD":
+        return None
+    key = request.meta.get("simkeep_key")
+    if key is not None:
+        if not isinstance(key, str):
+            raise TypeError(f"simkeep_key must be str, not {type(key).__name__}")
+        return key
+    parts = urlsplit(request.url)
+    if request.method != "GET" or parts.scheme == "data":
+        return None
+    if request.callback is NO_CALLBACK and parts.path == "/robots.txt":
+        return None
+    return urldefrag(request.url).url
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One visit: what came of a request, and when. What is made of it is made in another thread."""
+
+    request: Request
+    page: str
+    at: int
+    response: Response | None
+    """`None` if it failed, or if only its redirects are of interest."""
+
+    @classmethod
+    def of_response(cls, request: Request, response: Response, page: str) -> "Visit":
+        if request.meta.get("simkeep_key") is None:
+            # Whoever has followed redirects elsewhere says in the response where they led.
+            page = urldefrag(response.url).url
+        return cls(request, page, _came(request, response), response)
+
+    def observations(self) -> list[simkeep.Observation]:
+        """What is observed: the page, and before it the redirects that led to it."""
+        return [*self.redirects(), self.observation()]
+
+    def observation(self) -> simkeep.Observation:
+        """What the page turned out to be."""
+        response = self.response
+        if response is None:
+            return simkeep.Observation.failed(self.page, self.at)
+        status = response.status
+        if status == 304:
+            return simkeep.Observation.not_modified(self.page, self.at, status=status)
+        if status in (404, 410):
+            return simkeep.Observation.gone(self.page, self.at, status=status)
+        if 200 <= status < 300:
+            return self._content(response)
+        location = response.headers.get("Location")
+        if 300 <= status < 400 and location:
+            return _redirect(self.page, self.at, location.decode("latin1"), status)
+        return simkeep.Observation.failed(self.page, self.at, status=status)
+
+    def _content(self, response: Response) -> simkeep.Observation:
+        body, status, modified = response.body, response.status, _modified(response)
+        # An empty page is no copy of another one.
+        digest = sha256(body or self.page.encode()).digest()[:16]
+        if isinstance(response, HtmlResponse) and len(body) <= BODY_MAX:
+            declared = response.headers.get("Content-Type", b"") or b""
+            encoding = http_content_type_encoding(declared.decode("latin1"))
+            return simkeep.Observation(
+                self.page, self.at, html=body, encoding=encoding, digest=digest, status=status, modified=modified
+            )
+        if isinstance(response, TextResponse) and len(body) <= BODY_MAX:
+            # As replaced as what could not be decoded.
+            text = response.text.encode(errors="replace").decode()
+            return simkeep.Observation(
+                self.page, self.at, text=text, digest=digest, status=status, modified=modified
+            )
+        return simkeep.Observation(self.page, self.at, digest=digest, status=status, modified=modified)
+
+    def redirects(self) -> Iterator[simkeep.Observation]:
+        """The URLs that led to the page.
+
+        Each is a page of its own, whose content is where it leads: no fingerprint, and a digest that no other
+        page has. So it is the same until it leads elsewhere, and a copy of nothing.
+        """
+        if self.request.meta.get("simkeep_key") is not None:
+            return
+        meta = self.request.meta
+        urls = [url for url in meta.get("redirect_urls") or () if isinstance(url, str)]
+        reasons = [*(meta.get("redirect_reasons") or ())]
+        reasons += [None] * (len(urls) + 1 - len(reasons))
+        chain = [urldefrag(url).url for url in (*urls, self.request.url, self.page)]
+        told = {self.page}
+        for url, to, reason in zip(chain, chain[1:], reasons, strict=False):
+            if url not in told:
+                told.add(url)
+                status = reason if isinstance(reason, int) and 300 <= reason < 400 else None
+                yield _redirect(url, self.at, to, status)
+
+
+def _redirect(url: str, at: int, to: str, status: int | None) -> simkeep.Observation:
+    digest = sha256(f"{url}\n{to}".encode(errors="replace")).digest()[:16]
+    return simkeep.Observation(url, at, digest=digest, status=status)
+
+
+def _came(request: Request, response: Response) -> int:
+    """When a response came: now, or if it was cached, when it was sent.
+
+    What a server has confirmed not to be modified is cached, too, and comes now.
+    """
+    conditional = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
+    confirmed = conditional and "download_latency" in request.meta
+    if "cached" in response.flags and not confirmed:
+        sent = _date(response, "Date")
+        if sent is not None:
+            return min(sent, now())
+    return now()
+
+
+def _modified(response: Response) -> int | None:
+    return _date(response, "Last-Modified")
+
+
+def _date(response: Response, header: str) -> int | None:
+    """A date in milliseconds since 1970, if there is one that can be read."""
+    value = response.headers.get(header)
+    if not value:
+        return None
+    try:
+        seconds = parsedate_to_datetime(value.decode("latin1")).timestamp()
+    except (ValueError, OverflowError, TypeError):
+        return None
+    return int(seconds * 1000)
