@@ -10,6 +10,7 @@ from typing import Any
 import scrapy
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
+from twisted.internet.defer import Deferred
 
 import simkeep
 from simkeep.scrapy import _session
@@ -133,13 +134,18 @@ def main() -> None:
         **({"EXTENSIONS": {Lag: 1}} if ASKED.get("lag") else {}),
         **ASKED.get("settings", {}),
     }
-    process = CrawlerProcess(settings)
+    process: Any
+    if settings.get("TWISTED_REACTOR_ENABLED", True):
+        process = CrawlerProcess(settings)
+    else:
+        process = scrapy.crawler.AsyncCrawlerProcess(settings)
     spider = Plain if ASKED.get("plain") else Spider
     crawlers = [process.create_crawler(spider) for _ in range(ASKED.get("spiders", 1))]
     failures: list[str] = []
     for crawler in crawlers:
         crawling = process.crawl(crawler, **ASKED.get("arguments", {}))
-        crawling.addErrback(lambda failure: failures.append(f"{type(failure.value).__name__}: {failure.value}"))
+        if isinstance(crawling, Deferred):
+            crawling.addErrback(lambda failure: failures.append(f"{failure.type.__name__}: {failure.value}"))
     began = time.monotonic()
     process.start()
     TOLD["seconds"] = time.monotonic() - began

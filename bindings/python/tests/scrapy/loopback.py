@@ -18,6 +18,7 @@ ALPHABETS = {
     "shift_jis": "あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもやゆよらりるれろ",
 }
 CHARSETS = list(ALPHABETS)
+KINDS = ("moved", "missing", "broken", "copy", "near", "image", "data", "away", "refresh", "etag")
 
 
 def text(seed: object, charset: str = "utf-8", words: int = 120) -> list[str]:
@@ -39,11 +40,15 @@ class Page:
 
 
 class Site:
-    """Pages, by their paths. `version` says what those of `changing` are now."""
+    """Pages, by their paths. `version` says what those of `changing` are now.
 
-    def __init__(self, pages: int, changing: int) -> None:
+    One page in ten is of another kind, from the sixth on.
+    """
+
+    def __init__(self, pages: int, changing: int = 1, kinds: tuple[str, ...] = KINDS) -> None:
         assert changing > 0
         self.pages = pages
+        self.kinds = kinds
         self.version = 0
         self.changing = set(range(7, pages, max(10, pages // changing // 10 * 10))[:changing])
         self.asked: Counter[str] = Counter()
@@ -55,8 +60,7 @@ class Site:
         return [f"/{kind}/{n}" for n, kind in enumerate(kinds)]
 
     def _kind(self, n: int) -> str:
-        kinds = ("moved", "missing", "broken", "copy", "near", "image", "data", "away", "refresh", "etag")
-        return kinds[n // 10 % 10] if n % 10 == 5 else "page"
+        return self.kinds[n // 10 % len(self.kinds)] if n % 10 == 5 else "page"
 
     def changed(self) -> set[str]:
         """The paths of pages that are not what they were before this version."""
@@ -138,7 +142,7 @@ def served(site: Site, port: int = 0) -> Iterator[Site]:
             page = site.page(self.path, self.headers.get("If-None-Match"))
             body = page.body
             self.send_response_only(page.status)
-            self.send_header("Date", formatdate(usegmt=True))
+            page.headers.setdefault("Date", formatdate(usegmt=True))
             if page.gzip and "gzip" in self.headers.get("Accept-Encoding", ""):
                 body = gzip.compress(body, 1)
                 self.send_header("Content-Encoding", "gzip")

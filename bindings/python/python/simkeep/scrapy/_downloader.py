@@ -39,7 +39,7 @@ class DownloaderMiddleware:
         page = self._session.to_check(request)
         if page is None or request.dont_filter or request.callback is NO_CALLBACK:
             return None
-        return self._session.check(request, page)
+        return self._session.check(page)
 
     async def process_response(
         self, request: Request, response: Response, spider: Spider | None = None

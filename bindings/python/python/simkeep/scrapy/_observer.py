@@ -14,7 +14,7 @@ from simkeep import ClosedError, ForkedError, IoError, Observation, Outcome, Poi
 
 from ._threads import Reactor, fire
 
-__all__ = ["FATAL", "Observer"]
+__all__ = ["FATAL", "Answer", "Observer"]
 
 FATAL = (PoisonedError, ClosedError, ForkedError, IoError)
 """After these the store takes nothing more."""
@@ -43,18 +43,19 @@ class Observer:
         self._thread = Thread(target=self._work, name="simkeep-observe", daemon=True)
         self._thread.start()
 
-    async def observe(self, make: Make) -> Answer:
-        """Observes what is made in the other thread; answers when it is durable.
+    def submit(self, make: Make) -> "Deferred[Answer]":
+        """Observes what is made in the other thread; answers when it is durable, or with what went wrong.
 
-        What went wrong is returned. From the thread of the reactor.
+        From the thread of the reactor.
         """
         job = _Job(make, Deferred())
         with self._changed:
-            if self._closing is not None:
-                return ClosedError("the spider is closed")
-            self._waiting.append(job)
-            self._changed.notify()
-        return await maybe_deferred_to_future(job.done)
+            if self._closing is None:
+                self._waiting.append(job)
+                self._changed.notify()
+            else:
+                job.done.callback(ClosedError("the spider is closed"))
+        return job.done
 
     async def close(self) -> Exception | None:
         """Observes what still waits, and closes the store; returns what went wrong."""

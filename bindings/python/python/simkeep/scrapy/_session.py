@@ -9,13 +9,13 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
-from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 import simkeep
 from simkeep import Outcome
 
 from ._errors import NotRequested, shown
-from ._observer import FATAL, Observer
+from ._observer import FATAL, Answer, Observer
 from ._settings import Settings
 from ._threads import Reactor, Side
 from ._visit import Visit, now, page_of
@@ -52,6 +52,8 @@ class Session:
         self._observer: Observer | None = None
         self._side = Side()
         self._failed = False
+        self._leading: dict[str, Visit] = {}
+        crawler.signals.connect(self._scheduled, signals.request_scheduled)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
@@ -83,6 +85,7 @@ class Session:
         outcomes = await self._observe(page, visit.observations)
         if not outcomes:
             return
+        self._leading.pop(visit.first, None)
         outcome = outcomes.pop()
         self.count("redirected", len(outcomes))
         self.count(outcome.verdict.value.replace("-", "_"))
@@ -92,10 +95,10 @@ class Session:
         if response is not None and response.request is not None:
             response.request.meta[META] = outcome
 
-    async def check(self, request: Request, page: str) -> None:
-        """Raises `NotRequested` if the page was visited lately, as the settings or the `meta` of a request say.
+    async def check(self, page: str) -> None:
+        """Raises `NotRequested` if the page was visited lately.
 
-        A visit that failed is none. The redirects that led here are observed all the same.
+        A visit that failed is none.
         """
         try:
             known = await self.ask(simkeep.Store.latest, page)
@@ -104,16 +107,10 @@ class Session:
             return
         if known is None or known.last.seen == simkeep.Seen.FAILED:
             return
-        at = now()
-        ago = at / 1000 - known.last.time.timestamp()
-        if not 0 <= ago < self.settings.revisit_after:
-            return
-        if request.meta.get("redirect_urls"):
-            visit = Visit(request, page, at, None)
-            redirects = await self._observe(page, lambda: list(visit.redirects()))
-            self.count("redirected", len(redirects))
-        self.count("not_requested")
-        raise NotRequested(f"visited {ago:.0f} seconds ago")
+        ago = now() / 1000 - known.last.time.timestamp()
+        if 0 <= ago < self.settings.revisit_after:
+            self.count("not_requested")
+            raise NotRequested(f"visited {ago:.0f} seconds ago")
 
     def to_check(self, request: Request) -> str | None:
         """The page of a request that is only made if it was not visited lately."""
@@ -135,11 +132,15 @@ class Session:
         if self._observer is None or self._failed:
             return []
         since = time.monotonic()
-        answer = await self._observer.observe(make)
+        answer = await maybe_deferred_to_future(self._observer.submit(make))
         assert self._crawler.stats is not None
         self._crawler.stats.max_value(
             "simkeep/observe_seconds_max", round(time.monotonic() - since, 6)
         )
+        return self._sound(page, answer)
+
+    def _sound(self, page: str, answer: Answer) -> list[Outcome]:
+        """The outcomes, or none and what went wrong is told."""
         if isinstance(answer, list):
             return answer
         self._wrong(page, answer)
@@ -163,8 +164,21 @@ class Session:
         self._observer = Observer(self._store)
         logger.info("Observing into %s", shown(self.settings.store), extra={"spider": spider})
 
+    def _scheduled(self, request: Request, spider: Spider) -> None:
+        """Notes where redirects lead, until it is known what is there."""
+        page = self._page(request) if request.meta.get("redirect_urls") else None
+        if page is not None:
+            visit = Visit(request, page, now(), None)
+            self._leading[visit.first] = visit
+
     async def _closed(self, spider: Spider) -> None:
         if self._observer is not None:
+            # Nobody asked for what these lead to: it was visited already, or is of another site.
+            leading = [] if self._failed else [*self._leading.values()]
+            observed = [(visit, self._observer.submit(visit.redirects)) for visit in leading]
+            for visit, done in observed:
+                outcomes = self._sound(visit.page, await maybe_deferred_to_future(done))
+                self.count("redirected", len(outcomes))
             error = await self._observer.close()
             if error is not None:
                 logger.error("closing the store failed: %s", shown(error), extra={"spider": spider})

@@ -1,7 +1,6 @@
 """What a request is for, and what a response says of it."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
@@ -63,6 +62,12 @@ class Visit:
             page = urldefrag(response.url).url
         return cls(request, page, _came(request, response), response)
 
+    @property
+    def first(self) -> str:
+        """The first URL that was asked for."""
+        urls = self.request.meta.get("redirect_urls")
+        return str(urls[0]) if urls else self.request.url
+
     def observations(self) -> list[simkeep.Observation]:
         """What is observed: the page, and before it the redirects that led to it."""
         return [*self.redirects(), self.observation()]
@@ -102,25 +107,25 @@ class Visit:
             )
         return simkeep.Observation(self.page, self.at, digest=digest, status=status, modified=modified)
 
-    def redirects(self) -> Iterator[simkeep.Observation]:
+    def redirects(self) -> list[simkeep.Observation]:
         """The URLs that led to the page.
 
         Each is a page of its own, whose content is where it leads: no fingerprint, and a digest that no other
         page has. So it is the same until it leads elsewhere, and a copy of nothing.
         """
-        if self.request.meta.get("simkeep_key") is not None:
-            return
         meta = self.request.meta
+        if meta.get("simkeep_key") is not None:
+            return []
         urls = [url for url in meta.get("redirect_urls") or () if isinstance(url, str)]
         reasons = [*(meta.get("redirect_reasons") or ())]
         reasons += [None] * (len(urls) + 1 - len(reasons))
         chain = [urldefrag(url).url for url in (*urls, self.request.url, self.page)]
-        told = {self.page}
+        told: dict[str, simkeep.Observation] = {}
         for url, to, reason in zip(chain, chain[1:], reasons, strict=False):
-            if url not in told:
-                told.add(url)
+            if url != self.page and url not in told:
                 status = reason if isinstance(reason, int) and 300 <= reason < 400 else None
-                yield _redirect(url, self.at, to, status)
+                told[url] = _redirect(url, self.at, to, status)
+        return list(told.values())
 
 
 def _redirect(url: str, at: int, to: str, status: int | None) -> simkeep.Observation:

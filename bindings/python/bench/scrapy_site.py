@@ -1,0 +1,81 @@
+"""What the Scrapy add-on costs: a site on the loopback, crawled with it and without it in turns.
+
+    python bench/scrapy_site.py [PAGES [RUNS]]
+
+Every sync takes 10 ms longer (slow_sync.c). Prints seconds, and by how much the reactor was late in 99 of 100
+cases, of each pair of crawls, and the medians.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import scrapy
+
+HERE = Path(__file__).parent
+TESTS = HERE.parent / "tests" / "scrapy"
+
+
+def crawl(directory: Path, url: str, preload: Path, *, addon: bool) -> dict[str, Any]:
+    settings: dict[str, Any] = {"LOG_LEVEL": "WARNING", "SIMKEEP_STORE": "crawl.simkeep", "SIMKEEP_ENABLED": addon}
+    asked = {"start": [f"{url}/"], "settings": settings, "lag": True}
+    command = [sys.executable, str(TESTS / "crawl.py"), json.dumps(asked)]
+    environment = {"LD_PRELOAD": str(preload), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=True)
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def late(told: dict[str, Any]) -> float:
+    """Milliseconds, of 99 in 100."""
+    return float(sorted(told["lags"])[int(len(told["lags"]) * 0.99)] * 1000)
+
+
+def main() -> None:
+    pages = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    print(f"Scrapy {scrapy.__version__}, {pages} pages, {runs} pairs of crawls")
+    server = [sys.executable, str(TESTS / "loopback.py"), str(pages), "50"]
+    ratios, lags, times = [], [], []
+    with tempfile.TemporaryDirectory() as place:
+        preload = Path(place) / "slow_sync.so"
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", preload, HERE / "slow_sync.c"], check=True)
+        with subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as serving:
+            assert serving.stdin is not None and serving.stdout is not None
+            url = serving.stdout.readline().strip()
+            for run in range(runs):
+                directory = Path(place) / str(run)
+                directory.mkdir()
+                told = {}
+                # In turns, and not always the same one first.
+                for addon in (False, True) if run % 2 else (True, False):
+                    told[addon] = crawl(directory, url, preload, addon=addon)
+                ratios.append(told[True]["seconds"] / told[False]["seconds"])
+                lags.append(late(told[True]) - late(told[False]))
+                times.append((told[False]["seconds"], told[True]["seconds"]))
+                stats = {k: v for k, v in told[True]["stats"][0].items() if k.startswith("simkeep/")}
+                print(
+                    f"without {times[-1][0]:.2f} s, late by {late(told[False]):.1f} ms; "
+                    f"with {times[-1][1]:.2f} s, late by {late(told[True]):.1f} ms; {ratios[-1]:.3f} times; {stats}",
+                    flush=True,
+                )
+            # A second crawl finds what has changed.
+            serving.stdin.write("1\n")
+            serving.stdin.flush()
+            serving.stdout.readline()
+            stats = crawl(Path(place) / "0", url, preload, addon=True)["stats"][0]
+            print("again:", {k: v for k, v in stats.items() if k.startswith("simkeep/")})
+            serving.stdin.close()
+    without, with_it = (statistics.median(part) for part in zip(*times, strict=True))
+    print(
+        f"medians: without {without:.2f} s, with {with_it:.2f} s, {statistics.median(ratios):.3f} times; "
+        f"later by {statistics.median(lags):.1f} ms"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""A crawl that is killed: the next one goes on, and nothing that was acknowledged is lost."""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+from loopback import Site, served
+from running import acknowledged, command, crawl
+
+import simkeep
+
+KILLS = max(1, round(20 * float(os.environ.get("SIMKEEP_DEPTH", "0.1"))))
+SETTINGS = {"SIMKEEP_STORE": "crawl.simkeep", "LOG_LEVEL": "ERROR"}
+
+
+def test_nothing_acknowledged_is_lost_when_a_crawl_is_killed(tmp_path: Path) -> None:
+    told: dict[str, int] = {}
+    rng = random.Random(KILLS)
+    with served(Site(100)) as site:
+        asked = {"start": [f"{site.url}/"], "settings": SETTINGS, "acknowledge": True}
+        for _ in range(KILLS):
+            process = subprocess.Popen(command(asked), cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+            with process:
+                assert process.stdout is not None
+                left = rng.randrange(1, 90)
+                for url, verdict in acknowledged(iter(process.stdout)):
+                    # What one crawl acknowledged, the next one knows.
+                    assert verdict in ("same", "gone", "failed") or url not in told
+                    told[url] = told.get(url, 0) + 1
+                    left -= 1
+                    if left == 0:
+                        process.kill()
+                        break
+                for url, _verdict in acknowledged(iter(process.stdout)):
+                    told[url] = told.get(url, 0) + 1
+            with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
+                for url, visits in told.items():
+                    page = reader.latest(url)
+                    assert page is not None and page.visits >= visits, url
+        last = crawl(tmp_path, f"{site.url}/", settings=SETTINGS)
+    assert last.reason == "finished" and len(last.verdicts) == 101
+    assert all(last.verdicts[url] in ("same", "gone", "failed") for url in told)
+    assert simkeep.verify(tmp_path / "crawl.simkeep").sound

@@ -1,0 +1,114 @@
+"""What is done with responses by their outcomes, and which requests are observed."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+from loopback import Page, Site, served
+from running import crawl
+
+import simkeep
+
+STORE = {"SIMKEEP_STORE": "crawl.simkeep"}
+
+
+def test_what_is_the_same_is_tagged_or_dropped_or_skipped(tmp_path: Path) -> None:
+    with served(Site(8, kinds=("near",))) as site:
+        start = f"{site.url}/"
+        first = crawl(tmp_path, start, settings=STORE | {"SIMKEEP_SAME": "skip", "SIMKEEP_NEAR": "skip"})
+        assert len(first.items) == 8 and first.stat("dropped") == 0
+        assert first.stat("skipped") == 1 and first.stat("near") == 1  # /near/5 beside /page/0, or the reverse
+        [(skipped, original)] = first.near.items()
+        assert first.errbacks == {skipped: "Skipped"} and original.endswith(("/near/5", "/page/0"))
+        site.version = 1
+        second = crawl(tmp_path, start, settings=STORE | {"SIMKEEP_SAME": "drop-items"})
+        assert [item["url"] for item in second.items] == [f"{site.url}/page/7"]
+        assert second.stat("same") == 8 and second.stat("dropped") == 8  # links were followed
+        third = crawl(tmp_path, start, settings=STORE | {"SIMKEEP_SAME": "skip"})
+        assert third.items == [] and third.errbacks == {start: "Skipped"} and third.stat("skipped") == 1
+
+
+def test_which_requests_are_observed_and_by_what_key(tmp_path: Path) -> None:
+    (tmp_path / "a file.html").write_text("<p>Some words stand in this file, and some more that nobody reads.")
+    file = (tmp_path / "a file.html").as_uri()
+    with served(Site(20)) as site:
+        page = f"{site.url}/page/"
+        requests = [
+            {"url": f"{page}1#part"},
+            {"url": f"{page}2", "meta": {"simkeep_enabled": False}},
+            {"url": f"{page}3", "meta": {"simkeep_key": "product:3", "simkeep": "stale"}},
+            {"url": f"{page}4", "method": "POST"},
+            {"url": f"{page}6", "method": "POST", "meta": {"simkeep_key": "posted"}},
+            {"url": f"{page}8", "method": "HEAD"},
+            {"url": f"{page}9", "meta": {"simkeep_key": "bad\x1b[31mkey"}},
+            {"url": f"{page}10", "meta": {"simkeep_key": ["no", "key"]}},
+            {"url": f"{page}11", "meta": {"simkeep_key": "long" * 4000}},
+            {"url": f"{site.url}/moved/5", "meta": {"simkeep_key": "moved"}},
+            {"url": f"{site.url}/final/105"},
+            {"url": f"{site.url}/moved/105"},  # to what was asked for already
+            {"url": "data:text/html,<p>Its%20content%20is%20its%20name"},
+            {"url": "gopher://nobody/"},
+            {"url": file},
+            {"url": "http://127.0.0.1:9/refused"},
+            {"url": f"{site.url}/private"},
+        ]
+        settings = STORE | {"ROBOTSTXT_OBEY": True, "URLLENGTH_LIMIT": 0}
+        told = crawl(tmp_path, settings=settings, requests=requests)
+    assert told.reason == "finished"
+    with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
+        known = {page.url: page.last.seen.value for page in reader.scan()}
+    assert known == {
+        f"{page}1": "content",
+        f"{site.url}/final/105": "content",
+        f"{site.url}/moved/105": "content",
+        "product:3": "content",
+        "posted": "content",
+        "moved": "content",
+        file: "content",
+        "http://127.0.0.1:9/refused": "failed",
+    }
+    counted = {"errors": 3, "new": 6, "redirected": 1, "failed": 1}
+    assert {stat: told.stat(stat) for stat in counted} == counted
+    assert told.verdicts["http://127.0.0.1:9/refused"] == "failed"
+    assert r"bad\x1b[31mkey is not observed: the URL has a control character" in told.log
+    assert "simkeep_key must be str, not list" in told.log
+    assert told.errbacks[f"{site.url}/private"] == "IgnoreRequest" and f"{page}2" not in told.verdicts
+
+
+def test_what_a_server_says_of_changes_counts(tmp_path: Path) -> None:
+    with served(Site(100)) as site:
+        tag = f"{site.url}/etag/95"
+        conditional = {"If-None-Match": '"95"'}
+        first = crawl(tmp_path, tag, settings=STORE)
+        asked = {"url": tag, "headers": conditional, "meta": {"handle_httpstatus_list": [304]}}
+        second = crawl(tmp_path, settings=STORE, requests=[asked])
+    assert (first.stat("new"), second.stat("same")) == (1, 1)
+    with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
+        _, same = reader.history(tag)
+        assert isinstance(same, simkeep.Judged) and same.by == "word" and same.visit.status == 304
+
+
+def test_a_cached_response_is_a_visit_when_it_was_sent(tmp_path: Path) -> None:
+    cached = STORE | {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}
+    validated = cached | {"HTTPCACHE_POLICY": "scrapy.extensions.httpcache.RFC2616Policy"}
+    sent = datetime.now(UTC).replace(microsecond=0) - timedelta(days=9)
+
+    class Old(Site):
+        def page(self, path: str, if_none_match: str | None = None) -> Page:
+            page = super().page(path, if_none_match)
+            if path.startswith("/page/"):
+                page.headers["Date"] = format_datetime(sent, usegmt=True)
+            return page
+
+    with served(Old(100)) as site:
+        old, tag = f"{site.url}/page/1", f"{site.url}/etag/95"
+        first = crawl(tmp_path, old, tag, settings=cached)
+        asked = site.asked.copy()
+        second = crawl(tmp_path, tag, settings=validated)
+        assert site.asked["/etag/95"] == asked["/etag/95"] + 1
+        third = crawl(tmp_path, old, settings=cached)
+    assert first.verdicts == {old: "new", tag: "new"} and second.verdicts == {tag: "same"}
+    assert third.verdicts[old] in ("known", "out-of-order")
+    with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
+        page = reader.latest(old)
+        assert page is not None and page.first == sent and page.last.time > sent + timedelta(days=8)

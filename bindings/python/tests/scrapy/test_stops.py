@@ -1,0 +1,123 @@
+"""Stores that cannot be used, and settings that cannot be meant."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scrapy
+from loopback import Site, served
+from running import crawl
+from scrapy.settings import Settings as ScrapySettings
+
+import simkeep
+from simkeep.scrapy import SettingError
+from simkeep.scrapy._errors import shown
+from simkeep.scrapy._settings import Settings
+
+STORE = {"SIMKEEP_STORE": "crawl.simkeep"}
+
+
+def test_of_two_spiders_with_one_store_the_second_stops_with_the_reason(tmp_path: Path) -> None:
+    with served(Site(8)) as site:
+        told = crawl(tmp_path, f"{site.url}/", settings=STORE, spiders=2)
+    first, second = sorted(told.stats, key=lambda stats: str(stats["finish_reason"]))
+    assert first["finish_reason"] == "finished" and first["simkeep/new"] == 9
+    assert second["finish_reason"] == "simkeep_error"
+    assert second["simkeep/error"].startswith("LockedError: ") and "downloader/request_count" not in second
+    assert told.log.count("cannot be used: LockedError: ") == 1
+
+
+def test_nothing_is_made_over_what_is_no_store(tmp_path: Path) -> None:
+    place = tmp_path / "crawl.simkeep"
+    place.mkdir()
+    (place / "precious").write_text("data")
+    with served(Site(8)) as site:
+        told = crawl(tmp_path, f"{site.url}/", settings=STORE)
+        assert not site.asked
+    assert told.reason == "simkeep_error" and told.items == []
+    assert [file.name for file in place.iterdir()] == ["precious"]
+
+
+def test_a_store_of_other_fingerprints_is_refused(tmp_path: Path) -> None:
+    simkeep.Store.create(tmp_path / "crawl.simkeep", epoch="mine/1").close()
+    told = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"JOBDIR": "job"})
+    assert told.reason == "simkeep_error" and "made elsewhere" in told.stat("error")
+
+
+def test_a_store_that_fails_stops_the_spider(tmp_path: Path) -> None:
+    with served(Site(60)) as site:
+        told = crawl(tmp_path, f"{site.url}/", settings=STORE, poison=2)
+        assert sum(site.asked.values()) < 61
+    assert told.reason == "simkeep_error" and told.stat("error").startswith("PoisonedError: the disk is \\x1b")
+    assert 0 < told.stat("new") == len(told.verdicts)
+    with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
+        assert reader.stats().pages == told.stat("new")  # what was acknowledged is there
+
+
+def test_a_wrong_setting_stops_the_spider_and_is_named(tmp_path: Path) -> None:
+    told = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"SIMKEEP_SAME": "dorp"})
+    assert told.failures == [
+        "SettingError: SIMKEEP_SAME must be one of \"tag\", \"drop-items\", \"skip\", not 'dorp'"
+    ]
+    assert not (tmp_path / "crawl.simkeep").exists()
+
+
+class Named(scrapy.Spider):
+    name = "named"
+
+
+def read(argument: object = None, /, **settings: Any) -> Settings:
+    return Settings.read(ScrapySettings(settings), Named(simkeep_revisit_after=argument))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SIMKEEP_STORE", ""),
+        ("SIMKEEP_STORE", 7),
+        ("SIMKEEP_STORE", "a\0b"),
+        ("SIMKEEP_FIELD", ["verdict"]),
+        ("SIMKEEP_FIELD", ""),
+        ("SIMKEEP_SAME", True),
+        ("SIMKEEP_SAME", ["tag"]),
+        ("SIMKEEP_NEAR", "Skip"),
+        ("SIMKEEP_NEAR_DISTANCE", 65),
+        ("SIMKEEP_NEAR_DISTANCE", "3.5"),
+        ("SIMKEEP_NEAR_DISTANCE", True),
+        ("SIMKEEP_NEAR_DISTANCE", "\u0663"),
+        ("SIMKEEP_REVISIT_AFTER", "1d"),
+        ("SIMKEEP_REVISIT_AFTER", -1),
+        ("SIMKEEP_REVISIT_AFTER", "nan"),
+        ("SIMKEEP_REVISIT_AFTER", float("inf")),
+        ("SIMKEEP_REVISIT_AFTER", False),
+        ("SIMKEEP_DUE", -1),
+        ("SIMKEEP_DUE", 1.5),
+        ("SIMKEEP_DUE", "9" * 30),
+    ],
+)
+def test_each_setting_has_a_type(name: str, value: object) -> None:
+    with pytest.raises(SettingError, match=f"^{name} must be .*, not ") as raised:
+        read(**{name: value})
+    assert str(raised.value).isprintable()
+
+
+def test_a_spider_argument_comes_before_the_setting() -> None:
+    assert read(SIMKEEP_REVISIT_AFTER="60").revisit_after == 60
+    assert read("0", SIMKEEP_REVISIT_AFTER=60).revisit_after == 0
+    with pytest.raises(SettingError, match="the spider argument simkeep_revisit_after must be"):
+        read("soon")
+
+
+@pytest.mark.parametrize("name", ["../../etc", "a/b", "..", ".", "/root", "a\0b", "a\nb", "ä", "%2F", "x" * 40])
+def test_no_name_of_a_spider_leads_elsewhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = Settings.read(ScrapySettings(), Named(name=name)).store
+    assert place.parent == Path(".scrapy/simkeep") and place.suffix == ".simkeep"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    simkeep.Store.create(place).close()
+    assert list(tmp_path.glob(".scrapy/simkeep/*")) == [tmp_path / place]
+
+
+def test_texts_of_strangers_are_shown_without_what_a_terminal_takes_amiss() -> None:
+    assert shown("a\x1b[2J\r\u202eb\ud800") == r"a\x1b[2J\r\u202eb\ud800"
+    assert len(shown("x" * 10_000)) == 203
