@@ -146,9 +146,9 @@ def main() -> None:
         crawling = process.crawl(crawler, **ASKED.get("arguments", {}))
         if isinstance(crawling, Deferred):
             crawling.addErrback(lambda failure: failures.append(f"{failure.type.__name__}: {failure.value}"))
-    began = time.monotonic()
+    began, worked = time.monotonic(), time.process_time()
     process.start()
-    TOLD["seconds"] = time.monotonic() - began
+    TOLD["seconds"], TOLD["cpu"] = time.monotonic() - began, time.process_time() - worked
     TOLD["failures"] = failures
     for crawler in crawlers:
         if crawler.stats is not None:

@@ -2,9 +2,12 @@
 
 import os
 import random
+import signal
 import subprocess
+import time
 from pathlib import Path
 
+import pytest
 from loopback import Site, served
 from running import acknowledged, command, crawl
 
@@ -42,3 +45,23 @@ def test_nothing_acknowledged_is_lost_when_a_crawl_is_killed(tmp_path: Path) -> 
     assert last.reason == "finished" and len(last.verdicts) == 101
     assert all(last.verdicts[url] in ("same", "gone", "failed") for url in told)
     assert simkeep.verify(tmp_path / "crawl.simkeep").sound
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_ends_a_crawl_once_or_at_once(times: int, tmp_path: Path) -> None:
+    told: list[str] = []
+    with served(Site(300)) as site:
+        asked = {"start": [f"{site.url}/"], "settings": SETTINGS, "acknowledge": True}
+        with subprocess.Popen(command(asked), cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for url, _verdict in acknowledged(iter(process.stdout)):
+                told.append(url)
+                if len(told) == 5:
+                    process.send_signal(signal.SIGINT)
+                if len(told) == 5 and times == 2:
+                    time.sleep(0.1)
+                    process.send_signal(signal.SIGINT)
+            process.wait(30)
+        assert 5 <= len(told) < 301
+    with simkeep.Store.open(tmp_path / "crawl.simkeep") as store:
+        assert all(store.latest(url) is not None for url in told)

@@ -7,12 +7,15 @@ import pytest
 import scrapy
 from loopback import Site, served
 from running import crawl
+from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings as ScrapySettings
 
 import simkeep
-from simkeep.scrapy import SettingError
+from simkeep.scrapy import Addon, SettingError
+from simkeep.scrapy._downloader import DownloaderMiddleware
 from simkeep.scrapy._errors import shown
 from simkeep.scrapy._settings import Settings
+from simkeep.scrapy._spider import SpiderMiddleware
 
 STORE = {"SIMKEEP_STORE": "crawl.simkeep"}
 
@@ -116,6 +119,23 @@ def test_no_name_of_a_spider_leads_elsewhere(name: str, tmp_path: Path, monkeypa
     place.parent.mkdir(parents=True, exist_ok=True)
     simkeep.Store.create(place).close()
     assert list(tmp_path.glob(".scrapy/simkeep/*")) == [tmp_path / place]
+
+
+def test_what_was_set_before_stays_as_it_is() -> None:
+    settings = ScrapySettings()
+    Addon().update_settings(settings)
+    assert settings["CONCURRENT_REQUESTS"] == 32
+    assert settings["DOWNLOADER_MIDDLEWARES"] == {DownloaderMiddleware: 545}
+    assert settings["SPIDER_MIDDLEWARES"] == {SpiderMiddleware: 55}
+    places = {"simkeep.scrapy._downloader.DownloaderMiddleware": 7}
+    settings = ScrapySettings({"CONCURRENT_REQUESTS": 4, "DOWNLOADER_MIDDLEWARES": places})
+    Addon().update_settings(settings)
+    assert settings["CONCURRENT_REQUESTS"] == 4 and dict(settings["DOWNLOADER_MIDDLEWARES"]) == places
+    for off in (False, "0", "False"):
+        with pytest.raises(NotConfigured):
+            Addon().update_settings(ScrapySettings({"SIMKEEP_ENABLED": off}))
+    with pytest.raises(SettingError, match="SIMKEEP_ENABLED must be True or False, not 'maybe'"):
+        Addon().update_settings(ScrapySettings({"SIMKEEP_ENABLED": "maybe"}))
 
 
 def test_texts_of_strangers_are_shown_without_what_a_terminal_takes_amiss() -> None:

@@ -52,6 +52,7 @@ class Session:
         self._observer: Observer | None = None
         self._side = Side()
         self._failed = False
+        self._slowest = 0.0
         self._leading: dict[str, Visit] = {}
         crawler.signals.connect(self._scheduled, signals.request_scheduled)
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -133,10 +134,11 @@ class Session:
             return []
         since = time.monotonic()
         answer = await maybe_deferred_to_future(self._observer.submit(make))
-        assert self._crawler.stats is not None
-        self._crawler.stats.max_value(
-            "simkeep/observe_seconds_max", round(time.monotonic() - since, 6)
-        )
+        seconds = round(time.monotonic() - since, 6)
+        if seconds > self._slowest:
+            self._slowest = seconds
+            assert self._crawler.stats is not None
+            self._crawler.stats.set_value("simkeep/observe_seconds_max", seconds)
         return self._sound(page, answer)
 
     def _sound(self, page: str, answer: Answer) -> list[Outcome]:

@@ -18,6 +18,8 @@ from ._settings import Policy
 
 __all__ = ["SpiderMiddleware"]
 
+_STRICT: tuple[Policy, ...] = get_args(Policy)
+
 logger = logging.getLogger("simkeep.scrapy")
 
 
@@ -76,14 +78,12 @@ class SpiderMiddleware:
                 yield one
 
     def _policy(self, outcome: simkeep.Outcome) -> Policy:
-        """What is done with a response: the strictest that applies."""
-        policies: list[Policy] = ["tag"]
-        if outcome.verdict == simkeep.Verdict.SAME:
-            policies.append(self._session.settings.same)
+        """What is done with a response: the stricter of what applies."""
+        settings = self._session.settings
+        same: Policy = settings.same if outcome.verdict == simkeep.Verdict.SAME else "tag"
         # Of pages that are near each other, the one that comes first is none that is near another.
-        if outcome.original is not None:
-            policies.append(self._session.settings.near)
-        return max(policies, key=get_args(Policy).index)
+        near: Policy = settings.near if outcome.original is not None else "tag"
+        return max(same, near, key=_STRICT.index)
 
     def _tag(self, item: Any, outcome: simkeep.Outcome) -> None:
         field = self._session.settings.field

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
@@ -17,6 +17,13 @@ __all__ = ["Visit", "now", "page_of"]
 
 BODY_MAX = 32 << 20
 """Of a body of more bytes no text is made: it would hold up all others that wait."""
+
+
+BODY_SMALL = 64 << 10
+"""A body of so many bytes is digested at once, in some 0.1 ms.
+
+In another thread that takes longer: hashing lets the reactor run, which as a rule goes on for 5 ms then.
+"""
 
 
 def now() -> int:
@@ -37,12 +44,16 @@ def page_of(request: Request) -> str | None:
         if not isinstance(key, str):
             raise TypeError(f"simkeep_key must be str, not {type(key).__name__}")
         return key
-    parts = urlsplit(request.url)
-    if request.method != "GET" or parts.scheme == "data":
+    if request.method != "GET" or request.url.startswith("data:"):
         return None
-    if request.callback is NO_CALLBACK and parts.path == "/robots.txt":
+    if request.callback is NO_CALLBACK and urlsplit(request.url).path == "/robots.txt":
         return None
-    return urldefrag(request.url).url
+    return _whole(request.url)
+
+
+def _whole(url: str) -> str:
+    """A URL without fragment, which is a part of its page."""
+    return url.partition("#")[0]
 
 
 @dataclass(frozen=True)
@@ -54,13 +65,17 @@ class Visit:
     at: int
     response: Response | None
     """`None` if it failed, or if only its redirects are of interest."""
+    digest: bytes | None = None
+    """That of the body, if it is made already."""
 
     @classmethod
     def of_response(cls, request: Request, response: Response, page: str) -> "Visit":
         if request.meta.get("simkeep_key") is None:
             # Whoever has followed redirects elsewhere says in the response where they led.
-            page = urldefrag(response.url).url
-        return cls(request, page, _came(request, response), response)
+            page = _whole(response.url)
+        small = len(response.body) <= BODY_SMALL
+        digest = _digest(response.body, page) if small else None
+        return cls(request, page, _came(request, response), response, digest)
 
     @property
     def first(self) -> str:
@@ -91,8 +106,7 @@ class Visit:
 
     def _content(self, response: Response) -> simkeep.Observation:
         body, status, modified = response.body, response.status, _modified(response)
-        # An empty page is no copy of another one.
-        digest = sha256(body or self.page.encode()).digest()[:16]
+        digest = self.digest or _digest(body, self.page)
         if isinstance(response, HtmlResponse) and len(body) <= BODY_MAX:
             declared = response.headers.get("Content-Type", b"") or b""
             encoding = http_content_type_encoding(declared.decode("latin1"))
@@ -119,13 +133,18 @@ class Visit:
         urls = [url for url in meta.get("redirect_urls") or () if isinstance(url, str)]
         reasons = [*(meta.get("redirect_reasons") or ())]
         reasons += [None] * (len(urls) + 1 - len(reasons))
-        chain = [urldefrag(url).url for url in (*urls, self.request.url, self.page)]
+        chain = [_whole(url) for url in (*urls, self.request.url, self.page)]
         told: dict[str, simkeep.Observation] = {}
         for url, to, reason in zip(chain, chain[1:], reasons, strict=False):
             if url != self.page and url not in told:
                 status = reason if isinstance(reason, int) and 300 <= reason < 400 else None
                 told[url] = _redirect(url, self.at, to, status)
         return list(told.values())
+
+
+def _digest(body: bytes, page: str) -> bytes:
+    """That of a body; an empty page is no copy of another one."""
+    return sha256(body or page.encode(errors="replace")).digest()[:16]
 
 
 def _redirect(url: str, at: int, to: str, status: int | None) -> simkeep.Observation:
