@@ -1,13 +1,11 @@
 """The downloader middleware: observes every final response."""
 
 import asyncio
-from collections.abc import Coroutine
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotSupported
 from scrapy.http import Response
-from scrapy.http.request import NO_CALLBACK
 from twisted.internet.defer import CancelledError
 
 from ._session import META, Session
@@ -31,15 +29,10 @@ class DownloaderMiddleware:
     def from_crawler(cls, crawler: Crawler) -> "DownloaderMiddleware":
         return cls(Session.of(crawler))
 
-    def process_request(
-        self, request: Request, spider: Spider | None = None
-    ) -> Coroutine[object, object, None] | None:
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:
         # It may have been copied from a response.
         request.meta.pop(META, None)
-        page = self._session.to_check(request)
-        if page is None or request.dont_filter or request.callback is NO_CALLBACK:
-            return None
-        return self._session.check(page)
+        self._session.check(request)
 
     async def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
