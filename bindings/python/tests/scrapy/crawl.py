@@ -11,6 +11,7 @@ import scrapy
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
 from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
 import simkeep
 from simkeep.scrapy import _session
@@ -73,8 +74,9 @@ class Items:
 
 def measure_lag(crawler: Any) -> None:
     """Notes by how much the reactor is late, every few milliseconds."""
-    from twisted.internet import reactor
+    from twisted.internet import reactor as running
 
+    reactor: Any = running
     due = time.monotonic() + LAG_SECONDS
 
     def tick() -> None:
@@ -83,9 +85,9 @@ def measure_lag(crawler: Any) -> None:
         TOLD["lags"].append(now - due)
         due = now + LAG_SECONDS
         if crawler.crawling:
-            reactor.callLater(LAG_SECONDS, tick)  # type: ignore[attr-defined]
+            reactor.callLater(LAG_SECONDS, tick)
 
-    reactor.callLater(LAG_SECONDS, tick)  # type: ignore[attr-defined]
+    reactor.callLater(LAG_SECONDS, tick)
 
 
 class Lag:
@@ -142,10 +144,14 @@ def main() -> None:
     spider = Plain if ASKED.get("plain") else Spider
     crawlers = [process.create_crawler(spider) for _ in range(ASKED.get("spiders", 1))]
     failures: list[str] = []
+
+    def failed(failure: Failure) -> None:
+        failures.append(f"{type(failure.value).__name__}: {failure.value}")
+
     for crawler in crawlers:
         crawling = process.crawl(crawler, **ASKED.get("arguments", {}))
         if isinstance(crawling, Deferred):
-            crawling.addErrback(lambda failure: failures.append(f"{failure.type.__name__}: {failure.value}"))
+            crawling.addErrback(failed)
     began, worked = time.monotonic(), time.process_time()
     process.start()
     TOLD["seconds"], TOLD["cpu"] = time.monotonic() - began, time.process_time() - worked
