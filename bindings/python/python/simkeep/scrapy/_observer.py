@@ -99,8 +99,13 @@ class Observer:
                 del together[: len(part)]
             else:
                 # Nothing was stored. Those that are sound are, one after another.
-                answers.append(together if self._broken or len(made) == 1 else self._observe(part))
+                answers.append(self._broken or self._alone(part))
         return answers
+
+    def _alone(self, rows: list[Observation]) -> Answer:
+        """The answer to one job: to the page alone, if a redirect that led to it is refused."""
+        answer = self._observe(rows)
+        return self._observe(rows[-1:]) if isinstance(answer, Exception) and len(rows) > 1 else answer
 
     def _observe(self, rows: list[Observation]) -> Answer:
         if self._broken is not None:

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from urllib.parse import urlsplit
@@ -176,7 +177,9 @@ def _date(response: Response, header: str) -> int | None:
     if not value:
         return None
     try:
-        seconds = parsedate_to_datetime(value.decode("latin1")).timestamp()
+        date = parsedate_to_datetime(value.decode("latin1"))
+        # Without a time zone it is in UTC, as it has to be.
+        since = (date if date.tzinfo else date.replace(tzinfo=UTC)) - datetime.fromtimestamp(0, UTC)
     except (ValueError, OverflowError, TypeError):
         return None
-    return int(seconds * 1000)
+    return since // timedelta(milliseconds=1)

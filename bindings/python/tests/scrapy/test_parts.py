@@ -1,0 +1,106 @@
+"""Parts of the add-on, without a crawl."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response
+from twisted.internet.defer import Deferred
+
+import simkeep
+from simkeep.scrapy._observer import Answer, Make, Observer, _Job
+from simkeep.scrapy._visit import BODY_MAX, Visit, page_of
+
+PAGE = "https://example.com/"
+
+
+@pytest.fixture
+def observer(tmp_path: Path) -> Iterator[Observer]:
+    """One without a thread."""
+    observer = Observer.__new__(Observer)
+    with simkeep.Store.create(tmp_path / "crawl.simkeep") as store:
+        observer._store, observer._broken = store, None
+        yield observer
+
+
+def answers(observer: Observer, *made: Make) -> list[Answer]:
+    return observer._answers([_Job(make, Deferred()) for make in made])
+
+
+def seen(*urls: str) -> Make:
+    return lambda: [simkeep.Observation(url, 1, text=f"What stands on {url} is not much at all.") for url in urls]
+
+
+def fails() -> list[simkeep.Observation]:
+    raise ValueError("nothing can be made of it")
+
+
+def test_what_is_refused_takes_nothing_else_with_it(observer: Observer) -> None:
+    bad = "b\x1bad"
+    found = answers(observer, seen("a"), fails, seen(bad), seen("b", "c"), seen(bad, "d"), seen("a"))
+    assert [type(answer).__name__ for answer in found] == ["list", "ValueError", "UrlError", "list", "list", "list"]
+    assert [len(answer) for answer in found if isinstance(answer, list)] == [1, 2, 1, 1]
+    assert [page.url for page in observer._store.scan()] == ["a", "b", "c", "d"]
+    assert isinstance(found[-1], list) and found[-1][0].verdict == "known"
+
+
+def test_those_that_wait_together_are_one_after_another(observer: Observer) -> None:
+    sequence = observer._store.sequence
+    first, second = answers(observer, seen("a", "b"), lambda: [simkeep.Observation.gone("b", 2)])
+    assert isinstance(first, list) and isinstance(second, list)
+    assert [outcome.verdict.value for outcome in (*first, *second)] == ["new", "new", "gone"]
+    assert observer._store.sequence > sequence
+
+
+def test_nothing_is_asked_of_a_store_that_has_failed(observer: Observer) -> None:
+    observer._store.close()
+    found = answers(observer, seen("a"), fails, seen("b"))
+    assert [type(answer).__name__ for answer in found] == ["ClosedError", "ValueError", "ClosedError"]
+
+
+def visit(status: int = 200, body: bytes = b"", headers: dict[str, str] | None = None, **meta: object) -> Visit:
+    request = Request(PAGE, meta=meta)
+    return Visit.of_response(request, Response(PAGE, status, headers, body), PAGE)
+
+
+def test_a_response_is_observed_as_what_it_is() -> None:
+    shown = {status: repr(visit(status, b"body").observation()) for status in (200, 304, 404, 410, 403, 503, 302)}
+    for status, kind in ((304, "not_modified"), (404, "gone"), (410, "gone"), (403, "failed"), (302, "failed")):
+        assert shown[status].startswith(f"simkeep.Observation.{kind}(") and f"status={status}" in shown[status]
+    assert "digest=" in shown[200]
+    assert "digest=" in repr(visit(302, headers={"Location": "/elsewhere"}).observation())
+
+
+def test_dates_that_cannot_be_read_are_none() -> None:
+    for date in ("", "yesterday", "Mon, 99 Foo 2024 00:00:00 GMT", "\x00"):
+        assert "modified" not in repr(visit(headers={"Last-Modified": date}).observation())
+    for date in ("Wed, 01 May 2024 00:00:00 GMT", "Wed, 01 May 2024 00:00:00 -0000", "1 May 2024 02:00 +0200"):
+        observed = visit(headers={"Last-Modified": date}).observation()
+        assert "modified=datetime.datetime(2024, 5, 1, 0, 0," in repr(observed)
+
+
+def test_empty_pages_are_no_copies_of_each_other_and_huge_ones_go_by_their_digest() -> None:
+    empty = [Visit.of_response(Request(url), HtmlResponse(url), url).observation() for url in (PAGE, PAGE + "b")]
+    digests = {repr(one).partition("digest=")[2].partition(",")[0] for one in empty}
+    assert len(digests) == 2
+    huge = HtmlResponse(PAGE, body=b"<p>" + b"word " * (BODY_MAX // 5))
+    assert "html=" not in repr(Visit.of_response(Request(PAGE), huge, PAGE).observation())
+
+
+def test_all_urls_of_a_redirect_are_told_once() -> None:
+    urls = [f"{PAGE}a", f"{PAGE}b#part", PAGE, f"{PAGE}a"]
+    told = visit(body=b"x", redirect_urls=urls, redirect_reasons=[301, "meta refresh"]).observations()
+    assert [one.url for one in told] == [f"{PAGE}a", f"{PAGE}b", PAGE]
+    assert "status=301" in repr(told[0]) and "status" not in repr(told[1])
+    browser = Visit.of_response(Request(f"{PAGE}from"), Response(f"{PAGE}to", body=b"x"), f"{PAGE}from")
+    assert [one.url for one in browser.observations()] == [f"{PAGE}from", f"{PAGE}to"]
+    keyed = visit(body=b"x", redirect_urls=urls, simkeep_key="key")
+    assert keyed.redirects() == []
+
+
+def test_a_page_is_its_url_without_fragment() -> None:
+    assert page_of(Request(f"{PAGE}a?b#c")) == f"{PAGE}a?b"
+    assert page_of(Request(PAGE, method="PUT")) is None
+    assert page_of(Request(PAGE, meta={"simkeep_key": "k"}, method="PUT")) == "k"
+    assert page_of(Request(PAGE, meta={"simkeep_enabled": 0})) is None
