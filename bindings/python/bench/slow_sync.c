@@ -1,4 +1,4 @@
-// Every sync takes 10 ms longer: cc -shared -fPIC -o slow_sync.so slow_sync.c; LD_PRELOAD=./slow_sync.so ...
+// Every sync takes 10 ms longer: cc -shared -fPIC -o slow_sync.so slow_sync.c, then LD_PRELOAD.
 #include <time.h>
 #include <unistd.h>
 #include <sys/syscall.h>

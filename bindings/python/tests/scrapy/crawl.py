@@ -17,7 +17,14 @@ import simkeep
 from simkeep.scrapy import _session
 
 ASKED: dict[str, Any] = json.loads(sys.argv[1])
-TOLD: dict[str, Any] = {"verdicts": {}, "items": [], "errbacks": {}, "stats": [], "lags": [], "near": {}}
+TOLD: dict[str, Any] = {
+    "verdicts": {},
+    "items": [],
+    "errbacks": {},
+    "stats": [],
+    "lags": [],
+    "near": {},
+}
 LAG_SECONDS = 0.005
 
 

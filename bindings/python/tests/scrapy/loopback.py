@@ -106,7 +106,8 @@ class Site:
                 tag = f'"{n}"'
                 if if_none_match == tag:
                     return Page(304, headers={"ETag": tag})
-                return Page(body=html(text(path), "utf-8"), headers={"ETag": tag, "Cache-Control": "no-cache"})
+                headers = {"ETag": tag, "Cache-Control": "no-cache"}
+                return Page(body=html(text(path), "utf-8"), headers=headers)
         return Page(404)
 
     def _html(self, path: str, number: int) -> Page:

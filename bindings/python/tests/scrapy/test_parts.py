@@ -29,7 +29,8 @@ def answers(observer: Observer, *made: Make) -> list[Answer]:
 
 
 def seen(*urls: str) -> Make:
-    return lambda: [simkeep.Observation(url, 1, text=f"What stands on {url} is not much at all.") for url in urls]
+    text = "What stands on {} is not much at all."
+    return lambda: [simkeep.Observation(url, 1, text=text.format(url)) for url in urls]
 
 
 def fails() -> list[simkeep.Observation]:
@@ -39,7 +40,8 @@ def fails() -> list[simkeep.Observation]:
 def test_what_is_refused_takes_nothing_else_with_it(observer: Observer) -> None:
     bad = "b\x1bad"
     found = answers(observer, seen("a"), fails, seen(bad), seen("b", "c"), seen(bad, "d"), seen("a"))
-    assert [type(answer).__name__ for answer in found] == ["list", "ValueError", "UrlError", "list", "list", "list"]
+    kinds = [type(answer).__name__ for answer in found]
+    assert kinds == ["list", "ValueError", "UrlError", "list", "list", "list"]
     assert [len(answer) for answer in found if isinstance(answer, list)] == [1, 2, 1, 1]
     assert [page.url for page in observer._store.scan()] == ["a", "b", "c", "d"]
     assert isinstance(found[-1], list) and found[-1][0].verdict == "known"
@@ -65,9 +67,11 @@ def visit(status: int = 200, body: bytes = b"", headers: dict[str, str] | None =
 
 
 def test_a_response_is_observed_as_what_it_is() -> None:
-    shown = {status: repr(visit(status, b"body").observation()) for status in (200, 304, 404, 410, 403, 503, 302)}
+    statuses = (200, 304, 404, 410, 403, 503, 302)
+    shown = {status: repr(visit(status, b"body").observation()) for status in statuses}
     for status, kind in ((304, "not_modified"), (404, "gone"), (410, "gone"), (403, "failed"), (302, "failed")):
-        assert shown[status].startswith(f"simkeep.Observation.{kind}(") and f"status={status}" in shown[status]
+        assert shown[status].startswith(f"simkeep.Observation.{kind}(")
+        assert f"status={status}" in shown[status]
     assert "digest=" in shown[200]
     assert "digest=" in repr(visit(302, headers={"Location": "/elsewhere"}).observation())
 
@@ -81,8 +85,10 @@ def test_dates_that_cannot_be_read_are_none() -> None:
 
 
 def test_empty_pages_are_no_copies_of_each_other_and_huge_ones_go_by_their_digest() -> None:
-    empty = [Visit.of_response(Request(url), HtmlResponse(url), url).observation() for url in (PAGE, PAGE + "b")]
-    digests = {repr(one).partition("digest=")[2].partition(",")[0] for one in empty}
+    digests = set()
+    for url in (PAGE, f"{PAGE}b"):
+        empty = Visit.of_response(Request(url), HtmlResponse(url), url)
+        digests.add(repr(empty.observation()).partition("digest=")[2].partition(",")[0])
     assert len(digests) == 2
     huge = HtmlResponse(PAGE, body=b"<p>" + b"word " * (BODY_MAX // 5))
     assert "html=" not in repr(Visit.of_response(Request(PAGE), huge, PAGE).observation())

@@ -20,7 +20,7 @@ class Skipped(IgnoreRequest):
 
 
 def shown(text: object) -> str:
-    """A text that may come from anywhere, with nothing that a terminal takes amiss, and cut where it is long."""
+    """A text that may come from anywhere, cut where it is long, with nothing that a terminal takes amiss."""
     whole = str(text)
     cut = whole[:_SHOWN_MAX]
     safe = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in cut)

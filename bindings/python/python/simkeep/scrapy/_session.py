@@ -42,7 +42,7 @@ class Session:
         session = getattr(crawler, "_simkeep_session", None)
         if not isinstance(session, cls):
             session = cls(crawler)
-            setattr(crawler, "_simkeep_session", session)  # noqa: B010
+            setattr(crawler, "_simkeep_session", session)
         return session
 
     def __init__(self, crawler: Crawler) -> None:

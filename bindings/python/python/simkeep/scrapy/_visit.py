@@ -112,7 +112,13 @@ class Visit:
             declared = response.headers.get("Content-Type", b"") or b""
             encoding = http_content_type_encoding(declared.decode("latin1"))
             return simkeep.Observation(
-                self.page, self.at, html=body, encoding=encoding, digest=digest, status=status, modified=modified
+                self.page,
+                self.at,
+                html=body,
+                encoding=encoding,
+                digest=digest,
+                status=status,
+                modified=modified,
             )
         if isinstance(response, TextResponse) and len(body) <= BODY_MAX:
             # As replaced as what could not be decoded.
