@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import TypeAlias
 
-from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import Deferred
-
 import simkeep
 from simkeep import ClosedError, ForkedError, IoError, Observation, Outcome, PoisonedError
 
-from ._threads import Reactor, fire
+from ._threads import Promise, Reactor, fire
 
 __all__ = ["FATAL", "Answer", "Observer"]
 
@@ -26,7 +23,7 @@ Make: TypeAlias = Callable[[], list[Observation]]
 @dataclass(frozen=True)
 class _Job:
     make: Make
-    done: "Deferred[Answer]"
+    done: "Promise[Answer]"
 
 
 class Observer:
@@ -37,33 +34,33 @@ class Observer:
         self._reactor = Reactor()
         self._waiting: deque[_Job] = deque()
         self._changed = Condition()
-        self._closing: Deferred[Exception | None] | None = None
+        self._closing: Promise[Exception | None] | None = None
         self._broken: Exception | None = None
         # Whoever stops the process at once does not wait for what was not acknowledged.
         self._thread = Thread(target=self._work, name="simkeep-observe", daemon=True)
         self._thread.start()
 
-    def submit(self, make: Make) -> "Deferred[Answer]":
+    def submit(self, make: Make) -> "Promise[Answer]":
         """Observes what is made in the other thread; answers when it is durable, or with what went wrong.
 
         From the thread of the reactor.
         """
-        job = _Job(make, Deferred())
+        job = _Job(make, self._reactor.promise())
         with self._changed:
             if self._closing is None:
                 self._waiting.append(job)
                 self._changed.notify()
             else:
-                job.done.callback(ClosedError("the spider is closed"))
+                fire(job.done, ClosedError("the spider is closed"))
         return job.done
 
     async def close(self) -> Exception | None:
         """Observes what still waits, and closes the store; returns what went wrong."""
-        closing: Deferred[Exception | None] = Deferred()
+        closing: Promise[Exception | None] = self._reactor.promise()
         with self._changed:
             self._closing = closing
             self._changed.notify()
-        return await maybe_deferred_to_future(closing)
+        return await closing
 
     def _work(self) -> None:
         while jobs := self._next():

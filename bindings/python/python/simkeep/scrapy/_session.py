@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.defer import deferred_from_coro
 
 import simkeep
 from simkeep import Outcome
@@ -136,7 +136,7 @@ class Session:
         if self._observer is None or self._failed:
             return []
         since = time.monotonic()
-        answer = await maybe_deferred_to_future(self._observer.submit(make))
+        answer = await self._observer.submit(make)
         seconds = round(time.monotonic() - since, 6)
         if seconds > self._slowest:
             self._slowest = seconds
@@ -182,7 +182,7 @@ class Session:
             leading = [] if self._failed else [*self._leading.values()]
             observed = [(visit, self._observer.submit(visit.redirects)) for visit in leading]
             for visit, done in observed:
-                outcomes = self._sound(visit.page, await maybe_deferred_to_future(done))
+                outcomes = self._sound(visit.page, await done)
                 self.count("redirected", len(outcomes))
             error = await self._observer.close()
             if error is not None:

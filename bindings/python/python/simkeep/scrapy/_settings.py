@@ -3,8 +3,8 @@
 import math
 import os
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
 from urllib.parse import quote
 
 from scrapy import Spider
@@ -15,8 +15,14 @@ from ._errors import SettingError, shown
 
 __all__ = ["Policy", "Settings"]
 
-Policy: TypeAlias = Literal["tag", "drop-items", "skip"]
-"""What is done with a response, the mildest first."""
+
+class Policy(StrEnum):
+    """What is done with a response, the mildest first."""
+
+    TAG = "tag"
+    DROP_ITEMS = "drop-items"
+    SKIP = "skip"
+
 
 ARGUMENT = "simkeep_revisit_after"
 """The argument of a spider that stands for the setting."""
@@ -93,10 +99,12 @@ def _field(name: str, given: object) -> str | None:
 
 
 def _policy(name: str, given: object) -> Policy:
-    for policy in get_args(Policy):
-        if given == policy or (given is None and policy == "tag"):
-            return policy  # type: ignore[no-any-return]
-    raise _wrong(name, "one of " + ", ".join(f'"{policy}"' for policy in get_args(Policy)), given)
+    if given is None:
+        return Policy.TAG
+    for policy in Policy:
+        if given == policy:
+            return policy
+    raise _wrong(name, "one of " + ", ".join(f'"{policy}"' for policy in Policy), given)
 
 
 def _whole(name: str, given: object, most: int) -> int | None:

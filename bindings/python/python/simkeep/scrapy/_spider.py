@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator
-from typing import Any, get_args
+from typing import Any
 
 from itemadapter import ItemAdapter
 from scrapy import Request, Spider
@@ -18,22 +18,17 @@ from ._settings import Policy
 
 __all__ = ["SpiderMiddleware"]
 
-_STRICT: tuple[Policy, ...] = get_args(Policy)
+_STRICT = [*Policy]
 
 logger = logging.getLogger("simkeep.scrapy")
 
 
-class SpiderMiddleware:
-    """Tags items, drops them, or skips callbacks."""
+class _Start:
+    """Starts with what is due, and leaves responses alone."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._session = Session.of(crawler)
-        self._without_field: set[type] = set()
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "SpiderMiddleware":
-        return cls(crawler)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         session = self._session
@@ -52,9 +47,24 @@ class SpiderMiddleware:
         async for one in start:
             yield one
 
+
+class SpiderMiddleware(_Start):
+    """Tags items, drops them, or skips callbacks."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._without_field: set[type] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> _Start:
+        """One that does no more than the settings ask for: what passes through it costs time."""
+        settings = Session.of(crawler).settings
+        is_idle = settings.field is None and settings.same == settings.near == Policy.TAG
+        return _Start(crawler) if is_idle else cls(crawler)
+
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         outcome = _outcome(response)
-        if outcome is not None and self._policy(outcome) == "skip":
+        if outcome is not None and self._policy(outcome) == Policy.SKIP:
             self._session.count("skipped")
             raise Skipped(f"the page is {outcome.verdict.value}")
 
@@ -67,7 +77,7 @@ class SpiderMiddleware:
         self, response: Response, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
         outcome = _outcome(response)
-        drops = outcome is not None and self._policy(outcome) != "tag"
+        drops = outcome is not None and self._policy(outcome) != Policy.TAG
         async for one in result:
             if one is None or isinstance(one, Request) or outcome is None:
                 yield one
@@ -80,9 +90,9 @@ class SpiderMiddleware:
     def _policy(self, outcome: simkeep.Outcome) -> Policy:
         """What is done with a response: the stricter of what applies."""
         settings = self._session.settings
-        same: Policy = settings.same if outcome.verdict == simkeep.Verdict.SAME else "tag"
+        same = settings.same if outcome.verdict == simkeep.Verdict.SAME else Policy.TAG
         # Of pages that are near each other, the one that comes first is none that is near another.
-        near: Policy = settings.near if outcome.original is not None else "tag"
+        near = settings.near if outcome.original is not None else Policy.TAG
         return max(same, near, key=_STRICT.index)
 
     def _tag(self, item: Any, outcome: simkeep.Outcome) -> None:

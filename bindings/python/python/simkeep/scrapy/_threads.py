@@ -3,32 +3,37 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from scrapy.utils.defer import maybe_deferred_to_future
-from scrapy.utils.reactor import is_reactor_installed
 from twisted.internet.defer import Deferred
 
-__all__ = ["Reactor", "Side"]
+__all__ = ["Promise", "Reactor", "Side", "fire"]
 
 _T = TypeVar("_T")
 
+Promise: TypeAlias = asyncio.Future[_T] | Deferred[_T]
+"""What coroutines of Scrapy can await: the one with asyncio, the other without."""
+
 
 class Reactor:
-    """What runs the spider: the reactor of Twisted, or a loop of asyncio without one.
+    """What runs the spider: a loop of asyncio, with a reactor of Twisted or without, or a reactor alone.
 
-    To be made in its thread, once it runs.
+    To be made in its thread, while it runs.
     """
 
     def __init__(self) -> None:
         self._reactor: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        if is_reactor_installed():
+        try:
+            self._loop = asyncio.get_running_loop()
+        except RuntimeError:
             from twisted.internet import reactor
 
             self._reactor = reactor
-        else:
-            self._loop = asyncio.get_running_loop()
+
+    def promise(self) -> "Promise[Any]":
+        """Something that is to be awaited, and fired by a call."""
+        return Deferred() if self._loop is None else self._loop.create_future()
 
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Has it call a function. From any thread; if it has ended, nothing happens."""
@@ -57,21 +62,24 @@ class Side:
 
     async def run(self, function: Callable[..., _T], *args: Any) -> _T:
         """Calls a function there, and returns or raises what it does."""
-        reactor, done = Reactor(), Deferred[Future[_T]]()
+        reactor = Reactor()
+        done: Promise[Future[_T]] = reactor.promise()
 
         def ended(future: Future[_T]) -> None:
             reactor.call(fire, done, future)
 
         self._pool.submit(function, *args).add_done_callback(ended)
-        future = await maybe_deferred_to_future(done)
-        return future.result()
+        return (await done).result()
 
     def end(self) -> None:
         """Ends the thread, without waiting for it."""
         self._pool.shutdown(wait=False)
 
 
-def fire(done: "Deferred[_T]", result: _T) -> None:
+def fire(done: "Promise[_T]", result: _T) -> None:
     """Gives a result to whoever waits, if anybody still does."""
-    if not done.called:
-        done.callback(result)
+    if isinstance(done, Deferred):
+        if not done.called:
+            done.callback(result)
+    elif not done.done():
+        done.set_result(result)
