@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -21,6 +22,7 @@ CHARSETS = list(ALPHABETS)
 KINDS = ("moved", "missing", "broken", "copy", "near", "image", "data", "away", "refresh", "etag")
 
 
+@cache
 def text(seed: object, charset: str = "utf-8", words: int = 120) -> list[str]:
     """Words that only this seed gives."""
     rng = random.Random(repr(seed))
@@ -84,7 +86,7 @@ class Site:
             case "copy":
                 return self.page("/page/0")
             case "near":
-                words = text(("page", 0), words=120)
+                words = [*text(("page", 0))]
                 words[60] = f"other{n}"
                 return Page(body=html(words, "utf-8"))
             case "moved":
