@@ -43,6 +43,7 @@ mod stream;
 mod table;
 mod texts;
 mod time;
+mod tool;
 mod value;
 mod view;
 mod word;
@@ -99,6 +100,8 @@ mod _simkeep {
     use super::stream::Stream;
     #[pymodule_export]
     use super::texts::{Fingerprints, fingerprint_batch};
+    #[pymodule_export]
+    use super::tool::_tool;
     #[pymodule_export]
     use super::view::View;
     #[pymodule_export]

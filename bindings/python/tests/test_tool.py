@@ -1,0 +1,62 @@
+"""The command `simkeep`, which comes with the package."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from conftest import AT, URL
+
+import simkeep
+
+TOOL = Path(sys.executable).with_name("simkeep")
+
+
+def run(*words: str | Path, tool: tuple[str | Path, ...] = (TOOL,)) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*tool, *words], capture_output=True, timeout=60)
+
+
+def test_the_tool_reads_what_the_package_wrote(path: Path) -> None:
+    with simkeep.Store.create(path) as store:
+        store.observe(URL, AT, fingerprint=7)
+    for tool in [(TOOL,), (sys.executable, "-m", "simkeep")]:
+        ran = run("history", URL, "--json", "--store", path, tool=tool)
+        assert ran.returncode == 0, ran.stderr
+        assert json.loads(ran.stdout.splitlines()[0])["url"] == URL
+    assert simkeep.__version__ in run("--version").stdout.decode()
+
+
+def test_it_ends_as_the_tool_does(path: Path) -> None:
+    assert run("no-such-verb").returncode == 2
+    ran = run("stats", "--store", path)
+    assert (ran.returncode, ran.stdout) == (5, b"")
+    assert b"simkeep: " in ran.stderr
+    # A word that is no UTF-8.
+    assert subprocess.run([TOOL, "stats", "--store", b"\xff"], capture_output=True).returncode == 5
+
+
+def test_ctrl_c_ends_it(path: Path) -> None:
+    words = [TOOL, "ingest", "-", "--outcomes", "--store", path]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as tool:
+        assert tool.stdin and tool.stdout
+        tool.stdin.write(b'{"url":"http://a/","t":1,"text":"Some words that stand on a page."}\n')
+        tool.stdin.flush()
+        assert json.loads(tool.stdout.readline())["verdict"] == "new"
+        began = time.monotonic()
+        tool.send_signal(signal.SIGINT)
+        assert tool.wait(10) == -signal.SIGINT
+        assert time.monotonic() - began < 5
+    with simkeep.Store.open(path) as store:
+        assert store.latest("http://a/") is not None
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure(path: Path) -> None:
+    with simkeep.Store.create(path) as store:
+        store.load({"url": f"http://{n}.example/", "at": AT, "fingerprint": n} for n in range(20_000))
+    with subprocess.Popen([TOOL, "scan", "--store", path], stdout=subprocess.PIPE) as tool:
+        assert tool.stdout
+        assert tool.stdout.read(100)
+        tool.stdout.close()
+        assert tool.wait(60) == 0
