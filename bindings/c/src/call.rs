@@ -68,8 +68,9 @@ pub(crate) fn free<T>(function: &'static str, of: Option<Box<T>>) {
     });
 }
 
-/// Panics in the function that a test has named.
-#[cfg(feature = "faults")]
+/// Panics in the function that a test has named in the environment. Nothing of it is in what is built for
+/// use.
+#[cfg(debug_assertions)]
 #[expect(clippy::panic, reason = "for tests of what becomes of panics")]
 fn fault(function: &'static str) {
     if std::env::var_os("SIMKEEP_PANIC_IN").is_some_and(|named| named == function) {
@@ -77,5 +78,5 @@ fn fault(function: &'static str) {
     }
 }
 
-#[cfg(not(feature = "faults"))]
+#[cfg(not(debug_assertions))]
 fn fault(_: &'static str) {}
