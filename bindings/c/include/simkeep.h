@@ -911,6 +911,36 @@ typedef struct simkeep_texts {
 } simkeep_texts;
 
 /**
+ * What a page is given from a time on. Set all to 0, then what there is, with the bits of it in `has`.
+ */
+typedef struct simkeep_giving {
+    /**
+     * The page. Read only by the call that is given it.
+     */
+    const char *url;
+    /**
+     * Its length in bytes.
+     */
+    size_t url_len;
+    /**
+     * From when on, in milliseconds since 1970.
+     */
+    int64_t time;
+    /**
+     * The weight: finite and positive.
+     */
+    double weight;
+    /**
+     * Which of the two there are: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
+     */
+    uint32_t has;
+    /**
+     * The class.
+     */
+    uint32_t page_class;
+} simkeep_giving;
+
+/**
  * One visit to one page. Set all to 0, then what there is, with the bits of it in `has`.
  */
 typedef struct simkeep_visit {
@@ -1619,6 +1649,30 @@ int32_t simkeep_forget_under(struct simkeep_store *store,
                              struct simkeep_error **error);
 
 /**
+ * Forgets a page as `simkeep_forget` does, and rewrites every file that has bytes of it. When this
+ * returns, no file of the store has its URL but those that a snapshot holds open, which are removed with
+ * it. `progress` may be NULL. After an error the page may be forgotten, with bytes of it left in files:
+ * purge again. Any thread. Costs a rewrite of each segment with such bytes.
+ */
+int32_t simkeep_purge(struct simkeep_store *store,
+                      const char *url,
+                      size_t url_len,
+                      const struct simkeep_progress *progress,
+                      uint64_t *pages,
+                      struct simkeep_error **error);
+
+/**
+ * Forgets all pages under a prefix as `simkeep_forget_under` does, and rewrites files as `simkeep_purge`
+ * does.
+ */
+int32_t simkeep_purge_under(struct simkeep_store *store,
+                            const char *prefix,
+                            size_t prefix_len,
+                            const struct simkeep_progress *progress,
+                            uint64_t *pages,
+                            struct simkeep_error **error);
+
+/**
  * How many observations were answered; 0 for NULL.
  */
 size_t simkeep_outcomes_count(const struct simkeep_outcomes *outcomes);
@@ -1730,6 +1784,42 @@ const int64_t *simkeep_outcomes_near_firsts(const struct simkeep_outcomes *outco
  * Frees outcomes, and all of their columns. Does nothing for NULL. Any thread.
  */
 void simkeep_outcomes_free(struct simkeep_outcomes *outcomes);
+
+/**
+ * Gives many pages weights or classes, without a visit: that is no change of a page. If one of them is
+ * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *givings`. `missing` gets
+ * how many of them are of pages that the store does not know, of which nothing is stored; it may be NULL.
+ * Any thread. Costs what `simkeep_observe_batch` does, without searches.
+ */
+int32_t simkeep_give_batch(struct simkeep_store *store,
+                           const struct simkeep_giving *givings,
+                           size_t count,
+                           size_t size,
+                           uint64_t *missing,
+                           struct simkeep_error **error);
+
+/**
+ * Gives a page a weight from a time on, in milliseconds since 1970: how important it is, finite and
+ * positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing was
+ * stored. Any thread. Costs what `simkeep_observe` does, without a search.
+ */
+int32_t simkeep_give_weight(struct simkeep_store *store,
+                            const char *url,
+                            size_t url_len,
+                            int64_t time,
+                            double weight,
+                            struct simkeep_error **error);
+
+/**
+ * Gives a page a class from a time on, in milliseconds since 1970, as `simkeep_give_weight` gives a
+ * weight. What a class means is up to whoever gives it.
+ */
+int32_t simkeep_give_class(struct simkeep_store *store,
+                           const char *url,
+                           size_t url_len,
+                           int64_t time,
+                           uint32_t page_class,
+                           struct simkeep_error **error);
 
 /**
  * Reports many visits, and is answered column by column. Each is judged after those before it. If one of

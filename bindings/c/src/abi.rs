@@ -21,6 +21,7 @@ use std::ptr;
 use crate::entry::Entry;
 use crate::epochs::EpochRow;
 use crate::error::{Failure, Result};
+use crate::give::Giving;
 use crate::load::LoadedNumbers;
 use crate::options::Options;
 use crate::page::Page;
@@ -64,6 +65,7 @@ plain! {
     Entry: has,
     EpochRow: number,
     Flaw: offset,
+    Giving: page_class,
     LoadedNumbers: observations,
     Options: size,
     Page: visits,

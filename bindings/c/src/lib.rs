@@ -21,6 +21,8 @@ pub mod progress;
 pub mod options;
 pub mod store;
 
+pub mod forget;
+
 pub mod distances;
 pub mod texts;
 pub mod verdict;
@@ -28,6 +30,7 @@ pub mod visit;
 
 pub mod outcomes;
 
+pub mod give;
 pub mod observe;
 
 pub mod matches;
@@ -47,6 +50,7 @@ pub mod epochs;
 pub mod fingerprint;
 pub mod load;
 pub mod stats;
+
 pub mod verify;
 
 pub mod arrow;

@@ -35,13 +35,23 @@ pub extern "C" fn simkeep_observe_batch(
 pub(crate) fn batch(store: &Store, visits: &[Visit]) -> Result<Outcomes> {
     let visits = all(visits)?;
     let outcomes = store.observe_batch(&visits).map_err(|error| {
-        let view = store.snapshot();
-        let is_refused = |visit: &Observation<'_>| view.check(&Request::from(*visit)).is_err();
-        let row = visits.iter().position(is_refused);
-        let failure = Failure::from(error);
-        if let Some(row) = row { failure.at(row) } else { failure }
+        let requests: Vec<_> = visits.iter().copied().map(Request::from).collect();
+        at_row(store, error, &requests, |nth| nth)
     })?;
     Ok(Outcomes::new(&outcomes))
+}
+
+/// Why requests were refused, with the row of the first that is at fault, if one is.
+pub(crate) fn at_row(
+    store: &Store,
+    error: simkeep::Error,
+    requests: &[Request<'_>],
+    row: impl FnOnce(usize) -> usize,
+) -> Failure {
+    let view = store.snapshot();
+    let at_fault = requests.iter().position(|request| view.check(request).is_err());
+    let failure = Failure::from(error);
+    if let Some(nth) = at_fault { failure.at(row(nth)) } else { failure }
 }
 
 /// One visit, of which the outcome is that of a batch of one.

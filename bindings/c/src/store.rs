@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use simkeep::{Prefix, Scope, Store};
+use simkeep::Store;
 
 use crate::abi;
 use crate::call::{done, free, make};
@@ -168,44 +168,4 @@ pub extern "C" fn simkeep_merge(
         open(store)?.merge(&progress::of(progress)?)?;
         Ok(())
     })
-}
-
-/// Forgets everything observed so far of a page. It is hidden from every answer at once, and its bytes
-/// leave the files as these are merged. Later observations start a new history. `pages` gets how many
-/// pages were forgotten, 0 or 1; it may be NULL. Any thread. Costs a commit.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_forget(
-    store: *mut StoreHandle,
-    url: *const c_char,
-    url_len: usize,
-    pages: *mut u64,
-    error: *mut *mut Failure,
-) -> i32 {
-    done("simkeep_forget", error, || {
-        let store = open(store)?;
-        forget(store, pages, Scope::Url(abi::text(url, url_len, "url")?))
-    })
-}
-
-/// Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets one.
-/// `pages` gets how many; it may be NULL. Any thread. Costs a commit, and a scan of these pages, during
-/// which writers wait.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_forget_under(
-    store: *mut StoreHandle,
-    prefix: *const c_char,
-    prefix_len: usize,
-    pages: *mut u64,
-    error: *mut *mut Failure,
-) -> i32 {
-    done("simkeep_forget_under", error, || {
-        let store = open(store)?;
-        let text = abi::text(prefix, prefix_len, "prefix")?;
-        forget(store, pages, Scope::Prefix(Prefix::parse(text).map_err(simkeep::Error::from)?))
-    })
-}
-
-fn forget(store: &Store, pages: *mut u64, scope: Scope<'_>) -> Result<()> {
-    let forgotten = store.forget(scope)?;
-    if pages.is_null() { Ok(()) } else { abi::put(pages, forgotten.pages, "pages") }
 }

@@ -14,12 +14,13 @@ use crate::abi::{column, is_null};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::entry::Entry;
 use crate::error::Failure;
+use crate::forget::{simkeep_forget, simkeep_forget_under};
 use crate::options::{DurabilityCode, simkeep_options_init};
 use crate::outcomes::Outcomes;
 use crate::page::Page;
 use crate::store::{
-    StoreHandle, simkeep_forget, simkeep_forget_under, simkeep_merge, simkeep_seal,
-    simkeep_store_close, simkeep_store_create, simkeep_store_free, simkeep_store_open,
+    StoreHandle, simkeep_merge, simkeep_seal, simkeep_store_close, simkeep_store_create,
+    simkeep_store_free, simkeep_store_open,
 };
 use crate::texts::Texts;
 use crate::verdict::VerdictCode;

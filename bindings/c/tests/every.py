@@ -20,12 +20,31 @@ OPTIONAL = {
     ("simkeep_restate", "digest"),
     ("simkeep_forget", "pages"),
     ("simkeep_forget_under", "pages"),
+    ("simkeep_purge", "progress"),
+    ("simkeep_purge", "pages"),
+    ("simkeep_purge_under", "progress"),
+    ("simkeep_purge_under", "pages"),
+    ("simkeep_give_batch", "missing"),
     ("simkeep_merge", "progress"),
+    ("simkeep_backup", "progress"),
+    ("simkeep_backup", "backed_up"),
+    ("simkeep_backup_path", "progress"),
+    ("simkeep_backup_path", "backed_up"),
+    ("simkeep_repair", "progress"),
     ("simkeep_verify", "progress"),
     ("simkeep_verify_path", "progress"),
     ("simkeep_load", "progress"),
     ("simkeep_load", "loaded"),
+    ("simkeep_copy_from", "progress"),
+    ("simkeep_copy_from", "loaded"),
+    ("simkeep_loading_begin", "progress"),
+    ("simkeep_loading_finish", "loaded"),
     ("simkeep_snapshot_all_pairs", "progress"),
+    ("simkeep_snapshot_page_pairs", "progress"),
+    ("simkeep_snapshot_clusters", "progress"),
+    ("simkeep_snapshot_cluster_of", "complete"),
+    ("simkeep_clusters_dropped", "open"),
+    ("simkeep_decisions_next", "page"),
     ("simkeep_scan", "prefix"),
     ("simkeep_snapshot_scan", "prefix"),
     ("simkeep_reader_refresh", "changed"),
@@ -37,27 +56,43 @@ OPTIONAL = {
 # Sizes that may be of any value: a number of pages to find.
 ANY_SIZE = {("simkeep_nearest", "count"), ("simkeep_snapshot_nearest", "count")}
 # What reads a table, of which none is here: any call is refused.
-TABLES = {"simkeep_observe_arrow", "simkeep_load_arrow"}
+TABLES = {"simkeep_observe_arrow", "simkeep_load_arrow", "simkeep_loading_push_arrow"}
+# What asks for a flaw or a loss, of which a sound store has none.
+SOUND = {"simkeep_verified_flaw", "simkeep_repaired_loss"}
+# What cancels its progress, or gives something that does so when it is freed.
+CANCELS = {
+    "simkeep_progress_cancel", "simkeep_snapshot_all_pairs", "simkeep_snapshot_page_pairs",
+    "simkeep_loading_begin",
+}
 # Text that need not be UTF-8: bytes in the encoding of a page, and paths.
-BYTES = {"html", "path", "table"}
+BYTES = {"html", "path", "to_path", "table"}
 
 HANDLES = [
     "store", "snapshot", "reader", "progress", "pages", "pairs", "entries", "matches", "outcomes",
-    "epochs", "verified", "fingerprinter",
+    "epochs", "verified", "fingerprinter", "page_pairs", "clusters", "clustered_pages", "cluster_list",
+    "dropped", "fates", "decisions", "plan", "hints", "explanation", "repaired", "loading",
+]
+# Structures, of which tests/c/every.h has one each.
+STRUCTURES = [
+    "backed_up", "cluster_chunk", "clustered_chunk", "clustering", "clusters_numbers", "component",
+    "decision", "due_query", "entry", "epoch", "flaw", "loaded", "loss", "new_page", "options", "page",
+    "page_pair_chunk", "page_pair_query", "pair_chunk", "plan_numbers", "query", "repaired_numbers",
+    "stats", "verified_numbers",
 ]
 GOOD = {
-    "path": "path", "table": "NULL", "url": "url", "prefix": '"example.com"', "name": '"mine/1"',
-    "recipe": '"default"', "extractor": '"mine/1"', "text": "text", "html": "text",
+    "path": "path", "to_path": "backup_path", "table": "NULL", "url": "url", "prefix": '"example.com"',
+    "name": '"mine/1"', "recipe": '"default"', "extractor": '"mine/1"', "text": "text", "html": "text",
     "encoding": '"utf-8"', "fingerprints": "numbers", "digest": "digest", "visits": "visits",
-    "query": "&query", "like": "&query", "options": "&options", "entry": "&entry", "page": "&page",
-    "chunk": "&chunk", "stats": "&stats", "loaded": "&loaded", "numbers": "&verified_numbers",
-    "flaw": "&flaw", "fingerprint": "&u64", "pages": "&u64", "behind": "&u64", "sequence": "&u64",
-    "changed": "&u32", "epoch": "&u32", "error": "&error",
+    "givings": "givings", "changes": "changes", "urls": "texts", "open": "classes", "fingerprint": "&u64",
+    "pages": "&u64", "behind": "&u64", "sequence": "&u64", "missing": "&u64", "changed": "&u32",
+    "complete": "&u32", "epoch": "&u32", "per_day": "&f64", "error": "&error",
 }
 VALUES = {
     "count": "2", "k": "3", "fingerprint": "5", "time": "1000", "nth": "0", "role": "0", "minor": "-1",
     "moderate": "-1", "left": "0", "rate": "0", "memory_bytes": "0", "status": "200",
-    "plain_reads": "0", "epoch": "0", "has_fingerprint": "1",
+    "plain_reads": "0", "epoch": "0", "has_fingerprint": "1", "weight": "1.5", "page_class": "7",
+    "copy": "0", "keep_forgotten": "0", "lease_s": "60", "per_day": "5", "trust": "-1", "distance": "3",
+    "pages_min": "1", "open_len": "1", "open_unclassed": "0", "now": "2000", "budget": "10",
 }
 
 
@@ -85,18 +120,20 @@ def good(function, parameters, at):
     kind, name = parameters[at]
     of = structure(kind)
     if kind.endswith("*") and of.startswith("simkeep_") and of[8:] in HANDLES and not kind.endswith("**"):
-        if function == "simkeep_progress_cancel":
+        if of == "simkeep_progress" and function in CANCELS:
             return "cancelled"
         return of[8:]
     if kind.endswith("*") and of == "simkeep_error" and not kind.endswith("**"):
         return "some_error"
     if of in ("ArrowSchema", "ArrowArray"):
         return "&" + name
-    if of == "simkeep_epoch":
-        return "&epoch_row"
+    if of.startswith("simkeep_") and of[8:] in STRUCTURES:
+        return "&a_" + of[8:]
+    if function == "simkeep_repair" and name.endswith("path"):
+        return {"path": "backup_path", "to_path": "repaired_path"}[name]
     if kind.endswith("*"):
         return GOOD[name]
-    if name.endswith("_len"):
+    if name.endswith("_len") and name not in VALUES:
         return f"strlen({GOOD[name[:-4]]})"
     if name == "size" or name.endswith("_size"):
         before = max(i for i in range(at) if structure(parameters[i][0]).startswith("simkeep_"))
@@ -143,8 +180,7 @@ def main():
         out.append("#endif")
         closes = name == "simkeep_store_close"
         if not closes:
-            # A sound store has no flaw to name.
-            refused = name in TABLES or name == "simkeep_verified_flaw"
+            refused = name in TABLES or name in SOUND
             good_is = "SIMKEEP_ARGUMENT" if refused else "NOT_ARGUMENT"
             emit(arguments, good_is, "good")
         for at, (kind, parameter) in enumerate(parameters):

@@ -65,37 +65,47 @@ int main(int argc, char **argv) {
         visits[i].has = SIMKEEP_HAS_FINGERPRINT;
         visits[i].fingerprint = numbers[i];
     }
+    simkeep_giving givings[2];
+    memset(givings, 0, sizeof givings);
+    for (int i = 0; i < 2; i++) {
+        givings[i].url = visits[i].url;
+        givings[i].url_len = visits[i].url_len;
+        givings[i].time = 2000;
+        givings[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
+        givings[i].weight = 2;
+    }
     uint64_t u64 = 0;
     uint32_t u32 = 0;
-    simkeep_entry entry;
-    simkeep_page page;
-    simkeep_pair_chunk chunk;
-    simkeep_stats stats;
-    simkeep_loaded loaded;
-    simkeep_verified_numbers verified_numbers;
-    simkeep_flaw flaw;
-    simkeep_epoch epoch_row;
-    simkeep_options options;
-    simkeep_query query;
-    simkeep_options_init(&options, sizeof options, &error);
-    options.background = 0;
-    simkeep_query_init(&query, sizeof query, 5, 3, &error);
+    simkeep_entry a_entry;
+    simkeep_epoch a_epoch;
+    simkeep_flaw a_flaw;
+    simkeep_loaded a_loaded;
+    simkeep_options a_options;
+    simkeep_page a_page;
+    simkeep_pair_chunk a_pair_chunk;
+    simkeep_query a_query;
+    simkeep_stats a_stats;
+    simkeep_verified_numbers a_verified_numbers;
+    simkeep_options_init(&a_options, sizeof a_options, &error);
+    a_options.background = 0;
+    simkeep_query_init(&a_query, sizeof a_query, 5, 3, &error);
 
     simkeep_error *some_error = NULL;
     if (simkeep_store_open(NULL, NULL, &some_error)) return 2;
-    simkeep_store *store = simkeep_store_create(path, &options, &error);
+    simkeep_store *store = simkeep_store_create(path, &a_options, &error);
     simkeep_outcomes *outcomes = simkeep_observe_batch(store, visits, 2, sizeof *visits, &error);
     simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
     simkeep_reader *reader = simkeep_reader_open(path, 0, &error);
     simkeep_progress *progress = simkeep_progress_new(&error);
     simkeep_progress *cancelled = simkeep_progress_new(&error);
     simkeep_pages *pages = simkeep_scan(store, NULL, 0, &error);
-    simkeep_pairs *pairs = simkeep_snapshot_all_pairs(snapshot, &query, NULL, &error);
+    simkeep_pairs *pairs = simkeep_snapshot_all_pairs(snapshot, &a_query, NULL, &error);
     simkeep_entries *entries = simkeep_history(store, url, strlen(url), &error);
     simkeep_matches *matches = simkeep_near(store, 5, 3, &error);
     simkeep_epochs *epochs = simkeep_store_epochs(store, &error);
     simkeep_verified *verified = simkeep_verify(store, 0, NULL, &error);
     simkeep_fingerprinter *fingerprinter = simkeep_fingerprinter_new(store, 0, &error);
+    /* One that is over, so that it is in nobody's way. */
     if (error) {
         fprintf(stderr, "%s\n", simkeep_error_message(error));
         return 2;
