@@ -889,6 +889,17 @@ typedef struct simkeep_options {
      * Its length in bytes.
      */
     size_t epoch_len;
+    /**
+     * Which of several pages with nearly the same content comes first, and is the original: rules, with
+     * commas between them, of `first-seen`, `newest`, `shortest-url`, `https` and `weight`, of which each
+     * decides what those before it do not. NULL for `first-seen`. Default: NULL. Read only by the call
+     * that is given it.
+     */
+    const char *rule;
+    /**
+     * Its length in bytes.
+     */
+    size_t rule_len;
 } simkeep_options;
 
 /**

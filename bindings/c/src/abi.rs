@@ -206,6 +206,17 @@ pub(crate) fn structure<T: Plain>(pointer: *const T, size: usize, name: &'static
     Ok(value)
 }
 
+/// A structure that begins with its size, with defaults for what the caller's version of the header has not.
+pub(crate) fn grown<T: Plain>(pointer: *const T, defaults: T, name: &'static str) -> Result<T> {
+    let given = sized(pointer, name)?;
+    // SAFETY: it is not NULL, as was checked, and the caller promises that a size is there.
+    let size = unsafe { pointer.cast::<usize>().read_unaligned() };
+    let mut whole = defaults;
+    // Both are structures of the header, so this copies fields.
+    put_structure(&raw mut whole, size.min(size_of::<T>()), &given, name)?;
+    Ok(whole)
+}
+
 /// Structures in a row, each of a size that the caller gives.
 pub(crate) fn structures<T: Plain>(
     pointer: *const T,

@@ -4,6 +4,7 @@ use std::ffi::c_char;
 use std::path::Path;
 use std::time::Duration;
 
+use simkeep::cluster::Ranking;
 use simkeep::fingerprint::Bands;
 use simkeep::{Durability, Location};
 
@@ -78,6 +79,13 @@ pub struct Options {
     pub epoch: *const c_char,
     /// Its length in bytes.
     pub epoch_len: usize,
+    /// Which of several pages with nearly the same content comes first, and is the original: rules, with
+    /// commas between them, of `first-seen`, `newest`, `shortest-url`, `https` and `weight`, of which each
+    /// decides what those before it do not. NULL for `first-seen`. Default: NULL. Read only by the call
+    /// that is given it.
+    pub rule: *const c_char,
+    /// Its length in bytes.
+    pub rule_len: usize,
 }
 
 const MS_PER_S: u64 = 1000;
@@ -110,6 +118,8 @@ impl Default for Options {
             reserved: 0,
             epoch: std::ptr::null(),
             epoch_len: 0,
+            rule: std::ptr::null(),
+            rule_len: 0,
         }
     }
 }
@@ -129,20 +139,14 @@ pub extern "C" fn simkeep_options_init(
 
 /// The settings that a caller gives, and where the store is; NULL for the defaults.
 pub(crate) fn read(options: *const Options, path: &Path) -> Result<(Location, simkeep::Options)> {
-    let given = if options.is_null() { Options::default() } else { whole(options)? };
+    let given = match options.is_null() {
+        true => Options::default(),
+        false => abi::grown(options, Options::default(), "options")?,
+    };
     let location = Location::from(path);
     let is_plain = flag(given.plain_reads, "options.plain_reads")?;
     let location = if is_plain { location.plain_reads() } else { location };
     Ok((location, given.convert()?))
-}
-
-/// What a caller gives, with defaults for what the caller's version of the header has not.
-fn whole(options: *const Options) -> Result<Options> {
-    let given = abi::sized(options, "options")?;
-    let mut whole = Options::default();
-    // Both are structures of the header, so this copies fields.
-    abi::put_structure(&raw mut whole, given.size.min(size_of::<Options>()), &given, "options")?;
-    Ok(whole)
 }
 
 impl Options {
@@ -179,8 +183,22 @@ impl Options {
         if let Some(epoch) = abi::optional_text(self.epoch, self.epoch_len, "options.epoch")? {
             of.epoch = epoch.to_owned();
         }
+        if let Some(rule) = ranking(self.rule, self.rule_len, "options.rule")? {
+            of.rule = rule;
+        }
         Ok(of)
     }
+}
+
+/// Which of several pages comes first, if a caller says so.
+pub(crate) fn ranking(
+    rule: *const c_char,
+    len: usize,
+    name: &'static str,
+) -> Result<Option<Ranking>> {
+    let rule = abi::optional_text(rule, len, name)?;
+    let wrong = |e| Failure::argument(name, format!("{e}"));
+    rule.map(|rule| rule.parse::<Ranking>().map_err(wrong)).transpose()
 }
 
 /// Which distances are minor and which moderate, if that is not left to the recipe.
@@ -192,7 +210,8 @@ pub(crate) fn bands(minor: i32, moderate: i32) -> Result<Option<Bands>> {
     }
 }
 
-fn distance(distance: i32, name: &str) -> Result<Option<u32>> {
+/// A distance, if that is not left to the recipe.
+pub(crate) fn distance(distance: i32, name: &str) -> Result<Option<u32>> {
     match distance {
         -1 => Ok(None),
         0..=64 => Ok(Some(distance.unsigned_abs())),

@@ -114,11 +114,7 @@ impl Default for Query {
 
 /// What a caller asks.
 pub(crate) fn read(query: *const Query) -> Result<simkeep::Query> {
-    let given = abi::sized(query, "query")?;
-    let mut whole = Query::default();
-    // Both are structures of the header, so this copies fields.
-    abi::put_structure(&raw mut whole, given.size.min(size_of::<Query>()), &given, "query")?;
-    whole.convert()
+    abi::grown(query, Query::default(), "query")?.convert()
 }
 
 impl Query {
@@ -131,7 +127,7 @@ impl Query {
             .fingerprints(self.fingerprints)
             .versions(self.versions()?)
             .under(prefix(self.under, self.under_len, "query.under")?)
-            .classes(self.classes()?);
+            .classes(classes(self.classes, self.classes_len, self.unclassed, "query.classes")?);
         if flag(self.has_epoch, "query.has_epoch")? {
             query = query.epoch(Epoch::from_number(self.epoch));
         }
@@ -153,16 +149,22 @@ impl Query {
             _ => Err(Failure::argument("query.versions", "it is no simkeep_versions")),
         }
     }
+}
 
-    fn classes(&self) -> Result<Option<Classes>> {
-        let unclassed = flag(self.unclassed, "query.unclassed")?;
-        if self.classes.is_null() && !unclassed {
-            return Ok(None);
-        }
-        let len = if self.classes.is_null() { 0 } else { self.classes_len };
-        let classes = Classes::of(abi::numbers(self.classes, len, "query.classes")?);
-        Ok(Some(if unclassed { classes.and_unclassed() } else { classes }))
+/// Classes that a caller names, or pages of any class and of none.
+pub(crate) fn classes(
+    classes: *const u32,
+    len: usize,
+    unclassed: u32,
+    name: &'static str,
+) -> Result<Option<Classes>> {
+    let unclassed = flag(unclassed, "unclassed")?;
+    if classes.is_null() && !unclassed {
+        return Ok(None);
     }
+    let len = if classes.is_null() { 0 } else { len };
+    let classes = Classes::of(abi::numbers(classes, len, name)?);
+    Ok(Some(if unclassed { classes.and_unclassed() } else { classes }))
 }
 
 /// A prefix, or all pages for NULL.
