@@ -727,6 +727,12 @@ typedef struct simkeep_error simkeep_error;
 typedef struct simkeep_fingerprinter simkeep_fingerprinter;
 
 /**
+ * A load that goes on as its caller brings visits. One thread at a time uses it. It is of the process that
+ * began it. Its store stays open until this is freed.
+ */
+typedef struct simkeep_loading simkeep_loading;
+
+/**
  * What searches have found, in their order. The pages of search `i` are the rows from `offsets[i]` to
  * `offsets[i + 1]`, nearest first, then in SURT order.
  *
@@ -2394,7 +2400,8 @@ void simkeep_fingerprinter_free(struct simkeep_fingerprinter *fingerprinter);
  * times as fast as `simkeep_observe_batch`; it does not say what each meant, and `simkeep_history` does
  * afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the memory beside the visits, 0 for 512
  * MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
- * `sizeof(simkeep_loaded)`. Any thread; one load at a time.
+ * `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit into memory,
+ * `simkeep_loading_begin` takes batch by batch.
  */
 int32_t simkeep_load(struct simkeep_store *store,
                      const struct simkeep_visit *visits,
@@ -2405,6 +2412,73 @@ int32_t simkeep_load(struct simkeep_store *store,
                      struct simkeep_loaded *loaded,
                      size_t loaded_size,
                      struct simkeep_error **error);
+
+/**
+ * Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name are
+ * the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for 512
+ * MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
+ * `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of the other store, and a
+ * load.
+ */
+int32_t simkeep_copy_from(struct simkeep_store *store,
+                          const struct simkeep_snapshot *snapshot,
+                          uint64_t memory_bytes,
+                          const struct simkeep_progress *progress,
+                          struct simkeep_loaded *loaded,
+                          size_t loaded_size,
+                          struct simkeep_error **error);
+
+/**
+ * Begins to load visits that `simkeep_loading_push` brings, as `simkeep_load` loads an array: so a corpus
+ * may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what is waiting
+ * comes on top, two batches at most. `progress` may be NULL. The caller ends it with
+ * `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load at a
+ * time: until this one is over, each other is refused with `SIMKEEP_MISUSE`.
+ */
+struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
+                                              uint64_t memory_bytes,
+                                              const struct simkeep_progress *progress,
+                                              struct simkeep_error **error);
+
+/**
+ * Brings more visits to a load. They are copied. Waits until the load takes them, as it sorts or writes
+ * what came before. `size` is `sizeof *visits`.
+ *
+ * An argument that is wrong is `SIMKEEP_ARGUMENT` with `simkeep_error_row` within these visits; none of
+ * them was taken, and the load may go on. Any other error is the load's, which is over then and has stored
+ * nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first of all. One
+ * thread at a time.
+ */
+int32_t simkeep_loading_push(struct simkeep_loading *loading,
+                             const struct simkeep_visit *visits,
+                             size_t count,
+                             size_t size,
+                             struct simkeep_error **error);
+
+/**
+ * Brings the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
+ * `simkeep_loading_push` brings an array.
+ */
+int32_t simkeep_loading_push_arrow(struct simkeep_loading *loading,
+                                   const struct ArrowSchema *schema,
+                                   const struct ArrowArray *array,
+                                   struct simkeep_error **error);
+
+/**
+ * Ends a load: all of its visits are stored when this returns, or none after an error. `loaded` gets what
+ * was loaded; it may be NULL. `size` is `sizeof(simkeep_loaded)`. After this the load is over, and is only
+ * freed. One thread at a time. Costs writing all that was loaded.
+ */
+int32_t simkeep_loading_finish(struct simkeep_loading *loading,
+                               struct simkeep_loaded *loaded,
+                               size_t size,
+                               struct simkeep_error **error);
+
+/**
+ * Frees a load. Before its end it is stopped, its progress is cancelled, and nothing is stored. Does
+ * nothing for NULL.
+ */
+void simkeep_loading_free(struct simkeep_loading *loading);
 
 /**
  * Copies sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any thread. Costs

@@ -49,6 +49,7 @@ pub mod reader;
 pub mod epochs;
 pub mod fingerprint;
 pub mod load;
+pub mod loading;
 pub mod stats;
 
 pub mod verify;

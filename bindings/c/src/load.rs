@@ -1,14 +1,15 @@
 //! Loading many visits at once.
 
-use simkeep::Store;
-use simkeep::load::LoadOptions;
+use simkeep::load::{LoadOptions, Loaded};
+use simkeep::{Progress, Store};
 
 use crate::abi;
 use crate::call::done;
 use crate::error::{Failure, Result};
 use crate::options::size as size_of_number;
 use crate::progress::{self, ProgressHandle};
-use crate::store::{StoreHandle, open};
+use crate::snapshot::{self, SnapshotHandle};
+use crate::store::{StoreHandle, open, turns};
 use crate::visit::{Visit, all, array};
 
 /// What was loaded.
@@ -39,7 +40,8 @@ pub struct LoadedNumbers {
 /// times as fast as `simkeep_observe_batch`; it does not say what each meant, and `simkeep_history` does
 /// afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the memory beside the visits, 0 for 512
 /// MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
-/// `sizeof(simkeep_loaded)`. Any thread; one load at a time.
+/// `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit into memory,
+/// `simkeep_loading_begin` takes batch by batch.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_load(
     store: *mut StoreHandle,
@@ -53,35 +55,67 @@ pub extern "C" fn simkeep_load(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_load", error, || {
-        let store = open(store)?;
-        load(store, memory_bytes, progress, (loaded, loaded_size), || array(visits, count, size))
+        load(store, memory_bytes, progress, (loaded, loaded_size), |store, options| {
+            let visits = all(&array(visits, count, size)?)?;
+            Ok(store.load(visits.into_iter().map(Ok), options)?)
+        })
     })
 }
 
-/// Loads visits, and tells what was loaded if the caller wants to know.
+/// Loads in some way, and tells what was loaded if the caller wants to know.
 pub(crate) fn load(
-    store: &Store,
+    store: *const StoreHandle,
     memory_bytes: u64,
     progress: *const ProgressHandle,
     (loaded, loaded_size): (*mut LoadedNumbers, usize),
-    visits: impl FnOnce() -> Result<Vec<Visit>>,
+    load: impl FnOnce(&Store, LoadOptions) -> Result<Loaded>,
 ) -> Result<()> {
     if !loaded.is_null() {
         abi::room(loaded, loaded_size, "loaded")?;
     }
-    let mut options = LoadOptions::default().progress(progress::of(progress)?);
-    if memory_bytes > 0 {
-        options = options.memory_bytes(size_of_number(memory_bytes));
-    }
-    let numbers = store.load(all(&visits()?)?.into_iter().map(Ok), options)?;
+    turns(store)?.check()?;
+    let options = options(memory_bytes, progress::of(progress)?);
+    let numbers = load(open(store)?, options)?;
     if loaded.is_null() {
         return Ok(());
     }
     abi::put_structure(loaded, loaded_size, &LoadedNumbers::new(&numbers), "loaded")
 }
 
+/// How a load goes about it.
+pub(crate) fn options(memory_bytes: u64, progress: Progress) -> LoadOptions {
+    let options = LoadOptions::default().progress(progress);
+    match memory_bytes {
+        0 => options,
+        bytes => options.memory_bytes(size_of_number(bytes)),
+    }
+}
+
+/// Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name are
+/// the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for 512
+/// MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
+/// `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of the other store, and a
+/// load.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_copy_from(
+    store: *mut StoreHandle,
+    snapshot: *const SnapshotHandle,
+    memory_bytes: u64,
+    progress: *const ProgressHandle,
+    loaded: *mut LoadedNumbers,
+    loaded_size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_copy_from", error, || {
+        let other = snapshot::open(snapshot)?.0;
+        load(store, memory_bytes, progress, (loaded, loaded_size), |store, options| {
+            Ok(store.copy_from(other, options)?)
+        })
+    })
+}
+
 impl LoadedNumbers {
-    fn new(loaded: &simkeep::load::Loaded) -> LoadedNumbers {
+    pub(crate) fn new(loaded: &Loaded) -> LoadedNumbers {
         LoadedNumbers {
             observations: loaded.observations,
             visits: loaded.visits,

@@ -10,6 +10,7 @@ use crate::call::{done, free, make};
 use crate::code::SIMKEEP_CLOSED;
 use crate::error::{Failure, Result};
 use crate::fork::Process;
+use crate::loading::Turns;
 use crate::options::{self, Options};
 use crate::progress::{self, ProgressHandle};
 
@@ -21,14 +22,19 @@ pub struct StoreHandle {
     store: Store,
     process: Process,
     closed: AtomicBool,
+    loading: Turns,
 }
 
-#[cfg(test)]
 impl StoreHandle {
+    fn new(store: Store, process: Process) -> StoreHandle {
+        StoreHandle { store, process, closed: AtomicBool::new(false), loading: Turns::default() }
+    }
+
     /// A handle of a store that a test has opened.
+    #[cfg(test)]
     pub(crate) fn of(store: Store) -> StoreHandle {
         let process = Process::current().unwrap();
-        StoreHandle { store, process, closed: AtomicBool::new(false) }
+        StoreHandle::new(store, process)
     }
 }
 
@@ -40,6 +46,11 @@ pub(crate) fn open<'a>(store: *const StoreHandle) -> Result<&'a Store> {
 /// The process of a store that may be used.
 pub(crate) fn process(store: *const StoreHandle) -> Result<Process> {
     Ok(usable(store)?.process)
+}
+
+/// The turns of loads of a store that may be used.
+pub(crate) fn turns<'a>(store: *const StoreHandle) -> Result<&'a Turns> {
+    Ok(&usable(store)?.loading)
 }
 
 fn usable<'a>(store: *const StoreHandle) -> Result<&'a StoreHandle> {
@@ -64,7 +75,7 @@ fn opened(
     make(function, error, || {
         let (location, options) = options::read(options, abi::path(path, "path")?)?;
         let process = Process::current()?;
-        Ok(StoreHandle { store: way(location, options)?, process, closed: AtomicBool::new(false) })
+        Ok(StoreHandle::new(way(location, options)?, process))
     })
 }
 

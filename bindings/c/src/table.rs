@@ -11,7 +11,7 @@ use crate::store::{StoreHandle, open};
 use crate::visit::{
     SIMKEEP_HAS_ALSO, SIMKEEP_HAS_ALSO_FINGERPRINT, SIMKEEP_HAS_CLASS, SIMKEEP_HAS_DIGEST,
     SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_WEIGHT,
-    SeenCode, Visit,
+    SeenCode, Visit, all,
 };
 
 /// The columns that there may be.
@@ -60,15 +60,15 @@ pub extern "C" fn simkeep_load_arrow(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_load_arrow", error, || {
-        let store = open(store)?;
-        load(store, memory_bytes, progress, (loaded, loaded_size), || {
-            visits(Table::borrow(schema, array)?, store.change_epoch().number())
+        load(store, memory_bytes, progress, (loaded, loaded_size), |store, options| {
+            let visits = visits(Table::borrow(schema, array)?, store.change_epoch().number())?;
+            Ok(store.load(all(&visits)?.into_iter().map(Ok), options)?)
         })
     })
 }
 
 /// The visits of a table, of which those without an epoch are of this one.
-fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
+pub(crate) fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
     let mut visits = Vec::new();
     let no_room = |_| Failure::argument("array", "there is no memory for so many rows");
     visits.try_reserve_exact(table.rows()).map_err(no_room)?;

@@ -106,6 +106,8 @@ int main(int argc, char **argv) {
     simkeep_verified *verified = simkeep_verify(store, 0, NULL, &error);
     simkeep_fingerprinter *fingerprinter = simkeep_fingerprinter_new(store, 0, &error);
     /* One that is over, so that it is in nobody's way. */
+    simkeep_loading *loading = simkeep_loading_begin(store, 0, NULL, &error);
+    simkeep_loading_finish(loading, NULL, 0, &error);
     if (error) {
         fprintf(stderr, "%s\n", simkeep_error_message(error));
         return 2;
@@ -118,6 +120,7 @@ int main(int argc, char **argv) {
 /* CALLS */
 
     simkeep_error_free(some_error);
+    simkeep_loading_free(loading);
     simkeep_fingerprinter_free(fingerprinter);
     simkeep_verified_free(verified);
     simkeep_epochs_free(epochs);
