@@ -316,6 +316,26 @@ struct ArrowArray {
 #define SIMKEEP_HAS_DISTANCE 512
 
 /**
+ * `has`: where in the file a loss is.
+ */
+#define SIMKEEP_LOSS_HAS_BYTES 1
+
+/**
+ * `has`: the first operation that a loss was among.
+ */
+#define SIMKEEP_LOSS_HAS_FIRST 2
+
+/**
+ * `has`: the last operation that a loss was among.
+ */
+#define SIMKEEP_LOSS_HAS_LAST 4
+
+/**
+ * `has`: how many records of pages are lost; without it, a whole file or operations are.
+ */
+#define SIMKEEP_LOSS_HAS_PAGES 8
+
+/**
  * What a call that takes long is doing.
  */
 enum simkeep_stage
@@ -773,6 +793,11 @@ typedef struct simkeep_progress simkeep_progress;
  * unless another thread was using it at the fork: then a child gets `SIMKEEP_FORKED`, and opens another.
  */
 typedef struct simkeep_reader simkeep_reader;
+
+/**
+ * What a repair saved and lost. Nothing changes it: any thread may read it.
+ */
+typedef struct simkeep_repaired simkeep_repaired;
 
 /**
  * A consistent view of a store: everything that was acknowledged before it was taken, and nothing after
@@ -1408,6 +1433,168 @@ typedef struct simkeep_stats {
      */
     uint64_t epoch_due;
 } simkeep_stats;
+
+/**
+ * What a backup did.
+ */
+typedef struct simkeep_backed_up {
+    /**
+     * The number of the last operation that the backup has.
+     */
+    uint64_t sequence;
+    /**
+     * Pages in it, all of which were checked.
+     */
+    uint64_t pages;
+    /**
+     * Visits in it.
+     */
+    uint64_t visits;
+    /**
+     * Whether there was an earlier backup, in whose place this one is, 1 or 0.
+     */
+    uint64_t has_earlier;
+    /**
+     * The number of the last operation that the earlier one had.
+     */
+    uint64_t earlier;
+    /**
+     * Files that are links: of one file with the store.
+     */
+    uint64_t linked_files;
+    /**
+     * Their bytes.
+     */
+    uint64_t linked_bytes;
+    /**
+     * Files that are copies; also those that were to be linked, and could not be.
+     */
+    uint64_t copied_files;
+    /**
+     * Their bytes.
+     */
+    uint64_t copied_bytes;
+    /**
+     * Files that the earlier backup had already.
+     */
+    uint64_t kept_files;
+    /**
+     * Their bytes.
+     */
+    uint64_t kept_bytes;
+    /**
+     * Files of the earlier backup that were removed, because the store has them no more.
+     */
+    uint64_t removed_files;
+    /**
+     * Bytes of the catalog, which is always written anew.
+     */
+    uint64_t catalog_bytes;
+} simkeep_backed_up;
+
+/**
+ * What a repair saved and lost, in numbers.
+ */
+typedef struct simkeep_repaired_numbers {
+    /**
+     * Pages of the new store.
+     */
+    uint64_t pages;
+    /**
+     * Its visits.
+     */
+    uint64_t visits;
+    /**
+     * Whether all was saved, and nothing that was forgotten, 1 or 0.
+     */
+    uint64_t whole;
+    /**
+     * How many losses there are.
+     */
+    uint64_t lost;
+    /**
+     * Lost records of pages, as far as they could be counted.
+     */
+    uint64_t lost_pages;
+    /**
+     * Lost visits, as far as they could be counted.
+     */
+    uint64_t lost_visits;
+    /**
+     * Pages of which something was left out, because a lost operation may have forgotten it.
+     */
+    uint64_t withheld_pages;
+    /**
+     * How many flaws were found, whether or not they lost anything.
+     */
+    uint64_t flaws;
+} simkeep_repaired_numbers;
+
+/**
+ * Something that could not be saved. No NUL ends its texts, which live as long as what it was got from.
+ */
+typedef struct simkeep_loss {
+    /**
+     * The file that had it, by its path within the store's directory.
+     */
+    const char *file;
+    /**
+     * Its length in bytes.
+     */
+    size_t file_len;
+    /**
+     * Why it is lost.
+     */
+    const char *why;
+    /**
+     * Its length in bytes.
+     */
+    size_t why_len;
+    /**
+     * Where in the file it begins. Nothing outside of these bytes is lost.
+     */
+    uint64_t bytes_from;
+    /**
+     * Where it ends.
+     */
+    uint64_t bytes_to;
+    /**
+     * The first operation that it was among. If no pages are counted, all of them are lost.
+     */
+    uint64_t first;
+    /**
+     * The last one.
+     */
+    uint64_t last;
+    /**
+     * How many records of pages are lost.
+     */
+    uint64_t pages;
+    /**
+     * The lost pages come after this one in SURT order; NULL if none is known.
+     */
+    const char *after;
+    /**
+     * Its length in bytes.
+     */
+    size_t after_len;
+    /**
+     * They come before this one; NULL if none is known.
+     */
+    const char *before;
+    /**
+     * Its length in bytes.
+     */
+    size_t before_len;
+    /**
+     * Which of the others there are: `SIMKEEP_LOSS_HAS_...`.
+     */
+    uint32_t has;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} simkeep_loss;
 
 /**
  * What a check read.
@@ -2505,6 +2692,83 @@ int32_t simkeep_reader_stats(const struct simkeep_reader *reader,
  */
 int32_t simkeep_store_merge_error(const struct simkeep_store *store,
                                   struct simkeep_error **error);
+
+/**
+ * Makes a second directory with the same store, while it works, or brings an earlier backup up to date.
+ * `copy` is 0 to link files, which takes no room, or 1 to copy them, so that what damages one on the disk
+ * leaves the other. `progress` may be NULL, and so may `backed_up`, which gets what was done; `size` is
+ * `sizeof(simkeep_backed_up)`. After an error an earlier backup is as it was. Any thread. Costs reading
+ * and checking all of the backup, besides what is copied.
+ */
+int32_t simkeep_backup(const struct simkeep_store *store,
+                       const char *to_path,
+                       uint32_t copy,
+                       const struct simkeep_progress *progress,
+                       struct simkeep_backed_up *backed_up,
+                       size_t size,
+                       struct simkeep_error **error);
+
+/**
+ * Backs up the store in a directory, as `simkeep_backup` does an open one; also one that another process
+ * writes.
+ */
+int32_t simkeep_backup_path(const char *path,
+                            const char *to_path,
+                            uint32_t copy,
+                            const struct simkeep_progress *progress,
+                            struct simkeep_backed_up *backed_up,
+                            size_t size,
+                            struct simkeep_error **error);
+
+/**
+ * Makes a new store, in a new or empty directory, of everything that is sound in the one at `path`, and
+ * says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten; with 0
+ * it is `SIMKEEP_DOUBTFUL` if that is not known. `memory_bytes` bounds the memory, 0 for 512 MiB.
+ * `progress` may be NULL. After an error there is no new store. The caller frees what it gets with
+ * `simkeep_repaired_free`. Any thread. Costs reading all files twice, and writing a store.
+ */
+struct simkeep_repaired *simkeep_repair(const char *path,
+                                        const char *to_path,
+                                        uint32_t keep_forgotten,
+                                        uint64_t memory_bytes,
+                                        const struct simkeep_progress *progress,
+                                        struct simkeep_error **error);
+
+/**
+ * Copies what a repair saved and lost, in numbers, to where `numbers` points. `size` is
+ * `sizeof(simkeep_repaired_numbers)`. Any thread; costs nothing.
+ */
+int32_t simkeep_repaired_get(const struct simkeep_repaired *repaired,
+                             struct simkeep_repaired_numbers *numbers,
+                             size_t size,
+                             struct simkeep_error **error);
+
+/**
+ * Copies loss `nth`, from 0, to where `loss` points. `size` is `sizeof(simkeep_loss)`. Any thread; costs
+ * nothing.
+ */
+int32_t simkeep_repaired_loss(const struct simkeep_repaired *repaired,
+                              size_t nth,
+                              struct simkeep_loss *loss,
+                              size_t size,
+                              struct simkeep_error **error);
+
+/**
+ * Why there may be pages that were forgotten: the lost operations that may have done it, with
+ * `keep_forgotten` alone. It lives as long as `repaired`; NULL for NULL. Any thread; costs nothing.
+ */
+const struct simkeep_texts *simkeep_repaired_doubts(const struct simkeep_repaired *repaired);
+
+/**
+ * Epochs whose names could not be read, by the names that they have now. It lives as long as `repaired`;
+ * NULL for NULL. Any thread; costs nothing.
+ */
+const struct simkeep_texts *simkeep_repaired_unnamed_epochs(const struct simkeep_repaired *repaired);
+
+/**
+ * Frees what a repair said. Does nothing for NULL. Any thread.
+ */
+void simkeep_repaired_free(struct simkeep_repaired *repaired);
 
 /**
  * Checks a store while it works: reads all of it, and names every flaw. `rate` is the most bytes to read a

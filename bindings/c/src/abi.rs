@@ -18,6 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+use crate::backup::BackedUp;
 use crate::entry::Entry;
 use crate::epochs::EpochRow;
 use crate::error::{Failure, Result};
@@ -27,6 +28,7 @@ use crate::options::Options;
 use crate::page::Page;
 use crate::pairs::PairChunk;
 use crate::query::Query;
+use crate::repair::{Loss, RepairedNumbers};
 use crate::stats::Stats;
 use crate::verify::{Flaw, VerifiedNumbers};
 use crate::visit::Visit;
@@ -62,15 +64,18 @@ const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
 }
 
 plain! {
+    BackedUp: catalog_bytes,
     Entry: has,
     EpochRow: number,
     Flaw: offset,
     Giving: page_class,
     LoadedNumbers: observations,
+    Loss: has,
     Options: size,
     Page: visits,
     PairChunk: count,
     Query: k,
+    RepairedNumbers: flaws,
     Stats: pages,
     VerifiedNumbers: files,
     Visit: has,

@@ -52,6 +52,8 @@ pub mod load;
 pub mod loading;
 pub mod stats;
 
+pub mod backup;
+pub mod repair;
 pub mod verify;
 
 pub mod arrow;

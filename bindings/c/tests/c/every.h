@@ -74,16 +74,22 @@ int main(int argc, char **argv) {
         givings[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
         givings[i].weight = 2;
     }
+    char backup_path[4096], repaired_path[4096];
+    snprintf(backup_path, sizeof backup_path, "%s.backup", path);
+    snprintf(repaired_path, sizeof repaired_path, "%s.repaired", path);
     uint64_t u64 = 0;
     uint32_t u32 = 0;
+    simkeep_backed_up a_backed_up;
     simkeep_entry a_entry;
     simkeep_epoch a_epoch;
     simkeep_flaw a_flaw;
     simkeep_loaded a_loaded;
+    simkeep_loss a_loss;
     simkeep_options a_options;
     simkeep_page a_page;
     simkeep_pair_chunk a_pair_chunk;
     simkeep_query a_query;
+    simkeep_repaired_numbers a_repaired_numbers;
     simkeep_stats a_stats;
     simkeep_verified_numbers a_verified_numbers;
     simkeep_options_init(&a_options, sizeof a_options, &error);
@@ -108,6 +114,8 @@ int main(int argc, char **argv) {
     /* One that is over, so that it is in nobody's way. */
     simkeep_loading *loading = simkeep_loading_begin(store, 0, NULL, &error);
     simkeep_loading_finish(loading, NULL, 0, &error);
+    simkeep_backup(store, backup_path, 0, NULL, NULL, 0, &error);
+    simkeep_repaired *repaired = simkeep_repair(backup_path, repaired_path, 0, 0, NULL, &error);
     if (error) {
         fprintf(stderr, "%s\n", simkeep_error_message(error));
         return 2;
@@ -120,6 +128,7 @@ int main(int argc, char **argv) {
 /* CALLS */
 
     simkeep_error_free(some_error);
+    simkeep_repaired_free(repaired);
     simkeep_loading_free(loading);
     simkeep_fingerprinter_free(fingerprinter);
     simkeep_verified_free(verified);
