@@ -316,6 +316,21 @@ struct ArrowArray {
 #define SIMKEEP_HAS_DISTANCE 512
 
 /**
+ * `has`: it is a segment, and has a number.
+ */
+#define SIMKEEP_COMPONENT_HAS_SEGMENT 1
+
+/**
+ * `has`: there was a crowd, of which not all fingerprints were compared.
+ */
+#define SIMKEEP_COMPONENT_HAS_CROWDED 2
+
+/**
+ * `has`: the system tells of page faults.
+ */
+#define SIMKEEP_COMPONENT_HAS_FAULTS 4
+
+/**
  * `has`: where in the file a loss is.
  */
 #define SIMKEEP_LOSS_HAS_BYTES 1
@@ -726,6 +741,76 @@ typedef int32_t simkeep_role;
 #endif // __cplusplus
 
 /**
+ * How a segment finds fingerprints.
+ */
+enum simkeep_shape
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It is no segment: a memtable.
+     */
+    SIMKEEP_SHAPE_NOTHING = 0,
+    /**
+     * It has no tables: the shards of its column are scanned.
+     */
+    SIMKEEP_SHAPE_COLUMN = 1,
+    /**
+     * Four rotations.
+     */
+    SIMKEEP_SHAPE_ROTATIONS = 2,
+    /**
+     * Two tables of cells.
+     */
+    SIMKEEP_SHAPE_CELLS = 3,
+    /**
+     * Something that this version of the header does not name.
+     */
+    SIMKEEP_SHAPE_OTHER = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum simkeep_shape simkeep_shape;
+#else
+typedef int32_t simkeep_shape;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a search does in a segment or a memtable.
+ */
+enum simkeep_way
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It probes buckets of the rotations.
+     */
+    SIMKEEP_WAY_ROTATIONS = 1,
+    /**
+     * It probes cells.
+     */
+    SIMKEEP_WAY_CELLS = 2,
+    /**
+     * It scans.
+     */
+    SIMKEEP_WAY_SCAN = 3,
+    /**
+     * Something that this version of the header does not name.
+     */
+    SIMKEEP_WAY_OTHER = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum simkeep_way simkeep_way;
+#else
+typedef int32_t simkeep_way;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * The entries of a page's history, in order of time. Nothing changes it: any thread may read it.
  */
 typedef struct simkeep_entries simkeep_entries;
@@ -734,6 +819,11 @@ typedef struct simkeep_entries simkeep_entries;
  * The epochs of a store, by number. Nothing changes it: any thread may read it.
  */
 typedef struct simkeep_epochs simkeep_epochs;
+
+/**
+ * How a search was planned, and what it cost and found. Nothing changes it: any thread may read it.
+ */
+typedef struct simkeep_explanation simkeep_explanation;
 
 /**
  * What went wrong. It is of whoever got it, and belongs to no thread.
@@ -1125,6 +1215,80 @@ typedef struct simkeep_query {
      */
     uint32_t fingerprints;
 } simkeep_query;
+
+/**
+ * How one segment or memtable was searched.
+ */
+typedef struct simkeep_component {
+    /**
+     * The number of the segment.
+     */
+    uint64_t segment;
+    /**
+     * How many distinct fingerprints of the epoch it has.
+     */
+    uint32_t fingerprints;
+    /**
+     * How it finds them, a `simkeep_shape`.
+     */
+    int32_t shape;
+    /**
+     * What the search does there, a `simkeep_way`.
+     */
+    int32_t way;
+    /**
+     * Which of the others there are: `SIMKEEP_COMPONENT_HAS_...`.
+     */
+    uint32_t has;
+    /**
+     * Buckets or cells that were expected to be looked into; 0 for a scan.
+     */
+    double expected_probes;
+    /**
+     * Entries that were expected to be compared.
+     */
+    double expected_candidates;
+    /**
+     * Memory lines of 64 bytes that were expected to be read.
+     */
+    double expected_lines;
+    /**
+     * Nanoseconds that were expected, on one core, from memory, without those for hits.
+     */
+    double expected_ns;
+    /**
+     * Buckets or cells that were looked into.
+     */
+    double probes;
+    /**
+     * Entries that were compared.
+     */
+    double candidates;
+    /**
+     * Memory lines that were read.
+     */
+    double lines;
+    /**
+     * Nanoseconds that it took.
+     */
+    double ns;
+    /**
+     * How many distinct near fingerprints were found.
+     */
+    uint64_t hits;
+    /**
+     * How many fingerprints of a crowd were compared.
+     */
+    uint64_t crowded;
+    /**
+     * Page faults that were served from memory.
+     */
+    uint64_t minor_faults;
+    /**
+     * Page faults that waited for the disk.
+     */
+    uint64_t major_faults;
+} simkeep_component;
 
 /**
  * One entry of a page's history. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
@@ -2086,6 +2250,59 @@ struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
                                         int64_t time,
                                         uint32_t status,
                                         struct simkeep_error **error);
+
+/**
+ * Searches as `simkeep_search` does, and says how that was planned and what it cost. The caller frees what
+ * it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after another.
+ */
+struct simkeep_explanation *simkeep_explain(const struct simkeep_store *store,
+                                            const struct simkeep_query *query,
+                                            struct simkeep_error **error);
+
+/**
+ * What `simkeep_explain` says, in a snapshot.
+ */
+struct simkeep_explanation *simkeep_snapshot_explain(const struct simkeep_snapshot *snapshot,
+                                                     const struct simkeep_query *query,
+                                                     struct simkeep_error **error);
+
+/**
+ * How many segments and memtables were searched; 0 for NULL. Any thread; costs nothing.
+ */
+size_t simkeep_explanation_count(const struct simkeep_explanation *explanation);
+
+/**
+ * Copies how segment or memtable `nth` was searched, from 0, to where `component` points: the oldest
+ * first, memtables last. `size` is `sizeof(simkeep_component)`. Any thread; costs nothing.
+ */
+int32_t simkeep_explanation_get(const struct simkeep_explanation *explanation,
+                                size_t nth,
+                                struct simkeep_component *component,
+                                size_t size,
+                                struct simkeep_error **error);
+
+/**
+ * What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any thread; costs
+ * nothing.
+ */
+const struct simkeep_matches *simkeep_explanation_matches(const struct simkeep_explanation *explanation);
+
+/**
+ * How many nanoseconds the whole search took, with the lookup of pages; 0 for NULL. Any thread; costs
+ * nothing.
+ */
+uint64_t simkeep_explanation_took_ns(const struct simkeep_explanation *explanation);
+
+/**
+ * The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`, which ends with a
+ * NUL. It lives as long as the explanation; NULL for NULL. Any thread; costs nothing.
+ */
+const char *simkeep_explanation_instruction_set(const struct simkeep_explanation *explanation);
+
+/**
+ * Frees an explanation, and what it found. Does nothing for NULL. Any thread.
+ */
+void simkeep_explanation_free(struct simkeep_explanation *explanation);
 
 /**
  * How many searches were answered; 0 for NULL.

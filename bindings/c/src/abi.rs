@@ -22,6 +22,7 @@ use crate::backup::BackedUp;
 use crate::entry::Entry;
 use crate::epochs::EpochRow;
 use crate::error::{Failure, Result};
+use crate::explain::Component;
 use crate::give::Giving;
 use crate::load::LoadedNumbers;
 use crate::options::Options;
@@ -65,6 +66,7 @@ const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
 
 plain! {
     BackedUp: catalog_bytes,
+    Component: major_faults,
     Entry: has,
     EpochRow: number,
     Flaw: offset,

@@ -33,6 +33,7 @@ pub mod outcomes;
 pub mod give;
 pub mod observe;
 
+pub mod explain;
 pub mod matches;
 pub mod query;
 

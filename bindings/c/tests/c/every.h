@@ -80,6 +80,7 @@ int main(int argc, char **argv) {
     uint64_t u64 = 0;
     uint32_t u32 = 0;
     simkeep_backed_up a_backed_up;
+    simkeep_component a_component;
     simkeep_entry a_entry;
     simkeep_epoch a_epoch;
     simkeep_flaw a_flaw;
@@ -111,6 +112,7 @@ int main(int argc, char **argv) {
     simkeep_epochs *epochs = simkeep_store_epochs(store, &error);
     simkeep_verified *verified = simkeep_verify(store, 0, NULL, &error);
     simkeep_fingerprinter *fingerprinter = simkeep_fingerprinter_new(store, 0, &error);
+    simkeep_explanation *explanation = simkeep_explain(store, &a_query, &error);
     /* One that is over, so that it is in nobody's way. */
     simkeep_loading *loading = simkeep_loading_begin(store, 0, NULL, &error);
     simkeep_loading_finish(loading, NULL, 0, &error);
@@ -130,6 +132,7 @@ int main(int argc, char **argv) {
     simkeep_error_free(some_error);
     simkeep_repaired_free(repaired);
     simkeep_loading_free(loading);
+    simkeep_explanation_free(explanation);
     simkeep_fingerprinter_free(fingerprinter);
     simkeep_verified_free(verified);
     simkeep_epochs_free(epochs);
