@@ -584,6 +584,40 @@ typedef int32_t simkeep_original;
 #endif // __cplusplus
 
 /**
+ * What becomes of a page.
+ */
+enum simkeep_fate
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The store does not know it.
+     */
+    SIMKEEP_FATE_UNKNOWN = 0,
+    /**
+     * It leads its cluster, is in none, or is of another class than the page that leads it, which is not
+     * open to all.
+     */
+    SIMKEEP_FATE_KEPT = 1,
+    /**
+     * It is dropped.
+     */
+    SIMKEEP_FATE_DROPPED = 2,
+    /**
+     * Something that this version of the header does not name.
+     */
+    SIMKEEP_FATE_OTHER = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum simkeep_fate simkeep_fate;
+#else
+typedef int32_t simkeep_fate;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Which versions of pages a search looks at.
  */
 enum simkeep_versions
@@ -811,6 +845,30 @@ typedef int32_t simkeep_way;
 #endif // __cplusplus
 
 /**
+ * A list of clusters. One thread at a time uses it. It is of the process that made it. It keeps its
+ * clusters, and is freed by itself.
+ */
+typedef struct simkeep_cluster_list simkeep_cluster_list;
+
+/**
+ * Pages in their clusters. One thread at a time uses it. It is of the process that made it. It keeps what
+ * it lists, and is freed by itself.
+ */
+typedef struct simkeep_clustered_pages simkeep_clustered_pages;
+
+/**
+ * Clusters that were found. Threads may use it at the same time. It is of the process that found them. It
+ * keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
+ */
+typedef struct simkeep_clusters simkeep_clusters;
+
+/**
+ * The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the same
+ * time. It is of the process that made it. It keeps its clusters, and is freed by itself.
+ */
+typedef struct simkeep_dropped simkeep_dropped;
+
+/**
  * The entries of a page's history, in order of time. Nothing changes it: any thread may read it.
  */
 typedef struct simkeep_entries simkeep_entries;
@@ -829,6 +887,14 @@ typedef struct simkeep_explanation simkeep_explanation;
  * What went wrong. It is of whoever got it, and belongs to no thread.
  */
 typedef struct simkeep_error simkeep_error;
+
+/**
+ * What becomes of pages, in the order in which they were asked for.
+ *
+ * All columns live as long as this, and nothing changes them: any thread may read them. Getting one costs
+ * nothing, and gives NULL for NULL.
+ */
+typedef struct simkeep_fates simkeep_fates;
 
 /**
  * What makes the fingerprints of an epoch. Threads may use it at the same time. It needs no store any
@@ -859,6 +925,12 @@ typedef struct simkeep_matches simkeep_matches;
  * costs nothing, and gives NULL for NULL.
  */
 typedef struct simkeep_outcomes simkeep_outcomes;
+
+/**
+ * A join that goes on as its caller comes for pairs of pages. One thread at a time uses it. It is of the
+ * process that began it. It keeps its snapshot, and is freed by itself.
+ */
+typedef struct simkeep_page_pairs simkeep_page_pairs;
 
 /**
  * An iterator over pages, in SURT order. One thread at a time uses it. It keeps its snapshot, and is
@@ -1451,6 +1523,94 @@ typedef struct simkeep_page {
 } simkeep_page;
 
 /**
+ * Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you want
+ * otherwise. Its pointers are read only by the call that is given it.
+ */
+typedef struct simkeep_page_pair_query {
+    /**
+     * `sizeof` of this structure.
+     */
+    size_t size;
+    /**
+     * Largest Hamming distance, 0 to 64.
+     */
+    uint32_t k;
+    /**
+     * Whether pages with equal fingerprints are paired, too, 1 or 0. Default: 0.
+     */
+    uint32_t equal;
+    /**
+     * How many pages of each fingerprint are paired with others, the first in SURT order; `UINT64_MAX` for
+     * all, which are as many as their square. Default: 1.
+     */
+    uint64_t each;
+    /**
+     * Only pages under this prefix; NULL for all. Default: NULL.
+     */
+    const char *under;
+    /**
+     * Its length in bytes.
+     */
+    size_t under_len;
+    /**
+     * Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
+     */
+    const uint32_t *classes;
+    /**
+     * How many.
+     */
+    size_t classes_len;
+    /**
+     * Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
+     * NULL and this is 1, they alone are. Default: 0.
+     */
+    uint32_t unclassed;
+    /**
+     * Whether `epoch` says of which epoch the fingerprints are, 1 or 0. Default: 0, of the one that
+     * near-duplicates are sought by.
+     */
+    uint32_t has_epoch;
+    /**
+     * The epoch of the fingerprints.
+     */
+    uint32_t epoch;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} simkeep_page_pair_query;
+
+/**
+ * Some pairs of pages, column by column. They live until the next call on what they were got from.
+ */
+typedef struct simkeep_page_pair_chunk {
+    /**
+     * How many there are.
+     */
+    size_t count;
+    /**
+     * Of each the page with the smaller fingerprint; of two with the same, the first in SURT order.
+     */
+    const struct simkeep_texts *left_urls;
+    /**
+     * The other page.
+     */
+    const struct simkeep_texts *right_urls;
+    /**
+     * The fingerprint of the one.
+     */
+    const uint64_t *left;
+    /**
+     * The fingerprint of the other.
+     */
+    const uint64_t *right;
+    /**
+     * In how many bits they differ.
+     */
+    const uint8_t *distances;
+} simkeep_page_pair_chunk;
+
+/**
  * Some pairs, column by column. They live until the next call on what they were got from.
  */
 typedef struct simkeep_pair_chunk {
@@ -1471,6 +1631,210 @@ typedef struct simkeep_pair_chunk {
      */
     const uint8_t *distances;
 } simkeep_pair_chunk;
+
+/**
+ * Some pages in their clusters, column by column. They live until the next call on what they were got
+ * from.
+ */
+typedef struct simkeep_clustered_chunk {
+    /**
+     * How many there are.
+     */
+    size_t count;
+    /**
+     * The pages.
+     */
+    const struct simkeep_texts *urls;
+    /**
+     * Of each the page that leads its cluster, which may be itself.
+     */
+    const struct simkeep_texts *leaders;
+    /**
+     * Its fingerprint.
+     */
+    const uint64_t *fingerprints;
+    /**
+     * In how many bits that of its leader differs.
+     */
+    const uint8_t *distances;
+    /**
+     * How it is known to be nearly the same as its leader, a `simkeep_original` each;
+     * `SIMKEEP_ORIGINAL_NOTHING` of the leader, and from `simkeep_snapshot_cluster_of`.
+     */
+    const simkeep_original *by;
+    /**
+     * How many pages the cluster has.
+     */
+    const uint64_t *cluster_pages;
+    /**
+     * The class that it is of now.
+     */
+    const uint32_t *classes;
+    /**
+     * Whether it has one, 1 or 0.
+     */
+    const uint8_t *has_class;
+} simkeep_clustered_chunk;
+
+/**
+ * Which pages are clustered, within which distance, and who leads. Fill it in with
+ * `simkeep_clustering_init`, and change what you want otherwise. Its pointers are read only by the call
+ * that is given it.
+ */
+typedef struct simkeep_clustering {
+    /**
+     * `sizeof` of this structure.
+     */
+    size_t size;
+    /**
+     * Largest Hamming distance of a page to the one that leads it, 0 to 64; -1 for that within which pages
+     * of the epoch are near.
+     */
+    int32_t k;
+    /**
+     * Whether `at` says of which time versions are taken, 1 or 0. Default: 0, those in force now.
+     */
+    uint32_t has_at;
+    /**
+     * The time of the versions, in milliseconds since 1970.
+     */
+    int64_t at;
+    /**
+     * Which of several pages leads, as `rule` of `simkeep_options` says which is the original; NULL for
+     * `first-seen`. Default: NULL.
+     */
+    const char *rule;
+    /**
+     * Its length in bytes.
+     */
+    size_t rule_len;
+    /**
+     * Only pages under this prefix; NULL for all. Default: NULL.
+     */
+    const char *under;
+    /**
+     * Its length in bytes.
+     */
+    size_t under_len;
+    /**
+     * Only pages that are of these classes now; NULL for pages of any class and of none. Default: NULL.
+     */
+    const uint32_t *classes;
+    /**
+     * How many.
+     */
+    size_t classes_len;
+    /**
+     * Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
+     * NULL and this is 1, they alone are. Default: 0.
+     */
+    uint32_t unclassed;
+    /**
+     * Whether `epoch` says of which epoch the fingerprints are, 1 or 0. Default: 0, of the one that
+     * near-duplicates are sought by.
+     */
+    uint32_t has_epoch;
+    /**
+     * The epoch of the fingerprints.
+     */
+    uint32_t epoch;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * How many bytes of memory are taken; what does not fit goes to scratch files. 0 for 512 MiB. Default:
+     * 0.
+     */
+    uint64_t memory_bytes;
+    /**
+     * The directory for scratch files, in UTF-8; NULL for the system's directory for temporary files.
+     * Default: NULL.
+     */
+    const char *scratch;
+    /**
+     * Its length in bytes.
+     */
+    size_t scratch_len;
+} simkeep_clustering;
+
+/**
+ * What was found, in numbers.
+ */
+typedef struct simkeep_clusters_numbers {
+    /**
+     * Pages.
+     */
+    uint64_t pages;
+    /**
+     * Distinct fingerprints that they have.
+     */
+    uint64_t fingerprints;
+    /**
+     * Clusters.
+     */
+    uint64_t clusters;
+    /**
+     * Clusters of two pages or more.
+     */
+    uint64_t several;
+    /**
+     * Pages of the largest.
+     */
+    uint64_t largest;
+    /**
+     * How many numbers `simkeep_clusters_sizes` has.
+     */
+    uint64_t bins;
+    /**
+     * The distance that counts.
+     */
+    uint64_t k;
+} simkeep_clusters_numbers;
+
+/**
+ * Some clusters, column by column. They live until the next call on what they were got from.
+ */
+typedef struct simkeep_cluster_chunk {
+    /**
+     * How many there are.
+     */
+    size_t count;
+    /**
+     * Of each the page that leads.
+     */
+    const struct simkeep_texts *leaders;
+    /**
+     * The fingerprint of that page.
+     */
+    const uint64_t *fingerprints;
+    /**
+     * When it was first seen with the content that counts, in milliseconds since 1970.
+     */
+    const int64_t *first_seen;
+    /**
+     * How many pages there are, with the leader.
+     */
+    const uint64_t *pages;
+    /**
+     * The greatest distance of one of them to the leader.
+     */
+    const uint8_t *widest;
+} simkeep_cluster_chunk;
+
+/**
+ * A text that a caller names. It is read only by the call that is given it.
+ */
+typedef struct simkeep_text {
+    /**
+     * Its bytes, UTF-8.
+     */
+    const char *bytes;
+    /**
+     * How many.
+     */
+    size_t len;
+} simkeep_text;
 
 /**
  * What a store knows of an epoch.
@@ -2532,6 +2896,44 @@ int32_t simkeep_snapshot_sequence(const struct simkeep_snapshot *snapshot,
                                   struct simkeep_error **error);
 
 /**
+ * Fills in the size, a distance, and defaults for all else. `size` is `sizeof(simkeep_page_pair_query)`.
+ * Any thread; costs nothing.
+ */
+int32_t simkeep_page_pair_query_init(struct simkeep_page_pair_query *query,
+                                     size_t size,
+                                     uint32_t k,
+                                     struct simkeep_error **error);
+
+/**
+ * Finds all pairs of pages that are near each other, as a query says. They come in no particular order,
+ * each once, by `simkeep_page_pairs_next`. `progress` may be NULL. The caller frees what it gets with
+ * `simkeep_page_pairs_free`. Any thread.
+ *
+ * The join begins now, as that of `simkeep_snapshot_all_pairs`, and costs as much, and up to a microsecond
+ * for each page that it names.
+ */
+struct simkeep_page_pairs *simkeep_snapshot_page_pairs(const struct simkeep_snapshot *snapshot,
+                                                       const struct simkeep_page_pair_query *query,
+                                                       const struct simkeep_progress *progress,
+                                                       struct simkeep_error **error);
+
+/**
+ * Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more. They
+ * live until the next call on `page_pairs`. Pairs before an error are right, but not all. `size` is
+ * `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits until there are some.
+ */
+int32_t simkeep_page_pairs_next(struct simkeep_page_pairs *page_pairs,
+                                struct simkeep_page_pair_chunk *chunk,
+                                size_t size,
+                                struct simkeep_error **error);
+
+/**
+ * Frees pairs of pages, before their end or after it, as `simkeep_pairs_free` frees pairs. Does nothing
+ * for NULL.
+ */
+void simkeep_page_pairs_free(struct simkeep_page_pairs *page_pairs);
+
+/**
  * Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what was
  * there when it began. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs some
  * microseconds for each page as it comes, and memory for one block of each segment.
@@ -2592,6 +2994,184 @@ int32_t simkeep_pairs_next(struct simkeep_pairs *pairs,
  * and this waits until its threads have ended, as a rule some milliseconds. Does nothing for NULL.
  */
 void simkeep_pairs_free(struct simkeep_pairs *pairs);
+
+/**
+ * Tells of the next pages, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more. They
+ * live until the next call on `clustered_pages`. After an error there are no more. `size` is
+ * `sizeof(simkeep_clustered_chunk)`. One thread at a time. Costs reading the URL of each.
+ */
+int32_t simkeep_clustered_pages_next(struct simkeep_clustered_pages *clustered_pages,
+                                     struct simkeep_clustered_chunk *chunk,
+                                     size_t size,
+                                     struct simkeep_error **error);
+
+/**
+ * Frees pages in their clusters, before their end or after it. Does nothing for NULL.
+ */
+void simkeep_clustered_pages_free(struct simkeep_clustered_pages *clustered_pages);
+
+/**
+ * Fills in the size, a distance, or -1 for that of the epoch, and defaults for all else. `size` is
+ * `sizeof(simkeep_clustering)`. Any thread; costs nothing.
+ */
+int32_t simkeep_clustering_init(struct simkeep_clustering *clustering,
+                                size_t size,
+                                int32_t distance,
+                                struct simkeep_error **error);
+
+/**
+ * Puts all pages into clusters, each with a page that leads it, within a distance of all others. The same
+ * pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller frees
+ * what it gets with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some joins; in
+ * memory what `clustering` says, and scratch files of some 150 bytes a page.
+ */
+struct simkeep_clusters *simkeep_snapshot_clusters(const struct simkeep_snapshot *snapshot,
+                                                   const struct simkeep_clustering *clustering,
+                                                   const struct simkeep_progress *progress,
+                                                   struct simkeep_error **error);
+
+/**
+ * Copies what was found, in numbers, to where `numbers` points. `size` is
+ * `sizeof(simkeep_clusters_numbers)`. Any thread; costs nothing.
+ */
+int32_t simkeep_clusters_get(const struct simkeep_clusters *clusters,
+                             struct simkeep_clusters_numbers *numbers,
+                             size_t size,
+                             struct simkeep_error **error);
+
+/**
+ * How many clusters have 1 page, 2 or 3, 4 to 7, and so on: as many numbers as `bins` of
+ * `simkeep_clusters_get` says. It lives as long as `clusters`; NULL for NULL. Any thread; costs nothing.
+ */
+const uint64_t *simkeep_clusters_sizes(const struct simkeep_clusters *clusters);
+
+/**
+ * Frees clusters. Does nothing for NULL. Any thread.
+ */
+void simkeep_clusters_free(struct simkeep_clusters *clusters);
+
+/**
+ * Lists the pages of clusters of so many pages at least, in SURT order. The caller frees what it gets with
+ * `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
+ */
+struct simkeep_clustered_pages *simkeep_clusters_by_page(const struct simkeep_clusters *clusters,
+                                                         uint64_t pages_min,
+                                                         struct simkeep_error **error);
+
+/**
+ * Lists the pages of clusters of so many pages at least, the largest cluster first: of each its leader,
+ * and then the others by their distance to it. All else is as with `simkeep_clusters_by_page`.
+ */
+struct simkeep_clustered_pages *simkeep_clusters_by_cluster(const struct simkeep_clusters *clusters,
+                                                            uint64_t pages_min,
+                                                            struct simkeep_error **error);
+
+/**
+ * Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. What it gives
+ * has the pages of the cluster, the leader first; none, if the page is not among those that are asked for.
+ * `complete` gets 1, or 0 if the searches were cut short, so that it may be led by another page, or have
+ * more pages; it may be NULL. The caller frees what it gets with `simkeep_clustered_pages_free`. Any
+ * thread. Costs as a rule a few searches, in dense regions thousands.
+ */
+struct simkeep_clustered_pages *simkeep_snapshot_cluster_of(const struct simkeep_snapshot *snapshot,
+                                                            const char *url,
+                                                            size_t url_len,
+                                                            const struct simkeep_clustering *clustering,
+                                                            uint32_t *complete,
+                                                            struct simkeep_error **error);
+
+/**
+ * Lists clusters of so many pages at least, the largest first. The caller frees what it gets with
+ * `simkeep_cluster_list_free`. Any thread. Costs a sort of some 100 bytes for each cluster.
+ */
+struct simkeep_cluster_list *simkeep_clusters_by_size(const struct simkeep_clusters *clusters,
+                                                      uint64_t pages_min,
+                                                      struct simkeep_error **error);
+
+/**
+ * Tells of the next clusters, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more. They
+ * live until the next call on `cluster_list`. After an error there are no more. `size` is
+ * `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the page that leads each.
+ */
+int32_t simkeep_cluster_list_next(struct simkeep_cluster_list *cluster_list,
+                                  struct simkeep_cluster_chunk *chunk,
+                                  size_t size,
+                                  struct simkeep_error **error);
+
+/**
+ * Frees a list of clusters, before its end or after it. Does nothing for NULL.
+ */
+void simkeep_cluster_list_free(struct simkeep_cluster_list *cluster_list);
+
+/**
+ * Finds the pages that are dropped in favour of those that lead them: each that is not a leader, and whose
+ * leader is of its class, or of one of the classes in `open`, which all may see. With `open_unclassed` 1,
+ * pages without a class are open to all, too. `open` may be NULL. The caller frees what it gets with
+ * `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each of them, and a bit of memory for
+ * each page of the store.
+ */
+struct simkeep_dropped *simkeep_clusters_dropped(const struct simkeep_clusters *clusters,
+                                                 const uint32_t *open,
+                                                 size_t open_len,
+                                                 uint32_t open_unclassed,
+                                                 struct simkeep_error **error);
+
+/**
+ * How many pages are dropped; 0 for NULL. Any thread; costs nothing.
+ */
+uint64_t simkeep_dropped_count(const struct simkeep_dropped *dropped);
+
+/**
+ * Says what becomes of many pages, and for which page each is dropped. `size` is `sizeof *urls`. If one is
+ * no URL, `simkeep_error_row` says which. The caller frees what it gets with `simkeep_fates_free`. Any
+ * thread. Costs looking each up; of one that is dropped, reading it and the page that is kept, too.
+ */
+struct simkeep_fates *simkeep_dropped_fates(const struct simkeep_dropped *dropped,
+                                            const struct simkeep_text *urls,
+                                            size_t count,
+                                            size_t size,
+                                            struct simkeep_error **error);
+
+/**
+ * Frees dropped pages. Does nothing for NULL. Any thread.
+ */
+void simkeep_dropped_free(struct simkeep_dropped *dropped);
+
+/**
+ * How many pages were asked for; 0 for NULL.
+ */
+size_t simkeep_fates_count(const struct simkeep_fates *fates);
+
+/**
+ * What becomes of each.
+ */
+const simkeep_fate *simkeep_fates_kinds(const struct simkeep_fates *fates);
+
+/**
+ * Of each that is dropped the digest of the content that was compared, 16 bytes each. Other content of the
+ * page may be near nothing that is kept.
+ */
+const uint8_t *simkeep_fates_digests(const struct simkeep_fates *fates);
+
+/**
+ * Whether there is such a digest, 1 or 0.
+ */
+const uint8_t *simkeep_fates_has_digest(const struct simkeep_fates *fates);
+
+/**
+ * Of each that is dropped the page that is kept for it; empty for others.
+ */
+const struct simkeep_texts *simkeep_fates_kept(const struct simkeep_fates *fates);
+
+/**
+ * In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
+ */
+const uint8_t *simkeep_fates_distances(const struct simkeep_fates *fates);
+
+/**
+ * Frees fates, and all of their columns. Does nothing for NULL. Any thread.
+ */
+void simkeep_fates_free(struct simkeep_fates *fates);
 
 /**
  * Opens a store to read it. `plain_reads` is 0, or 1 to read segments whole into memory instead of

@@ -11,6 +11,7 @@
 //! A reference from here may be used until the call from C returns.
 
 pub(crate) mod arrow;
+pub(crate) mod lend;
 
 use std::ffi::{CStr, OsStr, c_char};
 use std::mem::MaybeUninit;
@@ -19,6 +20,10 @@ use std::path::Path;
 use std::ptr;
 
 use crate::backup::BackedUp;
+use crate::clustered::ClusteredChunk;
+use crate::clustering::Clustering;
+use crate::clusters::{ClusterChunk, ClustersNumbers};
+use crate::dropped::Text;
 use crate::entry::Entry;
 use crate::epochs::EpochRow;
 use crate::error::{Failure, Result};
@@ -27,6 +32,7 @@ use crate::give::Giving;
 use crate::load::LoadedNumbers;
 use crate::options::Options;
 use crate::page::Page;
+use crate::page_pairs::{PagePairChunk, PagePairQuery};
 use crate::pairs::PairChunk;
 use crate::query::Query;
 use crate::repair::{Loss, RepairedNumbers};
@@ -66,6 +72,10 @@ const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
 
 plain! {
     BackedUp: catalog_bytes,
+    ClusterChunk: widest,
+    ClusteredChunk: has_class,
+    Clustering: k,
+    ClustersNumbers: k,
     Component: major_faults,
     Entry: has,
     EpochRow: number,
@@ -75,10 +85,13 @@ plain! {
     Loss: has,
     Options: size,
     Page: visits,
+    PagePairChunk: distances,
+    PagePairQuery: k,
     PairChunk: count,
     Query: k,
     RepairedNumbers: flaws,
     Stats: pages,
+    Text: len,
     VerifiedNumbers: files,
     Visit: has,
 }

@@ -42,8 +42,15 @@ pub mod history;
 pub mod page;
 pub mod snapshot;
 
+mod lots;
+pub mod page_pairs;
 pub mod pages;
 pub mod pairs;
+
+pub mod clustered;
+pub mod clustering;
+pub mod clusters;
+pub mod dropped;
 
 pub mod reader;
 

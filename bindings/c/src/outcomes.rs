@@ -64,16 +64,21 @@ pub enum OriginalCode {
     Other = 4,
 }
 
+/// How content is known to be nearly the same, if it is.
+pub(crate) fn original_by(by: Option<OriginalBy>) -> OriginalCode {
+    match by {
+        None => OriginalCode::Nothing,
+        Some(OriginalBy::Digest) => OriginalCode::Digest,
+        Some(OriginalBy::Fingerprint) => OriginalCode::Fingerprint,
+        Some(OriginalBy::Near) => OriginalCode::Near,
+        Some(_) => OriginalCode::Other,
+    }
+}
+
 impl Outcomes {
     pub(crate) fn new(outcomes: &[Outcome]) -> Outcomes {
         let verdicts = || outcomes.iter().map(|outcome| &outcome.verdict);
         let originals = || outcomes.iter().map(|outcome| outcome.original.as_ref());
-        let by = |by: OriginalBy| match by {
-            OriginalBy::Digest => OriginalCode::Digest,
-            OriginalBy::Fingerprint => OriginalCode::Fingerprint,
-            OriginalBy::Near => OriginalCode::Near,
-            _ => OriginalCode::Other,
-        };
         Outcomes {
             verdicts: verdicts().map(verdict::code).collect(),
             sames: verdicts().map(verdict::same).collect(),
@@ -90,9 +95,7 @@ impl Outcomes {
             original_distances: originals()
                 .map(|page| distances::of(page.map(|page| page.distance)))
                 .collect(),
-            original_by: originals()
-                .map(|page| page.map_or(OriginalCode::Nothing, |page| by(page.by)))
-                .collect(),
+            original_by: originals().map(|page| original_by(page.map(|page| page.by))).collect(),
             copies: Copies::new(outcomes),
             near: Near::new(outcomes),
         }

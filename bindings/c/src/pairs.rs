@@ -1,24 +1,16 @@
 //! All pairs of fingerprints near each other, for a caller that comes for them.
 
-use std::mem;
-use std::ops::ControlFlow;
-use std::panic::resume_unwind;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::JoinHandle;
-
-use simkeep::{NearPair, Progress};
+use simkeep::NearPair;
 
 use crate::abi;
 use crate::call::{found, free, make};
 use crate::distances;
-use crate::error::{Failure, Result};
+use crate::error::Failure;
 use crate::fork::Guarded;
+use crate::lots::Lots;
 use crate::progress::{self, ProgressHandle};
 use crate::query::{self, Query};
 use crate::snapshot::{self, SnapshotHandle};
-
-/// How many lots of up to 1,024 pairs wait for the caller at most. Then the join waits.
-const LOTS: usize = 4;
 
 /// A join that goes on as its caller comes for pairs. One thread at a time uses it. It is of the process
 /// that began it. It keeps its snapshot, and is freed by itself.
@@ -29,17 +21,9 @@ pub struct Pairs {
 
 #[derive(Debug)]
 struct Joining {
-    /// Nothing once the join has ended.
-    running: Option<Running>,
+    lots: Lots<NearPair>,
     /// The pairs that C has.
     lot: Lot,
-}
-
-#[derive(Debug)]
-struct Running {
-    lots: Receiver<Vec<NearPair>>,
-    thread: JoinHandle<simkeep::Result<()>>,
-    progress: Progress,
 }
 
 #[derive(Debug, Default)]
@@ -78,20 +62,10 @@ pub extern "C" fn simkeep_snapshot_all_pairs(
 ) -> Option<Box<Pairs>> {
     make("simkeep_snapshot_all_pairs", error, || {
         let (snapshot, like) = (snapshot::open(snapshot)?.0.clone(), query::read(like)?);
-        let progress = progress::of(progress)?;
-        let (sender, lots) = sync_channel(LOTS);
-        let joined = progress.clone();
-        let run = move || {
-            snapshot.all_pairs(&like, &joined, |pairs| match sender.send(pairs.to_vec()) {
-                Ok(()) => ControlFlow::Continue(()),
-                // Nobody comes any more.
-                Err(_) => ControlFlow::Break(()),
-            })
-        };
-        let thread = std::thread::Builder::new().name("simkeep-pairs".to_owned()).spawn(run);
-        let thread = thread.map_err(|e| Failure::io("cannot start a thread for pairs", &e))?;
-        let running = Some(Running { lots, thread, progress });
-        Ok(Pairs { joining: Guarded::new(Joining { running, lot: Lot::default() })? })
+        let lots = Lots::start(progress::of(progress)?, move |progress, sink| {
+            snapshot.all_pairs(&like, progress, |pairs| sink.put(pairs))
+        })?;
+        Ok(Pairs { joining: Guarded::new(Joining { lots, lot: Lot::default() })? })
     })
 }
 
@@ -108,27 +82,10 @@ pub extern "C" fn simkeep_pairs_next(
     found("simkeep_pairs_next", error, || {
         let pairs = abi::handle(pairs, "pairs")?;
         abi::room(chunk, size, "chunk")?;
-        if !pairs.joining.is_own() {
-            return Err(Failure::forked("the pairs are joined by"));
-        }
         let mut joining = pairs.joining.lock()?;
-        let Some(lot) = joining.next()? else { return Ok(None) };
-        abi::put_structure(chunk, size, &lot, "chunk").map(Some)
+        let Some(next) = joining.lots.next()? else { return Ok(None) };
+        abi::put_structure(chunk, size, &joining.lot.fill(&next), "chunk").map(Some)
     })
-}
-
-impl Joining {
-    fn next(&mut self) -> Result<Option<PairChunk>> {
-        let Some(running) = &self.running else { return Ok(None) };
-        match running.lots.recv() {
-            Ok(pairs) => Ok(Some(self.lot.fill(&pairs))),
-            Err(_) => {
-                let ended = self.running.take().map(|running| running.thread.join());
-                ended.unwrap_or(Ok(Ok(()))).unwrap_or_else(|panic| resume_unwind(panic))?;
-                Ok(None)
-            }
-        }
-    }
 }
 
 impl Lot {
@@ -144,25 +101,6 @@ impl Lot {
             right: self.right.as_ptr(),
             distances: self.distances.as_ptr(),
         }
-    }
-}
-
-impl Drop for Pairs {
-    fn drop(&mut self) {
-        let is_own = self.joining.is_own();
-        let Some(running) = self.joining.get_mut().and_then(|joining| joining.running.take())
-        else {
-            return;
-        };
-        if !is_own {
-            // There is no thread here to wait for, or to let go of.
-            return mem::forget(running);
-        }
-        let Running { lots, thread, progress } = running;
-        progress.cancel();
-        drop(lots);
-        // Nobody is left to hear of how it ended.
-        let _ = thread.join();
     }
 }
 

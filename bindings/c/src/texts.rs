@@ -49,6 +49,13 @@ impl TextColumn {
     }
 }
 
+impl Default for TextColumn {
+    /// No texts.
+    fn default() -> TextColumn {
+        std::iter::empty::<&str>().collect()
+    }
+}
+
 impl<S: AsRef<str>> FromIterator<S> for TextColumn {
     fn from_iter<I: IntoIterator<Item = S>>(texts: I) -> TextColumn {
         let (mut bytes, mut offsets) = (String::new(), vec![0]);

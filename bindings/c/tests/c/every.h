@@ -66,20 +66,26 @@ int main(int argc, char **argv) {
         visits[i].fingerprint = numbers[i];
     }
     simkeep_giving givings[2];
+    simkeep_text texts[2];
     memset(givings, 0, sizeof givings);
     for (int i = 0; i < 2; i++) {
-        givings[i].url = visits[i].url;
-        givings[i].url_len = visits[i].url_len;
+        givings[i].url = texts[i].bytes = visits[i].url;
+        givings[i].url_len = texts[i].len = visits[i].url_len;
         givings[i].time = 2000;
         givings[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
         givings[i].weight = 2;
     }
+    const uint32_t classes[1] = {7};
     char backup_path[4096], repaired_path[4096];
     snprintf(backup_path, sizeof backup_path, "%s.backup", path);
     snprintf(repaired_path, sizeof repaired_path, "%s.repaired", path);
     uint64_t u64 = 0;
     uint32_t u32 = 0;
     simkeep_backed_up a_backed_up;
+    simkeep_cluster_chunk a_cluster_chunk;
+    simkeep_clustered_chunk a_clustered_chunk;
+    simkeep_clustering a_clustering;
+    simkeep_clusters_numbers a_clusters_numbers;
     simkeep_component a_component;
     simkeep_entry a_entry;
     simkeep_epoch a_epoch;
@@ -88,6 +94,8 @@ int main(int argc, char **argv) {
     simkeep_loss a_loss;
     simkeep_options a_options;
     simkeep_page a_page;
+    simkeep_page_pair_chunk a_page_pair_chunk;
+    simkeep_page_pair_query a_page_pair_query;
     simkeep_pair_chunk a_pair_chunk;
     simkeep_query a_query;
     simkeep_repaired_numbers a_repaired_numbers;
@@ -96,6 +104,8 @@ int main(int argc, char **argv) {
     simkeep_options_init(&a_options, sizeof a_options, &error);
     a_options.background = 0;
     simkeep_query_init(&a_query, sizeof a_query, 5, 3, &error);
+    simkeep_page_pair_query_init(&a_page_pair_query, sizeof a_page_pair_query, 3, &error);
+    simkeep_clustering_init(&a_clustering, sizeof a_clustering, 3, &error);
 
     simkeep_error *some_error = NULL;
     if (simkeep_store_open(NULL, NULL, &some_error)) return 2;
@@ -107,12 +117,18 @@ int main(int argc, char **argv) {
     simkeep_progress *cancelled = simkeep_progress_new(&error);
     simkeep_pages *pages = simkeep_scan(store, NULL, 0, &error);
     simkeep_pairs *pairs = simkeep_snapshot_all_pairs(snapshot, &a_query, NULL, &error);
+    simkeep_page_pairs *page_pairs = simkeep_snapshot_page_pairs(snapshot, &a_page_pair_query, NULL, &error);
     simkeep_entries *entries = simkeep_history(store, url, strlen(url), &error);
     simkeep_matches *matches = simkeep_near(store, 5, 3, &error);
     simkeep_epochs *epochs = simkeep_store_epochs(store, &error);
     simkeep_verified *verified = simkeep_verify(store, 0, NULL, &error);
     simkeep_fingerprinter *fingerprinter = simkeep_fingerprinter_new(store, 0, &error);
     simkeep_explanation *explanation = simkeep_explain(store, &a_query, &error);
+    simkeep_clusters *clusters = simkeep_snapshot_clusters(snapshot, &a_clustering, NULL, &error);
+    simkeep_clustered_pages *clustered_pages = simkeep_clusters_by_page(clusters, 1, &error);
+    simkeep_cluster_list *cluster_list = simkeep_clusters_by_size(clusters, 1, &error);
+    simkeep_dropped *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
+    simkeep_fates *fates = simkeep_dropped_fates(dropped, texts, 2, sizeof *texts, &error);
     /* One that is over, so that it is in nobody's way. */
     simkeep_loading *loading = simkeep_loading_begin(store, 0, NULL, &error);
     simkeep_loading_finish(loading, NULL, 0, &error);
@@ -132,7 +148,13 @@ int main(int argc, char **argv) {
     simkeep_error_free(some_error);
     simkeep_repaired_free(repaired);
     simkeep_loading_free(loading);
+    simkeep_fates_free(fates);
+    simkeep_dropped_free(dropped);
+    simkeep_cluster_list_free(cluster_list);
+    simkeep_clustered_pages_free(clustered_pages);
+    simkeep_clusters_free(clusters);
     simkeep_explanation_free(explanation);
+    simkeep_page_pairs_free(page_pairs);
     simkeep_fingerprinter_free(fingerprinter);
     simkeep_verified_free(verified);
     simkeep_epochs_free(epochs);
