@@ -331,6 +331,16 @@ struct ArrowArray {
 #define SIMKEEP_COMPONENT_HAS_FAULTS 4
 
 /**
+ * `has`: there is a date when the page is due.
+ */
+#define SIMKEEP_DECISION_HAS_DUE 1
+
+/**
+ * `has`: there is an interval between visits.
+ */
+#define SIMKEEP_DECISION_HAS_EVERY 2
+
+/**
  * `has`: where in the file a loss is.
  */
 #define SIMKEEP_LOSS_HAS_BYTES 1
@@ -775,6 +785,51 @@ typedef int32_t simkeep_role;
 #endif // __cplusplus
 
 /**
+ * What decides when a page is visited.
+ */
+enum simkeep_reason
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * What a visit is worth by now, or by its policy the time since the last one.
+     */
+    SIMKEEP_REASON_WORTH = 1,
+    /**
+     * A hint says that it has changed since its last visit: `reason_time` is when.
+     */
+    SIMKEEP_REASON_HINTED = 2,
+    /**
+     * It was not visited for so long that it comes first: `reason_s` is how long it may be left.
+     */
+    SIMKEEP_REASON_OVERDUE = 3,
+    /**
+     * Its rule has it not visited before a time after its last visit: `reason_s` is that time.
+     */
+    SIMKEEP_REASON_NOT_YET = 4,
+    /**
+     * Its last visits failed, and it is left alone: `reason_time` is until when.
+     */
+    SIMKEEP_REASON_LEFT_ALONE = 5,
+    /**
+     * Its last visit lies in the future, so nothing is known of the time since.
+     */
+    SIMKEEP_REASON_AHEAD = 6,
+    /**
+     * Something that this version of the header does not name.
+     */
+    SIMKEEP_REASON_OTHER = 7,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum simkeep_reason simkeep_reason;
+#else
+typedef int32_t simkeep_reason;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * How a segment finds fingerprints.
  */
 enum simkeep_shape
@@ -863,6 +918,11 @@ typedef struct simkeep_clustered_pages simkeep_clustered_pages;
 typedef struct simkeep_clusters simkeep_clusters;
 
 /**
+ * Decisions about pages. One thread at a time uses it. It keeps its snapshot, and is freed by itself.
+ */
+typedef struct simkeep_decisions simkeep_decisions;
+
+/**
  * The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the same
  * time. It is of the process that made it. It keeps its clusters, and is freed by itself.
  */
@@ -901,6 +961,11 @@ typedef struct simkeep_fates simkeep_fates;
  * more.
  */
 typedef struct simkeep_fingerprinter simkeep_fingerprinter;
+
+/**
+ * What is said of when pages changed. Nothing changes it: any thread may use it.
+ */
+typedef struct simkeep_hints simkeep_hints;
 
 /**
  * A load that goes on as its caller brings visits. One thread at a time uses it. It is of the process that
@@ -943,6 +1008,11 @@ typedef struct simkeep_pages simkeep_pages;
  * that began it. It keeps its snapshot, and is freed by itself.
  */
 typedef struct simkeep_pairs simkeep_pairs;
+
+/**
+ * A plan. Nothing changes it: any thread may use it.
+ */
+typedef struct simkeep_plan simkeep_plan;
 
 /**
  * The progress of a long call. Give it to the call, and look at it or cancel it from other threads.
@@ -1835,6 +1905,267 @@ typedef struct simkeep_text {
      */
     size_t len;
 } simkeep_text;
+
+/**
+ * What is decided about a page. No NUL ends its texts, which live until the next call on what it was got
+ * from.
+ */
+typedef struct simkeep_decision {
+    /**
+     * What a visit is worth now, by the policy.
+     */
+    double value;
+    /**
+     * How many times a day the page is believed to change.
+     */
+    double per_day;
+    /**
+     * It changes less often than this with a probability of 5 %.
+     */
+    double per_day_low;
+    /**
+     * It changes more often than this with a probability of 5 %.
+     */
+    double per_day_high;
+    /**
+     * How much the page matters: its weight, with the factor of its rule.
+     */
+    double weight;
+    /**
+     * When it is due by a plan, in milliseconds since 1970.
+     */
+    int64_t due;
+    /**
+     * How many seconds after its last visit that is.
+     */
+    uint64_t every_s;
+    /**
+     * A time that `reason` is about, in milliseconds since 1970; else 0.
+     */
+    int64_t reason_time;
+    /**
+     * Seconds that `reason` is about; else 0.
+     */
+    uint64_t reason_s;
+    /**
+     * What decides, a `simkeep_reason`.
+     */
+    int32_t reason;
+    /**
+     * Which of `due` and `every_s` there are: `SIMKEEP_DECISION_HAS_...`.
+     */
+    uint32_t has;
+    /**
+     * The page.
+     */
+    const char *url;
+    /**
+     * Its length in bytes.
+     */
+    size_t url_len;
+    /**
+     * The page near it that leads it, so that it weighs a quarter; NULL if none does.
+     */
+    const char *near;
+    /**
+     * Its length in bytes.
+     */
+    size_t near_len;
+    /**
+     * The prefix of the rule that it goes by; NULL if that is not one of a prefix.
+     */
+    const char *rule;
+    /**
+     * Its length in bytes.
+     */
+    size_t rule_len;
+} simkeep_decision;
+
+/**
+ * What is wanted for the pages under a prefix. Set all to 0, then what there is. A page goes by the rule
+ * with the longest prefix alone.
+ */
+typedef struct simkeep_due_rule {
+    /**
+     * The prefix; NULL for all pages that have no other rule.
+     */
+    const char *under;
+    /**
+     * Its length in bytes.
+     */
+    size_t under_len;
+    /**
+     * Seconds after its last visit before which a page is not visited; 0 for none.
+     */
+    uint64_t min_s;
+    /**
+     * Seconds after its last visit from which on a page comes first; 0 for none.
+     */
+    uint64_t max_s;
+    /**
+     * A factor of the weight of a page; 0 for 1.
+     */
+    double weight;
+    /**
+     * How many pages of one host are visited at once; 0 for any number.
+     */
+    uint64_t per_host;
+    /**
+     * What puts the pages in order, as in `simkeep_due_query`; NULL for what does elsewhere.
+     */
+    const char *policy;
+    /**
+     * Its length in bytes.
+     */
+    size_t policy_len;
+} simkeep_due_rule;
+
+/**
+ * Which pages to visit next. Fill it in with `simkeep_due_query_init`, and change what you want otherwise.
+ * Its pointers are read only by the call that is given it.
+ */
+typedef struct simkeep_due_query {
+    /**
+     * `sizeof` of this structure.
+     */
+    size_t size;
+    /**
+     * The time, in milliseconds since 1970.
+     */
+    int64_t now;
+    /**
+     * The most pages.
+     */
+    uint64_t budget;
+    /**
+     * The most pages of one host; `UINT64_MAX` for any number. Default: any number.
+     */
+    uint64_t per_host;
+    /**
+     * Seconds after which a page that was not visited comes first, whatever a visit is worth. Default:
+     * those of 365 days.
+     */
+    uint64_t largest_interval_s;
+    /**
+     * Memory for the pages that are chosen. Default: 64 MiB.
+     */
+    uint64_t memory_bytes;
+    /**
+     * Only pages under this prefix; NULL for all. Default: NULL.
+     */
+    const char *under;
+    /**
+     * Its length in bytes.
+     */
+    size_t under_len;
+    /**
+     * What puts pages in order: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`, `nutch` or
+     * `stormcrawler`. NULL for `value`. Default: NULL.
+     */
+    const char *policy;
+    /**
+     * Its length in bytes.
+     */
+    size_t policy_len;
+    /**
+     * Rules for pages under prefixes. Default: NULL.
+     */
+    const struct simkeep_due_rule *rules;
+    /**
+     * How many.
+     */
+    size_t rules_count;
+    /**
+     * `sizeof *rules`.
+     */
+    size_t rule_size;
+    /**
+     * A plan, which gives decisions dates; NULL for none. Default: NULL.
+     */
+    const struct simkeep_plan *plan;
+    /**
+     * What is said of when pages changed; NULL for nothing. Default: NULL.
+     */
+    const struct simkeep_hints *hints;
+} simkeep_due_query;
+
+/**
+ * That a page changed, as somebody says.
+ */
+typedef struct simkeep_change {
+    /**
+     * The page. Read only by the call that is given it.
+     */
+    const char *url;
+    /**
+     * Its length in bytes.
+     */
+    size_t url_len;
+    /**
+     * When, in milliseconds since 1970.
+     */
+    int64_t time;
+} simkeep_change;
+
+/**
+ * What comes of a plan.
+ */
+typedef struct simkeep_plan_numbers {
+    /**
+     * The visits a day that were asked for.
+     */
+    double per_day;
+    /**
+     * The visits a day that this comes to.
+     */
+    double visits_per_day;
+    /**
+     * A page is due when a visit is worth this. It is infinite if there are too few visits.
+     */
+    double threshold;
+    /**
+     * For how much of the time a page is expected to be as it was last seen, from 0 to 1.
+     */
+    double freshness;
+    /**
+     * How many pages there are; of more than a million estimated.
+     */
+    double pages;
+    /**
+     * How many of them are visited less often than once in 360 days.
+     */
+    double rarely_visited;
+} simkeep_plan_numbers;
+
+/**
+ * What a page is worth that nobody has visited.
+ */
+typedef struct simkeep_new_page {
+    /**
+     * What a visit is worth, to be compared with the values of decisions.
+     */
+    double value;
+    /**
+     * How many times a day it is believed to change, by the pages of its host.
+     */
+    double per_day;
+    /**
+     * It changes less often than this with a probability of 5 %.
+     */
+    double per_day_low;
+    /**
+     * It changes more often than this with a probability of 5 %.
+     */
+    double per_day_high;
+    /**
+     * How much it matters, by its rule.
+     */
+    double weight;
+    /**
+     * After how many seconds it is going to be visited again.
+     */
+    uint64_t every_s;
+} simkeep_new_page;
 
 /**
  * What a store knows of an epoch.
@@ -3172,6 +3503,146 @@ const uint8_t *simkeep_fates_distances(const struct simkeep_fates *fates);
  * Frees fates, and all of their columns. Does nothing for NULL. Any thread.
  */
 void simkeep_fates_free(struct simkeep_fates *fates);
+
+/**
+ * Copies the next decision to where `decision` points, and its page to where `page` does, which may be
+ * NULL; `SIMKEEP_NONE` after the last one. Texts live until the next call on `decisions`. After an error
+ * there are no more. `size` is `sizeof(simkeep_decision)`, and `page_size` `sizeof(simkeep_page)`. One
+ * thread at a time. Costs some microseconds; the first of `simkeep_due`, all of its search.
+ */
+int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
+                               struct simkeep_decision *decision,
+                               size_t size,
+                               struct simkeep_page *page,
+                               size_t page_size,
+                               struct simkeep_error **error);
+
+/**
+ * Frees decisions, before their end or after it. Does nothing for NULL.
+ */
+void simkeep_decisions_free(struct simkeep_decisions *decisions);
+
+/**
+ * Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else. `size`
+ * is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
+ */
+int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
+                               size_t size,
+                               int64_t now,
+                               uint64_t budget,
+                               struct simkeep_error **error);
+
+/**
+ * Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. It sees what
+ * was there when it was called. The caller frees what it gets with `simkeep_decisions_free`. Any thread.
+ * Costs, with the first of them, reading 28 bytes for each page of the store, and then some microseconds
+ * for each that comes.
+ */
+struct simkeep_decisions *simkeep_due(const struct simkeep_store *store,
+                                      const struct simkeep_due_query *due_query,
+                                      struct simkeep_error **error);
+
+/**
+ * What `simkeep_due` finds, in a snapshot.
+ */
+struct simkeep_decisions *simkeep_snapshot_due(const struct simkeep_snapshot *snapshot,
+                                               const struct simkeep_due_query *due_query,
+                                               struct simkeep_error **error);
+
+/**
+ * Hands out the pages that `simkeep_due` finds, but for those that are handed out already and those that a
+ * visit is worth nothing of. A page is out until it is observed, handed back, or `lease_s` seconds after
+ * `now`, by the time of a later call. Leases are in memory only: after the store is opened again, all
+ * pages can be taken. The caller frees what it gets with `simkeep_decisions_free`. Any thread; each gets
+ * pages of its own. Costs what `simkeep_due` does.
+ */
+struct simkeep_decisions *simkeep_take_due(struct simkeep_store *store,
+                                           const struct simkeep_due_query *due_query,
+                                           uint64_t lease_s,
+                                           struct simkeep_error **error);
+
+/**
+ * Ends the lease of a page that was not visited, so that it can be taken again. `SIMKEEP_NONE` if it had
+ * none. Any thread; costs nothing.
+ */
+int32_t simkeep_hand_back(struct simkeep_store *store,
+                          const char *url,
+                          size_t url_len,
+                          struct simkeep_error **error);
+
+/**
+ * How many visits a day there were of late, at least, which a plan may go by: of pages under the prefix of
+ * `due_query`. Any thread. Costs reading 28 bytes for each page, twice.
+ */
+int32_t simkeep_snapshot_pace(const struct simkeep_snapshot *snapshot,
+                              const struct simkeep_due_query *due_query,
+                              double *per_day,
+                              struct simkeep_error **error);
+
+/**
+ * Takes what sitemaps or feeds say of when pages changed, for questions about this store. `trust` is the
+ * probability that it is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. The caller frees what
+ * it gets with `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three times that
+ * while it is made.
+ */
+struct simkeep_hints *simkeep_snapshot_hints(const struct simkeep_snapshot *snapshot,
+                                             const struct simkeep_change *changes,
+                                             size_t count,
+                                             size_t size,
+                                             double trust,
+                                             struct simkeep_error **error);
+
+/**
+ * Frees hints. Does nothing for NULL. Any thread.
+ */
+void simkeep_hints_free(struct simkeep_hints *hints);
+
+/**
+ * Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`, whose
+ * budget and hints do not matter. It goes by what is known now: make one anew once a day, say. The caller
+ * frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each page, up to a
+ * second for a million.
+ */
+struct simkeep_plan *simkeep_snapshot_plan(const struct simkeep_snapshot *snapshot,
+                                           const struct simkeep_due_query *due_query,
+                                           double per_day,
+                                           struct simkeep_error **error);
+
+/**
+ * Copies what comes of a plan to where `numbers` points. `size` is `sizeof(simkeep_plan_numbers)`. Any
+ * thread; costs nothing.
+ */
+int32_t simkeep_plan_get(const struct simkeep_plan *plan,
+                         struct simkeep_plan_numbers *numbers,
+                         size_t size,
+                         struct simkeep_error **error);
+
+/**
+ * Says what a page is worth that nobody has visited, where `new_page` points. `size` is
+ * `sizeof(simkeep_new_page)`. Any thread. Reads nothing of the store.
+ */
+int32_t simkeep_plan_of_new(const struct simkeep_plan *plan,
+                            const char *url,
+                            size_t url_len,
+                            struct simkeep_new_page *new_page,
+                            size_t size,
+                            struct simkeep_error **error);
+
+/**
+ * Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. What it gives has one
+ * decision, or none for an unknown page. The caller frees it with `simkeep_decisions_free`. Any thread.
+ * Costs reading one record, and a search.
+ */
+struct simkeep_decisions *simkeep_snapshot_decide(const struct simkeep_snapshot *snapshot,
+                                                  const char *url,
+                                                  size_t url_len,
+                                                  const struct simkeep_plan *plan,
+                                                  struct simkeep_error **error);
+
+/**
+ * Frees a plan. Does nothing for NULL. Any thread.
+ */
+void simkeep_plan_free(struct simkeep_plan *plan);
 
 /**
  * Opens a store to read it. `plain_reads` is 0, or 1 to read segments whole into memory instead of

@@ -23,17 +23,21 @@ use crate::backup::BackedUp;
 use crate::clustered::ClusteredChunk;
 use crate::clustering::Clustering;
 use crate::clusters::{ClusterChunk, ClustersNumbers};
+use crate::decisions::Decision;
 use crate::dropped::Text;
+use crate::due::{DueQuery, DueRule};
 use crate::entry::Entry;
 use crate::epochs::EpochRow;
 use crate::error::{Failure, Result};
 use crate::explain::Component;
 use crate::give::Giving;
+use crate::hints::Change;
 use crate::load::LoadedNumbers;
 use crate::options::Options;
 use crate::page::Page;
 use crate::page_pairs::{PagePairChunk, PagePairQuery};
 use crate::pairs::PairChunk;
+use crate::plan::{NewPage, PlanNumbers};
 use crate::query::Query;
 use crate::repair::{Loss, RepairedNumbers};
 use crate::stats::Stats;
@@ -72,22 +76,28 @@ const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
 
 plain! {
     BackedUp: catalog_bytes,
+    Change: time,
     ClusterChunk: widest,
     ClusteredChunk: has_class,
     Clustering: k,
     ClustersNumbers: k,
     Component: major_faults,
+    Decision: rule_len,
+    DueQuery: budget,
+    DueRule: policy_len,
     Entry: has,
     EpochRow: number,
     Flaw: offset,
     Giving: page_class,
     LoadedNumbers: observations,
     Loss: has,
+    NewPage: every_s,
     Options: size,
     Page: visits,
     PagePairChunk: distances,
     PagePairQuery: k,
     PairChunk: count,
+    PlanNumbers: rarely_visited,
     Query: k,
     RepairedNumbers: flaws,
     Stats: pages,

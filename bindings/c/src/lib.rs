@@ -52,6 +52,11 @@ pub mod clustering;
 pub mod clusters;
 pub mod dropped;
 
+pub mod decisions;
+pub mod due;
+pub mod hints;
+pub mod plan;
+
 pub mod reader;
 
 pub mod epochs;

@@ -66,12 +66,13 @@ int main(int argc, char **argv) {
         visits[i].fingerprint = numbers[i];
     }
     simkeep_giving givings[2];
+    simkeep_change changes[2];
     simkeep_text texts[2];
     memset(givings, 0, sizeof givings);
     for (int i = 0; i < 2; i++) {
-        givings[i].url = texts[i].bytes = visits[i].url;
-        givings[i].url_len = texts[i].len = visits[i].url_len;
-        givings[i].time = 2000;
+        givings[i].url = changes[i].url = texts[i].bytes = visits[i].url;
+        givings[i].url_len = changes[i].url_len = texts[i].len = visits[i].url_len;
+        givings[i].time = changes[i].time = 2000;
         givings[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
         givings[i].weight = 2;
     }
@@ -81,22 +82,27 @@ int main(int argc, char **argv) {
     snprintf(repaired_path, sizeof repaired_path, "%s.repaired", path);
     uint64_t u64 = 0;
     uint32_t u32 = 0;
+    double f64 = 0;
     simkeep_backed_up a_backed_up;
     simkeep_cluster_chunk a_cluster_chunk;
     simkeep_clustered_chunk a_clustered_chunk;
     simkeep_clustering a_clustering;
     simkeep_clusters_numbers a_clusters_numbers;
     simkeep_component a_component;
+    simkeep_decision a_decision;
+    simkeep_due_query a_due_query;
     simkeep_entry a_entry;
     simkeep_epoch a_epoch;
     simkeep_flaw a_flaw;
     simkeep_loaded a_loaded;
     simkeep_loss a_loss;
+    simkeep_new_page a_new_page;
     simkeep_options a_options;
     simkeep_page a_page;
     simkeep_page_pair_chunk a_page_pair_chunk;
     simkeep_page_pair_query a_page_pair_query;
     simkeep_pair_chunk a_pair_chunk;
+    simkeep_plan_numbers a_plan_numbers;
     simkeep_query a_query;
     simkeep_repaired_numbers a_repaired_numbers;
     simkeep_stats a_stats;
@@ -106,6 +112,7 @@ int main(int argc, char **argv) {
     simkeep_query_init(&a_query, sizeof a_query, 5, 3, &error);
     simkeep_page_pair_query_init(&a_page_pair_query, sizeof a_page_pair_query, 3, &error);
     simkeep_clustering_init(&a_clustering, sizeof a_clustering, 3, &error);
+    simkeep_due_query_init(&a_due_query, sizeof a_due_query, 100000000, 10, &error);
 
     simkeep_error *some_error = NULL;
     if (simkeep_store_open(NULL, NULL, &some_error)) return 2;
@@ -129,6 +136,11 @@ int main(int argc, char **argv) {
     simkeep_cluster_list *cluster_list = simkeep_clusters_by_size(clusters, 1, &error);
     simkeep_dropped *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
     simkeep_fates *fates = simkeep_dropped_fates(dropped, texts, 2, sizeof *texts, &error);
+    simkeep_plan *plan = simkeep_snapshot_plan(snapshot, &a_due_query, 5, &error);
+    simkeep_hints *hints = simkeep_snapshot_hints(snapshot, changes, 2, sizeof *changes, -1, &error);
+    a_due_query.plan = plan;
+    a_due_query.hints = hints;
+    simkeep_decisions *decisions = simkeep_due(store, &a_due_query, &error);
     /* One that is over, so that it is in nobody's way. */
     simkeep_loading *loading = simkeep_loading_begin(store, 0, NULL, &error);
     simkeep_loading_finish(loading, NULL, 0, &error);
@@ -148,6 +160,9 @@ int main(int argc, char **argv) {
     simkeep_error_free(some_error);
     simkeep_repaired_free(repaired);
     simkeep_loading_free(loading);
+    simkeep_decisions_free(decisions);
+    simkeep_hints_free(hints);
+    simkeep_plan_free(plan);
     simkeep_fates_free(fates);
     simkeep_dropped_free(dropped);
     simkeep_cluster_list_free(cluster_list);

@@ -1,0 +1,151 @@
+//! How a number of visits a day is spent for ever.
+
+use std::ffi::c_char;
+
+use simkeep::due;
+
+use crate::abi;
+use crate::call::{done, free, make};
+use crate::decisions::Decisions;
+use crate::due::{DueQuery, read};
+use crate::error::Failure;
+use crate::snapshot::{self, SnapshotHandle};
+
+/// A plan. Nothing changes it: any thread may use it.
+#[derive(Debug)]
+pub struct Plan {
+    of: due::Plan,
+}
+
+/// What comes of a plan.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PlanNumbers {
+    /// The visits a day that were asked for.
+    pub per_day: f64,
+    /// The visits a day that this comes to.
+    pub visits_per_day: f64,
+    /// A page is due when a visit is worth this. It is infinite if there are too few visits.
+    pub threshold: f64,
+    /// For how much of the time a page is expected to be as it was last seen, from 0 to 1.
+    pub freshness: f64,
+    /// How many pages there are; of more than a million estimated.
+    pub pages: f64,
+    /// How many of them are visited less often than once in 360 days.
+    pub rarely_visited: f64,
+}
+
+/// What a page is worth that nobody has visited.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct NewPage {
+    /// What a visit is worth, to be compared with the values of decisions.
+    pub value: f64,
+    /// How many times a day it is believed to change, by the pages of its host.
+    pub per_day: f64,
+    /// It changes less often than this with a probability of 5 %.
+    pub per_day_low: f64,
+    /// It changes more often than this with a probability of 5 %.
+    pub per_day_high: f64,
+    /// How much it matters, by its rule.
+    pub weight: f64,
+    /// After how many seconds it is going to be visited again.
+    pub every_s: u64,
+}
+
+/// The plan of a handle.
+pub(crate) fn of(plan: &Plan) -> &due::Plan {
+    &plan.of
+}
+
+/// Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`, whose
+/// budget and hints do not matter. It goes by what is known now: make one anew once a day, say. The caller
+/// frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each page, up to a
+/// second for a million.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_plan(
+    snapshot: *const SnapshotHandle,
+    due_query: *const DueQuery,
+    per_day: f64,
+    error: *mut *mut Failure,
+) -> Option<Box<Plan>> {
+    make("simkeep_snapshot_plan", error, || {
+        let snapshot = snapshot::open(snapshot)?.0;
+        Ok(Plan { of: snapshot.plan(&read(due_query)?, per_day)? })
+    })
+}
+
+/// Copies what comes of a plan to where `numbers` points. `size` is `sizeof(simkeep_plan_numbers)`. Any
+/// thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_plan_get(
+    plan: *const Plan,
+    numbers: *mut PlanNumbers,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_plan_get", error, || {
+        let of = &abi::handle(plan, "plan")?.of;
+        let told = PlanNumbers {
+            per_day: of.per_day(),
+            visits_per_day: of.visits_per_day(),
+            threshold: of.threshold(),
+            freshness: of.freshness(),
+            pages: of.pages(),
+            rarely_visited: of.rarely_visited(),
+        };
+        abi::put_structure(numbers, size, &told, "numbers")
+    })
+}
+
+/// Says what a page is worth that nobody has visited, where `new_page` points. `size` is
+/// `sizeof(simkeep_new_page)`. Any thread. Reads nothing of the store.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_plan_of_new(
+    plan: *const Plan,
+    url: *const c_char,
+    url_len: usize,
+    new_page: *mut NewPage,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_plan_of_new", error, || {
+        let of = &abi::handle(plan, "plan")?.of;
+        abi::room(new_page, size, "new_page")?;
+        let new = of.of_new(abi::text(url, url_len, "url")?)?;
+        let told = NewPage {
+            value: new.value,
+            per_day: new.rate.per_day,
+            per_day_low: new.rate.low,
+            per_day_high: new.rate.high,
+            weight: new.weight,
+            every_s: new.every.seconds(),
+        };
+        abi::put_structure(new_page, size, &told, "new_page")
+    })
+}
+
+/// Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. What it gives has one
+/// decision, or none for an unknown page. The caller frees it with `simkeep_decisions_free`. Any thread.
+/// Costs reading one record, and a search.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_decide(
+    snapshot: *const SnapshotHandle,
+    url: *const c_char,
+    url_len: usize,
+    plan: *const Plan,
+    error: *mut *mut Failure,
+) -> Option<Box<Decisions>> {
+    make("simkeep_snapshot_decide", error, || {
+        let (snapshot, process) = snapshot::open(snapshot)?;
+        let plan = &abi::handle(plan, "plan")?.of;
+        let decision = snapshot.decide(abi::text(url, url_len, "url")?, plan)?;
+        Decisions::found(decision.into_iter().collect(), process)
+    })
+}
+
+/// Frees a plan. Does nothing for NULL. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_plan_free(plan: Option<Box<Plan>>) {
+    free("simkeep_plan_free", plan);
+}
