@@ -1,56 +1,9 @@
 /* What the library promises beyond what each function says: errors, sizes of structures, threads, forks. */
 #define _POSIX_C_SOURCE 200809L
+#include "check.h"
 #include <pthread.h>
-#include <simkeep.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int failed;
-
-#define CHECK(what) \
-    do { \
-        if (!(what)) { \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-            failed = 1; \
-        } \
-    } while (0)
-
-static const char URL[] = "https://example.com/a";
-#define URL_LEN (sizeof URL - 1)
-
-/* Checks that there is such an error, and frees it. */
-static void expect(simkeep_error **error, int32_t code, int line) {
-    if (simkeep_error_code(*error) != code) {
-        fprintf(stderr, "line %d: code %d, expected %d: %s\n", line, (int)simkeep_error_code(*error), (int)code,
-                *error ? simkeep_error_message(*error) : "no error");
-        failed = 1;
-    }
-    simkeep_error_free(*error);
-    *error = NULL;
-}
-#define EXPECT(error, code) expect(&(error), code, __LINE__)
-
-static simkeep_visit content(const char *url, int64_t time, uint64_t fingerprint) {
-    simkeep_visit visit;
-    memset(&visit, 0, sizeof visit);
-    visit.url = url;
-    visit.url_len = strlen(url);
-    visit.time = time;
-    visit.seen = SIMKEEP_SEEN_CONTENT;
-    visit.has = SIMKEEP_HAS_FINGERPRINT;
-    visit.fingerprint = fingerprint;
-    return visit;
-}
-
-static simkeep_store *create(const char *path) {
-    simkeep_error *error = NULL;
-    simkeep_store *store = simkeep_store_create(path, NULL, &error);
-    EXPECT(error, SIMKEEP_OK);
-    return store;
-}
 
 static void verdicts_and_columns(const char *path) {
     simkeep_error *error = NULL;

@@ -1,0 +1,54 @@
+/* What tests in C share: checks that are counted, and a visit to look at. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <simkeep.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failed;
+
+#define CHECK(what) \
+    do { \
+        if (!(what)) { \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
+            failed = 1; \
+        } \
+    } while (0)
+
+static const char URL[] = "https://example.com/a";
+#define URL_LEN (sizeof URL - 1)
+
+/* Checks that there is such an error, and frees it. */
+static void expect(simkeep_error **error, int32_t code, int line) {
+    if (simkeep_error_code(*error) != code) {
+        fprintf(stderr, "line %d: code %d, expected %d: %s\n", line, (int)simkeep_error_code(*error), (int)code,
+                *error ? simkeep_error_message(*error) : "no error");
+        failed = 1;
+    }
+    simkeep_error_free(*error);
+    *error = NULL;
+}
+#define EXPECT(error, code) expect(&(error), code, __LINE__)
+
+static simkeep_visit content(const char *url, int64_t time, uint64_t fingerprint) {
+    simkeep_visit visit;
+    memset(&visit, 0, sizeof visit);
+    visit.url = url;
+    visit.url_len = strlen(url);
+    visit.time = time;
+    visit.seen = SIMKEEP_SEEN_CONTENT;
+    visit.has = SIMKEEP_HAS_FINGERPRINT;
+    visit.fingerprint = fingerprint;
+    return visit;
+}
+
+static simkeep_store *create(const char *path) {
+    simkeep_error *error = NULL;
+    simkeep_store *store = simkeep_store_create(path, NULL, &error);
+    EXPECT(error, SIMKEEP_OK);
+    return store;
+}
+
+#endif
