@@ -1,6 +1,7 @@
-/* Whether memory grows: many calls, and many opens, after as many that fill what is kept.
+/* Whether memory grows: many calls, and many opens, after as many that fill what is kept; and one load of many
+   visits that come batch by batch.
 
-   usage: memory STORE [CALLS] [OPENS] */
+   usage: memory STORE [CALLS] [OPENS] [VISITS] */
 #define _POSIX_C_SOURCE 200809L
 #include <simkeep.h>
 #include <stdio.h>
@@ -68,9 +69,39 @@ static int grows(const char *what, long count, long before) {
     return by > 2048;
 }
 
+/* Loads so many visits, and says how much memory that took at most. */
+static long loads(long count) {
+    enum { BATCH = 1000 };
+    static char urls[BATCH][100];
+    static simkeep_visit visits[BATCH];
+    simkeep_error *error = NULL;
+    simkeep_store *store = simkeep_store_open(path, NULL, &error);
+    long before = resident(), most = before;
+    simkeep_loading *loading = simkeep_loading_begin(store, 8 << 20, NULL, &error);
+    for (long at = 0; at < count; at += BATCH) {
+        for (int i = 0; i < BATCH; i++) {
+            snprintf(urls[i], sizeof urls[i], "https://example.org/a/path/that/is/as/long/as/many/%ld", (at + i) * 7919 % count);
+            memset(&visits[i], 0, sizeof visits[i]);
+            visits[i].url = urls[i];
+            visits[i].url_len = strlen(urls[i]);
+            visits[i].seen = SIMKEEP_SEEN_GONE;
+        }
+        if (simkeep_loading_push(loading, visits, BATCH, sizeof *visits, &error)) die("push", error);
+        long now = resident();
+        if (now > most) most = now;
+    }
+    simkeep_loaded loaded;
+    if (simkeep_loading_finish(loading, &loaded, sizeof loaded, &error)) die("finish", error);
+    if (loaded.observations != (uint64_t)count) die("a load of fewer", error);
+    simkeep_loading_free(loading);
+    simkeep_store_free(store);
+    return most - before;
+}
+
 int main(int argc, char **argv) {
     path = argv[1];
     long many = argc > 2 ? atol(argv[2]) : 2000, often = argc > 3 ? atol(argv[3]) : 20;
+    long visits = argc > 4 ? atol(argv[4]) : 300000;
     simkeep_error *error = NULL;
     simkeep_options options;
     simkeep_options_init(&options, sizeof options, &error);
@@ -86,5 +117,9 @@ int main(int argc, char **argv) {
     opens(often / 10 + 10);
     before = resident();
     opens(often);
-    return wrong | grows("opens", often, before);
+    wrong |= grows("opens", often, before);
+    /* Held all at once, these would take more. */
+    long most = loads(visits);
+    printf("a load of %ld visits: %ld KiB at most\n", visits, most);
+    return wrong | (most > 40 << 10);
 }
