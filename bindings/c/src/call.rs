@@ -60,6 +60,13 @@ pub(crate) fn quiet<T>(function: &'static str, none: T, body: impl FnOnce() -> R
     run(function, body).unwrap_or(none)
 }
 
+/// Has the compiler check that any thread may use something, also while others do. What C holds by a pointer
+/// is given from thread to thread unseen.
+pub(crate) const fn any_thread<T: Send + Sync>() {}
+
+/// Has the compiler check that threads may use something one after another.
+pub(crate) const fn one_thread_at_a_time<T: Send>() {}
+
 /// A function that frees something, if it is there.
 pub(crate) fn free<T>(function: &'static str, of: Option<Box<T>>) {
     quiet(function, (), move || {

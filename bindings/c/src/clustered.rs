@@ -6,7 +6,7 @@ use simkeep::cluster::{self, ClusteredPage};
 
 use crate::abi;
 use crate::abi::lend::Lent;
-use crate::call::{found, free};
+use crate::call::{found, free, one_thread_at_a_time};
 use crate::distances;
 use crate::error::{Failure, Result};
 use crate::fork::Guarded;
@@ -48,6 +48,8 @@ struct Lot {
     classes: Vec<u32>,
     has_class: Vec<u8>,
 }
+
+const _: () = one_thread_at_a_time::<cluster::ClusteredPages<'static>>();
 
 /// Some pages in their clusters, column by column. They live until the next call on what they were got
 /// from.

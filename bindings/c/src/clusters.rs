@@ -7,7 +7,7 @@ use simkeep::cluster;
 
 use crate::abi;
 use crate::abi::lend::Lent;
-use crate::call::{done, found, free, make, quiet};
+use crate::call::{any_thread, done, found, free, make, one_thread_at_a_time, quiet};
 use crate::clustered::ClusteredPages;
 use crate::clustering::{self, Clustering};
 use crate::distances;
@@ -25,6 +25,9 @@ pub struct Clusters {
     of: Arc<cluster::Clusters>,
     process: Process,
 }
+
+const _: () = any_thread::<cluster::Clusters>();
+const _: () = one_thread_at_a_time::<cluster::BySize<'static>>();
 
 /// What was found, in numbers.
 #[derive(Clone, Copy, Debug)]

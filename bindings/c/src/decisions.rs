@@ -7,7 +7,7 @@ use simkeep::due::{self, Reason};
 use simkeep::iter::DuePages;
 
 use crate::abi;
-use crate::call::{found, free};
+use crate::call::{found, free, one_thread_at_a_time};
 use crate::error::{Failure, Result};
 use crate::fork::{Guarded, Process};
 use crate::page::Page;
@@ -98,6 +98,8 @@ enum Source {
     Lazy(DuePages),
     Found(vec::IntoIter<due::Decision>),
 }
+
+const _: () = one_thread_at_a_time::<Source>();
 
 impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -7,7 +7,7 @@ use simkeep::cluster::{self, Fate};
 
 use crate::abi;
 use crate::abi::lend::Lent;
-use crate::call::{free, make, quiet};
+use crate::call::{any_thread, free, make, quiet};
 use crate::clusters::{self, Clusters};
 use crate::distances;
 use crate::error::{Failure, Result};
@@ -22,6 +22,8 @@ pub struct Dropped {
     of: Lent<cluster::Dropped<'static>, cluster::Clusters>,
     process: Process,
 }
+
+const _: () = any_thread::<cluster::Dropped<'static>>();
 
 /// A text that a caller names. It is read only by the call that is given it.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use simkeep::due;
 
 use crate::abi;
-use crate::call::{free, make};
+use crate::call::{any_thread, free, make};
 use crate::error::{Failure, Result};
 use crate::snapshot::{self, SnapshotHandle};
 
@@ -26,6 +26,8 @@ pub struct Change {
 pub struct Hints {
     of: due::Hints,
 }
+
+const _: () = any_thread::<due::Hints>();
 
 /// The hints of a handle.
 pub(crate) fn of(hints: &Hints) -> &due::Hints {

@@ -12,7 +12,7 @@ use simkeep::{Error, Observation, Progress, Request};
 
 use crate::abi;
 use crate::abi::arrow::{ArrowArray, ArrowSchema, Table};
-use crate::call::{done, free, make};
+use crate::call::{any_thread, done, free, make};
 use crate::code::{SIMKEEP_CANCELLED, SIMKEEP_MISUSE};
 use crate::error::{Failure, Result};
 use crate::fork::Guarded;
@@ -70,6 +70,8 @@ fn taken() -> Failure {
     let what = "a load of simkeep_loading_begin is not over, and a store has one load at a time";
     Failure::new(SIMKEEP_MISUSE, what)
 }
+
+const _: () = any_thread::<Loading>();
 
 /// What the thread of a load gets.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use simkeep::due;
 
 use crate::abi;
-use crate::call::{done, free, make};
+use crate::call::{any_thread, done, free, make};
 use crate::decisions::Decisions;
 use crate::due::{DueQuery, read};
 use crate::error::Failure;
@@ -16,6 +16,8 @@ use crate::snapshot::{self, SnapshotHandle};
 pub struct Plan {
     of: due::Plan,
 }
+
+const _: () = any_thread::<due::Plan>();
 
 /// What comes of a plan.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use simkeep::Progress;
 
 use crate::abi;
-use crate::call::{done, free, make, quiet};
+use crate::call::{any_thread, done, free, make, quiet};
 use crate::error::{Failure, Result};
 
 /// The progress of a long call. Give it to the call, and look at it or cancel it from other threads.
@@ -11,6 +11,8 @@ use crate::error::{Failure, Result};
 pub struct ProgressHandle {
     progress: Progress,
 }
+
+const _: () = any_thread::<ProgressHandle>();
 
 /// The progress that a call is given, or one at which nobody looks.
 pub(crate) fn of(progress: *const ProgressHandle) -> Result<Progress> {

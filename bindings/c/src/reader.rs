@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use simkeep::{Location, Reader};
 
 use crate::abi;
-use crate::call::{done, free, make};
+use crate::call::{any_thread, done, free, make};
 use crate::error::{Failure, Result};
 use crate::fork::Guarded;
 use crate::options::flag;
@@ -18,6 +18,8 @@ use crate::snapshot::SnapshotHandle;
 pub struct ReaderHandle {
     reader: Guarded<Reader>,
 }
+
+const _: () = any_thread::<ReaderHandle>();
 
 /// Opens a store to read it. `plain_reads` is 0, or 1 to read segments whole into memory instead of
 /// mapping them. The caller frees what it gets with `simkeep_reader_free`. Any thread. Costs mapping the

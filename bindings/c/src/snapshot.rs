@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use simkeep::{Query as CrateQuery, Snapshot};
 
 use crate::abi;
-use crate::call::{done, found, free, make};
+use crate::call::{any_thread, done, found, free, make};
 use crate::entry::Entry;
 use crate::error::{Failure, Result};
 use crate::fork::Process;
@@ -25,6 +25,8 @@ pub struct SnapshotHandle {
     /// Of a store, the process that opened it.
     process: Option<Process>,
 }
+
+const _: () = any_thread::<SnapshotHandle>();
 
 impl SnapshotHandle {
     /// The view of a reader.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use simkeep::Store;
 
 use crate::abi;
-use crate::call::{done, free, make};
+use crate::call::{any_thread, done, free, make};
 use crate::code::SIMKEEP_CLOSED;
 use crate::error::{Failure, Result};
 use crate::fork::Process;
@@ -24,6 +24,8 @@ pub struct StoreHandle {
     closed: AtomicBool,
     loading: Turns,
 }
+
+const _: () = any_thread::<StoreHandle>();
 
 impl StoreHandle {
     fn new(store: Store, process: Process) -> StoreHandle {
