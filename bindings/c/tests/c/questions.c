@@ -170,8 +170,6 @@ static void due_pages_are_taken_once(const char *path) {
     rules[1] = rules[0];
     CHECK(!simkeep_snapshot_due(snapshot, &query, &error));
     EXPECT(error, SIMKEEP_MISUSE);
-    CHECK(!simkeep_take_due(store, &query, 0, &error));
-    EXPECT(error, SIMKEEP_ARGUMENT);
     simkeep_plan_free(plan);
     simkeep_hints_free(hints);
     simkeep_snapshot_free(snapshot);
@@ -278,6 +276,66 @@ static void clusters_have_leaders(const char *path) {
     simkeep_store_free(store);
 }
 
+/* In a child what was made of a store's pages is refused, and freed; the parent goes on. */
+static void a_child_is_refused(const char *path) {
+    simkeep_error *error = NULL;
+    simkeep_store *store = three(path);
+    simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
+    simkeep_clustering clustering;
+    simkeep_page_pair_query query;
+    simkeep_due_query due;
+    simkeep_clustering_init(&clustering, sizeof clustering, 3, &error);
+    simkeep_page_pair_query_init(&query, sizeof query, 3, &error);
+    simkeep_due_query_init(&due, sizeof due, DAY, 10, &error);
+    simkeep_clusters *clusters = simkeep_snapshot_clusters(snapshot, &clustering, NULL, &error);
+    simkeep_clustered_pages *pages = simkeep_clusters_by_page(clusters, 1, &error);
+    simkeep_cluster_list *list = simkeep_clusters_by_size(clusters, 1, &error);
+    simkeep_dropped *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
+    simkeep_page_pairs *pairs = simkeep_snapshot_page_pairs(snapshot, &query, NULL, &error);
+    simkeep_decisions *decisions = simkeep_due(store, &due, &error);
+    EXPECT(error, SIMKEEP_OK);
+    simkeep_clustered_chunk chunk;
+    simkeep_cluster_chunk of;
+    simkeep_page_pair_chunk near;
+    simkeep_decision decision;
+    const simkeep_text urls[1] = {{A, sizeof A - 1}};
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK(!simkeep_clusters_by_page(clusters, 1, &error));
+        EXPECT(error, SIMKEEP_FORKED);
+        CHECK(simkeep_clustered_pages_next(pages, &chunk, sizeof chunk, &error) == SIMKEEP_FORKED);
+        EXPECT(error, SIMKEEP_FORKED);
+        CHECK(simkeep_cluster_list_next(list, &of, sizeof of, &error) == SIMKEEP_FORKED);
+        EXPECT(error, SIMKEEP_FORKED);
+        CHECK(!simkeep_dropped_fates(dropped, urls, 1, sizeof *urls, &error));
+        EXPECT(error, SIMKEEP_FORKED);
+        CHECK(simkeep_page_pairs_next(pairs, &near, sizeof near, &error) == SIMKEEP_FORKED);
+        EXPECT(error, SIMKEEP_FORKED);
+        CHECK(simkeep_decisions_next(decisions, &decision, sizeof decision, NULL, 0, &error) == SIMKEEP_FORKED);
+        EXPECT(error, SIMKEEP_FORKED);
+    } else {
+        CHECK(simkeep_clustered_pages_next(pages, &chunk, sizeof chunk, &error) == SIMKEEP_OK);
+        CHECK(simkeep_cluster_list_next(list, &of, sizeof of, &error) == SIMKEEP_OK);
+        CHECK(simkeep_page_pairs_next(pairs, &near, sizeof near, &error) == SIMKEEP_OK);
+        CHECK(simkeep_decisions_next(decisions, &decision, sizeof decision, NULL, 0, &error) == SIMKEEP_OK);
+        EXPECT(error, SIMKEEP_OK);
+    }
+    simkeep_decisions_free(decisions);
+    simkeep_page_pairs_free(pairs);
+    simkeep_dropped_free(dropped);
+    simkeep_cluster_list_free(list);
+    simkeep_clustered_pages_free(pages);
+    simkeep_clusters_free(clusters);
+    simkeep_snapshot_free(snapshot);
+    simkeep_store_free(store);
+    if (child == 0) {
+        if (!failed) execl("/bin/true", "true", (char *)NULL);
+        _exit(1);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 /* A corpus comes in parts, and is stored as a whole or not at all. */
 static void a_load_comes_in_parts(const char *path) {
     simkeep_error *error = NULL;
@@ -339,7 +397,6 @@ static void a_load_comes_in_parts(const char *path) {
 
     /* In a child it is refused, and freed. */
     loading = simkeep_loading_begin(store, 0, NULL, &error);
-    fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
         CHECK(simkeep_loading_push(loading, visits, 2, sizeof *visits, &error) == SIMKEEP_FORKED);
@@ -430,7 +487,7 @@ int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
         pages_are_given_weights_and_classes, due_pages_are_taken_once, clusters_have_leaders,
-        a_load_comes_in_parts, stores_are_saved_and_copied, a_repair_says_what_is_lost,
+        a_child_is_refused, a_load_comes_in_parts, stores_are_saved_and_copied, a_repair_says_what_is_lost,
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         char path[4096];
