@@ -2,19 +2,21 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "the numbers of a test are small")]
 
+mod asks;
+mod tells;
+
 use std::ffi::{CString, c_char};
 use std::ptr;
 
 use simkeep::{
     Digest, Durability, Epoch, HistoryEntry, Observation, Options, Outcome, Prefix, Query, Reader,
-    Scope, Store, Verdict, Versions,
+    Store, Verdict, Versions,
 };
 
 use crate::abi::{column, is_null};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::entry::Entry;
 use crate::error::Failure;
-use crate::forget::{simkeep_forget, simkeep_forget_under};
 use crate::options::{DurabilityCode, simkeep_options_init};
 use crate::outcomes::Outcomes;
 use crate::page::Page;
@@ -252,27 +254,6 @@ impl Twins {
         }
     }
 
-    /// Forgets something, seldom.
-    fn forget(&self, dice: &mut Dice) {
-        let (url, prefix) = (dice.url(), "www.example.com/");
-        let mut count = 0;
-        let (scope, text) = match dice.roll(10) {
-            0 => (Scope::Prefix(Prefix::parse(prefix).unwrap()), None),
-            _ => (Scope::Url(&url), Some(&url)),
-        };
-        done(|error| match text {
-            Some(url) => {
-                let (text, len) = given(url);
-                simkeep_forget(self.c(), text, len, &raw mut count, error)
-            }
-            None => {
-                let (text, len) = given(prefix);
-                simkeep_forget_under(self.c(), text, len, &raw mut count, error)
-            }
-        });
-        assert_eq!(count, self.rust.forget(scope).unwrap().pages);
-    }
-
     /// Goes through all pages.
     fn scan(&self) {
         let of_c = made(|error| pages::simkeep_scan(self.c(), ptr::null(), 0, error));
@@ -385,9 +366,16 @@ fn ten_thousand_random_calls_are_answered_as_by_the_crate() {
     for _ in 0..CALLS {
         match dice.roll(1000) {
             0..400 => twins.observe(&mut dice),
-            400..650 => twins.search(&mut dice),
-            650..950 => twins.ask(&mut dice),
-            950..980 => twins.forget(&mut dice),
+            400..630 => twins.search(&mut dice),
+            630..930 => twins.ask(&mut dice),
+            930..945 => twins.give(&mut dice),
+            945..950 => twins.load(&mut dice),
+            950..954 => twins.due(&mut dice),
+            954..956 => twins.take(&mut dice),
+            956..958 => twins.clusters(&mut dice),
+            958..964 => twins.cluster_of(&mut dice),
+            964..966 => twins.pairs(&mut dice),
+            966..980 => twins.forget(&mut dice),
             980..990 => twins.scan(),
             990..998 => twins.maintain(&mut dice),
             _ => twins = twins.reopen(),

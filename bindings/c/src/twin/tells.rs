@@ -1,0 +1,118 @@
+//! What both stores are told beyond single batches of visits.
+
+use std::ptr;
+
+use simkeep::load::LoadOptions;
+use simkeep::{Answer, GiveOutcome, Observation, Prefix, Progress, Request, Scope};
+
+use super::{Dice, Twins, done, given, made};
+use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
+use crate::forget::{simkeep_forget, simkeep_forget_under, simkeep_purge, simkeep_purge_under};
+use crate::give::{Giving, simkeep_give_batch, simkeep_give_class, simkeep_give_weight};
+use crate::load::LoadedNumbers;
+use crate::loading::{
+    simkeep_loading_begin, simkeep_loading_finish, simkeep_loading_free, simkeep_loading_push,
+};
+use crate::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_WEIGHT, Visit};
+
+impl Twins {
+    /// Gives pages weights and classes.
+    pub(super) fn give(&self, dice: &mut Dice) {
+        let (url, time) = (dice.url(), dice.time());
+        let (weight, class) = (dice.roll(9) as f64 / 4.0 + 0.1, dice.roll(3) as u32);
+        let (text, len) = given(&url);
+        let (code, outcome) = match dice.roll(3) {
+            0 => (
+                done(|error| simkeep_give_weight(self.c(), text, len, time, weight, error)),
+                self.rust.give(Observation::weighed(&url, time, weight)).unwrap(),
+            ),
+            1 => (
+                done(|error| simkeep_give_class(self.c(), text, len, time, class, error)),
+                self.rust.give(Observation::classed(&url, time, class)).unwrap(),
+            ),
+            _ => return self.give_batch(dice),
+        };
+        let is_missing = outcome == GiveOutcome::Missing;
+        assert_eq!(code, if is_missing { SIMKEEP_NONE } else { SIMKEEP_OK });
+    }
+
+    fn give_batch(&self, dice: &mut Dice) {
+        let urls: Vec<String> = (0..=dice.roll(6)).map(|_| dice.url()).collect();
+        let (mut givings, mut requests) = (Vec::new(), Vec::new());
+        for url in &urls {
+            let (time, weight, page_class) = (dice.time(), 2.5, dice.roll(3) as u32);
+            let (text, url_len) = given(url);
+            let has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
+            givings.push(Giving { url: text, url_len, time, weight, has, page_class });
+            requests.push(Request::Give(Observation::weighed(url, time, weight)));
+            requests.push(Request::Give(Observation::classed(url, time, page_class)));
+        }
+        let (count, size, mut missing) = (givings.len(), size_of::<Giving>(), 0);
+        done(|error| {
+            simkeep_give_batch(self.c(), givings.as_ptr(), count, size, &raw mut missing, error)
+        });
+        let answers = self.rust.request_batch(&requests).unwrap();
+        let is_missing = |answer: &&Answer| **answer == Answer::Given(GiveOutcome::Missing);
+        assert_eq!(missing * 2, answers.iter().filter(is_missing).count() as u64);
+    }
+
+    /// Loads, in some batches, or is freed before the end.
+    pub(super) fn load(&self, dice: &mut Dice) {
+        let loading = made(|error| simkeep_loading_begin(self.c(), 0, ptr::null(), error));
+        let at = ptr::from_ref(&*loading).cast_mut();
+        let batches: Vec<Vec<(String, i64, u64)>> = (0..dice.roll(4))
+            .map(|_| {
+                (0..dice.roll(20)).map(|_| (dice.url(), dice.time(), dice.fingerprint())).collect()
+            })
+            .collect();
+        for batch in &batches {
+            let visit = |(url, time, print): &(String, i64, u64)| {
+                let mut visit = Visit::at_epoch(self.epoch.number());
+                (visit.url, visit.url_len) = given(url);
+                (visit.time, visit.fingerprint) = (*time, *print);
+                visit.has = SIMKEEP_HAS_FINGERPRINT;
+                visit
+            };
+            let visits: Vec<Visit> = batch.iter().map(visit).collect();
+            let (count, size) = (visits.len(), size_of::<Visit>());
+            done(|error| simkeep_loading_push(at, visits.as_ptr(), count, size, error));
+        }
+        if dice.roll(3) == 0 {
+            return simkeep_loading_free(Some(loading));
+        }
+        let mut numbers: LoadedNumbers = crate::abi::zeroed();
+        let size = size_of::<LoadedNumbers>();
+        done(|error| simkeep_loading_finish(at, &raw mut numbers, size, error));
+        simkeep_loading_free(Some(loading));
+        let seen = batches
+            .iter()
+            .flatten()
+            .map(|(url, time, print)| Ok(Observation::content(url, *time, *print, self.epoch)));
+        let loaded = self.rust.load(seen, LoadOptions::default()).unwrap();
+        let of_c = (numbers.observations, numbers.visits, numbers.pages, numbers.new_pages);
+        assert_eq!(of_c, (loaded.observations, loaded.visits, loaded.pages, loaded.new_pages));
+    }
+
+    /// Forgets something, seldom, and in files as well more seldom.
+    pub(super) fn forget(&self, dice: &mut Dice) {
+        let (url, prefix, mut count) = (dice.url(), "www.example.com/", 0);
+        let (is_purge, is_prefix) = (dice.roll(5) == 0, dice.roll(10) == 0);
+        let scope = match is_prefix {
+            true => Scope::Prefix(Prefix::parse(prefix).unwrap()),
+            false => Scope::Url(&url),
+        };
+        let (text, len) = given(if is_prefix { prefix } else { &url });
+        let pages = &raw mut count;
+        done(|error| match (is_purge, is_prefix) {
+            (false, false) => simkeep_forget(self.c(), text, len, pages, error),
+            (false, true) => simkeep_forget_under(self.c(), text, len, pages, error),
+            (true, false) => simkeep_purge(self.c(), text, len, ptr::null(), pages, error),
+            (true, true) => simkeep_purge_under(self.c(), text, len, ptr::null(), pages, error),
+        });
+        let forgotten = match is_purge {
+            true => self.rust.purge(scope, &Progress::default()).unwrap(),
+            false => self.rust.forget(scope).unwrap(),
+        };
+        assert_eq!(count, forgotten.pages);
+    }
+}
