@@ -88,11 +88,11 @@ lib.simkeep_matches_free(c.c_void_p(matches))
 assert batch.column("url")[1].as_py() == "https://example.org/ä"
 
 
-def given(function, table, *more):
-    """What a function makes of a table, or the error's message."""
+def given(function, table, *more, of=None):
+    """What a function of a store, or of another thing, makes of a table, or the error's message."""
     schema, array, error = Schema(), Array(), c.c_void_p()
     table._export_to_c(c.addressof(array), c.addressof(schema))
-    made = getattr(lib, function)(c.c_void_p(store), c.byref(schema), c.byref(array), *more, c.byref(error))
+    made = getattr(lib, function)(c.c_void_p(of or store), c.byref(schema), c.byref(array), *more, c.byref(error))
     # What is only read is released by whoever made it.
     pa.RecordBatch._import_from_c(c.addressof(array), c.addressof(schema))
     if error:
@@ -173,5 +173,18 @@ for bad, said in (
 code = given("simkeep_load_arrow", batch(url=["https://load.example/"], time=[5], seen=["failed"]),
              c.c_uint64(0), None, None, c.c_size_t(0))
 assert code == 0, code
+
+# A load may have as many tables as there are.
+lib.simkeep_loading_begin.restype = c.c_void_p
+failure = c.c_void_p()
+loading = lib.simkeep_loading_begin(c.c_void_p(store), c.c_uint64(0), None, c.byref(failure))
+for part in range(3):
+    part = batch(url=[f"https://load.example/{part}"], time=[5], seen=["failed"])
+    code = given("simkeep_loading_push_arrow", part, of=loading)
+    assert code == 0, code
+loaded = (c.c_uint64 * 9)()
+code = lib.simkeep_loading_finish(c.c_void_p(loading), loaded, c.c_size_t(c.sizeof(loaded)), c.byref(failure))
+assert code == 0 and loaded[1] == 3, (code, list(loaded))
+lib.simkeep_loading_free(c.c_void_p(loading))
 lib.simkeep_store_free(c.c_void_p(store))
 print("Arrow tables are right")
