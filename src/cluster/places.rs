@@ -6,9 +6,9 @@ use crate::bug::{Bug, OrBug, ensure};
 
 /// Where a page stands in a snapshot: what looking up its URL there finds.
 ///
-/// [`Candidates`](super::Candidates) are told apart by it, and [`Dropped`](super::Dropped) can be asked by
-/// it, if both are of one snapshot. So whoever goes through documents twice looks up each URL once, and
-/// may keep its place as 8 bytes in between. It means nothing to another snapshot.
+/// [`Candidates`](super::Candidates) are told apart by it, and [`Dropped`](super::Dropped) can be asked
+/// by it, if both are of one snapshot. So whoever goes through documents twice looks up each URL once,
+/// and may keep its place as 8 bytes in between. It means nothing to another snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(pub(super) u64);
 

@@ -49,7 +49,7 @@ words in common, with a standard error of .03. Texts that are not those that wer
 Each file is there when it is whole. One that is there before is refused, unless --force is given; one whose
 packed parts are damaged ends all. Memory takes a bit for each page, and 256 KiB for each file that is
 written: as many at once as there are --threads. Where texts decide it is two bits more for each page, and up
-to 2 MiB for each thread; scratch files then take 16 bytes for each line, beside 68 for each sketch.
+to 2 MiB for each thread; scratch files then take 16 bytes for each line or row, and 68 for each sketch.
 
 With --json, an object a line. The first has \"pages\", \"fingerprints\", \"k\", \"rule\", \"clusters\" (of each one
 page is kept at least) and \"dropped\"; then a line for each page that is dropped with \"url\", \"kept\",

@@ -243,6 +243,46 @@ fn lines_of_all_kinds_stay_where_they_stand() {
 }
 
 #[test]
+fn a_document_without_the_text_that_was_compared_stays() {
+    let documents = documents(3);
+    let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
+    for has_digests in [true, false] {
+        let place = Place::new();
+        let loaded: String = documents
+            .iter()
+            .map(|(id, text)| {
+                let print = format!("{:016x}", fingerprinter.of_text(text).unwrap());
+                match has_digests {
+                    true => json!({"url": id, "t": 1, "text": text}),
+                    false => json!({"url": id, "t": 1, "fingerprint": print}),
+                }
+                .to_string()
+                    + "\n"
+            })
+            .collect();
+        place.done(&["load", &place.write("loaded.jsonl", loaded)]);
+        let line = |(id, text): &Document| json!({"url": id, "text": text}).to_string() + "\n";
+        let mut lines: Vec<String> = documents.iter().map(line).collect();
+        // Of a page that is dropped for its text: no text, no words, and what is none.
+        let strange =
+            ["", ",\"text\":\"\"", ",\"text\":\"!!! ...\"", ",\"text\":7", ",\"content\":\"x\""]
+                .map(|more| format!("{{\"url\":\"{}\"{more}}}\n", documents[1].0));
+        lines.extend(strange.clone());
+        let file = place.write("corpus.jsonl", lines.concat());
+        let args = ["dedup", "--resemblance", "0.8", "--json", "--limit", "99", "--to", "to"];
+        let ran = place.run(&[&args[..], &["--filter", &file]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let objects = ran.objects();
+        assert!(objects.iter().any(|of| of["url"] == documents[1].0 && of["kept"].is_string()));
+        let counts = objects.last().unwrap();
+        assert_eq!(counts["other_text"], strange.len(), "{has_digests}");
+        let written = std::fs::read_to_string(place.path("to/corpus.jsonl")).unwrap();
+        assert!(written.ends_with(&strange.concat()), "{has_digests}: {written}");
+        assert!(!written.contains(&line(&documents[1])));
+    }
+}
+
+#[test]
 fn it_is_said_that_no_text_was_compared() {
     let place = Place::new();
     let text = words(3, 200);

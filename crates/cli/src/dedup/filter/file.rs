@@ -2,14 +2,14 @@
 
 use std::io::{BufWriter, Write};
 
-use simkeep::cluster::Fate;
+use simkeep::cluster::{Fate, Place};
 use simkeep_archive::raw::{self, Corpus, Name, Packing, RawLine, RawLines};
 use simkeep_archive::{Broken, escape};
 
 use super::Run;
 use super::answer::Counts;
 use super::jobs::Job;
-use super::notes::Note;
+use super::notes::{Note, Noted};
 use super::walk::Read;
 use crate::exit::{Failure, say};
 use crate::packed::PackedFile;
@@ -67,8 +67,7 @@ impl Files<'_> {
             }
             let written = match line {
                 RawLine::Whole(line) => {
-                    let noted = notes.as_mut().map(|notes| notes.get(number)).transpose();
-                    let noted = noted.map_err(|e| self.run.how.no_notes(&e))?.flatten();
+                    let noted = self.noted(&mut notes, number)?;
                     match self.line(line, number, noted, &mut counts)? {
                         Written::AsItIs => to.write_all(line),
                         Written::Not => Ok(()),
@@ -89,7 +88,17 @@ impl Files<'_> {
         self.put(file, counts)
     }
 
-    /// What is written of a line, of which something may have been noted.
+    /// What was noted of a document.
+    pub(super) fn noted(
+        &self,
+        notes: &mut Option<Noted<'_>>,
+        number: u64,
+    ) -> Result<Option<Note>, Failure> {
+        let noted = notes.as_mut().map(|notes| notes.get(number)).transpose();
+        Ok(noted.map_err(|e| self.run.how.no_notes(&e))?.flatten())
+    }
+
+    /// What is written of a line, and what was noted of it.
     fn line(
         &self,
         line: &[u8],
@@ -97,7 +106,9 @@ impl Files<'_> {
         noted: Option<Note>,
         counts: &mut Counts,
     ) -> Result<Written, Failure> {
-        if let Some(place) = noted.and_then(|note| note.place(line)) {
+        let noted = noted.and_then(|note| note.place(line));
+        // Which page it is has been read before, and of nothing else is there any need.
+        if let Some(place) = noted {
             let is_dropped = self.run.dropped.has(place);
             if !is_dropped || !self.run.how.is_marked {
                 counts.documents += 1;
@@ -115,7 +126,7 @@ impl Files<'_> {
             }
         };
         counts.documents += 1;
-        if !self.is_dropped(&name, counts)? {
+        if !self.is_dropped(&name, noted, counts)? {
             return Ok(Written::AsItIs);
         }
         if !self.run.how.is_marked {
@@ -129,8 +140,17 @@ impl Files<'_> {
         Ok(Written::Marked(marked))
     }
 
-    /// Whether a document is dropped, and counts why not.
-    pub(super) fn is_dropped(&self, name: &Name<'_>, counts: &mut Counts) -> Result<bool, Failure> {
+    /// Whether a document is dropped, and counts why not. `noted` is the page whose compared text it has,
+    /// if texts decide.
+    pub(super) fn is_dropped(
+        &self,
+        name: &Name<'_>,
+        noted: Option<Place>,
+        counts: &mut Counts,
+    ) -> Result<bool, Failure> {
+        if let Some(place) = noted {
+            return Ok(self.run.dropped.has(place));
+        }
         let digest = match self.run.dropped.fate(&name.url)? {
             Fate::Dropped { digest } => digest,
             Fate::Unknown => {
@@ -139,10 +159,13 @@ impl Files<'_> {
             }
             _ => return Ok(false),
         };
-        if !self.run.how.any_text
-            && let (Some(compared), Some(own)) = (digest, name.digest())
-            && compared != own
-        {
+        let is_other = match (self.run.notes, digest, name.digest()) {
+            // Texts decide, and this one was not compared.
+            (Some(_), ..) => true,
+            (None, Some(compared), Some(own)) => !self.run.how.any_text && compared != own,
+            _ => false,
+        };
+        if is_other {
             counts.other_text += 1;
             return Ok(false);
         }

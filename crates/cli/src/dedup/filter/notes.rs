@@ -1,4 +1,4 @@
-//! What was noted of lines when they were read first, so that they are not parsed again.
+//! What was noted of documents when they were read first: which texts are those that were compared.
 
 use std::fs::File;
 use std::io;
@@ -10,24 +10,25 @@ use parking_lot::Mutex;
 use simkeep::cluster::Place;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes of a note in the scratch file: the hash of the line, and the place. Zeros are none.
+/// Bytes of a note in the scratch file: the hash of what was read, and the place. Zeros are none.
 const NOTE_BYTES: usize = 16;
-/// Notes of lines of a file that lie together in the scratch file. What is not written takes no room.
+/// Notes of documents of a file that lie together in the scratch file. What is not written takes no room.
 const REGION: u64 = 64 << 10;
 /// Notes that are read together.
 const TOGETHER: usize = 4 << 10;
 const _: () = assert!(REGION.is_multiple_of(TOGETHER as u64));
 
-/// Notes of the lines of several files, in a scratch file without a name: 16 bytes for each line.
+/// Notes of the lines, or rows, of several files, in a scratch file without a name: 16 bytes for each.
 pub(super) struct Notes {
     scratch: File,
     /// Regions that are in use.
     used: AtomicU64,
-    /// Those of each file, in the order of its lines.
+    /// Those of each file, in its order.
     files: Vec<Mutex<Vec<u64>>>,
 }
 
-/// What is noted of a line: the page that it is, whose compared text it has.
+/// What is noted of a document: the page that it is, and what was read of it, which has the text of the
+/// page that was compared.
 #[derive(Clone, Copy)]
 pub(super) struct Note {
     hash: u64,
@@ -35,13 +36,13 @@ pub(super) struct Note {
 }
 
 impl Note {
-    pub(super) fn of(line: &[u8], place: Place) -> Note {
-        Note { hash: xxh3_64(line), place }
+    pub(super) fn of(read: &[u8], place: Place) -> Note {
+        Note { hash: hash(read), place }
     }
 
-    /// The page that a line is, if it is still the one that this was noted of.
-    pub(super) fn place(self, line: &[u8]) -> Option<Place> {
-        (self.hash == xxh3_64(line)).then_some(self.place)
+    /// The page that it is, if what is read now is what this was noted of.
+    pub(super) fn place(self, read: &[u8]) -> Option<Place> {
+        (self.hash == hash(read)).then_some(self.place)
     }
 
     fn to_bytes(self) -> [u8; NOTE_BYTES] {
@@ -59,6 +60,11 @@ impl Note {
     }
 }
 
+/// The hash of what was read, which is not 0.
+fn hash(read: &[u8]) -> u64 {
+    xxh3_64(read).max(1)
+}
+
 impl Notes {
     /// None yet, of so many files, in a folder.
     pub(super) fn new(folder: &Path, files: usize) -> io::Result<Notes> {
@@ -66,7 +72,7 @@ impl Notes {
         Ok(Notes { scratch: tempfile::tempfile_in(folder)?, used: AtomicU64::new(0), files })
     }
 
-    /// Notes lines of a file that follow one another, of which the first has this number.
+    /// Notes documents of a file that follow one another, of which the first has this number.
     pub(super) fn put(&self, file: usize, first: u64, notes: &[Option<Note>]) -> io::Result<()> {
         let (mut number, mut rest) = (first, notes);
         while !rest.is_empty() {
@@ -83,56 +89,58 @@ impl Notes {
         Ok(())
     }
 
-    /// Where the note of a line stands, where it has none yet.
+    /// Where the note of a document stands, where it has none yet.
     fn make_place(&self, file: usize, number: u64) -> io::Result<u64> {
         let mut regions = self.files.get(file).ok_or(io::ErrorKind::InvalidInput)?.lock();
         let nth = usize::try_from(number / REGION).map_err(|_| io::ErrorKind::FileTooLarge)?;
         while regions.len() <= nth {
             regions.push(self.used.fetch_add(1, Ordering::Relaxed));
         }
-        drop(regions);
-        self.place(file, number).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+        let region = regions.get(nth).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok((region * REGION + number % REGION) * NOTE_BYTES as u64)
     }
 
-    /// Where the note of a line stands, if there are some of lines near it.
-    fn place(&self, file: usize, number: u64) -> Option<u64> {
-        let regions = self.files.get(file)?.lock();
-        let region = regions.get(usize::try_from(number / REGION).ok()?)?;
-        Some((region * REGION + number % REGION) * NOTE_BYTES as u64)
+    /// Where the note of a document stands, if there are some of those near it.
+    fn place(&self, file: usize, number: u64) -> io::Result<Option<u64>> {
+        let regions = self.files.get(file).ok_or(io::ErrorKind::InvalidInput)?.lock();
+        let nth = usize::try_from(number / REGION).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let region = regions.get(nth);
+        Ok(region.map(|region| (region * REGION + number % REGION) * NOTE_BYTES as u64))
     }
 
-    /// Those of a file, to be read in the order of its lines.
+    /// Those of a file, to be read in its order.
     pub(super) fn of(&self, file: usize) -> Noted<'_> {
         Noted { notes: self, file, first: 0, bytes: Vec::new() }
     }
 }
 
-/// Notes of the lines of a file.
+/// Notes of the documents of a file.
 pub(super) struct Noted<'n> {
     notes: &'n Notes,
     file: usize,
-    /// The first line of those that were read.
+    /// The number of the first of those that were read.
     first: u64,
     bytes: Vec<u8>,
 }
 
 impl Noted<'_> {
-    /// The note of a line. Costs least where lines are asked for in their order.
+    /// The note of a document. Costs least where they are asked for in their order.
     pub(super) fn get(&mut self, number: u64) -> io::Result<Option<Note>> {
         if number < self.first || number >= self.first + TOGETHER as u64 || self.bytes.is_empty() {
             self.read(number - number % TOGETHER as u64)?;
         }
-        let within = usize::try_from(number - self.first).ok();
-        let note = within.and_then(|n| self.bytes.chunks_exact(NOTE_BYTES).nth(n));
-        Ok(note.and_then(Note::from_bytes))
+        let within =
+            usize::try_from(number - self.first).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let note = self.bytes.chunks_exact(NOTE_BYTES).nth(within);
+        Ok(Note::from_bytes(note.ok_or(io::ErrorKind::InvalidInput)?))
     }
 
-    /// Reads notes from that of a line on. What was never written is zero.
+    /// Reads notes from that of a document on. What was never written is zero.
     fn read(&mut self, first: u64) -> io::Result<()> {
         self.first = first;
         self.bytes.clear();
         self.bytes.resize(NOTE_BYTES * TOGETHER, 0);
-        let Some(place) = self.notes.place(self.file, first) else { return Ok(()) };
+        let Some(place) = self.notes.place(self.file, first)? else { return Ok(()) };
         let (mut place, mut rest) = (place, &mut self.bytes[..]);
         while !rest.is_empty() {
             match self.notes.scratch.read_at(rest, place) {
@@ -184,6 +192,7 @@ mod tests {
             }
             assert!(noted.get(0).unwrap().is_none_or(|note| note.place(b"another").is_none()));
         }
+        assert!(notes.of(3).get(0).is_err());
         assert!(notes.put(3, 0, &[Some(Note::of(b"", Place::from_bits(0)))]).is_err());
     }
 }

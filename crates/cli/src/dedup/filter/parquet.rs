@@ -9,6 +9,7 @@ use simkeep_parquet::{Choice, CopyError, Copying, Documents, Mark, Value};
 use super::answer::Counts;
 use super::file::Files;
 use super::jobs::Job;
+use super::notes::Note;
 use crate::exit::Failure;
 
 impl Job {
@@ -42,6 +43,7 @@ impl Files<'_> {
         let is_marked = self.run.how.is_marked;
         let mut copying = Copying::begin(self.job.file()?, &mut file, is_marked).map_err(failed)?;
         let (mut counts, mut number) = (Counts::default(), 0);
+        let mut notes = self.run.notes.map(|notes| notes.of(self.job.number));
         while let Some(rows) = copying.rows().map_err(failed)? {
             let (mut kept, mut marks) = (Vec::new(), Vec::new());
             while kept.len() < rows {
@@ -51,7 +53,8 @@ impl Files<'_> {
                     batch.ok_or_else(|| self.job.broken("it has fewer rows than it says"))?;
                 for [url, text, _] in batch {
                     number += 1;
-                    let mark = self.row([url, text], number, &mut counts)?;
+                    let noted = self.noted(&mut notes, number)?;
+                    let mark = self.row([url, text], (number, noted), &mut counts)?;
                     kept.push(mark.is_none());
                     marks.push(mark);
                 }
@@ -67,7 +70,7 @@ impl Files<'_> {
     fn row(
         &self,
         [url, text]: [Value; 2],
-        number: u64,
+        (number, noted): (u64, Option<Note>),
         counts: &mut Counts,
     ) -> Result<Option<Mark>, Failure> {
         counts.documents += 1;
@@ -78,7 +81,8 @@ impl Files<'_> {
                 return Ok(None);
             }
         };
-        if !self.is_dropped(&name, counts)? {
+        let noted = noted.zip(name.text()).and_then(|(note, text)| note.place(text.as_bytes()));
+        if !self.is_dropped(&name, noted, counts)? {
             return Ok(None);
         }
         let (duplicate_of, distance) = if self.run.how.is_marked {

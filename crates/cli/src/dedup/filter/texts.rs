@@ -17,6 +17,8 @@ use crate::exit::Failure;
 
 /// Bytes of lines that are worked on together, at least; no line is as long as that.
 const TOGETHER: usize = 256 << 10;
+/// Lines that are worked on together, at most.
+const LINES: usize = 4 << 10;
 /// How many times as many wait for each thread.
 const WAITING: usize = 2;
 
@@ -47,7 +49,7 @@ struct Chunk {
 struct Worker<'t> {
     texts: &'t Texts<'t>,
     sketcher: BitSketcher,
-    /// What is noted of lines that are worked on.
+    /// What is noted of documents that are worked on.
     noted: Vec<Option<Note>>,
     made: Result<u64, Failure>,
 }
@@ -110,7 +112,7 @@ impl Texts<'_> {
             match line {
                 RawLine::Whole(line) if line.len() < TOGETHER => {
                     chunk.add(line, number);
-                    if chunk.bytes.len() < TOGETHER {
+                    if chunk.bytes.len() < TOGETHER && chunk.lens.len() < LINES {
                         continue;
                     }
                 }
@@ -118,9 +120,12 @@ impl Texts<'_> {
                 RawLine::Whole(line) => worker.lines(number, std::iter::once(line)),
                 RawLine::TooLong(_) | RawLine::GoesOn(_) => {}
             }
-            // The lines of a chunk follow one another.
             read.tell();
             self.walk.check()?;
+            // The lines of a chunk follow one another.
+            if chunk.lens.is_empty() {
+                continue;
+            }
             match to.try_send(std::mem::take(&mut chunk)) {
                 Ok(()) => {}
                 Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
@@ -135,16 +140,21 @@ impl Texts<'_> {
 
     #[cfg(feature = "parquet")]
     fn rows(&self) -> Result<u64, Failure> {
-        let mut worker = Worker::new(self);
+        let (mut worker, mut first) = (Worker::new(self), 1);
         for batch in self.job.documents(&self.how.keys)? {
+            worker.noted.clear();
+            for [url, text, _] in batch.map_err(|why| self.job.broken(&why))? {
+                let name = raw::name_in_row(&self.how.keys, url, text).ok();
+                let place = name.as_ref().and_then(|name| worker.see(name));
+                let text = name.as_ref().and_then(Name::text);
+                let note = place.zip(text).map(|(place, text)| Note::of(text.as_bytes(), place));
+                worker.noted.push(note);
+            }
+            worker.note(first);
             if worker.made.is_err() {
                 break;
             }
-            for [url, text, _] in batch.map_err(|why| self.job.broken(&why))? {
-                if let Ok(name) = raw::name_in_row(&self.how.keys, url, text) {
-                    let _ = worker.see(&name);
-                }
-            }
+            first += worker.noted.len() as u64;
             self.walk.check()?;
         }
         worker.made
@@ -195,6 +205,11 @@ impl<'t> Worker<'t> {
             let place = name.and_then(|name| self.see(&name));
             self.noted.push(place.map(|place| Note::of(line, place)));
         }
+        self.note(first);
+    }
+
+    /// Keeps what was noted of documents of which the first has this number.
+    fn note(&mut self, first: u64) {
         let Texts { notes, job, how, .. } = self.texts;
         if let Err(e) = notes.put(job.number, first, &self.noted) {
             self.fail(how.no_notes(&e));
