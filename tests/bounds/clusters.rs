@@ -101,9 +101,9 @@ fn most_for_texts(pages: u64) -> usize {
 #[test]
 fn texts_decide_in_the_memory_that_is_given_and_two_bits_a_page() {
     let _alone = alone();
-    let [few, many] = [40_000, 160_000].map(most_for_texts);
+    let [few, many] = [20_000, 80_000].map(most_for_texts);
     assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
-    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 160,000 pages, {few} for 40,000");
+    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 80,000 pages, {few} for 20,000");
 }
 
 #[test]

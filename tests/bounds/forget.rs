@@ -22,9 +22,9 @@ const STEPS: [(&str, Step); 3] = [
 ];
 
 const FEW: usize = 200;
-const MANY: usize = 20_000;
+const MANY: usize = 10_000;
 
-/// How many times as much each of many may cost; what grows with their number costs a hundred times as
+/// How many times as much each of many may cost; what grows with their number costs fifty times as
 /// much.
 const TIMES_MAX: f64 = 6.0;
 

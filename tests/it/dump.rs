@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use simkeep::inspect::{DumpLine, DumpQuery};
 use simkeep::{Digest, Epoch, Observation, Options, Reader, Store};
+use simkeep_testing::depth::deep;
 use simkeep_testing::{EPOCHS, choice, request, small};
 
 /// What is printed of a segment.
@@ -78,8 +79,8 @@ fn pages(path: &Path, count: u64, options: Options) -> u64 {
 }
 
 /// So many, and fewer of a large file.
-fn tries(bytes: &[u8], most: usize) -> usize {
-    if bytes.len() < 1 << 20 { most } else { most / 10 }
+fn tries(bytes: &[u8], most: u64) -> u64 {
+    if bytes.len() < 1 << 20 { deep(most) } else { deep(most / 10) }
 }
 
 /// Stores with sections of every kind: with no tables, with rotations, with cells.
@@ -133,7 +134,7 @@ fn every_byte_of_a_segment_is_told_once_and_from_any_place_on() {
             assert!(dump(&path, id, &asked) == expected, "{}", section.kind);
         }
         let mut choice = choice(id);
-        for _ in 0..tries(&bytes, 40) {
+        for _ in 0..tries(&bytes, 200) {
             let from = choice(bytes.len() as u64);
             let expected = all.iter().filter(|line| line.offset + line.len > from);
             let found = dump(&path, id, &DumpQuery::all().from(from));
@@ -146,12 +147,13 @@ fn every_byte_of_a_segment_is_told_once_and_from_any_place_on() {
 #[test]
 fn damage_is_named_in_its_place_and_the_rest_is_told() {
     let directory = tempfile::tempdir().unwrap();
-    let mut found = 0;
+    let (mut tried, mut found) = (0, 0);
     for (path, id) in stores(directory.path()) {
         let sound = std::fs::read(file(&path, id)).unwrap();
         let all = dump(&path, id, &DumpQuery::all());
         let mut choice = choice(id + 1);
-        for round in 0..tries(&sound, 60) {
+        for round in 0..tries(&sound, 300) {
+            tried += 1;
             let mut bytes = sound.clone();
             // Half of the flips are where the pages are.
             let most = if round % 2 == 0 { sound.len() } else { sound.len() / 4 };
@@ -179,5 +181,5 @@ fn damage_is_named_in_its_place_and_the_rest_is_told() {
         }
         std::fs::write(file(&path, id), &sound).unwrap();
     }
-    assert!(found > 150, "{found}");
+    assert!(found * 2 > tried, "{found} of {tried}");
 }

@@ -18,7 +18,7 @@ fn a_large_batch_answers_as_its_entries_would_one_after_another() {
         let mut choice = choice(u64::from(background));
         let pages: Vec<String> =
             (0..150).map(|i| format!("http://example.com/{}/{i}", i % 7)).collect();
-        for round in 0..3_i64 {
+        for round in 0..2_i64 {
             let batch: Vec<Observation> = (0..2_600)
                 .map(|i| {
                     let page = usize::try_from(choice(pages.len() as u64)).unwrap();
