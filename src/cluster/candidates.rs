@@ -140,7 +140,8 @@ impl Candidates {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if no candidate stands there, [`Error::Io`] if a scratch file cannot be written.
+    /// [`Error::Misuse`] if no candidate stands there, [`Error::Io`] if a scratch file cannot be
+    /// written.
     pub fn add(&self, place: Place, sketch: BitSketch) -> Result<()> {
         let number = self.pages.number(place.0);
         let number = number.ok_or_else(|| Error::Misuse(format!("{place:?} has no candidate")))?;

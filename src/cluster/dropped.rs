@@ -160,8 +160,9 @@ impl<'c> Dropped<'c> {
         self.len() == 0
     }
 
-    /// Whether the page at a place is dropped, as [`Candidates::candidacy`](super::Candidates::candidacy)
-    /// named it before the clusters were made. Costs no lookup.
+    /// Whether the page at a place is dropped, which
+    /// [`Candidates::candidacy`](super::Candidates::candidacy) named before the clusters were made.
+    /// Costs no lookup.
     pub fn has(&self, place: Place) -> bool {
         self.pages.number(place.0).is_some()
     }

@@ -136,8 +136,8 @@ enum Verb {
 
 /// Runs the tool by these words, of which the first is what it was called by, and returns its exit code.
 ///
-/// It writes to the standard streams of the process, and leaves signals as they are: SIGINT is to end the
-/// process, and SIGPIPE to be ignored.
+/// It writes to the standard streams of the process, and leaves signals as they are: SIGINT is to end
+/// the process, and SIGPIPE to be ignored.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     exit::say_as_asked(words.iter());

@@ -140,8 +140,8 @@ impl Files<'_> {
         Ok(Written::Marked(marked))
     }
 
-    /// Whether a document is dropped, and counts why not. `noted` is the page whose compared text it has,
-    /// if texts decide.
+    /// Whether a document is dropped, and counts why not. `noted` is the page whose compared text it
+    /// has, if texts decide.
     pub(super) fn is_dropped(
         &self,
         name: &Name<'_>,

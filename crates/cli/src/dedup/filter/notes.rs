@@ -12,7 +12,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes of a note in the scratch file: the hash of what was read, and the place. Zeros are none.
 const NOTE_BYTES: usize = 16;
-/// Notes of documents of a file that lie together in the scratch file. What is not written takes no room.
+/// Notes of documents of a file that lie together in the scratch file. What is not written takes no
+/// room.
 const REGION: u64 = 64 << 10;
 /// Notes that are read together.
 const TOGETHER: usize = 4 << 10;
