@@ -11,10 +11,10 @@ from conftest import AT, URL
 
 import simkeep
 
-TOOL = Path(sys.executable).with_name("simkeep")
+TOOL = str(Path(sys.executable).with_name("simkeep"))
 
 
-def run(*words: str | Path, tool: tuple[str | Path, ...] = (TOOL,)) -> subprocess.CompletedProcess[bytes]:
+def run(*words: str, tool: tuple[str, ...] = (TOOL,)) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([*tool, *words], capture_output=True, timeout=60)
 
 
@@ -22,7 +22,7 @@ def test_the_tool_reads_what_the_package_wrote(path: Path) -> None:
     with simkeep.Store.create(path) as store:
         store.observe(URL, AT, fingerprint=7)
     for tool in [(TOOL,), (sys.executable, "-m", "simkeep")]:
-        ran = run("history", URL, "--json", "--store", path, tool=tool)
+        ran = run("history", URL, "--json", "--store", str(path), tool=tool)
         assert ran.returncode == 0, ran.stderr
         assert json.loads(ran.stdout.splitlines()[0])["url"] == URL
     assert simkeep.__version__ in run("--version").stdout.decode()
@@ -30,7 +30,7 @@ def test_the_tool_reads_what_the_package_wrote(path: Path) -> None:
 
 def test_it_ends_as_the_tool_does(path: Path) -> None:
     assert run("no-such-verb").returncode == 2
-    ran = run("stats", "--store", path)
+    ran = run("stats", "--store", str(path))
     assert (ran.returncode, ran.stdout) == (5, b"")
     assert b"simkeep: " in ran.stderr
     # A word that is no UTF-8.
@@ -38,7 +38,7 @@ def test_it_ends_as_the_tool_does(path: Path) -> None:
 
 
 def test_ctrl_c_ends_it(path: Path) -> None:
-    words = [TOOL, "ingest", "-", "--outcomes", "--store", path]
+    words = [TOOL, "ingest", "-", "--outcomes", "--store", str(path)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as tool:
         assert tool.stdin and tool.stdout
         tool.stdin.write(b'{"url":"http://a/","t":1,"text":"Some words that stand on a page."}\n')
@@ -55,7 +55,7 @@ def test_ctrl_c_ends_it(path: Path) -> None:
 def test_a_reader_that_has_seen_enough_is_no_failure(path: Path) -> None:
     with simkeep.Store.create(path) as store:
         store.load({"url": f"http://{n}.example/", "at": AT, "fingerprint": n} for n in range(20_000))
-    with subprocess.Popen([TOOL, "scan", "--store", path], stdout=subprocess.PIPE) as tool:
+    with subprocess.Popen([TOOL, "scan", "--store", str(path)], stdout=subprocess.PIPE) as tool:
         assert tool.stdout
         assert tool.stdout.read(100)
         tool.stdout.close()

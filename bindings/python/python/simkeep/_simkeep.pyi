@@ -77,6 +77,7 @@ __all__ = [
     "__version__",
     "_error_classes",
     "_forked",
+    "_tool",
     "_words",
     "backup",
     "distance",
