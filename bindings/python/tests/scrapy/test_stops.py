@@ -125,7 +125,7 @@ def test_no_name_of_a_spider_leads_elsewhere(name: str, tmp_path: Path, monkeypa
 def test_what_was_set_before_stays_as_it_is() -> None:
     settings = ScrapySettings()
     Addon().update_settings(settings)
-    assert settings["CONCURRENT_REQUESTS"] == 64
+    assert settings["CONCURRENT_REQUESTS"] == 32
     assert settings["DOWNLOADER_MIDDLEWARES"] == {DownloaderMiddleware: 545}
     assert settings["SPIDER_MIDDLEWARES"] == {SpiderMiddleware: 55}
     places = {"simkeep.scrapy._downloader.DownloaderMiddleware": 7}

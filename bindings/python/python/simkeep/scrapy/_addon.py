@@ -9,7 +9,7 @@ from ._spider import SpiderMiddleware
 
 __all__ = ["Addon"]
 
-CONCURRENT_REQUESTS = 64
+CONCURRENT_REQUESTS = 32
 """Four times as many as Scrapy has by default: some are fetched, and the others wait for two commits at most."""
 
 

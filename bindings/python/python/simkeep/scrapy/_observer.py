@@ -65,7 +65,7 @@ class Observer:
     def _work(self) -> None:
         while jobs := self._next():
             answers = self._answers(jobs)
-            self._reactor.call(_deliver, list(zip(jobs, answers, strict=True)))
+            self._reactor.call(self._deliver, deque(zip(jobs, answers, strict=True)))
         error: Exception | None = None
         try:
             self._store.close()
@@ -73,6 +73,17 @@ class Observer:
             error = e
         assert self._closing is not None
         self._reactor.call(fire, self._closing, error)
+
+    def _deliver(self, answers: deque[tuple[_Job, Answer]]) -> None:
+        """Gives the first answer, and the others one by one between what else the reactor does.
+
+        All at once would have it do nothing but go on with these pages, which takes it some milliseconds each,
+        then ask for as many others, and then wait for them and for one commit.
+        """
+        job, answer = answers.popleft()
+        fire(job.done, answer)
+        if answers:
+            self._reactor.soon(self._deliver, answers)
 
     def _next(self) -> list[_Job]:
         """Everything that waits; nothing once there is an end."""
@@ -121,8 +132,3 @@ def _made(make: Make) -> list[Observation] | Exception:
         return make()
     except Exception as e:
         return e
-
-
-def _deliver(answers: list[tuple[_Job, Answer]]) -> None:
-    for job, answer in answers:
-        fire(job.done, answer)

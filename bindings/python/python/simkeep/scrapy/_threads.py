@@ -46,6 +46,13 @@ class Reactor:
             if not self._loop.is_closed():
                 raise
 
+    def soon(self, function: Callable[..., object], *args: object) -> None:
+        """Has it call a function when it has looked at what else there is to do. From its own thread."""
+        if self._loop is None:
+            self._reactor.callLater(0, function, *args)
+        else:
+            self._loop.call_soon(function, *args)
+
     def later(self, seconds: float, function: Callable[[], object]) -> None:
         """Has it call a function in some time. From its own thread."""
         if self._loop is None:
