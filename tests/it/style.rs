@@ -11,7 +11,7 @@ const COMMENT_COLUMNS_MAX: usize = 105;
 
 /// Every source file of the repository.
 fn files() -> Vec<PathBuf> {
-    let folders = ["src", "crates", "tests", "examples", "fuzz", "benches"];
+    let folders = ["src", "crates", "bindings", "tests", "examples", "fuzz", "benches"];
     let mut folders: Vec<PathBuf> = folders.iter().map(|folder| in_repository(folder)).collect();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {

@@ -606,8 +606,8 @@ enum simkeep_fate
      */
     SIMKEEP_FATE_UNKNOWN = 0,
     /**
-     * It leads its cluster, is in none, or is of another class than the page that leads it, which is not
-     * open to all.
+     * It leads its cluster, is in none, or is of another class than the page that leads it, which is
+     * not open to all.
      */
     SIMKEEP_FATE_KEPT = 1,
     /**
@@ -906,14 +906,14 @@ typedef int32_t simkeep_way;
 typedef struct simkeep_cluster_list simkeep_cluster_list;
 
 /**
- * Pages in their clusters. One thread at a time uses it. It is of the process that made it. It keeps what
- * it lists, and is freed by itself.
+ * Pages in their clusters. One thread at a time uses it. It is of the process that made it. It keeps
+ * what it lists, and is freed by itself.
  */
 typedef struct simkeep_clustered_pages simkeep_clustered_pages;
 
 /**
- * Clusters that were found. Threads may use it at the same time. It is of the process that found them. It
- * keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
+ * Clusters that were found. Threads may use it at the same time. It is of the process that found them.
+ * It keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
  */
 typedef struct simkeep_clusters simkeep_clusters;
 
@@ -923,8 +923,8 @@ typedef struct simkeep_clusters simkeep_clusters;
 typedef struct simkeep_decisions simkeep_decisions;
 
 /**
- * The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the same
- * time. It is of the process that made it. It keeps its clusters, and is freed by itself.
+ * The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the
+ * same time. It is of the process that made it. It keeps its clusters, and is freed by itself.
  */
 typedef struct simkeep_dropped simkeep_dropped;
 
@@ -951,8 +951,8 @@ typedef struct simkeep_error simkeep_error;
 /**
  * What becomes of pages, in the order in which they were asked for.
  *
- * All columns live as long as this, and nothing changes them: any thread may read them. Getting one costs
- * nothing, and gives NULL for NULL.
+ * All columns live as long as this, and nothing changes them: any thread may read them. Getting one
+ * costs nothing, and gives NULL for NULL.
  */
 typedef struct simkeep_fates simkeep_fates;
 
@@ -968,8 +968,8 @@ typedef struct simkeep_fingerprinter simkeep_fingerprinter;
 typedef struct simkeep_hints simkeep_hints;
 
 /**
- * A load that goes on as its caller brings visits. One thread at a time uses it. It is of the process that
- * began it. Its store stays open until this is freed.
+ * A load that goes on as its caller brings visits. One thread at a time uses it. It is of the process
+ * that began it. Its store stays open until this is freed.
  */
 typedef struct simkeep_loading simkeep_loading;
 
@@ -992,8 +992,8 @@ typedef struct simkeep_matches simkeep_matches;
 typedef struct simkeep_outcomes simkeep_outcomes;
 
 /**
- * A join that goes on as its caller comes for pairs of pages. One thread at a time uses it. It is of the
- * process that began it. It keeps its snapshot, and is freed by itself.
+ * A join that goes on as its caller comes for pairs of pages. One thread at a time uses it. It is of
+ * the process that began it. It keeps its snapshot, and is freed by itself.
  */
 typedef struct simkeep_page_pairs simkeep_page_pairs;
 
@@ -1022,7 +1022,8 @@ typedef struct simkeep_progress simkeep_progress;
 /**
  * A read-only view of a store, also beside a writer in another process. Threads may use it at the same
  * time; they wait for one another, and what they got from it does not. It works in a forked child, too,
- * unless another thread was using it at the fork: then a child gets `SIMKEEP_FORKED`, and opens another.
+ * unless another thread was using it at the fork: then a child gets `SIMKEEP_FORKED`, and opens
+ * another.
  */
 typedef struct simkeep_reader simkeep_reader;
 
@@ -1033,9 +1034,9 @@ typedef struct simkeep_repaired simkeep_repaired;
 
 /**
  * A consistent view of a store: everything that was acknowledged before it was taken, and nothing after
- * it. Threads may use it at the same time. It stays when its store is closed or its reader refreshed, and
- * keeps the files that it needs until it is freed. In a forked child, that of a store is refused with
- * `SIMKEEP_FORKED`, and that of a reader works.
+ * it. Threads may use it at the same time. It stays when its store is closed or its reader refreshed,
+ * and keeps the files that it needs until it is freed. In a forked child, that of a store is refused
+ * with `SIMKEEP_FORKED`, and that of a reader works.
  */
 typedef struct simkeep_snapshot simkeep_snapshot;
 
@@ -1065,8 +1066,8 @@ typedef struct simkeep_options {
      */
     int32_t durability;
     /**
-     * The distance within which pages are called near-duplicates of an observation, from 0 to 64; -1 for
-     * what the recipe of each epoch advises. Default: -1.
+     * The distance within which pages are called near-duplicates of an observation, from 0 to 64; -1
+     * for what the recipe of each epoch advises. Default: -1.
      */
     int32_t near_distance;
     /**
@@ -1131,7 +1132,8 @@ typedef struct simkeep_options {
      */
     uint32_t plain_reads;
     /**
-     * Which distances are minor changes in the epoch that a new store begins with: those up to this one;
+     * Which distances are minor changes in the epoch that a new store begins with: those up to this
+     * one;
      * -1 for what its recipe is calibrated to. Default: -1.
      */
     int32_t epoch_minor;
@@ -1154,9 +1156,9 @@ typedef struct simkeep_options {
     size_t epoch_len;
     /**
      * Which of several pages with nearly the same content comes first, and is the original: rules, with
-     * commas between them, of `first-seen`, `newest`, `shortest-url`, `https` and `weight`, of which each
-     * decides what those before it do not. NULL for `first-seen`. Default: NULL. Read only by the call
-     * that is given it.
+     * commas between them, of `first-seen`, `newest`, `shortest-url`, `https` and `weight`, of which
+     * each decides what those before it do not. NULL for `first-seen`. Default: NULL. Read only by the
+     * call that is given it.
      */
     const char *rule;
     /**
@@ -1344,8 +1346,8 @@ typedef struct simkeep_query {
      */
     uint32_t unclassed;
     /**
-     * Whether `epoch` says in which epoch to search, 1 or 0. Default: 0, in the one that near-duplicates
-     * are sought by.
+     * Whether `epoch` says in which epoch to search, 1 or 0. Default: 0, in the one that
+     * near-duplicates are sought by.
      */
     uint32_t has_epoch;
     /**
@@ -1541,8 +1543,8 @@ typedef struct simkeep_page {
      */
     int32_t last_seen;
     /**
-     * Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no content
-     * was ever seen.
+     * Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
+     * content was ever seen.
      */
     uint32_t has;
     /**
@@ -1593,8 +1595,8 @@ typedef struct simkeep_page {
 } simkeep_page;
 
 /**
- * Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you want
- * otherwise. Its pointers are read only by the call that is given it.
+ * Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you
+ * want otherwise. Its pointers are read only by the call that is given it.
  */
 typedef struct simkeep_page_pair_query {
     /**
@@ -1610,8 +1612,8 @@ typedef struct simkeep_page_pair_query {
      */
     uint32_t equal;
     /**
-     * How many pages of each fingerprint are paired with others, the first in SURT order; `UINT64_MAX` for
-     * all, which are as many as their square. Default: 1.
+     * How many pages of each fingerprint are paired with others, the first in SURT order; `UINT64_MAX`
+     * for all, which are as many as their square. Default: 1.
      */
     uint64_t each;
     /**
@@ -1757,8 +1759,8 @@ typedef struct simkeep_clustering {
      */
     size_t size;
     /**
-     * Largest Hamming distance of a page to the one that leads it, 0 to 64; -1 for that within which pages
-     * of the epoch are near.
+     * Largest Hamming distance of a page to the one that leads it, 0 to 64; -1 for that within which
+     * pages of the epoch are near.
      */
     int32_t k;
     /**
@@ -1813,8 +1815,8 @@ typedef struct simkeep_clustering {
      */
     uint32_t reserved;
     /**
-     * How many bytes of memory are taken; what does not fit goes to scratch files. 0 for 512 MiB. Default:
-     * 0.
+     * How many bytes of memory are taken; what does not fit goes to scratch files. 0 for 512 MiB.
+     * Default: 0.
      */
     uint64_t memory_bytes;
     /**
@@ -1907,8 +1909,8 @@ typedef struct simkeep_text {
 } simkeep_text;
 
 /**
- * What is decided about a page. No NUL ends its texts, which live until the next call on what it was got
- * from.
+ * What is decided about a page. No NUL ends its texts, which live until the next call on what it was
+ * got from.
  */
 typedef struct simkeep_decision {
     /**
@@ -1982,8 +1984,8 @@ typedef struct simkeep_decision {
 } simkeep_decision;
 
 /**
- * What is wanted for the pages under a prefix. Set all to 0, then what there is. A page goes by the rule
- * with the longest prefix alone.
+ * What is wanted for the pages under a prefix. Set all to 0, then what there is. A page goes by the
+ * rule with the longest prefix alone.
  */
 typedef struct simkeep_due_rule {
     /**
@@ -2021,8 +2023,8 @@ typedef struct simkeep_due_rule {
 } simkeep_due_rule;
 
 /**
- * Which pages to visit next. Fill it in with `simkeep_due_query_init`, and change what you want otherwise.
- * Its pointers are read only by the call that is given it.
+ * Which pages to visit next. Fill it in with `simkeep_due_query_init`, and change what you want
+ * otherwise. Its pointers are read only by the call that is given it.
  */
 typedef struct simkeep_due_query {
     /**
@@ -2494,8 +2496,8 @@ typedef struct simkeep_flaw {
      */
     uint64_t offset;
     /**
-     * The file, by its path within the store's directory. No NUL ends it. It lives as long as what it was
-     * got from.
+     * The file, by its path within the store's directory. No NUL ends it. It lives as long as what it
+     * was got from.
      */
     const char *file;
     /**
@@ -2575,8 +2577,8 @@ int32_t simkeep_error_errno(const struct simkeep_error *error);
 void simkeep_error_free(struct simkeep_error *error);
 
 /**
- * Makes a progress, for one call at a time. The caller frees it with `simkeep_progress_free`, also while
- * the call that it was given to still runs. Any thread; costs nothing.
+ * Makes a progress, for one call at a time. The caller frees it with `simkeep_progress_free`, also
+ * while the call that it was given to still runs. Any thread; costs nothing.
  */
 struct simkeep_progress *simkeep_progress_new(struct simkeep_error **error);
 
@@ -2623,10 +2625,10 @@ int32_t simkeep_options_init(struct simkeep_options *options,
                              struct simkeep_error **error);
 
 /**
- * Opens the store in a directory, for writing. `options` may be NULL, for the defaults. NULL and an error
- * if that fails: `SIMKEEP_LOCKED` if another process has it open, after 5 seconds. The caller frees what
- * it gets with `simkeep_store_free`. Any thread. Costs the time to read the journal, at most a second,
- * whatever the size of the store.
+ * Opens the store in a directory, for writing. `options` may be NULL, for the defaults. NULL and an
+ * error if that fails: `SIMKEEP_LOCKED` if another process has it open, after 5 seconds. The caller
+ * frees what it gets with `simkeep_store_free`. Any thread. Costs the time to read the journal, at most
+ * a second, whatever the size of the store.
  */
 struct simkeep_store *simkeep_store_open(const char *path,
                                          const struct simkeep_options *options,
@@ -2642,25 +2644,26 @@ struct simkeep_store *simkeep_store_create(const char *path,
                                            struct simkeep_error **error);
 
 /**
- * Opens the store in a directory, or creates it if there is none. `options` may be NULL. The caller frees
- * what it gets with `simkeep_store_free`. Any thread. Costs what opening or creating does.
+ * Opens the store in a directory, or creates it if there is none. `options` may be NULL. The caller
+ * frees what it gets with `simkeep_store_free`. Any thread. Costs what opening or creating does.
  */
 struct simkeep_store *simkeep_store_open_or_create(const char *path,
                                                    const struct simkeep_options *options,
                                                    struct simkeep_error **error);
 
 /**
- * Makes everything durable, ends the background work and lets other writers in. Later calls on the store
- * return `SIMKEEP_CLOSED`; closing it again does nothing. What was got from the store stays, and is freed
- * by itself; so is the store. Any thread. Costs a commit, and waits for background work to stop.
+ * Makes everything durable, ends the background work and lets other writers in. Later calls on the
+ * store return `SIMKEEP_CLOSED`; closing it again does nothing. What was got from the store stays, and
+ * is freed by itself; so is the store. Any thread. Costs a commit, and waits for background work to
+ * stop.
  */
 int32_t simkeep_store_close(struct simkeep_store *store,
                             struct simkeep_error **error);
 
 /**
- * Frees a store, after all other calls on it have returned. One that is open is closed, and nobody hears
- * of errors: close it before. Does nothing for NULL. In a forked child it lets go of the memory and
- * leaves the store to its process.
+ * Frees a store, after all other calls on it have returned. One that is open is closed, and nobody
+ * hears of errors: close it before. Does nothing for NULL. In a forked child it lets go of the memory
+ * and leaves the store to its process.
  */
 void simkeep_store_free(struct simkeep_store *store);
 
@@ -2681,9 +2684,9 @@ int32_t simkeep_wait_idle(struct simkeep_store *store,
                           struct simkeep_error **error);
 
 /**
- * Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` what is merged by then
- * stays merged, and no answer depends on it. Any thread. Costs reading and writing all segments once, or
- * twice if there are more than 128.
+ * Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` what is merged by
+ * then stays merged, and no answer depends on it. Any thread. Costs reading and writing all segments
+ * once, or twice if there are more than 128.
  */
 int32_t simkeep_merge(struct simkeep_store *store,
                       const struct simkeep_progress *progress,
@@ -2713,9 +2716,9 @@ int32_t simkeep_forget_under(struct simkeep_store *store,
 
 /**
  * Forgets a page as `simkeep_forget` does, and rewrites every file that has bytes of it. When this
- * returns, no file of the store has its URL but those that a snapshot holds open, which are removed with
- * it. `progress` may be NULL. After an error the page may be forgotten, with bytes of it left in files:
- * purge again. Any thread. Costs a rewrite of each segment with such bytes.
+ * returns, no file of the store has its URL but those that a snapshot holds open, which are removed
+ * with it. `progress` may be NULL. After an error the page may be forgotten, with bytes of it left in
+ * files: purge again. Any thread. Costs a rewrite of each segment with such bytes.
  */
 int32_t simkeep_purge(struct simkeep_store *store,
                       const char *url,
@@ -2725,8 +2728,8 @@ int32_t simkeep_purge(struct simkeep_store *store,
                       struct simkeep_error **error);
 
 /**
- * Forgets all pages under a prefix as `simkeep_forget_under` does, and rewrites files as `simkeep_purge`
- * does.
+ * Forgets all pages under a prefix as `simkeep_forget_under` does, and rewrites files as
+ * `simkeep_purge` does.
  */
 int32_t simkeep_purge_under(struct simkeep_store *store,
                             const char *prefix,
@@ -2850,9 +2853,9 @@ void simkeep_outcomes_free(struct simkeep_outcomes *outcomes);
 
 /**
  * Gives many pages weights or classes, without a visit: that is no change of a page. If one of them is
- * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *givings`. `missing` gets
- * how many of them are of pages that the store does not know, of which nothing is stored; it may be NULL.
- * Any thread. Costs what `simkeep_observe_batch` does, without searches.
+ * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *givings`. `missing`
+ * gets how many of them are of pages that the store does not know, of which nothing is stored; it may
+ * be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
  */
 int32_t simkeep_give_batch(struct simkeep_store *store,
                            const struct simkeep_giving *givings,
@@ -2863,8 +2866,8 @@ int32_t simkeep_give_batch(struct simkeep_store *store,
 
 /**
  * Gives a page a weight from a time on, in milliseconds since 1970: how important it is, finite and
- * positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing was
- * stored. Any thread. Costs what `simkeep_observe` does, without a search.
+ * positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
+ * was stored. Any thread. Costs what `simkeep_observe` does, without a search.
  */
 int32_t simkeep_give_weight(struct simkeep_store *store,
                             const char *url,
@@ -2885,9 +2888,9 @@ int32_t simkeep_give_class(struct simkeep_store *store,
                            struct simkeep_error **error);
 
 /**
- * Reports many visits, and is answered column by column. Each is judged after those before it. If one of
- * them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`. The
- * caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
+ * Reports many visits, and is answered column by column. Each is judged after those before it. If one
+ * of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
+ * The caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
  *
  * Durable when this returns, unless the options say otherwise. Costs a lookup and a search in every
  * segment for each visit, some microseconds, and one commit or a few: much less than single calls.
@@ -2901,7 +2904,8 @@ struct simkeep_outcomes *simkeep_observe_batch(struct simkeep_store *store,
 /**
  * Reports a visit that saw content with this fingerprint. `digest` points to 16 bytes, or is NULL;
  * `status` is the HTTP status, or 0. What it cannot say, `simkeep_observe_batch` can. The caller frees
- * what it gets with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a commit.
+ * what it gets with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a
+ * commit.
  */
 struct simkeep_outcomes *simkeep_observe(struct simkeep_store *store,
                                          const char *url,
@@ -2914,8 +2918,9 @@ struct simkeep_outcomes *simkeep_observe(struct simkeep_store *store,
                                          struct simkeep_error **error);
 
 /**
- * Reports that the server said that nothing changed (304). `status` is the HTTP status, or 0. The caller
- * frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+ * Reports that the server said that nothing changed (304). `status` is the HTTP status, or 0. The
+ * caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe`
+ * does.
  */
 struct simkeep_outcomes *simkeep_not_modified(struct simkeep_store *store,
                                               const char *url,
@@ -2947,8 +2952,9 @@ struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
                                         struct simkeep_error **error);
 
 /**
- * Searches as `simkeep_search` does, and says how that was planned and what it cost. The caller frees what
- * it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after another.
+ * Searches as `simkeep_search` does, and says how that was planned and what it cost. The caller frees
+ * what it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after
+ * another.
  */
 struct simkeep_explanation *simkeep_explain(const struct simkeep_store *store,
                                             const struct simkeep_query *query,
@@ -2977,8 +2983,8 @@ int32_t simkeep_explanation_get(const struct simkeep_explanation *explanation,
                                 struct simkeep_error **error);
 
 /**
- * What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any thread; costs
- * nothing.
+ * What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any thread;
+ * costs nothing.
  */
 const struct simkeep_matches *simkeep_explanation_matches(const struct simkeep_explanation *explanation);
 
@@ -3042,8 +3048,8 @@ void simkeep_matches_free(struct simkeep_matches *matches);
 
 /**
  * Fills in the size, a fingerprint, a distance, and defaults for all else. `size` is
- * `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however far
- * they are. Any thread; costs nothing.
+ * `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however
+ * far they are. Any thread; costs nothing.
  */
 int32_t simkeep_query_init(struct simkeep_query *query,
                            size_t size,
@@ -3072,8 +3078,8 @@ int32_t simkeep_entries_get(const struct simkeep_entries *entries,
 void simkeep_entries_free(struct simkeep_entries *entries);
 
 /**
- * Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two short
- * locks, which nobody holds while reading or writing files.
+ * Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two
+ * short locks, which nobody holds while reading or writing files.
  */
 struct simkeep_snapshot *simkeep_store_snapshot(struct simkeep_store *store,
                                                 struct simkeep_error **error);
@@ -3137,8 +3143,8 @@ struct simkeep_matches *simkeep_snapshot_search(const struct simkeep_snapshot *s
 /**
  * Searches for each of many fingerprints, with the settings of `like`, whose own fingerprint does not
  * matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
- * with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of a
- * single one.
+ * with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of
+ * a single one.
  */
 struct simkeep_matches *simkeep_search_batch(const struct simkeep_store *store,
                                              const uint64_t *fingerprints,
@@ -3227,8 +3233,8 @@ int32_t simkeep_snapshot_sequence(const struct simkeep_snapshot *snapshot,
                                   struct simkeep_error **error);
 
 /**
- * Fills in the size, a distance, and defaults for all else. `size` is `sizeof(simkeep_page_pair_query)`.
- * Any thread; costs nothing.
+ * Fills in the size, a distance, and defaults for all else. `size` is
+ * `sizeof(simkeep_page_pair_query)`. Any thread; costs nothing.
  */
 int32_t simkeep_page_pair_query_init(struct simkeep_page_pair_query *query,
                                      size_t size,
@@ -3240,8 +3246,8 @@ int32_t simkeep_page_pair_query_init(struct simkeep_page_pair_query *query,
  * each once, by `simkeep_page_pairs_next`. `progress` may be NULL. The caller frees what it gets with
  * `simkeep_page_pairs_free`. Any thread.
  *
- * The join begins now, as that of `simkeep_snapshot_all_pairs`, and costs as much, and up to a microsecond
- * for each page that it names.
+ * The join begins now, as that of `simkeep_snapshot_all_pairs`, and costs as much, and up to a
+ * microsecond for each page that it names.
  */
 struct simkeep_page_pairs *simkeep_snapshot_page_pairs(const struct simkeep_snapshot *snapshot,
                                                        const struct simkeep_page_pair_query *query,
@@ -3249,9 +3255,9 @@ struct simkeep_page_pairs *simkeep_snapshot_page_pairs(const struct simkeep_snap
                                                        struct simkeep_error **error);
 
 /**
- * Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more. They
- * live until the next call on `page_pairs`. Pairs before an error are right, but not all. `size` is
- * `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits until there are some.
+ * Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more.
+ * They live until the next call on `page_pairs`. Pairs before an error are right, but not all. `size`
+ * is `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits until there are some.
  */
 int32_t simkeep_page_pairs_next(struct simkeep_page_pairs *page_pairs,
                                 struct simkeep_page_pair_chunk *chunk,
@@ -3265,9 +3271,9 @@ int32_t simkeep_page_pairs_next(struct simkeep_page_pairs *page_pairs,
 void simkeep_page_pairs_free(struct simkeep_page_pairs *page_pairs);
 
 /**
- * Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what was
- * there when it began. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs some
- * microseconds for each page as it comes, and memory for one block of each segment.
+ * Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what
+ * was there when it began. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs
+ * some microseconds for each page as it comes, and memory for one block of each segment.
  */
 struct simkeep_pages *simkeep_scan(const struct simkeep_store *store,
                                    const char *prefix,
@@ -3283,9 +3289,9 @@ struct simkeep_pages *simkeep_snapshot_scan(const struct simkeep_snapshot *snaps
                                             struct simkeep_error **error);
 
 /**
- * Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL lives until the
- * next call on `pages`. After an error there are no more pages. `size` is `sizeof(simkeep_page)`. One
- * thread at a time. Costs some microseconds.
+ * Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL lives until
+ * the next call on `pages`. After an error there are no more pages. `size` is `sizeof(simkeep_page)`.
+ * One thread at a time. Costs some microseconds.
  */
 int32_t simkeep_pages_next(struct simkeep_pages *pages,
                            struct simkeep_page *page,
@@ -3298,9 +3304,9 @@ int32_t simkeep_pages_next(struct simkeep_pages *pages,
 void simkeep_pages_free(struct simkeep_pages *pages);
 
 /**
- * Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch, versions,
- * prefix and classes. They come in no particular order, each once, by `simkeep_pairs_next`. `progress`
- * may be NULL. The caller frees what it gets with `simkeep_pairs_free`. Any thread.
+ * Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch,
+ * versions, prefix and classes. They come in no particular order, each once, by `simkeep_pairs_next`.
+ * `progress` may be NULL. The caller frees what it gets with `simkeep_pairs_free`. Any thread.
  *
  * The join begins now, in threads of its own on all cores, and waits when its caller does not come for
  * pairs. Costs some 0.1 microseconds for each fingerprint, and 256 MiB of memory.
@@ -3311,8 +3317,8 @@ struct simkeep_pairs *simkeep_snapshot_all_pairs(const struct simkeep_snapshot *
                                                  struct simkeep_error **error);
 
 /**
- * Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more. They
- * live until the next call on `pairs`. Pairs before an error are right, but not all. `size` is
+ * Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more.
+ * They live until the next call on `pairs`. Pairs before an error are right, but not all. `size` is
  * `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits until there are some.
  */
 int32_t simkeep_pairs_next(struct simkeep_pairs *pairs,
@@ -3351,10 +3357,10 @@ int32_t simkeep_clustering_init(struct simkeep_clustering *clustering,
                                 struct simkeep_error **error);
 
 /**
- * Puts all pages into clusters, each with a page that leads it, within a distance of all others. The same
- * pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller frees
- * what it gets with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some joins; in
- * memory what `clustering` says, and scratch files of some 150 bytes a page.
+ * Puts all pages into clusters, each with a page that leads it, within a distance of all others. The
+ * same pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller
+ * frees what it gets with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some
+ * joins; in memory what `clustering` says, and scratch files of some 150 bytes a page.
  */
 struct simkeep_clusters *simkeep_snapshot_clusters(const struct simkeep_snapshot *snapshot,
                                                    const struct simkeep_clustering *clustering,
@@ -3372,7 +3378,8 @@ int32_t simkeep_clusters_get(const struct simkeep_clusters *clusters,
 
 /**
  * How many clusters have 1 page, 2 or 3, 4 to 7, and so on: as many numbers as `bins` of
- * `simkeep_clusters_get` says. It lives as long as `clusters`; NULL for NULL. Any thread; costs nothing.
+ * `simkeep_clusters_get` says. It lives as long as `clusters`; NULL for NULL. Any thread; costs
+ * nothing.
  */
 const uint64_t *simkeep_clusters_sizes(const struct simkeep_clusters *clusters);
 
@@ -3382,8 +3389,8 @@ const uint64_t *simkeep_clusters_sizes(const struct simkeep_clusters *clusters);
 void simkeep_clusters_free(struct simkeep_clusters *clusters);
 
 /**
- * Lists the pages of clusters of so many pages at least, in SURT order. The caller frees what it gets with
- * `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
+ * Lists the pages of clusters of so many pages at least, in SURT order. The caller frees what it gets
+ * with `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
  */
 struct simkeep_clustered_pages *simkeep_clusters_by_page(const struct simkeep_clusters *clusters,
                                                          uint64_t pages_min,
@@ -3398,11 +3405,12 @@ struct simkeep_clustered_pages *simkeep_clusters_by_cluster(const struct simkeep
                                                             struct simkeep_error **error);
 
 /**
- * Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. What it gives
- * has the pages of the cluster, the leader first; none, if the page is not among those that are asked for.
- * `complete` gets 1, or 0 if the searches were cut short, so that it may be led by another page, or have
- * more pages; it may be NULL. The caller frees what it gets with `simkeep_clustered_pages_free`. Any
- * thread. Costs as a rule a few searches, in dense regions thousands.
+ * Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. What it
+ * gives has the pages of the cluster, the leader first; none, if the page is not among those that are
+ * asked for. `complete` gets 1, or 0 if the searches were cut short, so that it may be led by another
+ * page, or have more pages; it may be NULL. The caller frees what it gets with
+ * `simkeep_clustered_pages_free`. Any thread. Costs as a rule a few searches, in dense regions
+ * thousands.
  */
 struct simkeep_clustered_pages *simkeep_snapshot_cluster_of(const struct simkeep_snapshot *snapshot,
                                                             const char *url,
@@ -3420,8 +3428,8 @@ struct simkeep_cluster_list *simkeep_clusters_by_size(const struct simkeep_clust
                                                       struct simkeep_error **error);
 
 /**
- * Tells of the next clusters, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more. They
- * live until the next call on `cluster_list`. After an error there are no more. `size` is
+ * Tells of the next clusters, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more.
+ * They live until the next call on `cluster_list`. After an error there are no more. `size` is
  * `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the page that leads each.
  */
 int32_t simkeep_cluster_list_next(struct simkeep_cluster_list *cluster_list,
@@ -3435,11 +3443,11 @@ int32_t simkeep_cluster_list_next(struct simkeep_cluster_list *cluster_list,
 void simkeep_cluster_list_free(struct simkeep_cluster_list *cluster_list);
 
 /**
- * Finds the pages that are dropped in favour of those that lead them: each that is not a leader, and whose
- * leader is of its class, or of one of the classes in `open`, which all may see. With `open_unclassed` 1,
- * pages without a class are open to all, too. `open` may be NULL. The caller frees what it gets with
- * `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each of them, and a bit of memory for
- * each page of the store.
+ * Finds the pages that are dropped in favour of those that lead them: each that is not a leader, and
+ * whose leader is of its class, or of one of the classes in `open`, which all may see. With
+ * `open_unclassed` 1, pages without a class are open to all, too. `open` may be NULL. The caller frees
+ * what it gets with `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each of them, and
+ * a bit of memory for each page of the store.
  */
 struct simkeep_dropped *simkeep_clusters_dropped(const struct simkeep_clusters *clusters,
                                                  const uint32_t *open,
@@ -3453,9 +3461,9 @@ struct simkeep_dropped *simkeep_clusters_dropped(const struct simkeep_clusters *
 uint64_t simkeep_dropped_count(const struct simkeep_dropped *dropped);
 
 /**
- * Says what becomes of many pages, and for which page each is dropped. `size` is `sizeof *urls`. If one is
- * no URL, `simkeep_error_row` says which. The caller frees what it gets with `simkeep_fates_free`. Any
- * thread. Costs looking each up; of one that is dropped, reading it and the page that is kept, too.
+ * Says what becomes of many pages, and for which page each is dropped. `size` is `sizeof *urls`. If one
+ * is no URL, `simkeep_error_row` says which. The caller frees what it gets with `simkeep_fates_free`.
+ * Any thread. Costs looking each up; of one that is dropped, reading it and the page that is kept, too.
  */
 struct simkeep_fates *simkeep_dropped_fates(const struct simkeep_dropped *dropped,
                                             const struct simkeep_text *urls,
@@ -3479,8 +3487,8 @@ size_t simkeep_fates_count(const struct simkeep_fates *fates);
 const simkeep_fate *simkeep_fates_kinds(const struct simkeep_fates *fates);
 
 /**
- * Of each that is dropped the digest of the content that was compared, 16 bytes each. Other content of the
- * page may be near nothing that is kept.
+ * Of each that is dropped the digest of the content that was compared, 16 bytes each. Other content of
+ * the page may be near nothing that is kept.
  */
 const uint8_t *simkeep_fates_digests(const struct simkeep_fates *fates);
 
@@ -3506,9 +3514,10 @@ void simkeep_fates_free(struct simkeep_fates *fates);
 
 /**
  * Copies the next decision to where `decision` points, and its page to where `page` does, which may be
- * NULL; `SIMKEEP_NONE` after the last one. Texts live until the next call on `decisions`. After an error
- * there are no more. `size` is `sizeof(simkeep_decision)`, and `page_size` `sizeof(simkeep_page)`. One
- * thread at a time. Costs some microseconds; the first of `simkeep_due`, all of its search.
+ * NULL; `SIMKEEP_NONE` after the last one. Texts live until the next call on `decisions`. After an
+ * error there are no more. `size` is `sizeof(simkeep_decision)`, and `page_size`
+ * `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first of `simkeep_due`,
+ * all of its search.
  */
 int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
                                struct simkeep_decision *decision,
@@ -3523,8 +3532,8 @@ int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
 void simkeep_decisions_free(struct simkeep_decisions *decisions);
 
 /**
- * Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else. `size`
- * is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
+ * Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else.
+ * `size` is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
  */
 int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
                                size_t size,
@@ -3534,9 +3543,9 @@ int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
 
 /**
  * Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. It sees what
- * was there when it was called. The caller frees what it gets with `simkeep_decisions_free`. Any thread.
- * Costs, with the first of them, reading 28 bytes for each page of the store, and then some microseconds
- * for each that comes.
+ * was there when it was called. The caller frees what it gets with `simkeep_decisions_free`. Any
+ * thread. Costs, with the first of them, reading 28 bytes for each page of the store, and then some
+ * microseconds for each that comes.
  */
 struct simkeep_decisions *simkeep_due(const struct simkeep_store *store,
                                       const struct simkeep_due_query *due_query,
@@ -3550,11 +3559,11 @@ struct simkeep_decisions *simkeep_snapshot_due(const struct simkeep_snapshot *sn
                                                struct simkeep_error **error);
 
 /**
- * Hands out the pages that `simkeep_due` finds, but for those that are handed out already and those that a
- * visit is worth nothing of. A page is out until it is observed, handed back, or `lease_s` seconds after
- * `now`, by the time of a later call. Leases are in memory only: after the store is opened again, all
- * pages can be taken. The caller frees what it gets with `simkeep_decisions_free`. Any thread; each gets
- * pages of its own. Costs what `simkeep_due` does.
+ * Hands out the pages that `simkeep_due` finds, but for those that are handed out already and those
+ * that a visit is worth nothing of. A page is out until it is observed, handed back, or `lease_s`
+ * seconds after `now`, by the time of a later call. Leases are in memory only: after the store is
+ * opened again, all pages can be taken. The caller frees what it gets with `simkeep_decisions_free`.
+ * Any thread; each gets pages of its own. Costs what `simkeep_due` does.
  */
 struct simkeep_decisions *simkeep_take_due(struct simkeep_store *store,
                                            const struct simkeep_due_query *due_query,
@@ -3562,8 +3571,8 @@ struct simkeep_decisions *simkeep_take_due(struct simkeep_store *store,
                                            struct simkeep_error **error);
 
 /**
- * Ends the lease of a page that was not visited, so that it can be taken again. `SIMKEEP_NONE` if it had
- * none. Any thread; costs nothing.
+ * Ends the lease of a page that was not visited, so that it can be taken again. `SIMKEEP_NONE` if it
+ * had none. Any thread; costs nothing.
  */
 int32_t simkeep_hand_back(struct simkeep_store *store,
                           const char *url,
@@ -3571,8 +3580,8 @@ int32_t simkeep_hand_back(struct simkeep_store *store,
                           struct simkeep_error **error);
 
 /**
- * How many visits a day there were of late, at least, which a plan may go by: of pages under the prefix of
- * `due_query`. Any thread. Costs reading 28 bytes for each page, twice.
+ * How many visits a day there were of late, at least, which a plan may go by: of pages under the prefix
+ * of `due_query`. Any thread. Costs reading 28 bytes for each page, twice.
  */
 int32_t simkeep_snapshot_pace(const struct simkeep_snapshot *snapshot,
                               const struct simkeep_due_query *due_query,
@@ -3580,10 +3589,10 @@ int32_t simkeep_snapshot_pace(const struct simkeep_snapshot *snapshot,
                               struct simkeep_error **error);
 
 /**
- * Takes what sitemaps or feeds say of when pages changed, for questions about this store. `trust` is the
- * probability that it is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. The caller frees what
- * it gets with `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three times that
- * while it is made.
+ * Takes what sitemaps or feeds say of when pages changed, for questions about this store. `trust` is
+ * the probability that it is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. The caller
+ * frees what it gets with `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three
+ * times that while it is made.
  */
 struct simkeep_hints *simkeep_snapshot_hints(const struct simkeep_snapshot *snapshot,
                                              const struct simkeep_change *changes,
@@ -3598,10 +3607,10 @@ struct simkeep_hints *simkeep_snapshot_hints(const struct simkeep_snapshot *snap
 void simkeep_hints_free(struct simkeep_hints *hints);
 
 /**
- * Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`, whose
- * budget and hints do not matter. It goes by what is known now: make one anew once a day, say. The caller
- * frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each page, up to a
- * second for a million.
+ * Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`,
+ * whose budget and hints do not matter. It goes by what is known now: make one anew once a day, say.
+ * The caller frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each
+ * page, up to a second for a million.
  */
 struct simkeep_plan *simkeep_snapshot_plan(const struct simkeep_snapshot *snapshot,
                                            const struct simkeep_due_query *due_query,
@@ -3629,9 +3638,9 @@ int32_t simkeep_plan_of_new(const struct simkeep_plan *plan,
                             struct simkeep_error **error);
 
 /**
- * Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. What it gives has one
- * decision, or none for an unknown page. The caller frees it with `simkeep_decisions_free`. Any thread.
- * Costs reading one record, and a search.
+ * Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. What it gives has
+ * one decision, or none for an unknown page. The caller frees it with `simkeep_decisions_free`. Any
+ * thread. Costs reading one record, and a search.
  */
 struct simkeep_decisions *simkeep_snapshot_decide(const struct simkeep_snapshot *snapshot,
                                                   const char *url,
@@ -3700,8 +3709,8 @@ struct simkeep_epochs *simkeep_snapshot_epochs(const struct simkeep_snapshot *sn
 size_t simkeep_epochs_count(const struct simkeep_epochs *epochs);
 
 /**
- * Copies what is known of epoch `nth`, from 0, to where `epoch` points. `size` is `sizeof(simkeep_epoch)`.
- * Any thread; costs nothing.
+ * Copies what is known of epoch `nth`, from 0, to where `epoch` points. `size` is
+ * `sizeof(simkeep_epoch)`. Any thread; costs nothing.
  */
 int32_t simkeep_epochs_get(const struct simkeep_epochs *epochs,
                            size_t nth,
@@ -3759,9 +3768,9 @@ int32_t simkeep_register_epoch(struct simkeep_store *store,
                                struct simkeep_error **error);
 
 /**
- * Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and puts its number where
- * `epoch` points. `extractor` names what makes the texts, and may be NULL; so may `table`, the path of a
- * table of document frequencies, which is copied into the store. The rest is as for
+ * Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and puts its number
+ * where `epoch` points. `extractor` names what makes the texts, and may be NULL; so may `table`, the
+ * path of a table of document frequencies, which is copied into the store. The rest is as for
  * `simkeep_register_epoch`. Any thread. Costs one commit, and two more syncs for a table.
  */
 int32_t simkeep_begin_epoch(struct simkeep_store *store,
@@ -3777,9 +3786,9 @@ int32_t simkeep_begin_epoch(struct simkeep_store *store,
                             struct simkeep_error **error);
 
 /**
- * Ends an epoch for good. At most `left` pages may be left behind whose content in force has a fingerprint
- * in it alone, or `SIMKEEP_EPOCH_IN_USE`. Any thread. Costs a commit, and a scan unless `left` is
- * `UINT64_MAX`.
+ * Ends an epoch for good. At most `left` pages may be left behind whose content in force has a
+ * fingerprint in it alone, or `SIMKEEP_EPOCH_IN_USE`. Any thread. Costs a commit, and a scan unless
+ * `left` is `UINT64_MAX`.
  */
 int32_t simkeep_end_epoch(struct simkeep_store *store,
                           uint32_t epoch,
@@ -3833,9 +3842,9 @@ int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerpri
                                    struct simkeep_error **error);
 
 /**
- * Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is what
- * the server said of its encoding, such as `gb18030`, or NULL: then the page says. `SIMKEEP_NONE` for a
- * text of fewer than eight words. Any thread. Costs time linear in the page.
+ * Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is
+ * what the server said of its encoding, such as `gb18030`, or NULL: then the page says. `SIMKEEP_NONE`
+ * for a text of fewer than eight words. Any thread. Costs time linear in the page.
  */
 int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerprinter,
                                    const char *html,
@@ -3869,9 +3878,9 @@ int32_t simkeep_load(struct simkeep_store *store,
                      struct simkeep_error **error);
 
 /**
- * Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name are
- * the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for 512
- * MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
+ * Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name
+ * are the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for
+ * 512 MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
  * `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of the other store, and a
  * load.
  */
@@ -3884,11 +3893,11 @@ int32_t simkeep_copy_from(struct simkeep_store *store,
                           struct simkeep_error **error);
 
 /**
- * Begins to load visits that `simkeep_loading_push` brings, as `simkeep_load` loads an array: so a corpus
- * may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what is waiting
- * comes on top, two batches at most. `progress` may be NULL. The caller ends it with
- * `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load at a
- * time: until this one is over, each other is refused with `SIMKEEP_MISUSE`.
+ * Begins to load visits that `simkeep_loading_push` brings, as `simkeep_load` loads an array: so a
+ * corpus may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what
+ * is waiting comes on top, two batches at most. `progress` may be NULL. The caller ends it with
+ * `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load
+ * at a time: until this one is over, each other is refused with `SIMKEEP_MISUSE`.
  */
 struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
                                               uint64_t memory_bytes,
@@ -3900,9 +3909,9 @@ struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
  * what came before. `size` is `sizeof *visits`.
  *
  * An argument that is wrong is `SIMKEEP_ARGUMENT` with `simkeep_error_row` within these visits; none of
- * them was taken, and the load may go on. Any other error is the load's, which is over then and has stored
- * nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first of all. One
- * thread at a time.
+ * them was taken, and the load may go on. Any other error is the load's, which is over then and has
+ * stored nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first
+ * of all. One thread at a time.
  */
 int32_t simkeep_loading_push(struct simkeep_loading *loading,
                              const struct simkeep_visit *visits,
@@ -3920,9 +3929,9 @@ int32_t simkeep_loading_push_arrow(struct simkeep_loading *loading,
                                    struct simkeep_error **error);
 
 /**
- * Ends a load: all of its visits are stored when this returns, or none after an error. `loaded` gets what
- * was loaded; it may be NULL. `size` is `sizeof(simkeep_loaded)`. After this the load is over, and is only
- * freed. One thread at a time. Costs writing all that was loaded.
+ * Ends a load: all of its visits are stored when this returns, or none after an error. `loaded` gets
+ * what was loaded; it may be NULL. `size` is `sizeof(simkeep_loaded)`. After this the load is over, and
+ * is only freed. One thread at a time. Costs writing all that was loaded.
  */
 int32_t simkeep_loading_finish(struct simkeep_loading *loading,
                                struct simkeep_loaded *loaded,
@@ -3963,10 +3972,10 @@ int32_t simkeep_store_merge_error(const struct simkeep_store *store,
 
 /**
  * Makes a second directory with the same store, while it works, or brings an earlier backup up to date.
- * `copy` is 0 to link files, which takes no room, or 1 to copy them, so that what damages one on the disk
- * leaves the other. `progress` may be NULL, and so may `backed_up`, which gets what was done; `size` is
- * `sizeof(simkeep_backed_up)`. After an error an earlier backup is as it was. Any thread. Costs reading
- * and checking all of the backup, besides what is copied.
+ * `copy` is 0 to link files, which takes no room, or 1 to copy them, so that what damages one on the
+ * disk leaves the other. `progress` may be NULL, and so may `backed_up`, which gets what was done;
+ * `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is as it was. Any thread.
+ * Costs reading and checking all of the backup, besides what is copied.
  */
 int32_t simkeep_backup(const struct simkeep_store *store,
                        const char *to_path,
@@ -3977,8 +3986,8 @@ int32_t simkeep_backup(const struct simkeep_store *store,
                        struct simkeep_error **error);
 
 /**
- * Backs up the store in a directory, as `simkeep_backup` does an open one; also one that another process
- * writes.
+ * Backs up the store in a directory, as `simkeep_backup` does an open one; also one that another
+ * process writes.
  */
 int32_t simkeep_backup_path(const char *path,
                             const char *to_path,
@@ -3990,8 +3999,8 @@ int32_t simkeep_backup_path(const char *path,
 
 /**
  * Makes a new store, in a new or empty directory, of everything that is sound in the one at `path`, and
- * says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten; with 0
- * it is `SIMKEEP_DOUBTFUL` if that is not known. `memory_bytes` bounds the memory, 0 for 512 MiB.
+ * says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten; with
+ * 0 it is `SIMKEEP_DOUBTFUL` if that is not known. `memory_bytes` bounds the memory, 0 for 512 MiB.
  * `progress` may be NULL. After an error there is no new store. The caller frees what it gets with
  * `simkeep_repaired_free`. Any thread. Costs reading all files twice, and writing a store.
  */
@@ -4012,8 +4021,8 @@ int32_t simkeep_repaired_get(const struct simkeep_repaired *repaired,
                              struct simkeep_error **error);
 
 /**
- * Copies loss `nth`, from 0, to where `loss` points. `size` is `sizeof(simkeep_loss)`. Any thread; costs
- * nothing.
+ * Copies loss `nth`, from 0, to where `loss` points. `size` is `sizeof(simkeep_loss)`. Any thread;
+ * costs nothing.
  */
 int32_t simkeep_repaired_loss(const struct simkeep_repaired *repaired,
                               size_t nth,
@@ -4028,8 +4037,8 @@ int32_t simkeep_repaired_loss(const struct simkeep_repaired *repaired,
 const struct simkeep_texts *simkeep_repaired_doubts(const struct simkeep_repaired *repaired);
 
 /**
- * Epochs whose names could not be read, by the names that they have now. It lives as long as `repaired`;
- * NULL for NULL. Any thread; costs nothing.
+ * Epochs whose names could not be read, by the names that they have now. It lives as long as
+ * `repaired`; NULL for NULL. Any thread; costs nothing.
  */
 const struct simkeep_texts *simkeep_repaired_unnamed_epochs(const struct simkeep_repaired *repaired);
 
@@ -4039,10 +4048,10 @@ const struct simkeep_texts *simkeep_repaired_unnamed_epochs(const struct simkeep
 void simkeep_repaired_free(struct simkeep_repaired *repaired);
 
 /**
- * Checks a store while it works: reads all of it, and names every flaw. `rate` is the most bytes to read a
- * second, 0 for no limit. `progress` may be NULL. Damage is no error: `simkeep_verified_get` says whether
- * there is any. The caller frees what it gets with `simkeep_verified_free`. Any thread. Costs reading all
- * files.
+ * Checks a store while it works: reads all of it, and names every flaw. `rate` is the most bytes to
+ * read a second, 0 for no limit. `progress` may be NULL. Damage is no error: `simkeep_verified_get`
+ * says whether there is any. The caller frees what it gets with `simkeep_verified_free`. Any thread.
+ * Costs reading all files.
  */
 struct simkeep_verified *simkeep_verify(const struct simkeep_store *store,
                                         uint64_t rate,
@@ -4050,8 +4059,8 @@ struct simkeep_verified *simkeep_verify(const struct simkeep_store *store,
                                         struct simkeep_error **error);
 
 /**
- * Checks the store in a directory, as `simkeep_verify` checks an open one; also one that does not open, or
- * that another process writes.
+ * Checks the store in a directory, as `simkeep_verify` checks an open one; also one that does not open,
+ * or that another process writes.
  */
 struct simkeep_verified *simkeep_verify_path(const char *path,
                                              uint64_t rate,
@@ -4085,9 +4094,9 @@ void simkeep_verified_free(struct simkeep_verified *verified);
 /**
  * Gives outcomes as an Arrow table, a row for each observation, in their order: `verdict`, `same_by`,
  * `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`, `original_distance`,
- * `original_by`. Numbers that stand for something are dictionaries of their names. The structures may be
- * uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not. Any
- * thread. Costs a copy.
+ * `original_by`. Numbers that stand for something are dictionaries of their names. The structures may
+ * be uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not.
+ * Any thread. Costs a copy.
  */
 int32_t simkeep_outcomes_arrow(const struct simkeep_outcomes *outcomes,
                                struct ArrowSchema *schema,
@@ -4113,9 +4122,9 @@ int32_t simkeep_outcomes_near_arrow(const struct simkeep_outcomes *outcomes,
                                     struct simkeep_error **error);
 
 /**
- * Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures may
- * be uninitialised; the caller releases them, as the interface says. The matches stay, and need not. Any
- * thread. Costs a copy.
+ * Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures
+ * may be uninitialised; the caller releases them, as the interface says. The matches stay, and need
+ * not. Any thread. Costs a copy.
  */
 int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
                               struct ArrowSchema *schema,
@@ -4123,8 +4132,8 @@ int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
                               struct simkeep_error **error);
 
 /**
- * Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch` answers.
- * Its columns, by name:
+ * Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch`
+ * answers. Its columns, by name:
  *
  * - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
  * - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
@@ -4134,8 +4143,8 @@ int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
  * - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
  *
  * All but the first two may be missing, or null in a row. Texts and bytes may be of any layout, and
- * dictionaries. The structures are read until this returns, and are not released. What is wrong in a row
- * has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
+ * dictionaries. The structures are read until this returns, and are not released. What is wrong in a
+ * row has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
  * `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe_batch` does.
  */
 struct simkeep_outcomes *simkeep_observe_arrow(struct simkeep_store *store,

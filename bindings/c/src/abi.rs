@@ -236,7 +236,8 @@ pub(crate) fn structure<T: Plain>(pointer: *const T, size: usize, name: &'static
     Ok(value)
 }
 
-/// A structure that begins with its size, with defaults for what the caller's version of the header has not.
+/// A structure that begins with its size, with defaults for what the caller's version of the header has
+/// not.
 pub(crate) fn grown<T: Plain>(pointer: *const T, defaults: T, name: &'static str) -> Result<T> {
     let given = sized(pointer, name)?;
     // SAFETY: it is not NULL, as was checked, and the caller promises that a size is there.

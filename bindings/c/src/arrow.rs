@@ -91,9 +91,9 @@ const ORIGINAL_BY: &[&str] = &["", "digest", "fingerprint", "near", "other"];
 
 /// Gives outcomes as an Arrow table, a row for each observation, in their order: `verdict`, `same_by`,
 /// `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`, `original_distance`,
-/// `original_by`. Numbers that stand for something are dictionaries of their names. The structures may be
-/// uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not. Any
-/// thread. Costs a copy.
+/// `original_by`. Numbers that stand for something are dictionaries of their names. The structures may
+/// be uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not.
+/// Any thread. Costs a copy.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_outcomes_arrow(
     outcomes: *const Outcomes,
@@ -171,9 +171,9 @@ pub extern "C" fn simkeep_outcomes_near_arrow(
     })
 }
 
-/// Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures may
-/// be uninitialised; the caller releases them, as the interface says. The matches stay, and need not. Any
-/// thread. Costs a copy.
+/// Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures
+/// may be uninitialised; the caller releases them, as the interface says. The matches stay, and need
+/// not. Any thread. Costs a copy.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_matches_arrow(
     matches: *const MatchColumns,

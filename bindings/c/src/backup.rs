@@ -84,10 +84,10 @@ fn backup(
 }
 
 /// Makes a second directory with the same store, while it works, or brings an earlier backup up to date.
-/// `copy` is 0 to link files, which takes no room, or 1 to copy them, so that what damages one on the disk
-/// leaves the other. `progress` may be NULL, and so may `backed_up`, which gets what was done; `size` is
-/// `sizeof(simkeep_backed_up)`. After an error an earlier backup is as it was. Any thread. Costs reading
-/// and checking all of the backup, besides what is copied.
+/// `copy` is 0 to link files, which takes no room, or 1 to copy them, so that what damages one on the
+/// disk leaves the other. `progress` may be NULL, and so may `backed_up`, which gets what was done;
+/// `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is as it was. Any thread.
+/// Costs reading and checking all of the backup, besides what is copied.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_backup(
     store: *const StoreHandle,
@@ -104,8 +104,8 @@ pub extern "C" fn simkeep_backup(
     })
 }
 
-/// Backs up the store in a directory, as `simkeep_backup` does an open one; also one that another process
-/// writes.
+/// Backs up the store in a directory, as `simkeep_backup` does an open one; also one that another
+/// process writes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_backup_path(
     path: *const c_char,

@@ -60,8 +60,8 @@ pub(crate) fn quiet<T>(function: &'static str, none: T, body: impl FnOnce() -> R
     run(function, body).unwrap_or(none)
 }
 
-/// Has the compiler check that any thread may use something, also while others do. What C holds by a pointer
-/// is given from thread to thread unseen.
+/// Has the compiler check that any thread may use something, also while others do. What C holds by a
+/// pointer is given from thread to thread unseen.
 pub(crate) const fn any_thread<T: Send + Sync>() {}
 
 /// Has the compiler check that threads may use something one after another.
@@ -75,8 +75,8 @@ pub(crate) fn free<T>(function: &'static str, of: Option<Box<T>>) {
     });
 }
 
-/// Panics in the function that a test has named in the environment. Nothing of it is in what is built for
-/// use.
+/// Panics in the function that a test has named in the environment. Nothing of it is in what is built
+/// for use.
 #[cfg(debug_assertions)]
 #[expect(clippy::panic, reason = "for tests of what becomes of panics")]
 fn fault(function: &'static str) {

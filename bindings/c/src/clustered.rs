@@ -14,8 +14,8 @@ use crate::lots::LOT;
 use crate::outcomes::{OriginalCode, original_by};
 use crate::texts::{TextColumn, Texts};
 
-/// Pages in their clusters. One thread at a time uses it. It is of the process that made it. It keeps what
-/// it lists, and is freed by itself.
+/// Pages in their clusters. One thread at a time uses it. It is of the process that made it. It keeps
+/// what it lists, and is freed by itself.
 #[derive(Debug)]
 pub struct ClusteredPages {
     listing: Guarded<Listing>,

@@ -20,8 +20,8 @@ use crate::query::{classes, prefix};
 pub struct Clustering {
     /// `sizeof` of this structure.
     pub size: usize,
-    /// Largest Hamming distance of a page to the one that leads it, 0 to 64; -1 for that within which pages
-    /// of the epoch are near.
+    /// Largest Hamming distance of a page to the one that leads it, 0 to 64; -1 for that within which
+    /// pages of the epoch are near.
     pub k: i32,
     /// Whether `at` says of which time versions are taken, 1 or 0. Default: 0, those in force now.
     pub has_at: u32,
@@ -50,8 +50,8 @@ pub struct Clustering {
     pub epoch: u32,
     /// 0.
     pub reserved: u32,
-    /// How many bytes of memory are taken; what does not fit goes to scratch files. 0 for 512 MiB. Default:
-    /// 0.
+    /// How many bytes of memory are taken; what does not fit goes to scratch files. 0 for 512 MiB.
+    /// Default: 0.
     pub memory_bytes: u64,
     /// The directory for scratch files, in UTF-8; NULL for the system's directory for temporary files.
     /// Default: NULL.

@@ -18,8 +18,8 @@ use crate::progress::{self, ProgressHandle};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::texts::{TextColumn, Texts};
 
-/// Clusters that were found. Threads may use it at the same time. It is of the process that found them. It
-/// keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
+/// Clusters that were found. Threads may use it at the same time. It is of the process that found them.
+/// It keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
 #[derive(Debug)]
 pub struct Clusters {
     of: Arc<cluster::Clusters>,
@@ -49,10 +49,10 @@ pub struct ClustersNumbers {
     pub k: u64,
 }
 
-/// Puts all pages into clusters, each with a page that leads it, within a distance of all others. The same
-/// pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller frees
-/// what it gets with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some joins; in
-/// memory what `clustering` says, and scratch files of some 150 bytes a page.
+/// Puts all pages into clusters, each with a page that leads it, within a distance of all others. The
+/// same pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller
+/// frees what it gets with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some
+/// joins; in memory what `clustering` says, and scratch files of some 150 bytes a page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_clusters(
     snapshot: *const SnapshotHandle,
@@ -100,7 +100,8 @@ pub extern "C" fn simkeep_clusters_get(
 }
 
 /// How many clusters have 1 page, 2 or 3, 4 to 7, and so on: as many numbers as `bins` of
-/// `simkeep_clusters_get` says. It lives as long as `clusters`; NULL for NULL. Any thread; costs nothing.
+/// `simkeep_clusters_get` says. It lives as long as `clusters`; NULL for NULL. Any thread; costs
+/// nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_sizes(clusters: *const Clusters) -> *const u64 {
     quiet("simkeep_clusters_sizes", std::ptr::null(), || Ok(open(clusters)?.sizes().as_ptr()))
@@ -112,8 +113,8 @@ pub extern "C" fn simkeep_clusters_free(clusters: Option<Box<Clusters>>) {
     free("simkeep_clusters_free", clusters);
 }
 
-/// Lists the pages of clusters of so many pages at least, in SURT order. The caller frees what it gets with
-/// `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
+/// Lists the pages of clusters of so many pages at least, in SURT order. The caller frees what it gets
+/// with `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_by_page(
     clusters: *const Clusters,
@@ -140,11 +141,12 @@ pub extern "C" fn simkeep_clusters_by_cluster(
     })
 }
 
-/// Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. What it gives
-/// has the pages of the cluster, the leader first; none, if the page is not among those that are asked for.
-/// `complete` gets 1, or 0 if the searches were cut short, so that it may be led by another page, or have
-/// more pages; it may be NULL. The caller frees what it gets with `simkeep_clustered_pages_free`. Any
-/// thread. Costs as a rule a few searches, in dense regions thousands.
+/// Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. What it
+/// gives has the pages of the cluster, the leader first; none, if the page is not among those that are
+/// asked for. `complete` gets 1, or 0 if the searches were cut short, so that it may be led by another
+/// page, or have more pages; it may be NULL. The caller frees what it gets with
+/// `simkeep_clustered_pages_free`. Any thread. Costs as a rule a few searches, in dense regions
+/// thousands.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_cluster_of(
     snapshot: *const SnapshotHandle,
@@ -221,8 +223,8 @@ pub extern "C" fn simkeep_clusters_by_size(
     })
 }
 
-/// Tells of the next clusters, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more. They
-/// live until the next call on `cluster_list`. After an error there are no more. `size` is
+/// Tells of the next clusters, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more.
+/// They live until the next call on `cluster_list`. After an error there are no more. `size` is
 /// `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the page that leads each.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_cluster_list_next(

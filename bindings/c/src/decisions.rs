@@ -37,8 +37,8 @@ pub const SIMKEEP_DECISION_HAS_DUE: u32 = 1;
 /// `has`: there is an interval between visits.
 pub const SIMKEEP_DECISION_HAS_EVERY: u32 = 2;
 
-/// What is decided about a page. No NUL ends its texts, which live until the next call on what it was got
-/// from.
+/// What is decided about a page. No NUL ends its texts, which live until the next call on what it was
+/// got from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Decision {
@@ -180,9 +180,10 @@ impl Decision {
 }
 
 /// Copies the next decision to where `decision` points, and its page to where `page` does, which may be
-/// NULL; `SIMKEEP_NONE` after the last one. Texts live until the next call on `decisions`. After an error
-/// there are no more. `size` is `sizeof(simkeep_decision)`, and `page_size` `sizeof(simkeep_page)`. One
-/// thread at a time. Costs some microseconds; the first of `simkeep_due`, all of its search.
+/// NULL; `SIMKEEP_NONE` after the last one. Texts live until the next call on `decisions`. After an
+/// error there are no more. `size` is `sizeof(simkeep_decision)`, and `page_size`
+/// `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first of `simkeep_due`,
+/// all of its search.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_decisions_next(
     decisions: *mut Decisions,

@@ -15,8 +15,8 @@ use crate::fork::Process;
 use crate::query::classes;
 use crate::texts::{TextColumn, Texts};
 
-/// The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the same
-/// time. It is of the process that made it. It keeps its clusters, and is freed by itself.
+/// The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the
+/// same time. It is of the process that made it. It keeps its clusters, and is freed by itself.
 #[derive(Debug)]
 pub struct Dropped {
     of: Lent<cluster::Dropped<'static>, cluster::Clusters>,
@@ -41,8 +41,8 @@ pub struct Text {
 pub enum FateCode {
     /// The store does not know it.
     Unknown = 0,
-    /// It leads its cluster, is in none, or is of another class than the page that leads it, which is not
-    /// open to all.
+    /// It leads its cluster, is in none, or is of another class than the page that leads it, which is
+    /// not open to all.
     Kept = 1,
     /// It is dropped.
     Dropped = 2,
@@ -52,8 +52,8 @@ pub enum FateCode {
 
 /// What becomes of pages, in the order in which they were asked for.
 ///
-/// All columns live as long as this, and nothing changes them: any thread may read them. Getting one costs
-/// nothing, and gives NULL for NULL.
+/// All columns live as long as this, and nothing changes them: any thread may read them. Getting one
+/// costs nothing, and gives NULL for NULL.
 #[derive(Debug)]
 pub struct Fates {
     kinds: Vec<FateCode>,
@@ -63,11 +63,11 @@ pub struct Fates {
     distances: Vec<u8>,
 }
 
-/// Finds the pages that are dropped in favour of those that lead them: each that is not a leader, and whose
-/// leader is of its class, or of one of the classes in `open`, which all may see. With `open_unclassed` 1,
-/// pages without a class are open to all, too. `open` may be NULL. The caller frees what it gets with
-/// `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each of them, and a bit of memory for
-/// each page of the store.
+/// Finds the pages that are dropped in favour of those that lead them: each that is not a leader, and
+/// whose leader is of its class, or of one of the classes in `open`, which all may see. With
+/// `open_unclassed` 1, pages without a class are open to all, too. `open` may be NULL. The caller frees
+/// what it gets with `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each of them, and
+/// a bit of memory for each page of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_dropped(
     clusters: *const Clusters,
@@ -89,9 +89,9 @@ pub extern "C" fn simkeep_dropped_count(dropped: *const Dropped) -> u64 {
     quiet("simkeep_dropped_count", 0, || Ok(abi::handle(dropped, "dropped")?.of.get().len()))
 }
 
-/// Says what becomes of many pages, and for which page each is dropped. `size` is `sizeof *urls`. If one is
-/// no URL, `simkeep_error_row` says which. The caller frees what it gets with `simkeep_fates_free`. Any
-/// thread. Costs looking each up; of one that is dropped, reading it and the page that is kept, too.
+/// Says what becomes of many pages, and for which page each is dropped. `size` is `sizeof *urls`. If one
+/// is no URL, `simkeep_error_row` says which. The caller frees what it gets with `simkeep_fates_free`.
+/// Any thread. Costs looking each up; of one that is dropped, reading it and the page that is kept, too.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_dropped_fates(
     dropped: *const Dropped,
@@ -172,8 +172,8 @@ pub extern "C" fn simkeep_fates_kinds(fates: *const Fates) -> *const FateCode {
     column("simkeep_fates_kinds", fates, |fates| fates.kinds.as_ptr())
 }
 
-/// Of each that is dropped the digest of the content that was compared, 16 bytes each. Other content of the
-/// page may be near nothing that is kept.
+/// Of each that is dropped the digest of the content that was compared, 16 bytes each. Other content of
+/// the page may be near nothing that is kept.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fates_digests(fates: *const Fates) -> *const u8 {
     column("simkeep_fates_digests", fates, |fates| fates.digests.as_ptr().cast())

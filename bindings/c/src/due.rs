@@ -16,8 +16,8 @@ use crate::query::prefix;
 use crate::snapshot::{self, SnapshotHandle};
 use crate::store::{StoreHandle, open, process};
 
-/// What is wanted for the pages under a prefix. Set all to 0, then what there is. A page goes by the rule
-/// with the longest prefix alone.
+/// What is wanted for the pages under a prefix. Set all to 0, then what there is. A page goes by the
+/// rule with the longest prefix alone.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DueRule {
@@ -39,8 +39,8 @@ pub struct DueRule {
     pub policy_len: usize,
 }
 
-/// Which pages to visit next. Fill it in with `simkeep_due_query_init`, and change what you want otherwise.
-/// Its pointers are read only by the call that is given it.
+/// Which pages to visit next. Fill it in with `simkeep_due_query_init`, and change what you want
+/// otherwise. Its pointers are read only by the call that is given it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DueQuery {
@@ -103,8 +103,8 @@ impl Default for DueQuery {
     }
 }
 
-/// Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else. `size`
-/// is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
+/// Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else.
+/// `size` is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_due_query_init(
     due_query: *mut DueQuery,
@@ -187,9 +187,9 @@ fn policy(text: *const c_char, len: usize, name: &'static str) -> Result<Option<
 }
 
 /// Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. It sees what
-/// was there when it was called. The caller frees what it gets with `simkeep_decisions_free`. Any thread.
-/// Costs, with the first of them, reading 28 bytes for each page of the store, and then some microseconds
-/// for each that comes.
+/// was there when it was called. The caller frees what it gets with `simkeep_decisions_free`. Any
+/// thread. Costs, with the first of them, reading 28 bytes for each page of the store, and then some
+/// microseconds for each that comes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_due(
     store: *const StoreHandle,
@@ -215,11 +215,11 @@ pub extern "C" fn simkeep_snapshot_due(
     })
 }
 
-/// Hands out the pages that `simkeep_due` finds, but for those that are handed out already and those that a
-/// visit is worth nothing of. A page is out until it is observed, handed back, or `lease_s` seconds after
-/// `now`, by the time of a later call. Leases are in memory only: after the store is opened again, all
-/// pages can be taken. The caller frees what it gets with `simkeep_decisions_free`. Any thread; each gets
-/// pages of its own. Costs what `simkeep_due` does.
+/// Hands out the pages that `simkeep_due` finds, but for those that are handed out already and those
+/// that a visit is worth nothing of. A page is out until it is observed, handed back, or `lease_s`
+/// seconds after `now`, by the time of a later call. Leases are in memory only: after the store is
+/// opened again, all pages can be taken. The caller frees what it gets with `simkeep_decisions_free`.
+/// Any thread; each gets pages of its own. Costs what `simkeep_due` does.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_take_due(
     store: *mut StoreHandle,
@@ -234,8 +234,8 @@ pub extern "C" fn simkeep_take_due(
     })
 }
 
-/// Ends the lease of a page that was not visited, so that it can be taken again. `SIMKEEP_NONE` if it had
-/// none. Any thread; costs nothing.
+/// Ends the lease of a page that was not visited, so that it can be taken again. `SIMKEEP_NONE` if it
+/// had none. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_hand_back(
     store: *mut StoreHandle,
@@ -249,8 +249,8 @@ pub extern "C" fn simkeep_hand_back(
     })
 }
 
-/// How many visits a day there were of late, at least, which a plan may go by: of pages under the prefix of
-/// `due_query`. Any thread. Costs reading 28 bytes for each page, twice.
+/// How many visits a day there were of late, at least, which a plan may go by: of pages under the prefix
+/// of `due_query`. Any thread. Costs reading 28 bytes for each page, twice.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_pace(
     snapshot: *const SnapshotHandle,

@@ -122,8 +122,8 @@ pub extern "C" fn simkeep_epochs_count(epochs: *const Epochs) -> usize {
     quiet("simkeep_epochs_count", 0, || Ok(abi::handle(epochs, "epochs")?.rows.len()))
 }
 
-/// Copies what is known of epoch `nth`, from 0, to where `epoch` points. `size` is `sizeof(simkeep_epoch)`.
-/// Any thread; costs nothing.
+/// Copies what is known of epoch `nth`, from 0, to where `epoch` points. `size` is
+/// `sizeof(simkeep_epoch)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_epochs_get(
     epochs: *const Epochs,
@@ -232,9 +232,9 @@ pub extern "C" fn simkeep_register_epoch(
     })
 }
 
-/// Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and puts its number where
-/// `epoch` points. `extractor` names what makes the texts, and may be NULL; so may `table`, the path of a
-/// table of document frequencies, which is copied into the store. The rest is as for
+/// Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and puts its number
+/// where `epoch` points. `extractor` names what makes the texts, and may be NULL; so may `table`, the
+/// path of a table of document frequencies, which is copied into the store. The rest is as for
 /// `simkeep_register_epoch`. Any thread. Costs one commit, and two more syncs for a table.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_begin_epoch(
@@ -274,9 +274,9 @@ fn origin(recipe: &str, extractor: Option<&str>, table: Option<&Path>) -> Result
     Ok(origin)
 }
 
-/// Ends an epoch for good. At most `left` pages may be left behind whose content in force has a fingerprint
-/// in it alone, or `SIMKEEP_EPOCH_IN_USE`. Any thread. Costs a commit, and a scan unless `left` is
-/// `UINT64_MAX`.
+/// Ends an epoch for good. At most `left` pages may be left behind whose content in force has a
+/// fingerprint in it alone, or `SIMKEEP_EPOCH_IN_USE`. Any thread. Costs a commit, and a scan unless
+/// `left` is `UINT64_MAX`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_end_epoch(
     store: *mut StoreHandle,

@@ -154,8 +154,9 @@ fn explained(snapshot: &Snapshot, query: *const Query) -> Result<Explanation> {
     })
 }
 
-/// Searches as `simkeep_search` does, and says how that was planned and what it cost. The caller frees what
-/// it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after another.
+/// Searches as `simkeep_search` does, and says how that was planned and what it cost. The caller frees
+/// what it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after
+/// another.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_explain(
     store: *const StoreHandle,
@@ -208,8 +209,8 @@ pub extern "C" fn simkeep_explanation_get(
     })
 }
 
-/// What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any thread; costs
-/// nothing.
+/// What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any thread;
+/// costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_explanation_matches(
     explanation: *const Explanation,

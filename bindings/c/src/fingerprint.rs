@@ -81,9 +81,9 @@ pub extern "C" fn simkeep_fingerprinter_text(
     })
 }
 
-/// Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is what
-/// the server said of its encoding, such as `gb18030`, or NULL: then the page says. `SIMKEEP_NONE` for a
-/// text of fewer than eight words. Any thread. Costs time linear in the page.
+/// Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is
+/// what the server said of its encoding, such as `gb18030`, or NULL: then the page says. `SIMKEEP_NONE`
+/// for a text of fewer than eight words. Any thread. Costs time linear in the page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_html(
     fingerprinter: *const FingerprinterHandle,

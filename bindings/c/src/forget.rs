@@ -67,9 +67,9 @@ pub extern "C" fn simkeep_forget_under(
 }
 
 /// Forgets a page as `simkeep_forget` does, and rewrites every file that has bytes of it. When this
-/// returns, no file of the store has its URL but those that a snapshot holds open, which are removed with
-/// it. `progress` may be NULL. After an error the page may be forgotten, with bytes of it left in files:
-/// purge again. Any thread. Costs a rewrite of each segment with such bytes.
+/// returns, no file of the store has its URL but those that a snapshot holds open, which are removed
+/// with it. `progress` may be NULL. After an error the page may be forgotten, with bytes of it left in
+/// files: purge again. Any thread. Costs a rewrite of each segment with such bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_purge(
     store: *mut StoreHandle,
@@ -84,8 +84,8 @@ pub extern "C" fn simkeep_purge(
     })
 }
 
-/// Forgets all pages under a prefix as `simkeep_forget_under` does, and rewrites files as `simkeep_purge`
-/// does.
+/// Forgets all pages under a prefix as `simkeep_forget_under` does, and rewrites files as
+/// `simkeep_purge` does.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_purge_under(
     store: *mut StoreHandle,

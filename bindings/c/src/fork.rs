@@ -59,7 +59,8 @@ impl<T> Guarded<T> {
         Ok(Guarded { of: Mutex::new(of), process: Process::current()? })
     }
 
-    /// Waits until no other thread uses it. In a child, a thread that used it at the fork uses it for ever.
+    /// Waits until no other thread uses it. In a child, a thread that used it at the fork uses it for
+    /// ever.
     pub(crate) fn lock(&self) -> Result<MutexGuard<'_, T>> {
         let poisoned =
             || Failure::new(SIMKEEP_INTERNAL, "an earlier call on this panicked; free it");

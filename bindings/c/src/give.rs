@@ -49,9 +49,9 @@ impl Giving {
 }
 
 /// Gives many pages weights or classes, without a visit: that is no change of a page. If one of them is
-/// invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *givings`. `missing` gets
-/// how many of them are of pages that the store does not know, of which nothing is stored; it may be NULL.
-/// Any thread. Costs what `simkeep_observe_batch` does, without searches.
+/// invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *givings`. `missing`
+/// gets how many of them are of pages that the store does not know, of which nothing is stored; it may
+/// be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_give_batch(
     store: *mut StoreHandle,
@@ -79,9 +79,8 @@ fn batch(store: &Store, givings: &[Giving]) -> Result<u64> {
         }
     }
     let answers = store.request_batch(&requests);
-    let answers = answers.map_err(|error| {
-        at_row(store, error, &requests, |nth| rows.get(nth).copied().unwrap_or(nth))
-    })?;
+    let answers =
+        answers.map_err(|error| at_row(store, error, rows.iter().copied().zip(&requests)))?;
     let mut missing: Vec<usize> = Vec::new();
     for (row, answer) in rows.iter().zip(answers) {
         if answer == Answer::Given(GiveOutcome::Missing) {
@@ -107,8 +106,8 @@ fn give<'a>(
 }
 
 /// Gives a page a weight from a time on, in milliseconds since 1970: how important it is, finite and
-/// positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing was
-/// stored. Any thread. Costs what `simkeep_observe` does, without a search.
+/// positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
+/// was stored. Any thread. Costs what `simkeep_observe` does, without a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_give_weight(
     store: *mut StoreHandle,

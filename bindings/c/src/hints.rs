@@ -34,10 +34,10 @@ pub(crate) fn of(hints: &Hints) -> &due::Hints {
     &hints.of
 }
 
-/// Takes what sitemaps or feeds say of when pages changed, for questions about this store. `trust` is the
-/// probability that it is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. The caller frees what
-/// it gets with `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three times that
-/// while it is made.
+/// Takes what sitemaps or feeds say of when pages changed, for questions about this store. `trust` is
+/// the probability that it is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. The caller
+/// frees what it gets with `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three
+/// times that while it is made.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_hints(
     snapshot: *const SnapshotHandle,

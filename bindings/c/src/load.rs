@@ -91,9 +91,9 @@ pub(crate) fn options(memory_bytes: u64, progress: Progress) -> LoadOptions {
     }
 }
 
-/// Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name are
-/// the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for 512
-/// MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
+/// Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name
+/// are the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for
+/// 512 MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
 /// `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of the other store, and a
 /// load.
 #[unsafe(no_mangle)]

@@ -22,8 +22,8 @@ use crate::store::{StoreHandle, open, turns};
 use crate::table;
 use crate::visit::{Visit, all, array};
 
-/// A load that goes on as its caller brings visits. One thread at a time uses it. It is of the process that
-/// began it. Its store stays open until this is freed.
+/// A load that goes on as its caller brings visits. One thread at a time uses it. It is of the process
+/// that began it. Its store stays open until this is freed.
 #[derive(Debug)]
 pub struct Loading {
     loading: Guarded<Option<Running>>,
@@ -40,8 +40,8 @@ struct Running {
     _turn: Turn,
 }
 
-/// That a load of a store waits for its caller. Another one would wait for it, so whoever brings visits to
-/// one and begins another would wait for ever.
+/// That a load of a store waits for its caller. Another one would wait for it, so whoever brings visits
+/// to one and begins another would wait for ever.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Turns(Arc<AtomicBool>);
 
@@ -136,11 +136,11 @@ impl Iterator for Coming {
     }
 }
 
-/// Begins to load visits that `simkeep_loading_push` brings, as `simkeep_load` loads an array: so a corpus
-/// may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what is waiting
-/// comes on top, two batches at most. `progress` may be NULL. The caller ends it with
-/// `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load at a
-/// time: until this one is over, each other is refused with `SIMKEEP_MISUSE`.
+/// Begins to load visits that `simkeep_loading_push` brings, as `simkeep_load` loads an array: so a
+/// corpus may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what
+/// is waiting comes on top, two batches at most. `progress` may be NULL. The caller ends it with
+/// `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load
+/// at a time: until this one is over, each other is refused with `SIMKEEP_MISUSE`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_begin(
     store: *mut StoreHandle,
@@ -204,9 +204,9 @@ fn ended(running: Running) -> Result<Loaded> {
 /// what came before. `size` is `sizeof *visits`.
 ///
 /// An argument that is wrong is `SIMKEEP_ARGUMENT` with `simkeep_error_row` within these visits; none of
-/// them was taken, and the load may go on. Any other error is the load's, which is over then and has stored
-/// nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first of all. One
-/// thread at a time.
+/// them was taken, and the load may go on. Any other error is the load's, which is over then and has
+/// stored nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first
+/// of all. One thread at a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_push(
     loading: *mut Loading,
@@ -236,9 +236,9 @@ pub extern "C" fn simkeep_loading_push_arrow(
     })
 }
 
-/// Ends a load: all of its visits are stored when this returns, or none after an error. `loaded` gets what
-/// was loaded; it may be NULL. `size` is `sizeof(simkeep_loaded)`. After this the load is over, and is only
-/// freed. One thread at a time. Costs writing all that was loaded.
+/// Ends a load: all of its visits are stored when this returns, or none after an error. `loaded` gets
+/// what was loaded; it may be NULL. `size` is `sizeof(simkeep_loaded)`. After this the load is over, and
+/// is only freed. One thread at a time. Costs writing all that was loaded.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_finish(
     loading: *mut Loading,

@@ -11,9 +11,9 @@ use crate::outcomes::Outcomes;
 use crate::store::{StoreHandle, open};
 use crate::visit::{Visit, all, array, status};
 
-/// Reports many visits, and is answered column by column. Each is judged after those before it. If one of
-/// them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`. The
-/// caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
+/// Reports many visits, and is answered column by column. Each is judged after those before it. If one
+/// of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
+/// The caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
 ///
 /// Durable when this returns, unless the options say otherwise. Costs a lookup and a search in every
 /// segment for each visit, some microseconds, and one commit or a few: much less than single calls.
@@ -36,22 +36,21 @@ pub(crate) fn batch(store: &Store, visits: &[Visit]) -> Result<Outcomes> {
     let visits = all(visits)?;
     let outcomes = store.observe_batch(&visits).map_err(|error| {
         let requests: Vec<_> = visits.iter().copied().map(Request::from).collect();
-        at_row(store, error, &requests, |nth| nth)
+        at_row(store, error, requests.iter().enumerate())
     })?;
     Ok(Outcomes::new(&outcomes))
 }
 
-/// Why requests were refused, with the row of the first that is at fault, if one is.
-pub(crate) fn at_row(
+/// Why requests, each with its row, were refused, with the row of the first at fault, if one is.
+pub(crate) fn at_row<'a>(
     store: &Store,
     error: simkeep::Error,
-    requests: &[Request<'_>],
-    row: impl FnOnce(usize) -> usize,
+    mut requests: impl Iterator<Item = (usize, &'a Request<'a>)>,
 ) -> Failure {
     let view = store.snapshot();
-    let at_fault = requests.iter().position(|request| view.check(request).is_err());
+    let at_fault = requests.find(|(_, request)| view.check(request).is_err());
     let failure = Failure::from(error);
-    if let Some(nth) = at_fault { failure.at(row(nth)) } else { failure }
+    if let Some((row, _)) = at_fault { failure.at(row) } else { failure }
 }
 
 /// One visit, of which the outcome is that of a batch of one.
@@ -80,7 +79,8 @@ fn without<'a>(
 
 /// Reports a visit that saw content with this fingerprint. `digest` points to 16 bytes, or is NULL;
 /// `status` is the HTTP status, or 0. What it cannot say, `simkeep_observe_batch` can. The caller frees
-/// what it gets with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a commit.
+/// what it gets with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a
+/// commit.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_observe(
     store: *mut StoreHandle,
@@ -102,8 +102,9 @@ pub extern "C" fn simkeep_observe(
     })
 }
 
-/// Reports that the server said that nothing changed (304). `status` is the HTTP status, or 0. The caller
-/// frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+/// Reports that the server said that nothing changed (304). `status` is the HTTP status, or 0. The
+/// caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe`
+/// does.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_not_modified(
     store: *mut StoreHandle,

@@ -33,8 +33,8 @@ pub struct Options {
     pub size: usize,
     /// When an observation is durable, a `simkeep_durability`. Default: each, when the call returns.
     pub durability: i32,
-    /// The distance within which pages are called near-duplicates of an observation, from 0 to 64; -1 for
-    /// what the recipe of each epoch advises. Default: -1.
+    /// The distance within which pages are called near-duplicates of an observation, from 0 to 64; -1
+    /// for what the recipe of each epoch advises. Default: -1.
     pub near_distance: i32,
     /// How long a grouped commit waits, in milliseconds. Default: 5.
     pub group_ms: u64,
@@ -67,7 +67,8 @@ pub struct Options {
     /// Whether segments are read whole into memory instead of being mapped, 1 or 0. Then no truncated
     /// file and no failing medium can end the process by a signal. Default: 0.
     pub plain_reads: u32,
-    /// Which distances are minor changes in the epoch that a new store begins with: those up to this one;
+    /// Which distances are minor changes in the epoch that a new store begins with: those up to this
+    /// one;
     /// -1 for what its recipe is calibrated to. Default: -1.
     pub epoch_minor: i32,
     /// Which are moderate: those up to this one; -1 where `epoch_minor` is. Default: -1.
@@ -80,9 +81,9 @@ pub struct Options {
     /// Its length in bytes.
     pub epoch_len: usize,
     /// Which of several pages with nearly the same content comes first, and is the original: rules, with
-    /// commas between them, of `first-seen`, `newest`, `shortest-url`, `https` and `weight`, of which each
-    /// decides what those before it do not. NULL for `first-seen`. Default: NULL. Read only by the call
-    /// that is given it.
+    /// commas between them, of `first-seen`, `newest`, `shortest-url`, `https` and `weight`, of which
+    /// each decides what those before it do not. NULL for `first-seen`. Default: NULL. Read only by the
+    /// call that is given it.
     pub rule: *const c_char,
     /// Its length in bytes.
     pub rule_len: usize,

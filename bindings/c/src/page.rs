@@ -26,8 +26,8 @@ pub struct Page {
     pub last: i64,
     /// What the latest saw, a `simkeep_seen`.
     pub last_seen: i32,
-    /// Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no content
-    /// was ever seen.
+    /// Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
+    /// content was ever seen.
     pub has: u32,
     /// The fingerprint of the content in force, of the newest epoch that tells of changes.
     pub fingerprint: u64,

@@ -16,8 +16,8 @@ use crate::query::{classes, prefix};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::texts::{TextColumn, Texts};
 
-/// Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you want
-/// otherwise. Its pointers are read only by the call that is given it.
+/// Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you
+/// want otherwise. Its pointers are read only by the call that is given it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PagePairQuery {
@@ -27,8 +27,8 @@ pub struct PagePairQuery {
     pub k: u32,
     /// Whether pages with equal fingerprints are paired, too, 1 or 0. Default: 0.
     pub equal: u32,
-    /// How many pages of each fingerprint are paired with others, the first in SURT order; `UINT64_MAX` for
-    /// all, which are as many as their square. Default: 1.
+    /// How many pages of each fingerprint are paired with others, the first in SURT order; `UINT64_MAX`
+    /// for all, which are as many as their square. Default: 1.
     pub each: u64,
     /// Only pages under this prefix; NULL for all. Default: NULL.
     pub under: *const c_char,
@@ -69,8 +69,8 @@ impl Default for PagePairQuery {
     }
 }
 
-/// Fills in the size, a distance, and defaults for all else. `size` is `sizeof(simkeep_page_pair_query)`.
-/// Any thread; costs nothing.
+/// Fills in the size, a distance, and defaults for all else. `size` is
+/// `sizeof(simkeep_page_pair_query)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_page_pair_query_init(
     query: *mut PagePairQuery,
@@ -100,8 +100,8 @@ fn read(query: *const PagePairQuery) -> Result<PairQuery> {
     Ok(if has_epoch { query.epoch(Epoch::from_number(of.epoch)) } else { query })
 }
 
-/// A join that goes on as its caller comes for pairs of pages. One thread at a time uses it. It is of the
-/// process that began it. It keeps its snapshot, and is freed by itself.
+/// A join that goes on as its caller comes for pairs of pages. One thread at a time uses it. It is of
+/// the process that began it. It keeps its snapshot, and is freed by itself.
 #[derive(Debug)]
 pub struct PagePairs {
     joining: Guarded<Joining>,
@@ -145,8 +145,8 @@ pub struct PagePairChunk {
 /// each once, by `simkeep_page_pairs_next`. `progress` may be NULL. The caller frees what it gets with
 /// `simkeep_page_pairs_free`. Any thread.
 ///
-/// The join begins now, as that of `simkeep_snapshot_all_pairs`, and costs as much, and up to a microsecond
-/// for each page that it names.
+/// The join begins now, as that of `simkeep_snapshot_all_pairs`, and costs as much, and up to a
+/// microsecond for each page that it names.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_page_pairs(
     snapshot: *const SnapshotHandle,
@@ -163,9 +163,9 @@ pub extern "C" fn simkeep_snapshot_page_pairs(
     })
 }
 
-/// Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more. They
-/// live until the next call on `page_pairs`. Pairs before an error are right, but not all. `size` is
-/// `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits until there are some.
+/// Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more.
+/// They live until the next call on `page_pairs`. Pairs before an error are right, but not all. `size`
+/// is `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits until there are some.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_page_pairs_next(
     page_pairs: *mut PagePairs,

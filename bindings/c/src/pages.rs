@@ -39,9 +39,9 @@ fn scan(
     Ok(Pages { scan: Guarded::new(scan)?, process })
 }
 
-/// Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what was
-/// there when it began. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs some
-/// microseconds for each page as it comes, and memory for one block of each segment.
+/// Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what
+/// was there when it began. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs
+/// some microseconds for each page as it comes, and memory for one block of each segment.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_scan(
     store: *const StoreHandle,
@@ -66,9 +66,9 @@ pub extern "C" fn simkeep_snapshot_scan(
     make("simkeep_snapshot_scan", error, || scan(snapshot::open(snapshot)?, (prefix, prefix_len)))
 }
 
-/// Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL lives until the
-/// next call on `pages`. After an error there are no more pages. `size` is `sizeof(simkeep_page)`. One
-/// thread at a time. Costs some microseconds.
+/// Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL lives until
+/// the next call on `pages`. After an error there are no more pages. `size` is `sizeof(simkeep_page)`.
+/// One thread at a time. Costs some microseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pages_next(
     pages: *mut Pages,

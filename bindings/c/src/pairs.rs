@@ -47,9 +47,9 @@ pub struct PairChunk {
     pub distances: *const u8,
 }
 
-/// Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch, versions,
-/// prefix and classes. They come in no particular order, each once, by `simkeep_pairs_next`. `progress`
-/// may be NULL. The caller frees what it gets with `simkeep_pairs_free`. Any thread.
+/// Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch,
+/// versions, prefix and classes. They come in no particular order, each once, by `simkeep_pairs_next`.
+/// `progress` may be NULL. The caller frees what it gets with `simkeep_pairs_free`. Any thread.
 ///
 /// The join begins now, in threads of its own on all cores, and waits when its caller does not come for
 /// pairs. Costs some 0.1 microseconds for each fingerprint, and 256 MiB of memory.
@@ -69,8 +69,8 @@ pub extern "C" fn simkeep_snapshot_all_pairs(
     })
 }
 
-/// Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more. They
-/// live until the next call on `pairs`. Pairs before an error are right, but not all. `size` is
+/// Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more.
+/// They live until the next call on `pairs`. Pairs before an error are right, but not all. `size` is
 /// `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits until there are some.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pairs_next(

@@ -60,10 +60,10 @@ pub(crate) fn of(plan: &Plan) -> &due::Plan {
     &plan.of
 }
 
-/// Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`, whose
-/// budget and hints do not matter. It goes by what is known now: make one anew once a day, say. The caller
-/// frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each page, up to a
-/// second for a million.
+/// Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`,
+/// whose budget and hints do not matter. It goes by what is known now: make one anew once a day, say.
+/// The caller frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each
+/// page, up to a second for a million.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_plan(
     snapshot: *const SnapshotHandle,
@@ -127,9 +127,9 @@ pub extern "C" fn simkeep_plan_of_new(
     })
 }
 
-/// Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. What it gives has one
-/// decision, or none for an unknown page. The caller frees it with `simkeep_decisions_free`. Any thread.
-/// Costs reading one record, and a search.
+/// Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. What it gives has
+/// one decision, or none for an unknown page. The caller frees it with `simkeep_decisions_free`. Any
+/// thread. Costs reading one record, and a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_decide(
     snapshot: *const SnapshotHandle,

@@ -75,8 +75,8 @@ fn told<T>(
     quiet(name, none, || abi::handle(progress, "progress").map(|handle| tell(&handle.progress)))
 }
 
-/// Makes a progress, for one call at a time. The caller frees it with `simkeep_progress_free`, also while
-/// the call that it was given to still runs. Any thread; costs nothing.
+/// Makes a progress, for one call at a time. The caller frees it with `simkeep_progress_free`, also
+/// while the call that it was given to still runs. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_progress_new(error: *mut *mut Failure) -> Option<Box<ProgressHandle>> {
     make("simkeep_progress_new", error, || Ok(ProgressHandle { progress: Progress::default() }))

@@ -60,8 +60,8 @@ pub struct Query {
     /// Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
     /// NULL and this is 1, they alone are. Default: 0.
     pub unclassed: u32,
-    /// Whether `epoch` says in which epoch to search, 1 or 0. Default: 0, in the one that near-duplicates
-    /// are sought by.
+    /// Whether `epoch` says in which epoch to search, 1 or 0. Default: 0, in the one that
+    /// near-duplicates are sought by.
     pub has_epoch: u32,
     /// The epoch of the fingerprints.
     pub epoch: u32,
@@ -70,8 +70,8 @@ pub struct Query {
 }
 
 /// Fills in the size, a fingerprint, a distance, and defaults for all else. `size` is
-/// `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however far
-/// they are. Any thread; costs nothing.
+/// `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however
+/// far they are. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_query_init(
     query: *mut Query,

@@ -13,7 +13,8 @@ use crate::snapshot::SnapshotHandle;
 
 /// A read-only view of a store, also beside a writer in another process. Threads may use it at the same
 /// time; they wait for one another, and what they got from it does not. It works in a forked child, too,
-/// unless another thread was using it at the fork: then a child gets `SIMKEEP_FORKED`, and opens another.
+/// unless another thread was using it at the fork: then a child gets `SIMKEEP_FORKED`, and opens
+/// another.
 #[derive(Debug)]
 pub struct ReaderHandle {
     reader: Guarded<Reader>,

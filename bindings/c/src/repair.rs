@@ -150,8 +150,8 @@ impl Loss {
 }
 
 /// Makes a new store, in a new or empty directory, of everything that is sound in the one at `path`, and
-/// says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten; with 0
-/// it is `SIMKEEP_DOUBTFUL` if that is not known. `memory_bytes` bounds the memory, 0 for 512 MiB.
+/// says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten; with
+/// 0 it is `SIMKEEP_DOUBTFUL` if that is not known. `memory_bytes` bounds the memory, 0 for 512 MiB.
 /// `progress` may be NULL. After an error there is no new store. The caller frees what it gets with
 /// `simkeep_repaired_free`. Any thread. Costs reading all files twice, and writing a store.
 #[unsafe(no_mangle)]
@@ -190,8 +190,8 @@ pub extern "C" fn simkeep_repaired_get(
     })
 }
 
-/// Copies loss `nth`, from 0, to where `loss` points. `size` is `sizeof(simkeep_loss)`. Any thread; costs
-/// nothing.
+/// Copies loss `nth`, from 0, to where `loss` points. `size` is `sizeof(simkeep_loss)`. Any thread;
+/// costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_repaired_loss(
     repaired: *const Repaired,
@@ -216,8 +216,8 @@ pub extern "C" fn simkeep_repaired_doubts(repaired: *const Repaired) -> *const T
     })
 }
 
-/// Epochs whose names could not be read, by the names that they have now. It lives as long as `repaired`;
-/// NULL for NULL. Any thread; costs nothing.
+/// Epochs whose names could not be read, by the names that they have now. It lives as long as
+/// `repaired`; NULL for NULL. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_repaired_unnamed_epochs(repaired: *const Repaired) -> *const Texts {
     quiet("simkeep_repaired_unnamed_epochs", std::ptr::null(), || {

@@ -16,9 +16,9 @@ use crate::query::{self, Query};
 use crate::store::{self, StoreHandle};
 
 /// A consistent view of a store: everything that was acknowledged before it was taken, and nothing after
-/// it. Threads may use it at the same time. It stays when its store is closed or its reader refreshed, and
-/// keeps the files that it needs until it is freed. In a forked child, that of a store is refused with
-/// `SIMKEEP_FORKED`, and that of a reader works.
+/// it. Threads may use it at the same time. It stays when its store is closed or its reader refreshed,
+/// and keeps the files that it needs until it is freed. In a forked child, that of a store is refused
+/// with `SIMKEEP_FORKED`, and that of a reader works.
 #[derive(Debug)]
 pub struct SnapshotHandle {
     snapshot: Snapshot,
@@ -47,8 +47,8 @@ pub(crate) fn of_store(store: *const StoreHandle) -> Result<(Snapshot, Option<Pr
     Ok((store::open(store)?.snapshot(), Some(store::process(store)?)))
 }
 
-/// Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two short
-/// locks, which nobody holds while reading or writing files.
+/// Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two
+/// short locks, which nobody holds while reading or writing files.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_snapshot(
     store: *mut StoreHandle,
@@ -193,8 +193,8 @@ pub extern "C" fn simkeep_snapshot_search(
 
 /// Searches for each of many fingerprints, with the settings of `like`, whose own fingerprint does not
 /// matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
-/// with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of a
-/// single one.
+/// with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of
+/// a single one.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_search_batch(
     store: *const StoreHandle,

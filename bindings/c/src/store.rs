@@ -81,10 +81,10 @@ fn opened(
     })
 }
 
-/// Opens the store in a directory, for writing. `options` may be NULL, for the defaults. NULL and an error
-/// if that fails: `SIMKEEP_LOCKED` if another process has it open, after 5 seconds. The caller frees what
-/// it gets with `simkeep_store_free`. Any thread. Costs the time to read the journal, at most a second,
-/// whatever the size of the store.
+/// Opens the store in a directory, for writing. `options` may be NULL, for the defaults. NULL and an
+/// error if that fails: `SIMKEEP_LOCKED` if another process has it open, after 5 seconds. The caller
+/// frees what it gets with `simkeep_store_free`. Any thread. Costs the time to read the journal, at most
+/// a second, whatever the size of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_open(
     path: *const c_char,
@@ -106,8 +106,8 @@ pub extern "C" fn simkeep_store_create(
     opened("simkeep_store_create", path, options, error, Store::create)
 }
 
-/// Opens the store in a directory, or creates it if there is none. `options` may be NULL. The caller frees
-/// what it gets with `simkeep_store_free`. Any thread. Costs what opening or creating does.
+/// Opens the store in a directory, or creates it if there is none. `options` may be NULL. The caller
+/// frees what it gets with `simkeep_store_free`. Any thread. Costs what opening or creating does.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_open_or_create(
     path: *const c_char,
@@ -117,9 +117,10 @@ pub extern "C" fn simkeep_store_open_or_create(
     opened("simkeep_store_open_or_create", path, options, error, Store::open_or_create)
 }
 
-/// Makes everything durable, ends the background work and lets other writers in. Later calls on the store
-/// return `SIMKEEP_CLOSED`; closing it again does nothing. What was got from the store stays, and is freed
-/// by itself; so is the store. Any thread. Costs a commit, and waits for background work to stop.
+/// Makes everything durable, ends the background work and lets other writers in. Later calls on the
+/// store return `SIMKEEP_CLOSED`; closing it again does nothing. What was got from the store stays, and
+/// is freed by itself; so is the store. Any thread. Costs a commit, and waits for background work to
+/// stop.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_close(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
     done("simkeep_store_close", error, || {
@@ -132,9 +133,9 @@ pub extern "C" fn simkeep_store_close(store: *mut StoreHandle, error: *mut *mut 
     })
 }
 
-/// Frees a store, after all other calls on it have returned. One that is open is closed, and nobody hears
-/// of errors: close it before. Does nothing for NULL. In a forked child it lets go of the memory and
-/// leaves the store to its process.
+/// Frees a store, after all other calls on it have returned. One that is open is closed, and nobody
+/// hears of errors: close it before. Does nothing for NULL. In a forked child it lets go of the memory
+/// and leaves the store to its process.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_free(store: Option<Box<StoreHandle>>) {
     free("simkeep_store_free", store);
@@ -168,9 +169,9 @@ pub extern "C" fn simkeep_wait_idle(store: *mut StoreHandle, error: *mut *mut Fa
     on_store("simkeep_wait_idle", store, error, Store::wait_idle)
 }
 
-/// Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` what is merged by then
-/// stays merged, and no answer depends on it. Any thread. Costs reading and writing all segments once, or
-/// twice if there are more than 128.
+/// Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` what is merged by
+/// then stays merged, and no answer depends on it. Any thread. Costs reading and writing all segments
+/// once, or twice if there are more than 128.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_merge(
     store: *mut StoreHandle,

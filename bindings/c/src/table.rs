@@ -18,8 +18,8 @@ use crate::visit::{
 const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modified, weight, class, \
                        also_fingerprint, also_epoch";
 
-/// Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch` answers.
-/// Its columns, by name:
+/// Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch`
+/// answers. Its columns, by name:
 ///
 /// - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
 /// - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
@@ -29,8 +29,8 @@ const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modi
 /// - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
 ///
 /// All but the first two may be missing, or null in a row. Texts and bytes may be of any layout, and
-/// dictionaries. The structures are read until this returns, and are not released. What is wrong in a row
-/// has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
+/// dictionaries. The structures are read until this returns, and are not released. What is wrong in a
+/// row has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
 /// `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe_batch` does.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_observe_arrow(

@@ -35,8 +35,8 @@ pub struct VerifiedNumbers {
 pub struct Flaw {
     /// Where in the file.
     pub offset: u64,
-    /// The file, by its path within the store's directory. No NUL ends it. It lives as long as what it was
-    /// got from.
+    /// The file, by its path within the store's directory. No NUL ends it. It lives as long as what it
+    /// was got from.
     pub file: *const c_char,
     /// Its length in bytes.
     pub file_len: usize,
@@ -85,10 +85,10 @@ fn options(rate: u64, progress: *const ProgressHandle) -> Result<VerifyOptions> 
     Ok(options.rate(Some(rate).filter(|rate| *rate > 0)))
 }
 
-/// Checks a store while it works: reads all of it, and names every flaw. `rate` is the most bytes to read a
-/// second, 0 for no limit. `progress` may be NULL. Damage is no error: `simkeep_verified_get` says whether
-/// there is any. The caller frees what it gets with `simkeep_verified_free`. Any thread. Costs reading all
-/// files.
+/// Checks a store while it works: reads all of it, and names every flaw. `rate` is the most bytes to
+/// read a second, 0 for no limit. `progress` may be NULL. Damage is no error: `simkeep_verified_get`
+/// says whether there is any. The caller frees what it gets with `simkeep_verified_free`. Any thread.
+/// Costs reading all files.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verify(
     store: *const StoreHandle,
@@ -101,8 +101,8 @@ pub extern "C" fn simkeep_verify(
     })
 }
 
-/// Checks the store in a directory, as `simkeep_verify` checks an open one; also one that does not open, or
-/// that another process writes.
+/// Checks the store in a directory, as `simkeep_verify` checks an open one; also one that does not open,
+/// or that another process writes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verify_path(
     path: *const c_char,

@@ -11,8 +11,8 @@ pub(crate) struct Lent<T, Of: 'static> {
 }
 
 impl<T, Of> Lent<T, Of> {
-    /// Borrows from something. `borrow` keeps the reference in what it returns, and nowhere else; and what
-    /// it returns gives it to nobody.
+    /// Borrows from something. `borrow` keeps the reference in what it returns, and nowhere else; and
+    /// what it returns gives it to nobody.
     pub(crate) fn new<E>(
         of: Arc<Of>,
         borrow: impl FnOnce(&'static Of) -> Result<T, E>,

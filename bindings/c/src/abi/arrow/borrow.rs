@@ -1,7 +1,7 @@
 //! Tables of another library, read where they are.
 //!
-//! Whoever made a table promises that its buffers are as long as its lengths say. What can be checked is:
-//! types, lengths, offsets, and that nothing is NULL that is needed.
+//! Whoever made a table promises that its buffers are as long as its lengths say. What can be checked
+//! is: types, lengths, offsets, and that nothing is NULL that is needed.
 
 use std::ffi::{CStr, c_char};
 use std::slice;

@@ -1,7 +1,7 @@
 //! Tables that are given to another library, which keeps and releases them.
 //!
-//! A structure that is given away owns what it points to, by a box behind `private_data`, and its `release`
-//! frees that.
+//! A structure that is given away owns what it points to, by a box behind `private_data`, and its
+//! `release` frees that.
 
 use std::ffi::{CString, c_void};
 use std::ptr;
