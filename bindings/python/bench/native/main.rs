@@ -1,0 +1,83 @@
+//! What the crate itself takes for the calls that `bench/cost.py` makes from Python: the other side of a
+//! pipe, so that both are measured in turns.
+//!
+//! usage: native STORE     the store is open already; this is a reader of it
+//!
+//! Each line of standard input is a call, and each line of standard output the nanoseconds that it took.
+//! Fingerprints are random numbers of the same formula here and there.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::io::{self, BufRead, Write};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use simkeep::{Durability, Observation, Options, Progress, Query, Reader, Snapshot, Store};
+
+/// As many fingerprints are searched for at once.
+const QUERIES: u64 = 100_000;
+/// As many are searched for one by one.
+const SINGLE: u64 = 20_000;
+/// As many visits are observed at once.
+const VISITS: u64 = 100_000;
+const K: u32 = 3;
+
+/// A random number of its own for each `n` (splitmix64).
+fn random(n: u64) -> u64 {
+    let n = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ n >> 31
+}
+
+fn timed<T>(call: impl FnOnce() -> Result<T, simkeep::Error>) -> simkeep::Result<Duration> {
+    let since = Instant::now();
+    black_box(call()?);
+    Ok(since.elapsed())
+}
+
+fn observed() -> Result<Duration, Box<dyn Error>> {
+    let dir = tempfile::tempdir()?;
+    let options = Options::default().background(false).durability(Durability::OnFlush);
+    let store = Store::create(dir.path().join("store"), options)?;
+    let epoch = store.near_epoch();
+    let urls: Vec<String> = (0..VISITS).map(|n| format!("https://example.org/{n}")).collect();
+    let seen = (0..).zip(&urls).map(|(n, url)| Observation::content(url, 1, random(n), epoch));
+    let seen: Vec<Observation<'_>> = seen.collect();
+    let took = timed(|| store.observe_batch(&seen))?;
+    store.close()?;
+    Ok(took)
+}
+
+fn call(what: &str, snapshot: &Snapshot) -> Result<Duration, Box<dyn Error>> {
+    let prints = |count| (0..count).map(|n: u64| random(n * 7) ^ 1 << (n % 64));
+    let like = Query::new(0, K);
+    Ok(match what {
+        "near_batch" => {
+            let prints: Vec<u64> = prints(QUERIES).collect();
+            timed(|| snapshot.search_batch(&prints, &like))?
+        }
+        "near" => {
+            let prints: Vec<u64> = prints(SINGLE).collect();
+            timed(|| prints.iter().try_for_each(|print| snapshot.near(*print, K).map(drop)))?
+        }
+        "all_pairs" => timed(|| {
+            snapshot.all_pairs(&like, &Progress::default(), |pairs| {
+                black_box(pairs);
+                ControlFlow::Continue(())
+            })
+        })?,
+        "observe_batch" => observed()?,
+        other => return Err(format!("there is no call {other}").into()),
+    })
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let store = std::env::args().nth(1).ok_or("which store?")?;
+    let snapshot = Reader::open(store)?.snapshot();
+    for line in io::stdin().lock().lines() {
+        let took = call(&line?, &snapshot)?;
+        writeln!(io::stdout(), "{}", took.as_nanos())?;
+    }
+    Ok(())
+}
