@@ -3,6 +3,8 @@
 //! It converts, checks and calls: whatever a store knows and does is in the crate `simkeep`. How
 //! things are named and documented for Python is in `python/simkeep/`.
 
+#![expect(clippy::too_many_arguments, reason = "those of a call from Python are keywords")]
+
 mod answers;
 mod arg;
 mod arrow;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn here(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
 }
 
 /// The header that the source makes.
@@ -21,7 +21,7 @@ fn header() -> String {
 #[test]
 fn the_header_is_what_the_source_makes() {
     let kept = fs::read_to_string(here("include/simkeep.h")).unwrap_or_default();
-    let how = "cargo test --test header make_header -- --ignored";
+    let how = "cargo test -p simkeep-header make_header -- --ignored";
     assert!(kept == header(), "include/simkeep.h is out of date; make it anew: {how}");
 }
 
