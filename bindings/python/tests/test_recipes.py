@@ -1,0 +1,351 @@
+"""The recipes of docs/recipes.md, each run as it stands there."""
+
+import asyncio
+import gzip
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from hashlib import sha1
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+import pytest
+from conftest import AT, DAY, OTHER, TEXT
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+import simkeep
+
+RUSSIAN = "Вы можете пользоваться этим сайтом, пока ведёте себя хорошо и платите за это вовремя"
+PAGE = Path(__file__).parents[1] / "docs" / "recipes.md"
+
+
+def recipes() -> dict[str, str]:
+    """The program under each heading."""
+    sections = re.split(r"^## (.*)$", PAGE.read_text(), flags=re.M)
+    found = {}
+    for heading, section in zip(sections[1::2], sections[2::2], strict=True):
+        (found[heading],) = re.findall(r"^```python\n(.*?)^```$", section, re.S | re.M)
+    return found
+
+
+def recipe(heading: str, changes: dict[str, str] | None = None) -> str:
+    """A program, with what a reader would change in it."""
+    program = recipes()[heading]
+    for old, new in (changes or {}).items():
+        assert old in program
+        program = program.replace(old, new)
+    return program
+
+
+def run(program: str) -> dict[str, Any]:
+    """Runs a program here, and returns what it has named."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(program, PAGE.name, "exec"), names)
+    return names
+
+
+def run_alone(program: str) -> str:
+    """Runs a program in a process of its own, and returns what it printed."""
+    Path("recipe.py").write_text(program)
+    done = subprocess.run([sys.executable, "recipe.py"], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where recipes run, and find the store."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def told(store: simkeep.View) -> dict[str, list[str]]:
+    """What the visits of each page meant."""
+    return {
+        url: [entry.verdict for entry in entries if isinstance(entry, simkeep.Judged)]
+        for url, entries in store.histories()
+    }
+
+
+def test_each_recipe_has_a_test_and_each_link_leads_somewhere() -> None:
+    headings = ["asyncio", "Crawlee", "WARC archives"]
+    page = PAGE.read_text()
+    assert list(recipes()) == headings
+    listed = re.findall(r"^- \[(.*)\]\(#(.*)\)$", page, re.M)
+    assert listed == [(heading, heading.lower().replace(" ", "-")) for heading in headings]
+    assert set(re.findall(r"\]\(#([^)]+)\)", page)) == {anchor for _, anchor in listed}
+    for link in re.findall(r"\]\(([^)#:]+)\)", page):
+        assert (PAGE.parent / link).exists(), link
+
+
+def test_asyncio() -> None:
+    # Commits wait 0.2 seconds for company: if each of the 100 pages had its own, 20 seconds in all.
+    begun = monotonic()
+    names = run(recipe("asyncio", {'"crawl.simkeep")': '"crawl.simkeep", durability=0.2)'}))
+    took = monotonic() - begun
+    assert len(names["outcomes"]) == 100
+    assert Counter(outcome.verdict for outcome in names["outcomes"].values()) == {"new": 100}
+    assert took < 7
+
+    async def fetch(url: str) -> tuple[int, bytes]:
+        match int(url.rpartition("/")[2]):
+            case 1:
+                return 404, b""
+            case 2:
+                return 503, b""
+            case 3:
+                raise ConnectionResetError
+            case 4:
+                return 304, b""
+            case 5:
+                return 200, f"<p>{OTHER}".encode()
+        return await fetched(url)
+
+    fetched: Callable[[str], Awaitable[tuple[int, bytes]]] = names["fetch"]
+    names["fetch"] = fetch
+    with simkeep.Store.open("crawl.simkeep") as store:
+        outcomes = asyncio.run(names["crawl"](store, names["urls"]))
+        assert told(store)["https://example.com/5"] == ["new", "changed"]
+    verdicts = [outcomes[url].verdict for url in names["urls"][:7]]
+    assert verdicts == ["same", "gone", "failed", "failed", "same", "changed", "same"]
+    assert [outcomes[url].by for url in names["urls"][:5:4]] == ["digest", "word"]
+
+
+@contextmanager
+def served(pages: dict[str, tuple[int, str, bytes]], asked: list[str]) -> Iterator[str]:
+    """Serves some pages: by their paths a status, a type or the place to go to, and a body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            status, kind, body = pages.get(self.path, (404, "text/plain", b"There is nothing here."))
+            self.send_response_only(status)
+            self.send_header("Location" if status == 302 else "Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def html(text: str, *links: str) -> tuple[int, str, bytes]:
+    anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
+    return 200, "text/html; charset=utf-8", f"<title>A page</title><p>{text}</p>{anchors}".encode()
+
+
+def test_crawlee(folder: Path) -> None:
+    asked: list[str] = []
+    links = ["/terms#top", "/terms", "/list", "/moved", "/paper.pdf", "/left", "/broken#top", "/secret"]
+    pages = {
+        "/robots.txt": (200, "text/plain", b"User-agent: *\nDisallow: /secret\n"),
+        "/": html("What is new on this site, and what is not so new any more.", *links),
+        "/terms": html(TEXT),
+        "/list": html("All prices that we ever had, and some that we shall have one day.", "/prices"),
+        "/prices": html(OTHER),
+        "/moved": (302, "/there", b""),
+        "/there": (200, "text/html; charset=windows-1251", f"<p>{RUSSIAN}".encode("windows-1251")),
+        "/paper.pdf": (200, "application/pdf", b"%PDF-1.7"),
+        "/left": html("This page will be gone soon, and so will all who have ever read it."),
+        "/broken": (500, "text/plain", b""),
+    }
+    with served(pages, asked) as site:
+        program = recipe("Crawlee", {"https://example.com/": f"{site}/"})
+        run_alone(program)
+        assert set(asked) == pages.keys()
+        with simkeep.Store.open("crawl.simkeep") as store:
+            verdicts = {url.removeprefix(site): of for url, of in told(store).items()}
+            broken = verdicts.pop("/broken")
+            assert broken == ["failed"] and asked.count("/broken") > 1
+            kept = pages.keys() - {"/robots.txt", "/moved", "/broken"}
+            assert verdicts == dict.fromkeys(kept, ["new"])
+            # The header says what charset it is.
+            page = store.latest(f"{site}/there")
+            assert page and page.content and page.content.fingerprint == simkeep.fingerprint(RUSSIAN)
+            page = store.latest(f"{site}/paper.pdf")
+            assert page and page.content and page.content.fingerprint is None and page.content.digest
+
+        asked.clear()
+        links.append("/news")
+        pages["/"] = html("Something is new on this site, and it is the first time this year.", *links)
+        pages["/terms"] = html(OTHER)
+        pages["/prices"] = html(TEXT)
+        pages["/news"] = html("We are proud that nothing has happened here for a whole year.")
+        del pages["/left"]
+        run_alone(program)
+    # What is behind a page that is the same is not asked for.
+    assert set(asked) == pages.keys() - {"/prices"} | {"/left"}
+    with simkeep.Reader("crawl.simkeep") as reader:
+        after = {url.removeprefix(site): of[-1] for url, of in told(reader).items() if len(of) > 1}
+    same = dict.fromkeys(["/list", "/there", "/paper.pdf"], "same")
+    assert after == same | {"/": "changed", "/terms": "changed", "/left": "gone", "/broken": "failed"}
+    changed = Path("changed.json").read_text()
+    assert sorted(re.findall(r'"url": ?"http://[^/]*([^"]*)"', changed)) == ["/", "/news", "/terms"]
+    assert '"A page"' in changed
+    assert {path.name for path in folder.iterdir()} == {"crawl.simkeep", "changed.json", "recipe.py"}
+
+
+class Archive:
+    """A WARC file, as crawlers write them."""
+
+    def __init__(self, path: Path) -> None:
+        self._out = BytesIO()
+        self._writer = WARCWriter(self._out, gzip=True, warc_version="1.1")
+        self._path = path
+        self._digests: dict[tuple[str, datetime], str] = {}
+
+    def _write(self, record: Any) -> Any:
+        self._writer.write_record(record)
+        self._path.write_bytes(self._out.getvalue())
+        return record
+
+    def response(
+        self,
+        url: str,
+        at: datetime,
+        status: str,
+        body: bytes,
+        kind: str = "text/html",
+        digest: str | None = None,
+        **more: str,
+    ) -> None:
+        record = self._writer.create_warc_record(
+            url,
+            "response",
+            payload=BytesIO(body),
+            http_headers=head(status, {"Content-Type": kind} | more),
+            warc_headers_dict=dated(at),
+        )
+        if digest is not None:
+            # With its length the record is taken as it is.
+            record.length = record.payload_length = len(body)
+            record.rec_headers.replace_header("WARC-Payload-Digest", digest)
+        self._digests[url, at] = self._write(record).rec_headers.get_header("WARC-Payload-Digest")
+
+    def revisit(
+        self, url: str, at: datetime, of: tuple[str, datetime], status: str | None = "200 OK"
+    ) -> None:
+        """The same content as that of another record, or of none in this archive."""
+        record = self._writer.create_revisit_record(
+            url,
+            self._digests.get(of, "sha1:" + "A" * 32),
+            of[0],
+            written(of[1]),
+            http_headers=head(status, {"Content-Type": "text/html"}),
+            warc_headers_dict=dated(at),
+        )
+        self._write(record)
+
+    def unmodified(self, url: str, at: datetime, status: str | None = None) -> None:
+        profile = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+        record = self._writer.create_warc_record(
+            url,
+            "revisit",
+            http_headers=head(status, {}),
+            warc_headers_dict=dated(at) | {"WARC-Profile": profile},
+        )
+        self._write(record)
+
+    def other(self, url: str, at: datetime, kind: str, content_type: str, payload: bytes) -> None:
+        """What is no visit."""
+        record = self._writer.create_warc_record(
+            url,
+            kind,
+            payload=BytesIO(payload),
+            warc_content_type=content_type,
+            warc_headers_dict=dated(at),
+        )
+        self._write(record)
+
+
+def head(status: str | None, headers: dict[str, str]) -> Any:
+    return StatusAndHeaders(status, [*headers.items()], protocol="HTTP/1.1") if status else None
+
+
+def written(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def dated(at: datetime) -> dict[str, str]:
+    return {"WARC-Date": written(at)}
+
+
+# The writer leaves closing its buffers to the garbage collector.
+@pytest.mark.filterwarnings("ignore:Unclosed file <tempfile:ResourceWarning")
+def test_warc_archives(folder: Path) -> None:
+    terms, rules, prices = (f"https://example.com/{name}" for name in ("terms", "rules", "prices"))
+    other, old = "https://example.ru/", "https://example.com/old"
+    archive = Archive(folder / "crawl.warc.gz")
+    archive.other("dns:example.com", AT, "response", "text/dns", b"192.0.2.1")
+    first = f"<title>Terms</title><p>{TEXT}".encode()
+    archive.response(terms, AT, "200 OK", first, "text/html; charset=UTF-8")
+    archive.other(terms, AT, "request", "application/http;msgtype=request", b"GET / HTTP/1.1\r\n\r\n")
+    packed = gzip.compress(f"<p>{OTHER}".encode())
+    chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
+    coded = {"Content-Encoding": "gzip", "Transfer-Encoding": "chunked"}
+    archive.response(prices, AT, "200 OK", chunks, **coded)
+    body = f"<p>{RUSSIAN}".encode("cp1251")
+    digest = f"sha1:{sha1(body).hexdigest()}"
+    archive.response(other, AT, "200 OK", body, "text/html; charset=cp1251", digest)
+    archive.response("https://example.com/logo", AT, "200 OK", b"\x89PNG", "image/png")
+    archive.response(old, AT, "301 Moved Permanently", b"", Location=terms)
+    archive.revisit(terms, AT + DAY, (terms, AT))
+    archive.revisit(rules, AT + DAY, (terms, AT))
+    archive.response(terms, AT + 2 * DAY, "200 OK", f"<p>{OTHER}".encode())
+    archive.unmodified(terms, AT + 3 * DAY)
+    archive.unmodified(terms, AT + 4 * DAY, "304 Not Modified")
+    archive.revisit(terms, AT + 5 * DAY, (terms, AT), status=None)
+    archive.response(rules, AT + 5 * DAY, "404 Not Found", b"<p>gone")
+    archive.response(prices, AT + 5 * DAY, "503 Service Unavailable", b"<p>sorry")
+    # Their originals are not there, or say something else.
+    archive.revisit(old, AT + 6 * DAY, ("https://example.com/lost", AT))
+    archive.revisit(old, AT + 7 * DAY, (prices, AT + DAY))
+
+    names = run(recipe("WARC archives"))
+    assert names["outcome"].verdict == "unseen"
+    with simkeep.Reader("crawl.simkeep") as reader:
+        assert told(reader) == {
+            terms: ["new", "same", "changed", "same", "same", "reverted"],
+            rules: ["new", "gone"],
+            prices: ["new", "failed"],
+            other: ["new"],
+            old: ["unseen", "unseen"],
+        }
+        revisit, *_ = [entry for entry in reader.history(rules) if isinstance(entry, simkeep.Judged)]
+        fingerprint = simkeep.fingerprint(simkeep.visible_text(first))
+        assert revisit.visit.fingerprint == fingerprint and revisit.visit.status == 200
+        russians = reader.near(simkeep.fingerprint(RUSSIAN), k=0)
+        assert [near.url for near in russians] == [other]
+        kept = list(reader.observations())
+
+    # The tool reads the same of it.
+    tool = [sys.executable, "-m", "simkeep", "ingest", "crawl.warc.gz", "--store", "tool.simkeep"]
+    subprocess.run(tool, check=True, capture_output=True)
+    with simkeep.Reader("tool.simkeep") as reader:
+        assert list(reader.observations()) == kept
+
+    # Once more: all of it is known.
+    with simkeep.Store.open("crawl.simkeep") as store:
+        again = list(names["read"](store, "crawl.warc.gz"))
+        assert {outcome.verdict for _, outcome in again} == {"known"} and len(again) == len(kept)
