@@ -12,13 +12,15 @@ from datetime import datetime
 from hashlib import sha1
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
+from itertools import combinations
 from pathlib import Path
 from threading import Thread
 from time import monotonic
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-from conftest import AT, DAY, OTHER, TEXT
+from conftest import AT, DAY, OTHER, TEXT, mixed
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
@@ -77,7 +79,7 @@ def told(store: simkeep.View) -> dict[str, list[str]]:
 
 
 def test_each_recipe_has_a_test_and_each_link_leads_somewhere() -> None:
-    headings = ["asyncio", "Crawlee", "WARC archives"]
+    headings = ["asyncio", "Crawlee", "WARC archives", "polars", "pandas", "DuckDB"]
     page = PAGE.read_text()
     assert list(recipes()) == headings
     listed = re.findall(r"^- \[(.*)\]\(#(.*)\)$", page, re.M)
@@ -349,3 +351,72 @@ def test_warc_archives(folder: Path) -> None:
     with simkeep.Store.open("crawl.simkeep") as store:
         again = list(names["read"](store, "crawl.warc.gz"))
         assert {outcome.verdict for _, outcome in again} == {"known"} and len(again) == len(kept)
+
+
+class Found:
+    """Pages of some hosts in a store, and what is near what: each compared with each."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, int] = {}
+        for n in range(500):
+            self._page(n % 7, mixed(n))
+        for n in range(60):
+            # The last bits are lost where a fingerprint becomes a float.
+            self._page(n % 5, mixed(n) ^ 1)
+            self._page(n % 3, mixed(n) ^ (1 << n % 64) ^ 2)
+            self._page(n % 2, mixed(n + n % 2 * 100))
+        with simkeep.Store.create("crawl.simkeep") as store:
+            rows = [{"url": url, "at": AT, "fingerprint": given} for url, given in self.pages.items()]
+            store.load(rows)  # type: ignore[arg-type]
+            # Without fingerprints.
+            store.observe("https://0.example/short", AT, text="Not much.")
+            store.gone("https://0.example/gone", AT)
+        self.pairs = [
+            (one, other, distance)
+            for (one, left), (other, right) in combinations(self.pages.items(), 2)
+            if (distance := (left ^ right).bit_count()) <= 3
+        ]
+        assert len(self.pairs) > 200
+
+    def _page(self, host: int, fingerprint: int) -> None:
+        self.pages[f"https://{host}.example/{len(self.pages)}"] = fingerprint
+
+
+def host_of(url: str) -> str:
+    return urlsplit(url).hostname or ""
+
+
+def unordered(pairs: Any) -> Counter[tuple[frozenset[str], int]]:
+    return Counter((frozenset([one, other]), distance) for one, other, distance in pairs)
+
+
+def test_polars() -> None:
+    found = Found()
+    names = run(recipe("polars"))
+    named = names["named"].select("url", "url_right", "distance").rows()
+    assert unordered(named) == unordered(pair for pair in found.pairs if pair[2] > 0)
+    pages = Counter(host_of(url) for url in found.pages)
+    near = Counter(host_of(url) for url in {url for pair in found.pairs for url in pair[:2]})
+    hosts = sorted(pages, key=lambda host: (-near[host], host))
+    assert names["hosts"].rows() == [(host, pages[host], near[host]) for host in hosts]
+    assert len(set(near.values())) > 3
+
+
+def test_pandas() -> None:
+    found = Found()
+    elsewhere = run(recipe("pandas"))["elsewhere"]
+    named = list(zip(elsewhere["left_url"], elsewhere["right_url"], elsewhere["distance"], strict=True))
+    expected = [pair for pair in found.pairs if pair[2] > 0 and host_of(pair[0]) != host_of(pair[1])]
+    assert unordered(named) == unordered(expected)
+    assert list(elsewhere["distance"]) == sorted(elsewhere["distance"])
+    assert set(elsewhere["left_first"]) == {AT}
+
+
+def test_duckdb() -> None:
+    found = Found()
+    hosts = run(recipe("DuckDB"))["hosts"]
+    both = (sorted([host_of(one), host_of(other)]) for one, other, _ in found.pairs)
+    shared = Counter((one, other) for one, other in both if one != other)
+    order = sorted(shared, key=lambda both: (-shared[both], both))
+    assert hosts == [(*both, shared[both]) for both in order]
+    assert len(hosts) > 10
