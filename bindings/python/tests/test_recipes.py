@@ -79,7 +79,7 @@ def told(store: simkeep.View) -> dict[str, list[str]]:
 
 
 def test_each_recipe_has_a_test_and_each_link_leads_somewhere() -> None:
-    headings = ["asyncio", "Crawlee", "WARC archives", "polars", "pandas", "DuckDB"]
+    headings = ["asyncio", "Crawlee", "WARC archives", "polars", "pandas", "DuckDB", "multiprocessing"]
     page = PAGE.read_text()
     assert list(recipes()) == headings
     listed = re.findall(r"^- \[(.*)\]\(#(.*)\)$", page, re.M)
@@ -420,3 +420,17 @@ def test_duckdb() -> None:
     order = sorted(shared, key=lambda both: (-shared[both], both))
     assert hosts == [(*both, shared[both]) for both in order]
     assert len(hosts) > 10
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_multiprocessing(method: str) -> None:
+    found = Found()
+    expected: dict[str, set[str]] = {}
+    for one, other, _ in found.pairs:
+        if host_of(one) != host_of(other):
+            expected.setdefault(one, set()).add(other)
+            expected.setdefault(other, set()).add(one)
+    printed = run_alone(recipe("multiprocessing", {'"spawn"': f'"{method}"', "1000": "100"}))
+    lines = [line.split(" ") for line in printed.splitlines()]
+    assert {url: set(others) for url, *others in lines} == expected
+    assert len(lines) == len(expected)
