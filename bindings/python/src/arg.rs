@@ -1,12 +1,14 @@
 //! What callers give: checked, and named where it is not what was expected.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDateTime, PyDelta, PyInt, PyString};
+use simkeep::cluster::Ranking;
 use simkeep::recrawl::Interval;
 use simkeep::{Classes, Digest, Epoch, Prefix};
 
@@ -274,6 +276,16 @@ pub(crate) fn url<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a str
 pub(crate) fn prefix(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Prefix> {
     let text = text(arg, given)?;
     Prefix::parse(text).map_err(simkeep::Error::from).or_raise(given.py())
+}
+
+/// A path: a text, or what has `__fspath__`.
+pub(crate) fn path(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    given.extract().map_err(|_| arg.type_error("a path", given))
+}
+
+/// Rules by which one of several pages comes first, such as "https,shortest-url".
+pub(crate) fn ranking(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
+    text(arg, given)?.parse().map_err(|e| arg.wrong(format!("is no rule: {e}")))
 }
 
 /// Classes of pages: numbers, and `None` for pages that have none.

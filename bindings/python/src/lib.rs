@@ -44,6 +44,7 @@ mod store;
 mod stream;
 mod table;
 mod texts;
+mod threaded;
 mod time;
 mod tool;
 mod value;

@@ -1,4 +1,4 @@
-//! Calls that take long: Ctrl-C stops them.
+//! Calls that take long: Ctrl-C stops them, or leaves them.
 //!
 //! Only a thread that is attached to the interpreter hears of signals, and of these only the main one.
 //! So a thread of its own makes the call, and the caller's looks for signals while it waits.
@@ -49,6 +49,37 @@ pub(crate) fn long<T: Send>(
             Python::attach(|py| answer.or_raise(py))
         })
     })
+}
+
+/// Makes a call that nothing stops. When a signal raises an exception, it is left to itself: it goes on,
+/// and nobody hears of its end.
+pub(crate) fn alone<T: Send + 'static>(
+    py: Python<'_>,
+    call: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let (done, mut is_done) = sync_channel(1);
+    let name = "simkeep-call".to_owned();
+    let thread = thread::Builder::new().name(name).spawn(move || {
+        // Whoever has left does not want to know.
+        let _ = done.send(call());
+    });
+    let thread = thread.map_err(thread_error).or_raise(py)?;
+    loop {
+        let waiting = &mut is_done;
+        match py.detach(move || waiting.recv_timeout(PAUSE)) {
+            Ok(answer) => return answer.or_raise(py),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => match py.detach(|| thread.join()) {
+                Err(panic) => resume_unwind(panic),
+                Ok(()) => return Err(no_answer()).or_raise(py),
+            },
+        }
+    }
+}
+
+/// That a thread ended without an answer.
+pub(crate) fn no_answer() -> Error {
+    Error::Misuse("the thread of a call panicked".to_owned())
 }
 
 /// That the system starts no more threads.

@@ -52,10 +52,7 @@ fn set(options: &mut Options, key: &str, value: &Bound<'_, PyAny>) -> PyResult<(
             options.fingerprint_bytes = arg::u32(Arg::new("fingerprint_bytes"), value)?;
         }
         "near_limit" => options.near_limit = arg::size(Arg::new("near_limit"), value)?,
-        "rule" => {
-            let rule = arg::text(Arg::new("rule"), value)?.parse();
-            options.rule = rule.map_err(|e| Arg::new("rule").wrong(format!("is no rule: {e}")))?;
-        }
+        "rule" => options.rule = arg::ranking(Arg::new("rule"), value)?,
         "leases_max" => options.leases_max = arg::size(Arg::new("leases_max"), value)?,
         "near_fingerprints" => {
             options.near_fingerprints = arg::u32(Arg::new("near_fingerprints"), value)?;

@@ -21,7 +21,7 @@ use crate::open::Open;
 use crate::origin::Origin;
 use crate::outcome::Meaning;
 use crate::page::Page;
-use crate::pairs::Join;
+use crate::pairs;
 use crate::prints;
 use crate::progress::{self, Progress};
 use crate::query;
@@ -316,7 +316,7 @@ impl View {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let join =
-            Join::of_fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
+            pairs::of_fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
         Ok(Stream::new(join, Some(Kind::Pairs), Some(Birth::now())))
     }
 
@@ -334,7 +334,7 @@ impl View {
     ) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
         let asked = query::pairs(query::distance(k, &snapshot)?, like)?;
-        let join = Join::of_pages(snapshot, asked, progress::given(progress)).or_raise(py)?;
+        let join = pairs::of_pages(snapshot, asked, progress::given(progress)).or_raise(py)?;
         Ok(Stream::new(join, Some(Kind::PagePairs), Some(Birth::now())))
     }
 
