@@ -1,5 +1,7 @@
 //! What is answered, as columns of Arrow.
 
+mod clusters;
+
 use std::sync::Arc;
 
 use arrow_array::builder::{
@@ -220,11 +222,17 @@ pub(crate) enum Kind {
     Observations,
     Pairs,
     PagePairs,
+    Clusters,
+    ClusteredPages,
+    ClusterChanges,
 }
 
 /// The columns of a kind of items.
 pub(crate) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
     match kind {
+        Kind::Clusters | Kind::ClusteredPages | Kind::ClusterChanges => {
+            clusters::schema_of(kind, signed)
+        }
         Kind::Pairs => schema(&[
             ("left", bits(signed), false),
             ("right", bits(signed), false),
@@ -274,6 +282,9 @@ pub(crate) fn of_items(kind: Kind, signed: bool, items: &[Item]) -> Made {
         Kind::PagePairs => page_pairs(signed, items),
         Kind::Pages => pages(signed, items)?,
         Kind::Observations => observations(signed, items)?,
+        Kind::Clusters => clusters::clusters(signed, items),
+        Kind::ClusteredPages => clusters::pages(signed, items)?,
+        Kind::ClusterChanges => clusters::changes(items)?,
     };
     RecordBatch::try_new(schema_of(kind, signed), columns)
 }

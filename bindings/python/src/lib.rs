@@ -9,9 +9,15 @@ mod answers;
 mod arg;
 mod arrow;
 mod batches;
+mod cluster_changes;
+mod clustered;
+mod clustering;
+mod clusters;
 mod column;
 mod columns;
+mod components;
 mod df;
+mod dropped;
 mod due;
 mod epoch;
 mod error;
@@ -62,7 +68,17 @@ mod _simkeep {
     #[pymodule_export]
     use super::batches::Batches;
     #[pymodule_export]
+    use super::cluster_changes::{ClusterChange, ClusterChanges};
+    #[pymodule_export]
+    use super::clustered::{Cluster, ClusteredPage, PageCluster};
+    #[pymodule_export]
+    use super::clusters::Clusters;
+    #[pymodule_export]
+    use super::components::{Balls, Component, Components};
+    #[pymodule_export]
     use super::df::{Counter, Table, merge};
+    #[pymodule_export]
+    use super::dropped::{Dropped, Fated, KeptFor};
     #[pymodule_export]
     use super::due::{Decision, Rate};
     #[pymodule_export]

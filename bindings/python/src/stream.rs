@@ -6,9 +6,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use simkeep::{Entry, Error, History, NearPair, Page, Result};
+use simkeep::{Entry, Error, History, NearPair, Page, Result, cluster};
 
 use crate::batches::Batches;
+use crate::cluster_changes::ClusterChange;
+use crate::clustered::{Cluster, ClusteredPage};
 use crate::columns::Kind;
 use crate::due::Decision;
 use crate::error::OrRaise;
@@ -29,6 +31,9 @@ pub(crate) enum Item {
     Due(Box<simkeep::due::Decision>),
     Pair(NearPair),
     PagePair(simkeep::PagePair),
+    Cluster(Box<cluster::Cluster>),
+    ClusteredPage(Box<cluster::ClusteredPage>),
+    ClusterChange(Box<cluster::ClusterChange>),
 }
 
 impl Item {
@@ -45,6 +50,9 @@ impl Item {
             Item::Due(decision) => Bound::new(py, Decision::of(py, *decision)?)?.into_any(),
             Item::Pair(pair) => Bound::new(py, Pair::from(pair))?.into_any(),
             Item::PagePair(pair) => Bound::new(py, PagePair::of(py, &pair)?)?.into_any(),
+            Item::Cluster(of) => Bound::new(py, Cluster::from(*of))?.into_any(),
+            Item::ClusteredPage(page) => Bound::new(py, ClusteredPage::from(*page))?.into_any(),
+            Item::ClusterChange(of) => Bound::new(py, ClusterChange::from(*of))?.into_any(),
         })
     }
 }

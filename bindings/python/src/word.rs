@@ -154,6 +154,30 @@ words! {
         Ahead = "ahead",
         Other = "other",
     }
+    /// Why a page is led by another than before.
+    WhyLed {
+        New = "new",
+        Gone = "gone",
+        Changed = "changed",
+        LeaderGone = "leader-gone",
+        LeaderChanged = "leader-changed",
+        Outranked = "outranked",
+        Other = "other",
+    }
+    /// What becomes of a page where others are dropped.
+    Fate {
+        Unknown = "unknown",
+        Kept = "kept",
+        Dropped = "dropped",
+        Other = "other",
+    }
+    /// Whether the text of a page is worth comparing.
+    Candidacy {
+        Unknown = "unknown",
+        Alone = "alone",
+        Candidate = "candidate",
+        Other = "other",
+    }
     /// What a long call is doing.
     Stage {
         Waiting = "waiting",
@@ -266,6 +290,42 @@ impl From<simkeep::due::Reason> for Reason {
             simkeep::due::Reason::LeftAlone { .. } => Reason::LeftAlone,
             simkeep::due::Reason::Ahead => Reason::Ahead,
             _ => Reason::Other,
+        }
+    }
+}
+
+impl From<simkeep::cluster::WhyLed> for WhyLed {
+    fn from(why: simkeep::cluster::WhyLed) -> WhyLed {
+        match why {
+            simkeep::cluster::WhyLed::New => WhyLed::New,
+            simkeep::cluster::WhyLed::Gone => WhyLed::Gone,
+            simkeep::cluster::WhyLed::Changed { .. } => WhyLed::Changed,
+            simkeep::cluster::WhyLed::LeaderGone => WhyLed::LeaderGone,
+            simkeep::cluster::WhyLed::LeaderChanged { .. } => WhyLed::LeaderChanged,
+            simkeep::cluster::WhyLed::Outranked => WhyLed::Outranked,
+            _ => WhyLed::Other,
+        }
+    }
+}
+
+impl From<simkeep::cluster::Fate> for Fate {
+    fn from(fate: simkeep::cluster::Fate) -> Fate {
+        match fate {
+            simkeep::cluster::Fate::Unknown => Fate::Unknown,
+            simkeep::cluster::Fate::Kept => Fate::Kept,
+            simkeep::cluster::Fate::Dropped { .. } => Fate::Dropped,
+            _ => Fate::Other,
+        }
+    }
+}
+
+impl From<simkeep::cluster::Candidacy> for Candidacy {
+    fn from(candidacy: simkeep::cluster::Candidacy) -> Candidacy {
+        match candidacy {
+            simkeep::cluster::Candidacy::Unknown => Candidacy::Unknown,
+            simkeep::cluster::Candidacy::Alone => Candidacy::Alone,
+            simkeep::cluster::Candidacy::Candidate { .. } => Candidacy::Candidate,
+            _ => Candidacy::Other,
         }
     }
 }

@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
@@ -9,7 +9,20 @@ from typing_extensions import CapsuleType
 
 from . import _types
 from ._types import Time
-from ._words import Band, OriginalBy, Reason, Role, SameBy, Seen, Stage, Stored, Verdict
+from ._words import (
+    Band,
+    Candidacy,
+    Fate,
+    OriginalBy,
+    Reason,
+    Role,
+    SameBy,
+    Seen,
+    Stage,
+    Stored,
+    Verdict,
+    WhyLed,
+)
 
 _Path: TypeAlias = str | PathLike[str]
 _Html: TypeAlias = str | bytes | bytearray
@@ -21,25 +34,36 @@ __all__ = [
     "Answers",
     "BackedUp",
     "BackupFiles",
+    "Balls",
     "Bands",
     "Batches",
     "Changes",
+    "Cluster",
+    "ClusterChange",
+    "ClusterChanges",
+    "ClusteredPage",
+    "Clusters",
     "Compacted",
+    "Component",
     "ComponentSearch",
+    "Components",
     "Content",
     "Copy",
     "Cost",
     "Counter",
     "Decision",
+    "Dropped",
     "EXTRACTOR",
     "EpochInfo",
     "Explanation",
+    "Fated",
     "Fingerprinter",
     "Fingerprints",
     "Flaw",
     "Forgotten",
     "Given",
     "Judged",
+    "KeptFor",
     "LastChange",
     "Loaded",
     "Loss",
@@ -54,6 +78,7 @@ __all__ = [
     "Outcome",
     "Outcomes",
     "Page",
+    "PageCluster",
     "PagePair",
     "Pair",
     "PairedPage",
@@ -268,6 +293,86 @@ class View:
         By default each fingerprint stands for its first page, and pages with equal ones are not paired.
         """
 
+    def clusters(
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
+    ) -> Clusters:
+        """Puts all pages into clusters, each with a page that leads it, within k bits of all others in
+        it.
+
+        `k` is from 0 to 64; by default that within which pages of the epoch are near. Pages are taken in
+        the order of `rule`. A page leads if no page that leads is within k bits of it; every other
+        belongs to the nearest of the leaders that rank before it, of equally near ones to the first. So
+        each page is in one cluster, and no two leaders are within k bits of each other. The same pages
+        make the same clusters, in whichever order they came.
+
+        Costs reading all pages once, sorts of some 40 bytes a page, and joins of about three times as
+        many fingerprints as there are. Takes `memory_bytes`, and scratch files for what does not fit.
+        Other threads run meanwhile. Ctrl-C ends it.
+
+        Raises `EpochError` for an epoch that has ended or is not known, `IoError` if a scratch file
+        cannot be written, `CancelledError` if `progress` was cancelled.
+        """
+
+    def cluster_of(
+        self, url: str, k: int | None = None, **like: Unpack[_types.Clustering]
+    ) -> PageCluster | None:
+        """The cluster of a page, as `clusters` would find it; `None` if the page is not among those
+        asked for.
+
+        It is found by searches around the page: as a rule a few, in dense regions thousands. After 4,096
+        of them, or 262,144 pages, it looks no further, and is not `complete`. Ctrl-C leaves it: the
+        searches end by themselves.
+
+        Raises `UrlError` for what no page can have, and what `clusters` raises.
+        """
+
+    def cluster_changes(
+        self,
+        since: Time,
+        until: Time | None = None,
+        k: int | None = None,
+        *,
+        progress: Progress | None = None,
+        **like: Unpack[_types.ClusteringNow],
+    ) -> ClusterChanges:
+        """Compares the clusters of two times: which pages are led by others, and why.
+
+        The later time may be now, which is `None`. What was forgotten never was, at neither time. Costs
+        `clusters` twice, of which each takes half of the memory. Ctrl-C ends it.
+
+        Raises what `clusters` raises.
+        """
+
+    def components(
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
+    ) -> Components:
+        """Joins whatever touches: pages within k bits of each other into one component.
+
+        That is what tools do that remove all but one page of each. A chain of small steps joins texts
+        that have little in common, which the widest distance within a component shows: `clusters` are
+        what to use.
+
+        Costs the join of `all_pairs`, so that a crowd costs its square, and 16 bytes for each
+        fingerprint beside its memory. Ctrl-C ends it. Raises what `clusters` raises.
+        """
+
+    def balls(
+        self,
+        k: int | None = None,
+        *,
+        labels: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
+        progress: Progress | None = None,
+        **like: Unpack[_types.Clustering],
+    ) -> tuple[Balls, ...]:
+        """Counts the pages within each distance of each page, from 0 to k: one `Balls` for each
+        distance.
+
+        With `labels` of pages by URL it also counts pairs by whether their labels are equal; of a page
+        that is named twice, the last counts. Costs the join of `all_pairs`, so that a crowd costs its
+        square; beside the memory 4 bytes for each fingerprint, and the labels. Ctrl-C ends it. Raises
+        what `clusters` raises.
+        """
+
     def epochs(self) -> list[EpochInfo]:
         """All epochs, by number."""
 
@@ -390,8 +495,9 @@ class Store(View):
     ) -> Loaded:
         """Loads an existing corpus: any number of observations in any order, as `observe_batch` takes them.
 
-        There are no searches, and memory is bounded. All of them are stored, or none. Some ten times as fast
-        as `observe_batch`. Readers go on meanwhile. Ctrl-C ends it.
+        There are no searches, and memory is bounded. All of them are stored, or none. Some ten times as
+        fast as `observe_batch`. Readers go on meanwhile. `epochs` are those that come with the
+        observations. Ctrl-C ends it.
 
         Raises `LoadError` with the number of the first observation that the store refuses, counted from 1.
         What the iterable raises, this raises.
@@ -631,6 +737,112 @@ class Stream(Generic[_T_co]):
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
+
+@final
+class Clusters:
+    """The clusters of a moment of a store: pages near each other, of which one leads.
+
+    They stay in memory or in scratch files until this is gone, with the snapshot that they are of, and
+    can be gone through several times, in several orders. They are of the process that found them: in a
+    forked one, `ForkedError` is raised.
+    """
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+    @property
+    def fingerprints(self) -> int:
+        """How many distinct fingerprints they have."""
+    @property
+    def several(self) -> int:
+        """How many clusters have two pages or more."""
+    @property
+    def largest(self) -> int:
+        """How many pages the largest has."""
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many clusters have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin
+        log2(s)."""
+    @property
+    def k(self) -> int:
+        """The distance that counts."""
+    def __len__(self) -> int: ...
+    def by_page(self, pages_min: int = 1) -> Stream[ClusteredPage]:
+        """The pages of clusters of so many pages at least, in SURT order, each with the page that leads
+        it.
+
+        Costs a sort of some 100 bytes a page, in the memory that was asked for, and then a read of each,
+        in a thread that ends when the stream is closed.
+        """
+
+    def by_cluster(self, pages_min: int = 1) -> Stream[ClusteredPage]:
+        """The pages of clusters of so many pages at least, cluster by cluster in the order of `by_size`.
+
+        The leader comes first, then the others by distance and in SURT order. Costs what `by_page` does.
+        """
+
+    def by_size(self, pages_min: int = 1) -> Stream[Cluster]:
+        """The clusters of so many pages at least, the largest first.
+
+        Of equally large ones, that whose leader ranks first. Costs a sort of some 100 bytes a cluster,
+        and then a read of each leader.
+        """
+
+    def dropped(self, open: Iterable[int | None] | None = None) -> Dropped:
+        """The pages that are dropped in favour of those that lead them, to look up by URL.
+
+        Dropped is each page that is led by another one of its class, or of one of the classes in `open`,
+        which all may see; `None` among them is for pages without a class. All others are kept. Costs a
+        sort of 16 bytes for each of them, and a bit of memory for each page of the store.
+        """
+
+    def count_dropped(self, open: Iterable[int | None] | None = None) -> int:
+        """How many pages `dropped` would have. Costs going through the pages once, without their
+        URLs."""
+
+@final
+class ClusterChanges:
+    """The clusters of two times: an iterable over the pages that are led by others, in SURT order.
+
+    It can be iterated over several times; each costs going through both clusterings, in a thread that
+    ends when the stream is closed. It is of the process that found it.
+    """
+
+    @property
+    def before(self) -> Clusters:
+        """The clusters of the earlier time."""
+    @property
+    def after(self) -> Clusters:
+        """The clusters of the later time."""
+    def __iter__(self) -> Stream[ClusterChange]: ...
+
+
+@final
+class Dropped:
+    """The pages that are dropped in favour of those that lead their clusters, by URL.
+
+    `len` says how many there are. Threads may share it, and are answered one after another. It is of the
+    process that found it.
+    """
+
+    def __len__(self) -> int: ...
+    def fate(self, url: str) -> Fated:
+        """What becomes of a page. Costs looking it up; of one that is dropped, reading its head, too.
+
+        Raises `UrlError` for what no page can have.
+        """
+
+    def kept_for(self, url: str) -> KeptFor | None:
+        """The page that is kept for one that is dropped, with the distance of the two.
+
+        `None` if it is not dropped. Costs what `fate` does, and reading the page that is kept.
+        """
+
+    def has(self, place: int) -> bool:
+        """Whether the page at a `place` is dropped, which `Candidates.candidacy` named.
+
+        Costs no lookup.
+        """
 
 @final
 class Batches:
@@ -1392,6 +1604,8 @@ class Decision:
         text: str,
     ) -> Decision: ...
 
+
+
 @final
 class StalePage:
     """A page whose version in force has a fingerprint, but none of the epoch that was asked for."""
@@ -1407,6 +1621,306 @@ class StalePage:
     def content(self) -> Content:
         """Its fingerprint of the newest epoch in which it has one."""
     def __new__(cls, url: str, time: datetime, content: Content) -> StalePage: ...
+
+@final
+class Cluster:
+    """A cluster: pages within a distance of one, which leads them."""
+
+    __match_args__: tuple[
+        Literal["leader"],
+        Literal["fingerprint"],
+        Literal["first_seen"],
+        Literal["pages"],
+        Literal["widest"],
+    ]
+    @property
+    def leader(self) -> str:
+        """The page that leads."""
+    @property
+    def fingerprint(self) -> int:
+        """Its fingerprint, with reserved bits set to 0."""
+    @property
+    def first_seen(self) -> datetime:
+        """When it was first seen with the content that counts."""
+    @property
+    def pages(self) -> int:
+        """How many pages there are, itself included."""
+    @property
+    def widest(self) -> int:
+        """The greatest distance of the fingerprint of one of them to its own."""
+    def __new__(
+        cls,
+        leader: str,
+        fingerprint: int,
+        first_seen: datetime,
+        pages: int,
+        widest: int,
+    ) -> Cluster: ...
+
+@final
+class ClusteredPage:
+    """A page in its cluster."""
+
+    __match_args__: tuple[
+        Literal["url"],
+        Literal["fingerprint"],
+        Literal["class_"],
+        Literal["leader"],
+        Literal["leader_class"],
+        Literal["distance"],
+        Literal["resemblance"],
+        Literal["pages"],
+        Literal["by"],
+    ]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def fingerprint(self) -> int:
+        """Its fingerprint, with reserved bits set to 0."""
+    @property
+    def class_(self) -> int | None:
+        """The class that it is of now, whichever time the cluster is of; `None` of a page that has
+        none."""
+    @property
+    def leader(self) -> str:
+        """The page that leads its cluster, which may be itself."""
+    @property
+    def leader_class(self) -> int | None:
+        """The class that the leader is of now."""
+    @property
+    def distance(self) -> int:
+        """In how many bits the fingerprints of the two differ."""
+    @property
+    def resemblance(self) -> float | None:
+        """How much the texts of the two have in common, from 0 to 1; `None` of the leader, and where no
+        texts were compared."""
+    @property
+    def pages(self) -> int:
+        """How many pages the cluster has."""
+    @property
+    def by(self) -> OriginalBy | None:
+        """How it is known to be nearly the same as its leader; `None` of the leader, and in what
+        `cluster_of` finds."""
+    @property
+    def leads(self) -> bool:
+        """Whether it leads its cluster."""
+    def __new__(
+        cls,
+        url: str,
+        fingerprint: int,
+        class_: int | None,
+        leader: str,
+        leader_class: int | None,
+        distance: int,
+        resemblance: float | None,
+        pages: int,
+        by: OriginalBy | None,
+    ) -> ClusteredPage: ...
+
+@final
+class PageCluster:
+    """The cluster of one page."""
+
+    __match_args__: tuple[Literal["cluster"], Literal["pages"], Literal["complete"]]
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster."""
+    @property
+    def pages(self) -> tuple[ClusteredPage, ...]:
+        """Its pages: the leader first, then the others by distance and in SURT order."""
+    @property
+    def complete(self) -> bool:
+        """Whether this is what `clusters` would say. If not, the searches around the page were cut
+        short, and it may be led by another page, or have others."""
+    def __new__(
+        cls,
+        cluster: Cluster,
+        pages: tuple[ClusteredPage, ...],
+        complete: bool,
+    ) -> PageCluster: ...
+
+
+@final
+class ClusterChange:
+    """That a page is led by another than before."""
+
+    __match_args__: tuple[
+        Literal["url"],
+        Literal["before"],
+        Literal["after"],
+        Literal["why"],
+        Literal["bits"],
+    ]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def before(self) -> str | None:
+        """The page that led it, perhaps itself; `None` if it was in no cluster."""
+    @property
+    def after(self) -> str | None:
+        """The page that leads it now; `None` if it is in no cluster."""
+    @property
+    def why(self) -> WhyLed:
+        """Why."""
+    @property
+    def bits(self) -> int | None:
+        """In how many bits the page or its leader changed, if that is why."""
+    def __new__(
+        cls,
+        url: str,
+        before: str | None,
+        after: str | None,
+        why: WhyLed,
+        bits: int | None,
+    ) -> ClusterChange: ...
+
+
+@final
+class Fated:
+    """What becomes of a page."""
+
+    __match_args__: tuple[Literal["fate"], Literal["digest"]]
+    @property
+    def fate(self) -> Fate:
+        """Whether it is kept or dropped."""
+    @property
+    def digest(self) -> bytes | None:
+        """The digest of the content that was compared, if it is dropped and there is one. Other content
+        of the page, such as an older version of it, may be near nothing that is kept."""
+    def __new__(cls, fate: Fate, digest: bytes | None) -> Fated: ...
+
+@final
+class KeptFor:
+    """For which page another one is dropped."""
+
+    __match_args__: tuple[Literal["url"], Literal["distance"]]
+    @property
+    def url(self) -> str:
+        """The page that is kept."""
+    @property
+    def distance(self) -> int:
+        """In how many bits the two differ."""
+    def __new__(cls, url: str, distance: int) -> KeptFor: ...
+
+
+@final
+class Components:
+    """The components of a store: two pages are in one if a chain of pages leads from one to the other,
+    of which each is within k bits of the next."""
+
+    __match_args__: tuple[
+        Literal["k"],
+        Literal["pages"],
+        Literal["components"],
+        Literal["several"],
+        Literal["largest"],
+    ]
+    @property
+    def k(self) -> int:
+        """The distance of a step."""
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+    @property
+    def components(self) -> int:
+        """How many components there are."""
+    @property
+    def several(self) -> int:
+        """Those of two pages or more."""
+    @property
+    def largest(self) -> tuple[Component, ...]:
+        """The ten largest, of two pages or more."""
+    def __new__(
+        cls,
+        k: int,
+        pages: int,
+        components: int,
+        several: int,
+        largest: tuple[Component, ...],
+    ) -> Components: ...
+
+@final
+class Component:
+    """One component."""
+
+    __match_args__: tuple[Literal["page"], Literal["pages"], Literal["widest"]]
+    @property
+    def page(self) -> str:
+        """One of its pages: of its least fingerprint the first in SURT order."""
+    @property
+    def pages(self) -> int:
+        """How many there are."""
+    @property
+    def widest(self) -> int:
+        """The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest
+        that was found, by comparing with each of a few that are far from each other."""
+    def __new__(cls, page: str, pages: int, widest: int) -> Component: ...
+
+@final
+class Balls:
+    """The balls of one distance: each page with all that are within so many bits of it, itself included.
+    Other than clusters, balls overlap."""
+
+    __match_args__: tuple[
+        Literal["k"],
+        Literal["balls"],
+        Literal["pages"],
+        Literal["largest"],
+        Literal["by_size"],
+        Literal["labelled_pairs"],
+        Literal["equal_pairs"],
+        Literal["average"],
+        Literal["shared"],
+        Literal["equal_share"],
+    ]
+    @property
+    def k(self) -> int:
+        """The distance."""
+    @property
+    def balls(self) -> int:
+        """How many balls there are: one for each page."""
+    @property
+    def pages(self) -> int:
+        """How many pages they have together."""
+    @property
+    def largest(self) -> int:
+        """How many pages the largest has."""
+    @property
+    def by_size(self) -> tuple[int, ...]:
+        """How many balls have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s)."""
+    @property
+    def labelled_pairs(self) -> int:
+        """Pairs of pages within the distance that both have a label."""
+    @property
+    def equal_pairs(self) -> int:
+        """Those of them whose labels are equal."""
+    @property
+    def average(self) -> float | None:
+        """How many pages a ball has on average; `None` if there is none."""
+    @property
+    def shared(self) -> float | None:
+        """The share of balls that have another page than their own; `None` if there is none."""
+    @property
+    def equal_share(self) -> float | None:
+        """The share of labelled pairs whose labels are equal; `None` if there is none."""
+    def __new__(
+        cls,
+        k: int,
+        balls: int,
+        pages: int,
+        largest: int,
+        by_size: tuple[int, ...],
+        labelled_pairs: int,
+        equal_pairs: int,
+        average: float | None,
+        shared: float | None,
+        equal_share: float | None,
+    ) -> Balls: ...
+
+
+
 
 @final
 class Near:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from os import PathLike
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
 from ._simkeep import Bands
@@ -124,6 +125,33 @@ class PagePairs(TypedDict, total=False):
     """Whether pages with equal fingerprints are paired, too (no)."""
     each: int | None
     """How many pages of each fingerprint are paired with others (1); `None` for all."""
+
+
+class ClusteringNow(TypedDict, total=False):
+    """Which pages are clustered, and how."""
+
+    epoch: int | None
+    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    rule: str | None
+    """Which of several pages leads: rules such as `"https,shortest-url"`, the one that decides first at
+    the front. There are `"first-seen"` (the default), `"newest"`, `"shortest-url"`, `"https"` and
+    `"weight"`."""
+    under: str | None
+    """Only pages under this prefix."""
+    classes: Iterable[int | None] | None
+    """Only pages that are of these classes now; `None` among them is for pages that have none."""
+    memory_bytes: int | None
+    """Memory to take (512 MiB). What does not fit goes to scratch files, some 150 bytes for each
+    page."""
+    scratch: str | PathLike[str] | None
+    """The directory for scratch files: by default the system's for temporary files."""
+
+
+class Clustering(ClusteringNow, total=False):
+    """Which pages are clustered, and how, and as of when."""
+
+    at: Time | None
+    """The versions that were in force at this time, instead of those in force now."""
 
 
 class Rule(TypedDict, total=False):

@@ -4,7 +4,20 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, TypeVar
 
-__all__ = ["Band", "OriginalBy", "Reason", "Role", "SameBy", "Seen", "Stage", "Stored", "Verdict"]
+__all__ = [
+    "Band",
+    "Candidacy",
+    "Fate",
+    "OriginalBy",
+    "Reason",
+    "Role",
+    "SameBy",
+    "Seen",
+    "Stage",
+    "Stored",
+    "Verdict",
+    "WhyLed",
+]
 
 _T = TypeVar("_T")
 
@@ -121,6 +134,52 @@ class Reason(_Word):
     """Its last visits failed, and it is left alone for a while."""
     AHEAD = "ahead"
     """Its last visit lies in the future, so nothing is known of the time since."""
+    OTHER = "other"
+    """What a newer version of simkeep tells."""
+
+
+class WhyLed(_Word):
+    """Why a page is led by another than before."""
+
+    NEW = "new"
+    """The page had no version in force before."""
+    GONE = "gone"
+    """The page has no version in force any more."""
+    CHANGED = "changed"
+    """The page itself changed."""
+    LEADER_GONE = "leader-gone"
+    """The page that led it has no version in force any more."""
+    LEADER_CHANGED = "leader-changed"
+    """The page that led it changed."""
+    OUTRANKED = "outranked"
+    """Both are as they were: others came or went, or rank before these by now."""
+    OTHER = "other"
+    """What a newer version of simkeep tells."""
+
+
+class Fate(_Word):
+    """What becomes of a page where those are dropped that others lead."""
+
+    UNKNOWN = "unknown"
+    """The store does not know it."""
+    KEPT = "kept"
+    """It leads its cluster, is in none, or is of another class than the page that leads it, which is not
+    open to all."""
+    DROPPED = "dropped"
+    """It is dropped."""
+    OTHER = "other"
+    """What a newer version of simkeep tells."""
+
+
+class Candidacy(_Word):
+    """Whether the text of a page is worth comparing."""
+
+    UNKNOWN = "unknown"
+    """The store does not know the page."""
+    ALONE = "alone"
+    """No other page is within k bits of it, or it is not clustered."""
+    CANDIDATE = "candidate"
+    """Its text is wanted."""
     OTHER = "other"
     """What a newer version of simkeep tells."""
 

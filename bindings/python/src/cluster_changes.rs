@@ -1,0 +1,107 @@
+//! How clusters changed between two times.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use simkeep::cluster;
+
+use crate::clusters::{Clusters, Of};
+use crate::columns::Kind;
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::stream::{Item, Stream};
+use crate::threaded::Threaded;
+use crate::value::{no_pickle, value};
+use crate::word::WhyLed;
+
+/// What the threads are called that go through changes.
+const NAME: &str = "simkeep-changes";
+
+value! {
+    /// That a page is led by another than before.
+    ClusterChange {
+        /// The page.
+        url: String,
+        /// The page that led it, perhaps itself; `None` if it was in no cluster.
+        before: Option<String>,
+        /// The page that leads it now; `None` if it is in no cluster.
+        after: Option<String>,
+        /// Why.
+        why: WhyLed,
+        /// In how many bits the page or its leader changed, if that is why.
+        bits: Option<u32>,
+    }
+}
+
+/// Why, and in how many bits something changed if that is why.
+pub(crate) fn why(why: cluster::WhyLed) -> (WhyLed, Option<u32>) {
+    let bits = match why {
+        cluster::WhyLed::Changed { bits } | cluster::WhyLed::LeaderChanged { bits } => Some(bits),
+        _ => None,
+    };
+    (why.into(), bits)
+}
+
+impl From<cluster::ClusterChange> for ClusterChange {
+    fn from(change: cluster::ClusterChange) -> ClusterChange {
+        let (why, bits) = why(change.why);
+        let leader = |page: Option<Arc<str>>| page.map(|page| page.to_string());
+        ClusterChange {
+            url: change.url.to_string(),
+            before: leader(change.before),
+            after: leader(change.after),
+            why,
+            bits,
+        }
+    }
+}
+
+/// The clusters of two times: an iterable over the pages that are led by others, in SURT order.
+///
+/// It can be iterated over several times; each costs going through both clusterings. It is of the
+/// process that found it.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct ClusterChanges {
+    of: Arc<cluster::ClusterChanges>,
+    birth: Birth,
+}
+
+impl ClusterChanges {
+    pub(crate) fn new(of: cluster::ClusterChanges) -> ClusterChanges {
+        ClusterChanges { of: Arc::new(of), birth: Birth::now() }
+    }
+}
+
+#[pymethods]
+impl ClusterChanges {
+    /// The clusters of the earlier time.
+    #[getter]
+    fn before(&self) -> Clusters {
+        Clusters::new(Of::Before(Arc::clone(&self.of)), self.birth)
+    }
+
+    /// The clusters of the later time.
+    #[getter]
+    fn after(&self) -> Clusters {
+        Clusters::new(Of::After(Arc::clone(&self.of)), self.birth)
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> PyResult<Stream> {
+        self.birth.check(py)?;
+        let of = Arc::clone(&self.of);
+        let list = move |out: &crate::threaded::Out| {
+            out.all(of.iter()?, |change| Item::ClusterChange(Box::new(change)))
+        };
+        let listed = Threaded::through(NAME, list).or_raise(py)?;
+        Ok(Stream::new(listed, Some(Kind::ClusterChanges), Some(self.birth)))
+    }
+
+    fn __repr__(&self) -> String {
+        let (before, after) = (self.of.before(), self.of.after());
+        format!("<simkeep.ClusterChanges: {} clusters, then {}>", before.len(), after.len())
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("ClusterChanges", "list what is needed of it"))
+    }
+}

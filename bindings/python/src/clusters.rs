@@ -1,0 +1,259 @@
+//! Pages near each other, each cluster with a page that leads it.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use simkeep::cluster;
+
+use crate::arg::{self, Arg, optional};
+use crate::cluster_changes;
+use crate::clustered::PageCluster;
+use crate::clustering;
+use crate::columns::Kind;
+use crate::dropped::Dropped;
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::long::{alone, long};
+use crate::progress::{self, Progress};
+use crate::stream::{Item, Stream};
+use crate::threaded::Threaded;
+use crate::value::no_pickle;
+use crate::view::View;
+
+/// What the threads are called that go through clusters.
+const NAME: &str = "simkeep-clusters";
+
+/// The clusters of a moment of a store: pages near each other, of which one leads.
+///
+/// It keeps its snapshot and perhaps scratch files until it is gone, and can be gone through several
+/// times, in several orders. It is of the process that found it: in a forked one, `ForkedError` is
+/// raised.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Clusters {
+    of: Of,
+    birth: Birth,
+}
+
+/// Where clusters are.
+#[derive(Clone)]
+pub(crate) enum Of {
+    One(Arc<cluster::Clusters>),
+    /// Those of the earlier of two times.
+    Before(Arc<cluster::ClusterChanges>),
+    /// Those of the later one.
+    After(Arc<cluster::ClusterChanges>),
+}
+
+impl Of {
+    pub(crate) fn get(&self) -> &cluster::Clusters {
+        match self {
+            Of::One(of) => of,
+            Of::Before(changes) => changes.before(),
+            Of::After(changes) => changes.after(),
+        }
+    }
+}
+
+impl Clusters {
+    pub(crate) fn new(of: Of, birth: Birth) -> Clusters {
+        Clusters { of, birth }
+    }
+
+    fn get(&self) -> &cluster::Clusters {
+        self.of.get()
+    }
+
+    /// Where they are, for a thread.
+    fn open(&self, py: Python<'_>) -> PyResult<Of> {
+        self.birth.check(py)?;
+        Ok(self.of.clone())
+    }
+
+    /// Lists what some iterator over them gives.
+    fn listed(
+        &self,
+        py: Python<'_>,
+        kind: Kind,
+        list: impl FnOnce(&cluster::Clusters, &crate::threaded::Out) -> simkeep::Result<()>
+        + Send
+        + 'static,
+    ) -> PyResult<Stream> {
+        let of = self.open(py)?;
+        let listed = Threaded::through(NAME, move |out| list(of.get(), out)).or_raise(py)?;
+        Ok(Stream::new(listed, Some(kind), Some(self.birth)))
+    }
+}
+
+/// How many pages a cluster has at least that is listed: 1, unless it is given.
+fn least(pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+    let least = optional(pages_min, |v| arg::count(Arg::new("pages_min"), v))?;
+    Ok(least.unwrap_or(1))
+}
+
+#[pymethods]
+impl Clusters {
+    /// How many pages there are.
+    #[getter]
+    fn pages(&self) -> u64 {
+        self.get().pages()
+    }
+
+    /// How many distinct fingerprints they have.
+    #[getter]
+    fn fingerprints(&self) -> u64 {
+        self.get().fingerprints()
+    }
+
+    /// How many clusters have two pages or more.
+    #[getter]
+    fn several(&self) -> u64 {
+        self.get().several()
+    }
+
+    /// How many pages the largest has.
+    #[getter]
+    fn largest(&self) -> u64 {
+        self.get().largest()
+    }
+
+    /// How many clusters have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
+    #[getter]
+    fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.get().sizes())
+    }
+
+    /// The distance that counts.
+    #[getter]
+    fn k(&self) -> u32 {
+        self.get().k()
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(usize::try_from(self.get().len())?)
+    }
+
+    /// The pages of clusters of so many pages at least, in SURT order, each with the page that leads it.
+    /// Costs a sort of some 100 bytes a page, and then a read of each.
+    #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
+    fn by_page(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
+        let least = least(pages_min)?;
+        self.listed(py, Kind::ClusteredPages, move |of, out| {
+            out.all(of.by_page(least)?, |page| Item::ClusteredPage(Box::new(page)))
+        })
+    }
+
+    /// The pages of clusters of so many pages at least, cluster by cluster in the order of `by_size`:
+    /// the leader first, then the others by distance and in SURT order.
+    #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
+    fn by_cluster(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
+        let least = least(pages_min)?;
+        self.listed(py, Kind::ClusteredPages, move |of, out| {
+            out.all(of.by_cluster(least)?, |page| Item::ClusteredPage(Box::new(page)))
+        })
+    }
+
+    /// The clusters of so many pages at least, the largest first, and of equally large ones that whose
+    /// leader ranks first.
+    #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
+    fn by_size(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
+        let least = least(pages_min)?;
+        self.listed(py, Kind::Clusters, move |of, out| {
+            out.all(of.by_size(least)?, |cluster| Item::Cluster(Box::new(cluster)))
+        })
+    }
+
+    /// The pages that are dropped in favour of those that lead them, to look up by URL: each that is led
+    /// by another page of its class, or of one of the classes in `open`, which all may see (`None` among
+    /// them is for pages without a class). Costs a sort of 16 bytes for each of them, and a bit of
+    /// memory for each page of the store.
+    #[pyo3(signature = (open=None))]
+    fn dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<Dropped> {
+        let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
+        Dropped::new(py, self.open(py)?, open)
+    }
+
+    /// How many pages `dropped` would have. Costs going through the pages once, without their URLs.
+    #[pyo3(signature = (open=None))]
+    fn count_dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
+        let of = self.open(py)?;
+        alone(py, move || of.get().count_dropped(&open))
+    }
+
+    fn __repr__(&self) -> String {
+        let (clusters, pages, k) = (self.get().len(), self.pages(), self.k());
+        format!("<simkeep.Clusters: {clusters} of {pages} pages within {k} bits>")
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Clusters", "list what is needed of it"))
+    }
+}
+
+#[pymethods]
+impl View {
+    /// Puts all pages into clusters, each with a page that leads it, within k bits of all others in it.
+    ///
+    /// Which page leads, `rule` says. Every page is in one cluster, and no two leaders are within k bits
+    /// of each other. The same pages make the same clusters, in whichever order they came.
+    ///
+    /// Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the versions
+    /// (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512 MiB); `scratch`,
+    /// a directory for what does not fit. Reads all pages once, and costs some joins. Ctrl-C ends it.
+    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    fn clusters<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Clusters> {
+        let snapshot = self.now(py)?;
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        let of = long(py, &progress, || snapshot.clusters(&asked, &progress))?;
+        Ok(Clusters::new(Of::One(Arc::new(of)), Birth::now()))
+    }
+
+    /// The cluster of a page, as `clusters` would find it, by searches around it; `None` if the page is
+    /// not among those that are asked for. Takes the keywords of `clusters`.
+    ///
+    /// Costs as a rule a few searches, in dense regions thousands; after 4,096 it looks no further, and
+    /// is not `complete`.
+    #[pyo3(signature = (url, k=None, **like))]
+    fn cluster_of<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<PageCluster>> {
+        let snapshot = self.now(py)?;
+        let url = arg::url(Arg::new("url"), url)?.to_owned();
+        let asked = clustering::asked(k, like, true)?;
+        let found = alone(py, move || snapshot.cluster_of(&url, &asked))?;
+        found.map(|found| PageCluster::of(py, found)).transpose()
+    }
+
+    /// Compares the clusters of two times, of which the later one may be now (`None`): which pages are
+    /// led by others, and why. Takes the keywords of `clusters` but `at`, and costs it twice, of which
+    /// each takes half of the memory. Ctrl-C ends it.
+    #[pyo3(signature = (since, until=None, k=None, *, progress=None, **like))]
+    fn cluster_changes<'py>(
+        &self,
+        py: Python<'py>,
+        since: &Bound<'py, PyAny>,
+        until: Option<&Bound<'py, PyAny>>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<cluster_changes::ClusterChanges> {
+        let snapshot = self.now(py)?;
+        let since = arg::time(Arg::new("since"), since)?;
+        let until = optional(until, |until| arg::time(Arg::new("until"), until))?;
+        let (asked, progress) = (clustering::asked(k, like, false)?, progress::given(progress));
+        let changes =
+            long(py, &progress, || snapshot.cluster_changes(&asked, since, until, &progress))?;
+        Ok(cluster_changes::ClusterChanges::new(changes))
+    }
+}
