@@ -9,6 +9,7 @@ mod answers;
 mod arg;
 mod arrow;
 mod batches;
+mod candidates;
 mod cluster_changes;
 mod clustered;
 mod clustering;
@@ -67,6 +68,8 @@ mod _simkeep {
     use super::answers::{Answers, Outcomes};
     #[pymodule_export]
     use super::batches::Batches;
+    #[pymodule_export]
+    use super::candidates::{Candidate, Candidates};
     #[pymodule_export]
     use super::cluster_changes::{ClusterChange, ClusterChanges};
     #[pymodule_export]

@@ -57,6 +57,8 @@ from ._simkeep import (
     Balls,
     Bands,
     Batches,
+    Candidate,
+    Candidates,
     Changes,
     Cluster,
     ClusterChange,
@@ -127,6 +129,7 @@ from ._simkeep import (
 )
 from ._words import (
     Band,
+    Candidacy,
     Fate,
     OriginalBy,
     Reason,
@@ -154,6 +157,9 @@ __all__ = [
     "Batches",
     "BugError",
     "CancelledError",
+    "Candidacy",
+    "Candidate",
+    "Candidates",
     "CatalogError",
     "Changes",
     "ClosedError",

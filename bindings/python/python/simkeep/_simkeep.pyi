@@ -37,6 +37,8 @@ __all__ = [
     "Balls",
     "Bands",
     "Batches",
+    "Candidate",
+    "Candidates",
     "Changes",
     "Cluster",
     "ClusterChange",
@@ -341,6 +343,17 @@ class View:
         `clusters` twice, of which each takes half of the memory. Ctrl-C ends it.
 
         Raises what `clusters` raises.
+        """
+
+    def candidates(
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
+    ) -> Candidates:
+        """The pages that have others within k bits of them: those whose texts are worth comparing.
+
+        Where fingerprints are to propose and texts to decide, take a distance that is wide enough for
+        all that is wanted: within 10 bits, fingerprints of the default recipe miss one in fifty of the
+        texts with a resemblance of 0.8. Costs what `clusters` does, and a join of pages that are alone
+        in their clusters with all others. Ctrl-C ends it. Raises what `clusters` raises.
         """
 
     def components(
@@ -815,6 +828,64 @@ class ClusterChanges:
     def after(self) -> Clusters:
         """The clusters of the later time."""
     def __iter__(self) -> Stream[ClusterChange]: ...
+
+@final
+class Candidates:
+    """Pages that have others within k bits of them: those whose texts are worth comparing.
+
+    The store has no texts. Whoever has them asks for each page whether its text is wanted (`candidacy`),
+    adds those that are (`add`), and has clusters of those that are alike (`clusters`). Takes two bits of
+    memory for each page of the store, and in scratch files 68 bytes for each text that is added. Threads
+    may share it. It is of the process that found it.
+    """
+
+    def __len__(self) -> int: ...
+    def candidacy(self, url: str) -> Candidate:
+        """Whether the text of a page is wanted. Costs looking it up; of a candidate, reading its head,
+        too.
+
+        Raises `UrlError` for what no page can have.
+        """
+
+    def add(self, place: int, text: str) -> None:
+        """Adds the text of the page at a `place`, once or more often.
+
+        A page of which different texts are added is compared with none, since it is not known which of
+        them is the one in force. Linear in the text. Raises `MisuseError` if no candidate stands there.
+        """
+
+    def clusters(self, resemblance: float, *, progress: Progress | None = None) -> Clusters:
+        """Puts all pages into clusters, as `View.clusters` does, of pages whose texts are alike.
+
+        A page is led by one within k bits whose text resembles its own at least so much, from 0 to 1: by
+        the one that it resembles most. Pages without a text lead clusters of their own. The candidates
+        are gone then. Costs some joins, and a crowd of fingerprints whose texts are not alike its
+        square. Ctrl-C ends it.
+
+        Raises `MisuseError` if it was called before, or while another thread adds texts.
+        """
+
+@final
+class Candidate:
+    """Whether the text of a page is worth comparing."""
+
+    __match_args__: tuple[Literal["candidacy"], Literal["place"], Literal["digest"]]
+    @property
+    def candidacy(self) -> Candidacy:
+        """Whether it is."""
+    @property
+    def place(self) -> int | None:
+        """Where the page stands, for `add`, if it is."""
+    @property
+    def digest(self) -> bytes | None:
+        """The digest of the content that was compared, if there is one: another text of the page, such
+        as an older version of it, is not the one that is wanted."""
+    def __new__(
+        cls,
+        candidacy: Candidacy,
+        place: int | None,
+        digest: bytes | None,
+    ) -> Candidate: ...
 
 
 @final

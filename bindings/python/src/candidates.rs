@@ -1,0 +1,166 @@
+//! Pages whose texts are worth comparing, and clusters of texts that are alike indeed.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::cluster::Place;
+use simkeep::fingerprint::BitSketcher;
+use simkeep::{Error, Result, cluster};
+
+use crate::arg::{self, Arg};
+use crate::clustering;
+use crate::clusters::{Clusters, Of};
+use crate::error::{OrRaise, raise};
+use crate::fork::Birth;
+use crate::long::long;
+use crate::progress::{self, Progress};
+use crate::value::{no_pickle, value};
+use crate::view::View;
+use crate::word::Candidacy;
+
+value! {
+    /// Whether the text of a page is worth comparing.
+    Candidate {
+        /// Whether it is.
+        candidacy: Candidacy,
+        /// Where the page stands, for `add`, if it is.
+        place: Option<u64>,
+        /// The digest of the content that was compared, if there is one: another text of the page, such
+        /// as an older version of it, is not the one that is wanted.
+        digest: Option<[u8; 16]>,
+    }
+}
+
+impl From<cluster::Candidacy> for Candidate {
+    fn from(of: cluster::Candidacy) -> Candidate {
+        let (place, digest) = match of {
+            cluster::Candidacy::Candidate { place, digest } => (Some(place.to_bits()), digest),
+            _ => (None, None),
+        };
+        Candidate { candidacy: of.into(), place, digest: digest.map(|digest| digest.0) }
+    }
+}
+
+/// Pages that have others within k bits of them: those whose texts are worth comparing, where
+/// fingerprints are to propose and texts to decide.
+///
+/// The store has no texts. Whoever has them asks for each page whether its text is wanted, adds those
+/// that are, and has clusters of those that are alike. Threads may share it. It is of the process that
+/// found it.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Candidates {
+    /// `None` once its clusters were found. Taken by threads that are attached to the interpreter, and
+    /// let go of before they detach.
+    of: Mutex<Option<Arc<cluster::Candidates>>>,
+    birth: Birth,
+}
+
+impl Candidates {
+    /// Them, where they may be used.
+    fn open(&self, py: Python<'_>) -> PyResult<Arc<cluster::Candidates>> {
+        self.birth.check(py)?;
+        let of = self.of.lock().clone();
+        of.ok_or_else(|| raise(py, over()))
+    }
+
+    /// Takes them, unless another thread is using them.
+    fn take(&self) -> Result<cluster::Candidates> {
+        let mut of = self.of.lock();
+        Arc::try_unwrap(of.take().ok_or_else(over)?).map_err(|shared| {
+            *of = Some(shared);
+            let what = "another thread is still adding texts to these candidates";
+            Error::Misuse(what.to_owned())
+        })
+    }
+}
+
+/// That there are no candidates any more.
+fn over() -> Error {
+    Error::Misuse("the clusters of these candidates were found; find candidates anew".to_owned())
+}
+
+#[pymethods]
+impl Candidates {
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(usize::try_from(self.open(py)?.len())?)
+    }
+
+    /// Whether the text of a page is wanted. Costs looking it up; of a candidate, reading its head, too.
+    fn candidacy<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Candidate> {
+        let (of, url) = (self.open(py)?, arg::url(Arg::new("url"), url)?);
+        py.detach(|| of.candidacy(url)).or_raise(py).map(Candidate::from)
+    }
+
+    /// Adds the text of the page at a `place`, once or more often. Keeps 68 bytes of it. A page of which
+    /// different texts are added is compared with none.
+    fn add<'py>(
+        &self,
+        py: Python<'py>,
+        place: &Bound<'py, PyAny>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let of = self.open(py)?;
+        let place = Place::from_bits(arg::fingerprint(Arg::new("place"), place)?);
+        let text = arg::text(Arg::new("text"), text)?;
+        py.detach(|| of.add(place, BitSketcher::new().of_text(text))).or_raise(py)
+    }
+
+    /// Puts all pages into clusters, as `View.clusters` does, but only pages whose texts resemble that
+    /// of their leader at least so much, 0 to 1: each goes to the leader that it resembles most. Pages
+    /// without a text lead clusters of their own. The candidates are gone then. Ctrl-C ends it.
+    #[pyo3(signature = (resemblance, *, progress=None))]
+    fn clusters<'py>(
+        &self,
+        py: Python<'py>,
+        resemblance: &Bound<'py, PyAny>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Clusters> {
+        self.birth.check(py)?;
+        let resemblance = arg::float(Arg::new("resemblance"), resemblance)?;
+        if !(0.0..=1.0).contains(&resemblance) {
+            let what = format!("must be between 0 and 1, not {resemblance}");
+            return Err(Arg::new("resemblance").wrong(what));
+        }
+        let progress = progress::given(progress);
+        let of = self.take().or_raise(py)?;
+        let found = long(py, &progress, || of.clusters(resemblance, &progress))?;
+        Ok(Clusters::new(Of::One(Arc::new(found)), self.birth))
+    }
+
+    fn __repr__(&self) -> String {
+        let of = self.of.lock();
+        match &*of {
+            Some(of) => format!("<simkeep.Candidates: {} pages>", of.len()),
+            None => "<simkeep.Candidates, used>".to_owned(),
+        }
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Candidates", "find them anew"))
+    }
+}
+
+#[pymethods]
+impl View {
+    /// The pages that have others within k bits of them: those whose texts are worth comparing. Takes
+    /// the keywords of `clusters`.
+    ///
+    /// Take a distance that is wide enough for all that is wanted: within 10 bits, fingerprints of the
+    /// default recipe miss one in fifty of the texts with a resemblance of 0.8. Costs what `clusters`
+    /// does, and a join of pages that are alone in their clusters with all others. Ctrl-C ends it.
+    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    fn candidates<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Candidates> {
+        let snapshot = self.now(py)?;
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        let of = long(py, &progress, || snapshot.candidates(&asked, &progress))?;
+        Ok(Candidates { of: Mutex::new(Some(Arc::new(of))), birth: Birth::now() })
+    }
+}
