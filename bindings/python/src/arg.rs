@@ -203,13 +203,24 @@ pub(crate) fn time(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<i64> {
         let what = "has no time zone; give it one, such as tzinfo=UTC, or milliseconds since 1970";
         return Err(arg.wrong(format!("is {}, which {what}", shown(given))));
     }
-    let since = given.sub(time::start(py)?)?;
-    let days: i64 = since.getattr(intern!(py, "days"))?.extract()?;
-    let seconds: i64 = since.getattr(intern!(py, "seconds"))?.extract()?;
-    let micros: i64 = since.getattr(intern!(py, "microseconds"))?.extract()?;
-    let ms = (days * 86_400 + seconds) * 1_000 + micros / 1_000;
+    let ms = milliseconds(&given.sub(time::start(py)?)?)?;
     let range = simkeep::limits::TIME_MIN..=simkeep::limits::TIME_MAX;
     if range.contains(&ms) { Ok(ms) } else { Err(out_of_range()) }
+}
+
+/// The milliseconds of a `timedelta`, rounded down.
+fn milliseconds(delta: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let py = delta.py();
+    let days: i64 = delta.getattr(intern!(py, "days"))?.extract()?;
+    let seconds: i64 = delta.getattr(intern!(py, "seconds"))?.extract()?;
+    let micros: i64 = delta.getattr(intern!(py, "microseconds"))?.extract()?;
+    Ok((days * 86_400 + seconds) * 1_000 + micros / 1_000)
+}
+
+/// How much later something is, in milliseconds: a `timedelta`, which may be negative.
+pub(crate) fn elapsed(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let delta = given.cast::<PyDelta>().map_err(|_| arg.type_error("a timedelta", given))?;
+    milliseconds(delta.as_any())
 }
 
 /// How long: seconds, or a `timedelta`.

@@ -32,6 +32,7 @@ mod load;
 mod long;
 mod makers;
 mod matches;
+mod mirrors;
 mod observation;
 mod open;
 mod options;
@@ -102,6 +103,8 @@ mod _simkeep {
     };
     #[pymodule_export]
     use super::matches::{Matches, Near, PagePair, Pair, PairedPage};
+    #[pymodule_export]
+    use super::mirrors::{Mirror, MirrorExample, MirrorSite, Mirrors};
     #[pymodule_export]
     use super::observation::Observation;
     #[pymodule_export]

@@ -15,6 +15,10 @@ pub(crate) struct Time(pub(crate) i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Span(pub(crate) Interval);
 
+/// How much later something is, in milliseconds; less than 0 if it is earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Elapsed(pub(crate) i64);
+
 /// The first moment of 1970, in UTC.
 pub(crate) fn start(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static START: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -49,6 +53,24 @@ impl<'py> IntoPyObject<'py> for Span {
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         delta(py)?.call1((0, self.0.seconds()))
+    }
+}
+
+impl<'py> IntoPyObject<'py> for Elapsed {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        delta(py)?.call1((0, 0, 0, self.0))
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Elapsed {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Elapsed> {
+        arg::elapsed(Arg::new("elapsed"), &given).map(Elapsed)
     }
 }
 

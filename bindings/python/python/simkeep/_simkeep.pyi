@@ -72,6 +72,10 @@ __all__ = [
     "Matches",
     "Meaning",
     "Merged",
+    "Mirror",
+    "MirrorExample",
+    "MirrorSite",
+    "Mirrors",
     "Near",
     "NearDuplicate",
     "Observation",
@@ -384,6 +388,24 @@ class View:
         that is named twice, the last counts. Costs the join of `all_pairs`, so that a crowd costs its
         square; beside the memory 4 bytes for each fingerprint, and the labels. Ctrl-C ends it. Raises
         what `clusters` raises.
+        """
+
+    def mirrors(
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Mirroring]
+    ) -> Mirrors:
+        """Finds the sites that mirror each other: hosts, and folders of them, with the same paths.
+
+        A site mirrors another if so many `paths` lead to pages within k bits of each other, and they
+        have such a `share` of all that either has. A path is what follows the site in a URL, whatever
+        the scheme. What is found was compared path by path; which pairs are compared, a sample decides,
+        so one may be missed: `Mirrors.recall` says how likely it is found.
+
+        Costs a scan of all pages, and for each pair that is compared some 100 microseconds and the pages
+        of both; `memory_bytes`, and scratch files for what does not fit. Other threads run meanwhile.
+        Ctrl-C ends it.
+
+        Raises `MisuseError` if what is asked makes no sense, `EpochError` for an epoch that has ended or
+        is not known, `IoError` if there is no room for scratch files.
         """
 
     def epochs(self) -> list[EpochInfo]:
@@ -1990,6 +2012,144 @@ class Balls:
         equal_share: float | None,
     ) -> Balls: ...
 
+
+@final
+class Mirrors:
+    """Which sites mirror each other."""
+
+    __match_args__: tuple[
+        Literal["pairs"],
+        Literal["mirrors"],
+        Literal["partial"],
+        Literal["paths"],
+        Literal["sites"],
+        Literal["compared"],
+    ]
+    @property
+    def pairs(self) -> tuple[Mirror, ...]:
+        """The pairs: first those that mirror each other, and of those first the ones with most pages
+        near each other."""
+    @property
+    def mirrors(self) -> int:
+        """How many pairs mirror each other, those included that are beyond the limit."""
+    @property
+    def partial(self) -> int:
+        """How many others have a quarter of the share, so that they are named, too."""
+    @property
+    def paths(self) -> int:
+        """How many paths there are."""
+    @property
+    def sites(self) -> int:
+        """How many sites have as many paths as were asked for."""
+    @property
+    def compared(self) -> int:
+        """How many pairs of them had so much in common in their samples that they were compared."""
+    @staticmethod
+    def recall(share: float) -> float:
+        """How likely it is at least that two large sites are compared.
+
+        That is if of the paths that either has this share leads to the same on both.
+        """
+
+    def __new__(
+        cls,
+        pairs: tuple[Mirror, ...],
+        mirrors: int,
+        partial: int,
+        paths: int,
+        sites: int,
+        compared: int,
+    ) -> Mirrors: ...
+
+@final
+class Mirror:
+    """Two sites of which many paths lead to pages near each other."""
+
+    __match_args__: tuple[
+        Literal["leader"],
+        Literal["follower"],
+        Literal["is_mirror"],
+        Literal["common"],
+        Literal["near"],
+        Literal["differing"],
+        Literal["share"],
+        Literal["lag"],
+        Literal["examples"],
+    ]
+    @property
+    def leader(self) -> MirrorSite:
+        """The site that leads: on most paths it was first seen with what both have."""
+    @property
+    def follower(self) -> MirrorSite:
+        """The other one."""
+    @property
+    def is_mirror(self) -> bool:
+        """Whether the share is as large as was asked for."""
+    @property
+    def common(self) -> int:
+        """How many paths both have."""
+    @property
+    def near(self) -> int:
+        """How many of those lead to pages near each other: by what is in force on one, and what is in
+        force or was earlier on the other."""
+    @property
+    def differing(self) -> int:
+        """How many of those lead to pages that are not near each other."""
+    @property
+    def share(self) -> float:
+        """What share of the paths that either has are near, from 0 to 1."""
+    @property
+    def lag(self) -> timedelta | None:
+        """By how long the follower lags: the median of how much later it was first seen with what both
+        have, over paths on which both were seen to change to that; `None` if there is no such path."""
+    @property
+    def examples(self) -> tuple[MirrorExample, ...]:
+        """Up to ten paths that both have, drawn by lot."""
+    def __new__(
+        cls,
+        leader: MirrorSite,
+        follower: MirrorSite,
+        is_mirror: bool,
+        common: int,
+        near: int,
+        differing: int,
+        share: float,
+        lag: timedelta | None,
+        examples: tuple[MirrorExample, ...],
+    ) -> Mirror: ...
+
+@final
+class MirrorSite:
+    """A site: a host, or a folder of one."""
+
+    __match_args__: tuple[Literal["site"], Literal["paths"], Literal["outdated"]]
+    @property
+    def site(self) -> str:
+        """The prefix that its pages are under; it ends with `/`."""
+    @property
+    def paths(self) -> int:
+        """How many paths it has."""
+    @property
+    def outdated(self) -> int:
+        """On how many of those that are near it has in force what the other site had earlier."""
+    def __new__(cls, site: str, paths: int, outdated: int) -> MirrorSite: ...
+
+@final
+class MirrorExample:
+    """The pages of a path that two sites have."""
+
+    __match_args__: tuple[Literal["leader"], Literal["follower"], Literal["distance"]]
+    @property
+    def leader(self) -> str:
+        """The page of the site that leads."""
+    @property
+    def follower(self) -> str:
+        """That of the other one."""
+    @property
+    def distance(self) -> int:
+        """In how many bits they differ: of what is in force on one and all versions at hand of the
+        other, the nearest."""
+    def __new__(cls, leader: str, follower: str, distance: int) -> MirrorExample: ...
 
 
 

@@ -154,6 +154,31 @@ class Clustering(ClusteringNow, total=False):
     """The versions that were in force at this time, instead of those in force now."""
 
 
+class Mirroring(TypedDict, total=False):
+    """Which sites are said to mirror each other."""
+
+    paths: int
+    """Of how many paths at least the pages must be near each other (10); two at least."""
+    share: float
+    """What share those must be of the paths that either site has (0.8): above 0 and at most 1."""
+    depth: int
+    """How many folders deep a site may lie (2): 0 for hosts only, at most 16."""
+    at: Time | None
+    """What was in force at this time, instead of now."""
+    under: str | None
+    """Only pages under this prefix."""
+    epoch: int | None
+    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    limit: int | None
+    """The most pairs to name (1,000), the largest first; `None` for all."""
+    classes: Iterable[int | None] | None
+    """Only pages that are of these classes now; `None` among them is for pages that have none."""
+    memory_bytes: int
+    """Memory for sorting (128 MiB). What does not fit goes to scratch files."""
+    scratch: str | PathLike[str] | None
+    """The directory for scratch files: by default the system's for temporary files."""
+
+
 class Rule(TypedDict, total=False):
     """How pages under a prefix are to be visited, or all pages that have no other rule."""
 
