@@ -1,5 +1,6 @@
 //! What is answered, as columns of Arrow.
 
+mod aliases;
 mod clusters;
 
 use std::sync::Arc;
@@ -225,6 +226,7 @@ pub(crate) enum Kind {
     Clusters,
     ClusteredPages,
     ClusterChanges,
+    AliasRules,
 }
 
 /// The columns of a kind of items.
@@ -233,6 +235,7 @@ pub(crate) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
         Kind::Clusters | Kind::ClusteredPages | Kind::ClusterChanges => {
             clusters::schema_of(kind, signed)
         }
+        Kind::AliasRules => aliases::schema_of(),
         Kind::Pairs => schema(&[
             ("left", bits(signed), false),
             ("right", bits(signed), false),
@@ -285,6 +288,7 @@ pub(crate) fn of_items(kind: Kind, signed: bool, items: &[Item]) -> Made {
         Kind::Clusters => clusters::clusters(signed, items),
         Kind::ClusteredPages => clusters::pages(signed, items)?,
         Kind::ClusterChanges => clusters::changes(items)?,
+        Kind::AliasRules => aliases::rules(items)?,
     };
     RecordBatch::try_new(schema_of(kind, signed), columns)
 }

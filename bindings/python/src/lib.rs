@@ -5,6 +5,8 @@
 
 #![expect(clippy::too_many_arguments, reason = "those of a call from Python are keywords")]
 
+mod alias_rule;
+mod aliases;
 mod answers;
 mod arg;
 mod arrow;
@@ -65,6 +67,10 @@ mod word;
 mod _simkeep {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::alias_rule::{AliasRule, normalised, site_of};
+    #[pymodule_export]
+    use super::aliases::{AliasCount, AliasPair, AliasSite, AliasSites, Aliases};
     #[pymodule_export]
     use super::answers::{Answers, Outcomes};
     #[pymodule_export]

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use simkeep::{Entry, Error, History, NearPair, Page, Result, cluster};
+use simkeep::{Entry, Error, History, NearPair, Page, Result, alias, cluster};
 
+use crate::aliases::AliasSite;
 use crate::batches::Batches;
 use crate::cluster_changes::ClusterChange;
 use crate::clustered::{Cluster, ClusteredPage};
@@ -34,6 +35,7 @@ pub(crate) enum Item {
     Cluster(Box<cluster::Cluster>),
     ClusteredPage(Box<cluster::ClusteredPage>),
     ClusterChange(Box<cluster::ClusterChange>),
+    AliasSite(Box<alias::AliasSite>),
 }
 
 impl Item {
@@ -53,6 +55,7 @@ impl Item {
             Item::Cluster(of) => Bound::new(py, Cluster::from(*of))?.into_any(),
             Item::ClusteredPage(page) => Bound::new(py, ClusteredPage::from(*page))?.into_any(),
             Item::ClusterChange(of) => Bound::new(py, ClusterChange::from(*of))?.into_any(),
+            Item::AliasSite(site) => Bound::new(py, AliasSite::of(py, *site)?)?.into_any(),
         })
     }
 }
@@ -123,7 +126,7 @@ enum State {
 
 /// An iterator over what a store holds or finds. It keeps the snapshot that it reads until it ends or is
 /// closed; a `with` statement closes it.
-#[pyclass(frozen, generic, module = "simkeep")]
+#[pyclass(frozen, generic, subclass, module = "simkeep")]
 pub(crate) struct Stream {
     inner: Mutex<Inner>,
     /// What its columns are, if it has any.

@@ -27,10 +27,19 @@ from ._words import (
 _Path: TypeAlias = str | PathLike[str]
 _Html: TypeAlias = str | bytes | bytearray
 _Entry: TypeAlias = Visit | Restated | Given
+_AliasKind: TypeAlias = Literal[
+    "scheme", "www", "fragment", "parameter", "order", "index", "slash", "case"
+]
 _Rows: TypeAlias = Iterable[Observation | _types.Row] | _types.ArrowStream | _types.ArrowArray
 _T_co = TypeVar("_T_co", covariant=True)
 
 __all__ = [
+    "AliasCount",
+    "AliasPair",
+    "AliasRule",
+    "AliasSite",
+    "AliasSites",
+    "Aliases",
     "Answers",
     "BackedUp",
     "BackupFiles",
@@ -115,8 +124,10 @@ __all__ = [
     "fingerprint",
     "fingerprint_batch",
     "merge",
+    "normalised",
     "recipes",
     "repair",
+    "site_of",
     "verify",
     "visible_text",
 ]
@@ -198,6 +209,18 @@ def merge(tables: list[_Path], path: _Path, least: int = 1) -> Table:
     """Adds up the tables in some files, and writes the sum to another.
 
     Features of fewer than `least` documents are left out.
+    """
+
+def normalised(url: str, rules: Iterable[AliasRule]) -> str:
+    """What all of some rules make of a URL, one after another.
+
+    They are to stand in the order in which an `AliasSite` has them; and they hold for its pages only.
+    """
+
+def site_of(url: str) -> str | None:
+    """The site that a URL is of, as an `AliasSite` names it; `None` without a host that can exist.
+
+    That is its host in lower case, and without `www.`.
     """
 
 class View:
@@ -406,6 +429,24 @@ class View:
 
         Raises `MisuseError` if what is asked makes no sense, `EpochError` for an epoch that has ended or
         is not known, `IoError` if there is no room for scratch files.
+        """
+
+    def aliases(
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.AliasQuery]
+    ) -> AliasSites:
+        """Finds differences between URLs that make none, site by site.
+
+        Such as with `http` and `https`, with and without `www.`, with a number for each visitor. A site
+        is a host with and without `www.`; those come that have a rule to be told of. Of all pages that a
+        rule makes one URL, each but the first is a pair with that, which is near if their fingerprints
+        are within k bits of each other. A rule holds if it has so many `pairs`, and such a `share` of
+        them is near. `normalised` applies the rules of a site.
+
+        Costs a scan of all pages and up to some microseconds for each, in a thread that waits for
+        whoever reads and ends when the stream is closed; `memory_bytes` for one site at a time.
+
+        Raises, when it is read, `OptionError` for a share that is none, and `EpochError` for an epoch
+        that has ended or is not known.
         """
 
     def epochs(self) -> list[EpochInfo]:
@@ -747,7 +788,6 @@ class Snapshot(View):
     The files that it needs stay until it is gone.
     """
 
-@final
 class Stream(Generic[_T_co]):
     """An iterator over what a store holds or finds.
 
@@ -772,6 +812,19 @@ class Stream(Generic[_T_co]):
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
+
+@final
+class AliasSites(Stream[AliasSite]):
+    """The sites that have a rule to be told of, in SURT order: found as they are read.
+
+    For whoever reads Arrow it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`, `near`
+    and `visits`.
+    """
+
+    @property
+    def told(self) -> Aliases | None:
+        """What was looked at in all; `None` as long as there is more to look at, and if the stream was
+        closed before."""
 
 @final
 class Clusters:
@@ -2151,6 +2204,186 @@ class MirrorExample:
         other, the nearest."""
     def __new__(cls, leader: str, follower: str, distance: int) -> MirrorExample: ...
 
+
+@final
+class AliasRule:
+    """A rule that makes one URL of several: a difference between URLs that may make no difference.
+
+    `kind` and `value` say which: `"scheme"` with `"https"` or `"http"`, `"www"` with `"without"` or
+    `"with"`, `"fragment"`, `"parameter"` with its name (`"utm_*"` is all that begin so), `"order"` (of
+    parameters), `"index"` with the name of a page, `"slash"` with `"without"` or `"with"`, `"case"` (of
+    the path). As a text: "parameter sid". Raises `ValueError` if there is no such rule.
+    """
+
+    __match_args__: tuple[Literal["kind"], Literal["value"]]
+    def __new__(cls, kind: _AliasKind, value: str | None = None) -> Self: ...
+    @property
+    def kind(self) -> _AliasKind:
+        """What kind of rule it is, in one word."""
+    @property
+    def value(self) -> str | None:
+        """Which of its kind it is; `None` where there is one."""
+    def apply(self, url: str) -> str | None:
+        """What the rule makes of a URL; `None` if it leaves it as it is, as it does any without a
+        host."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class AliasSite:
+    """A site, and the rules that were found for it."""
+
+    __match_args__: tuple[
+        Literal["site"],
+        Literal["pages"],
+        Literal["sampled"],
+        Literal["passed_over"],
+        Literal["rules"],
+    ]
+    @property
+    def site(self) -> str:
+        """The host without `www.`, in lower case."""
+    @property
+    def pages(self) -> int:
+        """Its pages that took part."""
+    @property
+    def sampled(self) -> float:
+        """What share of the URLs that rules make was looked at: 1, unless the site was beyond the
+        memory. All that is counted of its rules is of these."""
+    @property
+    def passed_over(self) -> int:
+        """Pages with so many parameters, or in a site with so many names of them, that some were passed
+        over."""
+    @property
+    def rules(self) -> tuple[AliasCount, ...]:
+        """The rules, in the order in which they are to be applied: none twice."""
+    def __new__(
+        cls,
+        site: str,
+        pages: int,
+        sampled: float,
+        passed_over: int,
+        rules: tuple[AliasCount, ...],
+    ) -> AliasSite: ...
+
+@final
+class AliasCount:
+    """A rule in a site, and what speaks for it."""
+
+    __match_args__: tuple[
+        Literal["rule"],
+        Literal["holds"],
+        Literal["pairs"],
+        Literal["near"],
+        Literal["share"],
+        Literal["visits"],
+        Literal["examples"],
+        Literal["exceptions"],
+    ]
+    @property
+    def rule(self) -> AliasRule:
+        """The rule. If it has a direction, that is to what more pages of the site have."""
+    @property
+    def holds(self) -> bool:
+        """Whether it holds, by the `share` and the `pairs` that were asked for."""
+    @property
+    def pairs(self) -> int:
+        """Pages that it makes one with a page that stands before them in SURT order, and takes something
+        else from: as many would be spared."""
+    @property
+    def near(self) -> int:
+        """Those of them that are near that page."""
+    @property
+    def share(self) -> float:
+        """The share of the pairs that are near; 0 without any."""
+    @property
+    def visits(self) -> int:
+        """Visits that these pairs had, without those to the first pages: as many would have been
+        spared."""
+    @property
+    def examples(self) -> tuple[AliasPair, ...]:
+        """Pairs that are near, each of another group, drawn by a hash."""
+    @property
+    def exceptions(self) -> tuple[AliasPair, ...]:
+        """Pairs that are not near, drawn in the same way."""
+    def __new__(
+        cls,
+        rule: AliasRule,
+        holds: bool,
+        pairs: int,
+        near: int,
+        share: float,
+        visits: int,
+        examples: tuple[AliasPair, ...],
+        exceptions: tuple[AliasPair, ...],
+    ) -> AliasCount: ...
+
+@final
+class AliasPair:
+    """Two pages that a rule makes one."""
+
+    __match_args__: tuple[Literal["first"], Literal["other"], Literal["distance"]]
+    @property
+    def first(self) -> str:
+        """The page that stands before all others of the group."""
+    @property
+    def other(self) -> str:
+        """Another one."""
+    @property
+    def distance(self) -> int:
+        """In how many bits their fingerprints differ."""
+    def __new__(cls, first: str, other: str, distance: int) -> AliasPair: ...
+
+@final
+class Aliases:
+    """What was looked at for aliases, in all."""
+
+    __match_args__: tuple[
+        Literal["sites"],
+        Literal["sites_with_rules"],
+        Literal["sampled"],
+        Literal["pages"],
+        Literal["without_fingerprint"],
+        Literal["rules"],
+        Literal["pairs"],
+        Literal["visits"],
+    ]
+    @property
+    def sites(self) -> int:
+        """Sites with a page that took part."""
+    @property
+    def sites_with_rules(self) -> int:
+        """Sites that have a rule that holds."""
+    @property
+    def sampled(self) -> int:
+        """Sites that were sampled."""
+    @property
+    def pages(self) -> int:
+        """Pages that took part: of those whose URLs SURT order does not tell apart, one."""
+    @property
+    def without_fingerprint(self) -> int:
+        """Pages with content that has no fingerprint in the epoch: they took no part."""
+    @property
+    def rules(self) -> int:
+        """Rules that hold, all sites together."""
+    @property
+    def pairs(self) -> int:
+        """Pairs of these."""
+    @property
+    def visits(self) -> int:
+        """Visits of these."""
+    def __new__(
+        cls,
+        sites: int,
+        sites_with_rules: int,
+        sampled: int,
+        pages: int,
+        without_fingerprint: int,
+        rules: int,
+        pairs: int,
+        visits: int,
+    ) -> Aliases: ...
 
 
 @final

@@ -179,6 +179,25 @@ class Mirroring(TypedDict, total=False):
     """The directory for scratch files: by default the system's for temporary files."""
 
 
+class AliasQuery(TypedDict, total=False):
+    """Which differences between URLs are sought."""
+
+    epoch: int | None
+    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    under: str | None
+    """Only pages under this prefix."""
+    share: float
+    """A rule holds for a site if at least this share of its pairs is near (0.9)."""
+    pairs: int
+    """A rule holds for a site if it has this many pairs there at least (10)."""
+    all: bool
+    """Whether rules are told of that do not hold, but have any pair (no)."""
+    examples: int
+    """The most examples of pairs that are near, and of such that are not, of each rule (3)."""
+    memory_bytes: int
+    """Memory for the pages of one site (512 MiB); a site that is beyond it is sampled."""
+
+
 class Rule(TypedDict, total=False):
     """How pages under a prefix are to be visited, or all pages that have no other rule."""
 
