@@ -2,6 +2,7 @@
 
 mod aliases;
 mod clusters;
+mod differences;
 
 use std::sync::Arc;
 
@@ -227,6 +228,7 @@ pub(crate) enum Kind {
     ClusteredPages,
     ClusterChanges,
     AliasRules,
+    Differences,
 }
 
 /// The columns of a kind of items.
@@ -236,6 +238,7 @@ pub(crate) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
             clusters::schema_of(kind, signed)
         }
         Kind::AliasRules => aliases::schema_of(),
+        Kind::Differences => differences::schema_of(signed),
         Kind::Pairs => schema(&[
             ("left", bits(signed), false),
             ("right", bits(signed), false),
@@ -289,6 +292,7 @@ pub(crate) fn of_items(kind: Kind, signed: bool, items: &[Item]) -> Made {
         Kind::ClusteredPages => clusters::pages(signed, items)?,
         Kind::ClusterChanges => clusters::changes(items)?,
         Kind::AliasRules => aliases::rules(items)?,
+        Kind::Differences => differences::differences(signed, items)?,
     };
     RecordBatch::try_new(schema_of(kind, signed), columns)
 }

@@ -20,6 +20,7 @@ mod column;
 mod columns;
 mod components;
 mod df;
+mod differences;
 mod dropped;
 mod due;
 mod epoch;
@@ -87,6 +88,8 @@ mod _simkeep {
     use super::components::{Balls, Component, Components};
     #[pymodule_export]
     use super::df::{Counter, Table, merge};
+    #[pymodule_export]
+    use super::differences::{Difference, Differences, ExactDifference};
     #[pymodule_export]
     use super::dropped::{Dropped, Fated, KeptFor};
     #[pymodule_export]

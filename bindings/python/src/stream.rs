@@ -13,6 +13,7 @@ use crate::batches::Batches;
 use crate::cluster_changes::ClusterChange;
 use crate::clustered::{Cluster, ClusteredPage};
 use crate::columns::Kind;
+use crate::differences::{Difference, ExactDifference};
 use crate::due::Decision;
 use crate::error::OrRaise;
 use crate::fork::Birth;
@@ -36,6 +37,8 @@ pub(crate) enum Item {
     ClusteredPage(Box<cluster::ClusteredPage>),
     ClusterChange(Box<cluster::ClusterChange>),
     AliasSite(Box<alias::AliasSite>),
+    Difference(Box<simkeep::iter::Difference>),
+    ExactDifference(Box<simkeep::iter::ExactDifference>),
 }
 
 impl Item {
@@ -56,6 +59,8 @@ impl Item {
             Item::ClusteredPage(page) => Bound::new(py, ClusteredPage::from(*page))?.into_any(),
             Item::ClusterChange(of) => Bound::new(py, ClusterChange::from(*of))?.into_any(),
             Item::AliasSite(site) => Bound::new(py, AliasSite::of(py, *site)?)?.into_any(),
+            Item::Difference(of) => Bound::new(py, Difference::of(py, *of)?)?.into_any(),
+            Item::ExactDifference(of) => Bound::new(py, ExactDifference::of(py, *of)?)?.into_any(),
         })
     }
 }

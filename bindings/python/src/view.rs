@@ -80,6 +80,11 @@ impl View {
             Source::Snapshot { birth, .. } => *birth,
         }
     }
+
+    /// The process that alone may read both, if not any.
+    pub(crate) fn birth_with(&self, other: &View) -> Option<Birth> {
+        self.birth().or_else(|| other.birth())
+    }
 }
 
 /// Searches for many, part by part, so that a signal ends it.

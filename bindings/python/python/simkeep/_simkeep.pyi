@@ -63,9 +63,12 @@ __all__ = [
     "Cost",
     "Counter",
     "Decision",
+    "Difference",
+    "Differences",
     "Dropped",
     "EXTRACTOR",
     "EpochInfo",
+    "ExactDifference",
     "Explanation",
     "Fated",
     "Fingerprinter",
@@ -449,6 +452,28 @@ class View:
         that has ended or is not known.
         """
 
+    def diff(self, before: View, under: str | None = None) -> Differences[Difference]:
+        """How this store differs from what it was `before`, or from any other store.
+
+        Tells the pages under a prefix, or all, whose version in force is not the same, in SURT order. A
+        page is judged as if what is in force here were observed there next. So a page that changed and
+        went back does not differ; one that only this has is new, and one that only the other has is
+        gone. Epochs are the same if their names are. Reads both once, lazily, with one page of each in
+        memory.
+        """
+
+    def diff_since(self, since: Time, until: Time, under: str | None = None) -> Differences[Difference]:
+        """How the pages under a prefix, or all, changed from one time to another, both included.
+
+        As in `diff`, by what was seen until then. Reads all pages once, lazily.
+        """
+
+    def diff_exact(self, before: View, under: str | None = None) -> Differences[ExactDifference]:
+        """Which entries of the pages under a prefix, or all, only one of two stores has.
+
+        Reads both once, lazily.
+        """
+
     def epochs(self) -> list[EpochInfo]:
         """All epochs, by number."""
 
@@ -812,6 +837,17 @@ class Stream(Generic[_T_co]):
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
+
+@final
+class Differences(Stream[_T_co]):
+    """How pages differ: a stream in SURT order, read lazily."""
+
+    def epochs(self) -> list[EpochInfo]:
+        """The epochs of the contents and distances.
+
+        Those of the side before come under the numbers that they have there, then those that only the
+        side after has.
+        """
 
 @final
 class AliasSites(Stream[AliasSite]):
@@ -2385,6 +2421,84 @@ class Aliases:
         visits: int,
     ) -> Aliases: ...
 
+
+@final
+class Difference:
+    """A page whose version in force differs."""
+
+    __match_args__: tuple[
+        Literal["url"],
+        Literal["verdict"],
+        Literal["distance"],
+        Literal["distance_epoch"],
+        Literal["to"],
+        Literal["priority"],
+        Literal["before"],
+        Literal["after"],
+        Literal["seen"],
+    ]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def verdict(self) -> Verdict:
+        """What became of it: new, changed, reverted, or gone if no version is in force any more, or the
+        page is not known there."""
+    @property
+    def distance(self) -> int | None:
+        """In how many bits the fingerprints differ; `None` where that is not known."""
+    @property
+    def distance_epoch(self) -> int | None:
+        """The epoch of the fingerprints that were compared."""
+    @property
+    def to(self) -> datetime | None:
+        """When the version that the page went back to was last seen before, if it was reverted."""
+    @property
+    def priority(self) -> float:
+        """How much what is in force now is worth being processed: the priority of an observation that
+        saw it."""
+    @property
+    def before(self) -> Content | None:
+        """What was in force before, with its fingerprint of the newest epoch."""
+    @property
+    def after(self) -> Content | None:
+        """What is in force after."""
+    @property
+    def seen(self) -> datetime | None:
+        """When that was last seen."""
+    def __new__(
+        cls,
+        url: str,
+        verdict: Verdict,
+        distance: int | None,
+        distance_epoch: int | None,
+        to: datetime | None,
+        priority: float,
+        before: Content | None,
+        after: Content | None,
+        seen: datetime | None,
+    ) -> Difference: ...
+
+@final
+class ExactDifference:
+    """Entries of a page that only one side has."""
+
+    __match_args__: tuple[Literal["url"], Literal["before"], Literal["after"]]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def before(self) -> tuple[_Entry, ...]:
+        """What only the side before has."""
+    @property
+    def after(self) -> tuple[_Entry, ...]:
+        """What only the side after has."""
+    def __new__(
+        cls,
+        url: str,
+        before: tuple[_Entry, ...],
+        after: tuple[_Entry, ...],
+    ) -> ExactDifference: ...
 
 @final
 class Near:

@@ -1,0 +1,187 @@
+//! How the pages of two stores differ, or those of one store at two times.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use simkeep::{EpochInfo as CrateEpochInfo, Result, iter};
+
+use crate::arg::{self, Arg, optional};
+use crate::columns::Kind;
+use crate::epoch::EpochInfo;
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::history;
+use crate::outcome::Told;
+use crate::page::Content;
+use crate::stream::{Item, Iterated, Source, Stream};
+use crate::time::Time;
+use crate::value::{tuple, value};
+use crate::view::View;
+use crate::word::Verdict;
+
+value! {
+    /// A page whose version in force differs.
+    Difference {
+        /// The page.
+        url: String,
+        /// What became of it: new, changed, reverted, or gone if no version is in force any more, or the
+        /// page is not known there.
+        verdict: Verdict,
+        /// In how many bits the fingerprints differ; `None` where that is not known.
+        distance: Option<u32>,
+        /// The epoch of the fingerprints that were compared.
+        distance_epoch: Option<u32>,
+        /// When the version that the page went back to was last seen before, if it was reverted.
+        to: Option<Time>,
+        /// How much what is in force now is worth being processed: the priority of an observation that
+        /// saw it.
+        priority: f64,
+        /// What was in force before, with its fingerprint of the newest epoch.
+        before: Option<Py<Content>>,
+        /// What is in force after.
+        after: Option<Py<Content>>,
+        /// When that was last seen.
+        seen: Option<Time>,
+    }
+}
+
+value! {
+    /// Entries of a page that only one side has.
+    ExactDifference {
+        /// The page.
+        url: String,
+        /// What only the side before has.
+        before: Py<PyTuple>,
+        /// What only the side after has.
+        after: Py<PyTuple>,
+    }
+}
+
+impl Difference {
+    pub(crate) fn of(py: Python<'_>, of: iter::Difference) -> PyResult<Difference> {
+        let iter::Difference { url, verdict, priority, before, after, seen, .. } = of;
+        let Told { verdict, distance, distance_epoch, to, .. } = verdict.into();
+        let content = |content: Option<simkeep::Content>| {
+            content.map(|content| Py::new(py, Content::from(content))).transpose()
+        };
+        Ok(Difference {
+            url,
+            verdict,
+            distance,
+            distance_epoch,
+            to,
+            priority,
+            before: content(before)?,
+            after: content(after)?,
+            seen: seen.map(Time),
+        })
+    }
+}
+
+impl ExactDifference {
+    pub(crate) fn of(py: Python<'_>, of: iter::ExactDifference) -> PyResult<ExactDifference> {
+        let iter::ExactDifference { url, before, after, .. } = of;
+        let entries = |entries: Vec<simkeep::Entry>| tuple(py, entries, history::entry);
+        Ok(ExactDifference { url, before: entries(before)?, after: entries(after)? })
+    }
+}
+
+/// How pages differ: a stream in SURT order, read lazily.
+#[pyclass(frozen, extends = Stream, generic, module = "simkeep")]
+pub(crate) struct Differences {
+    epochs: Vec<CrateEpochInfo>,
+}
+
+#[pymethods]
+impl Differences {
+    /// The epochs of the contents and distances: those of the side before under the numbers that they
+    /// have there, then those that only the side after has.
+    fn epochs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let infos = self.epochs.iter().map(|info| Py::new(py, EpochInfo::of(py, info)?));
+        PyList::new(py, infos.collect::<PyResult<Vec<_>>>()?)
+    }
+}
+
+impl Differences {
+    fn of(
+        py: Python<'_>,
+        source: impl Source + 'static,
+        kind: Option<Kind>,
+        epochs: Vec<CrateEpochInfo>,
+        birth: Option<Birth>,
+    ) -> PyResult<Py<Differences>> {
+        let stream = Stream::new(source, kind, birth);
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(Differences { epochs }))
+    }
+
+    /// Pages whose version in force differs.
+    fn inexact(
+        py: Python<'_>,
+        diff: Result<iter::Diff>,
+        birth: Option<Birth>,
+    ) -> PyResult<Py<Differences>> {
+        let diff = diff.or_raise(py)?;
+        let epochs = diff.epochs().to_vec();
+        let items = Iterated::new(diff, |of| Item::Difference(Box::new(of)));
+        Differences::of(py, items, Some(Kind::Differences), epochs, birth)
+    }
+}
+
+#[pymethods]
+impl View {
+    /// How this store differs from what it was `before`, or from any other store: the pages under a
+    /// prefix, or all, whose version in force is not the same, in SURT order. Epochs are the same if
+    /// their names are.
+    ///
+    /// A page is judged as if what is in force here were observed there next. So a page that changed and
+    /// went back does not differ; one that only this has is new, and one that only the other has is
+    /// gone. Reads both once, lazily.
+    #[pyo3(signature = (before, under=None))]
+    fn diff<'py>(
+        &self,
+        py: Python<'py>,
+        before: &Bound<'py, View>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<Differences>> {
+        let (now, birth) = (self.now(py)?, self.birth_with(before.get()));
+        let before = before.get().now(py)?;
+        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let diff = py.detach(|| now.diff(&before, under.as_ref()));
+        Differences::inexact(py, diff, birth)
+    }
+
+    /// How the pages under a prefix, or all, changed from one time to another, both included: as in
+    /// `diff`, by what was seen until then. Reads lazily.
+    #[pyo3(signature = (since, until, under=None))]
+    fn diff_since<'py>(
+        &self,
+        py: Python<'py>,
+        since: &Bound<'py, PyAny>,
+        until: &Bound<'py, PyAny>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<Differences>> {
+        let now = self.now(py)?;
+        let since = arg::time(Arg::new("since"), since)?;
+        let until = arg::time(Arg::new("until"), until)?;
+        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let diff = py.detach(|| now.diff_since(since, until, under.as_ref()));
+        Differences::inexact(py, Ok(diff), self.birth())
+    }
+
+    /// Which entries of the pages under a prefix, or all, only one of two stores has. Reads both once,
+    /// lazily.
+    #[pyo3(signature = (before, under=None))]
+    fn diff_exact<'py>(
+        &self,
+        py: Python<'py>,
+        before: &Bound<'py, View>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<Differences>> {
+        let (now, birth) = (self.now(py)?, self.birth_with(before.get()));
+        let before = before.get().now(py)?;
+        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let diff = py.detach(|| now.diff_exact(&before, under.as_ref())).or_raise(py)?;
+        let epochs = diff.epochs().to_vec();
+        let items = Iterated::new(diff, |of| Item::ExactDifference(Box::new(of)));
+        Differences::of(py, items, None, epochs, birth)
+    }
+}
