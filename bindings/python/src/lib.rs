@@ -32,7 +32,9 @@ mod giving;
 mod history;
 mod integrity;
 mod load;
+mod load_epochs;
 mod long;
+mod lots;
 mod makers;
 mod matches;
 mod mirrors;
@@ -110,6 +112,8 @@ mod _simkeep {
     use super::integrity::{
         BackedUp, BackupFiles, Flaw, Loss, Repaired, Verified, backup, repair, verify,
     };
+    #[pymodule_export]
+    use super::load_epochs::LoadEpochs;
     #[pymodule_export]
     use super::matches::{Matches, Near, PagePair, Pair, PairedPage};
     #[pymodule_export]

@@ -1,35 +1,31 @@
-//! Loads: the caller's thread runs what gives the observations, another one stores them.
+//! Loads: of observations into a store, and into one that is made of them.
 
-use std::panic::resume_unwind;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::thread;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use simkeep::load::{LoadOptions, Loaded};
-use simkeep::{Error, Result, Store};
+use simkeep::load::LoadOptions;
+use simkeep::{Options, Result, Role};
 
 use crate::arg::{self, Arg, optional};
 use crate::arrow;
 use crate::error::OrRaise;
-use crate::long::{PAUSE, thread_error};
+use crate::load_epochs::LoadEpochs;
+use crate::long::long;
+use crate::lots::hand_on;
 use crate::makers::Makers;
 use crate::observation;
+use crate::options;
+use crate::origin::Origin;
 use crate::progress::{self, Progress};
-use crate::row::{Ready, Row};
+use crate::row::Row;
+use crate::stats::Loaded;
+use crate::store::Store;
 use crate::table;
+use crate::view::View;
 
-/// How many rows are handed on together.
-const ROWS: usize = 1024;
-/// How many such lots may wait.
-const LOTS: usize = 4;
-
-/// What is handed on.
-enum Lot {
-    Rows(Vec<Row>),
-    /// There are no more: without it a load that is broken off would store what came before.
-    End,
-}
+/// What the thread of a load is called.
+const NAME: &str = "simkeep-load";
 
 /// The settings of a load.
 pub(crate) fn options(
@@ -69,110 +65,121 @@ pub(crate) fn rows(given: &Bound<'_, PyAny>) -> PyResult<Vec<Row>> {
 /// Loads observations.
 pub(crate) fn load(
     py: Python<'_>,
-    store: &Store,
+    store: &simkeep::Store,
     makers: &Makers,
     given: &Bound<'_, PyAny>,
     options: LoadOptions,
-) -> PyResult<Loaded> {
-    let rows = each(given)?;
-    let progress = options.progress.clone();
-    thread::scope(|scope| {
-        let (send, lots) = sync_channel(LOTS);
-        let name = "simkeep-load".to_owned();
-        let thread = thread::Builder::new()
-            .name(name)
-            .spawn_scoped(scope, move || store.load(Taken::new(lots, makers), options))
-            .map_err(thread_error)
-            .or_raise(py)?;
-        let given = give(py, rows, &send);
-        if given.is_err() {
-            progress.cancel();
-        }
-        // Without its end, where that was not given.
-        drop(send);
-        let mut signal = Ok(());
-        while !thread.is_finished() {
-            py.detach(|| thread::park_timeout(PAUSE / 10));
-            if signal.is_ok() {
-                signal = py.check_signals();
-                if signal.is_err() {
-                    progress.cancel();
-                }
-            }
-        }
-        let loaded = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-        given?;
-        signal?;
-        loaded.or_raise(py)
+) -> PyResult<simkeep::load::Loaded> {
+    let (rows, progress) = (each(given)?, options.progress.clone());
+    hand_on(py, NAME, rows, &progress, |rows| {
+        store.load(rows.map(|row| makers.ready(row?)), options)
     })
 }
 
-/// Hands on all rows, and the end; or until nobody takes them any more.
-fn give(
-    py: Python<'_>,
-    rows: impl Iterator<Item = PyResult<Row>>,
-    send: &SyncSender<Lot>,
-) -> PyResult<()> {
-    let mut lot = Vec::with_capacity(ROWS);
-    for row in rows {
-        lot.push(row?);
-        if lot.len() == ROWS && !hand_on(py, send, Lot::Rows(std::mem::take(&mut lot)))? {
-            return Ok(());
+/// What makes the fingerprints of the first epoch of a new store, and of that the number in a load.
+fn makers(
+    new: &mut Options,
+    origin: Option<&simkeep::Origin>,
+    epochs: &simkeep::load::LoadEpochs,
+) -> Result<Makers> {
+    let usual = options::origin()?;
+    let origin = match origin {
+        Some(origin) => {
+            new.epoch = origin.name();
+            Some(origin)
         }
-    }
-    if hand_on(py, send, Lot::Rows(lot))? {
-        hand_on(py, send, Lot::End)?;
-    }
-    Ok(())
+        // Those of other names are made elsewhere, as far as is known here.
+        None => Some(&usual).filter(|usual| usual.name() == new.epoch),
+    };
+    let change = match origin {
+        Some(origin) => epochs.origin(origin, Role::Both)?,
+        None => epochs.named(&new.epoch, Role::Both)?,
+    };
+    Ok(Makers::of_new(&new.epoch, change, origin.cloned()))
 }
 
-/// Hands on a lot. Returns whether anybody takes it.
-fn hand_on(py: Python<'_>, send: &SyncSender<Lot>, mut lot: Lot) -> PyResult<bool> {
-    loop {
-        lot = match send.try_send(lot) {
-            Ok(()) => return Ok(true),
-            Err(TrySendError::Disconnected(_)) => return Ok(false),
-            Err(TrySendError::Full(lot)) => lot,
+#[pymethods]
+impl Store {
+    /// Loads a corpus: any number of observations in any order, of the kinds that `observe_batch` takes,
+    /// some ten times as fast, in bounded memory. All of them are stored, or none. `epochs` are those
+    /// that come with it. Ctrl-C ends it. `LoadError` names the first that the store refuses; what the
+    /// iterable raises, this raises.
+    #[pyo3(signature = (observations, *, epochs=None, memory_bytes=None, segment_pages=None,
+        progress=None))]
+    fn load<'py>(
+        &self,
+        py: Python<'py>,
+        observations: &Bound<'py, PyAny>,
+        epochs: Option<&Bound<'py, LoadEpochs>>,
+        memory_bytes: Option<&Bound<'py, PyAny>>,
+        segment_pages: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Loaded> {
+        let store = self.open.store(py)?;
+        let mut options = options(memory_bytes, segment_pages, progress)?;
+        if let Some(epochs) = epochs {
+            options = options.epochs(epochs.get().open(py)?.clone());
+        }
+        let makers = py.detach(|| self.open.makers.of(&store.snapshot())).or_raise(py)?;
+        Loaded::of(py, load(py, &store, &makers, observations, options)?)
+    }
+
+    /// Loads everything of another store, with its epochs and their tables. Ctrl-C ends it.
+    #[pyo3(signature = (other, *, memory_bytes=None, segment_pages=None, progress=None))]
+    fn copy_from<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, View>,
+        memory_bytes: Option<&Bound<'py, PyAny>>,
+        segment_pages: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Loaded> {
+        let (store, other) = (self.open.store(py)?, other.get().now(py)?);
+        let options = options(memory_bytes, segment_pages, progress)?;
+        let progress = options.progress.clone();
+        Loaded::of(py, long(py, &progress, || store.copy_from(&other, options))?)
+    }
+
+    /// Creates a store from a load, and opens it: the store exists with everything loaded, or not at
+    /// all. Takes the arguments of `load`, and those of `create`. Returns the store and what was loaded.
+    ///
+    /// `origin` is what makes the fingerprints of the texts among the observations, instead of the
+    /// default recipe; the store begins with its epoch. Nothing is created before the first observation
+    /// arrives. Ctrl-C ends it, and leaves nothing but perhaps empty directories.
+    #[staticmethod]
+    #[pyo3(signature = (path, observations, *, origin=None, epochs=None, memory_bytes=None,
+        segment_pages=None, progress=None, **options))]
+    fn create_from<'py>(
+        py: Python<'py>,
+        path: PathBuf,
+        observations: &Bound<'py, PyAny>,
+        origin: Option<&Bound<'py, Origin>>,
+        epochs: Option<&Bound<'py, LoadEpochs>>,
+        memory_bytes: Option<&Bound<'py, PyAny>>,
+        segment_pages: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Py<Store>, Loaded)> {
+        let mut new = options::options(py, options)?;
+        let named = match options {
+            Some(options) => options.get_item("epoch")?.is_some_and(|epoch| !epoch.is_none()),
+            None => false,
         };
-        py.detach(|| thread::park_timeout(PAUSE / 50));
-        py.check_signals()?;
-    }
-}
-
-/// The observations, as the load takes them.
-struct Taken<'m> {
-    lots: Receiver<Lot>,
-    makers: &'m Makers,
-    rows: std::vec::IntoIter<Row>,
-    ended: bool,
-}
-
-impl<'m> Taken<'m> {
-    fn new(lots: Receiver<Lot>, makers: &'m Makers) -> Taken<'m> {
-        Taken { lots, makers, rows: Vec::new().into_iter(), ended: false }
-    }
-}
-
-impl Iterator for Taken<'_> {
-    type Item = Result<Ready>;
-
-    fn next(&mut self) -> Option<Result<Ready>> {
-        loop {
-            if let Some(row) = self.rows.next() {
-                return Some(self.makers.ready(row));
-            }
-            if self.ended {
-                return None;
-            }
-            match self.lots.recv() {
-                Ok(Lot::Rows(rows)) => self.rows = rows.into_iter(),
-                Ok(Lot::End) => self.ended = true,
-                // Whoever gave them was stopped.
-                Err(_) => {
-                    self.ended = true;
-                    return Some(Err(Error::Cancelled));
-                }
-            }
+        if origin.is_some() && named {
+            let what = "origin and epoch exclude each other: an origin names its epoch";
+            return Err(pyo3::exceptions::PyTypeError::new_err(what));
         }
+        let epochs = match epochs {
+            Some(epochs) => epochs.get().open(py)?.clone(),
+            None => simkeep::load::LoadEpochs::default(),
+        };
+        let origin = origin.map(|origin| &origin.get().0);
+        let makers = makers(&mut new, origin, &epochs).or_raise(py)?;
+        let load = self::options(memory_bytes, segment_pages, progress)?.epochs(epochs);
+        let (rows, progress, at) = (each(observations)?, load.progress.clone(), path.clone());
+        let (store, loaded) = hand_on(py, NAME, rows, &progress, |rows| {
+            simkeep::Store::create_from(at, new, rows.map(|row| makers.ready(row?)), load)
+        })?;
+        Ok((Store::of(py, store, path)?, Loaded::of(py, loaded)?))
     }
 }

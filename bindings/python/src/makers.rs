@@ -16,8 +16,9 @@ type Made = ((Option<u64>, Epoch), Option<(Option<u64>, Epoch)>);
 pub(crate) struct Makers {
     /// The epochs of which it is.
     epochs: Vec<EpochInfo>,
-    /// The epoch that verdicts go by.
+    /// The epoch that verdicts go by, and its name.
     change: Epoch,
+    name: String,
     origins: Vec<(Epoch, Origin)>,
 }
 
@@ -35,16 +36,22 @@ impl Cached {
         {
             return Ok(Arc::clone(makers));
         }
-        let makers = Makers {
-            epochs: snapshot.epochs().to_vec(),
-            change: snapshot.change_epoch(),
-            origins: snapshot.origins()?,
-        };
+        let (epochs, change) = (snapshot.epochs().to_vec(), snapshot.change_epoch());
+        let name = epochs.iter().find(|info| info.epoch == change);
+        let name = name.map_or_else(|| "?".to_owned(), |info| info.name.clone());
+        let makers = Makers { epochs, change, name, origins: snapshot.origins()? };
         Ok(Arc::clone(cached.insert(Arc::new(makers))))
     }
 }
 
 impl Makers {
+    /// Those of a store that is yet to be made: of its first epoch, with the number that it has in a
+    /// load.
+    pub(crate) fn of_new(name: &str, change: Epoch, origin: Option<Origin>) -> Makers {
+        let origins = origin.map(|origin| (change, origin)).into_iter().collect();
+        Makers { epochs: Vec::new(), change, name: name.to_owned(), origins }
+    }
+
     /// A row as it is observed, with its fingerprints.
     pub(crate) fn ready(&self, row: Row) -> Result<Ready> {
         let content = |((fingerprint, epoch), also): Made| {
@@ -98,8 +105,7 @@ impl Makers {
     }
 
     fn made_elsewhere(&self) -> Error {
-        let name = self.epochs.iter().find(|info| info.epoch == self.change);
-        let name = name.map_or("?", |info| info.name.as_str());
+        let name = &self.name;
         Error::Misuse(format!(
             "the fingerprints of {name}, the epoch that verdicts go by, are made elsewhere; give the \
              fingerprint instead of a text"

@@ -12,7 +12,7 @@ use crate::query::{each, unknown};
 
 /// What makes the fingerprints of a new store unless it is told: the default recipe, of what the crate
 /// extracts from HTML. So pages may come as text or as HTML, and the tool goes on with the store.
-fn origin() -> Result<Origin, Error> {
+pub(crate) fn origin() -> Result<Origin, Error> {
     Origin::new(Recipe::DEFAULT).extractor(EXTRACTOR)
 }
 

@@ -15,7 +15,7 @@ use crate::epoch;
 use crate::error::OrRaise;
 use crate::giving;
 use crate::integrity::{BackedUp, Verified};
-use crate::load::{self, load};
+use crate::load;
 use crate::long::long;
 use crate::open::{self, Open};
 use crate::options::options;
@@ -25,7 +25,7 @@ use crate::progress::{self, Progress};
 use crate::reader::Snapshot;
 use crate::row::{Ready, Row, What, given};
 use crate::scope::Scope;
-use crate::stats::{Compacted, Forgotten, Loaded, Merged, Stats};
+use crate::stats::{Compacted, Forgotten, Merged, Stats};
 use crate::value::no_pickle;
 use crate::view::{Source, View};
 use crate::word::Stored;
@@ -37,7 +37,7 @@ use crate::word::Stored;
 /// in a `with` statement.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Store {
-    open: Arc<Open>,
+    pub(crate) open: Arc<Open>,
 }
 
 impl Store {
@@ -52,14 +52,14 @@ impl Store {
         Store::of(py, store, path)
     }
 
-    fn of(py: Python<'_>, store: simkeep::Store, path: PathBuf) -> PyResult<Py<Store>> {
+    pub(crate) fn of(py: Python<'_>, store: simkeep::Store, path: PathBuf) -> PyResult<Py<Store>> {
         let open = Arc::new(Open::new(store, path));
         let view = View::new(Source::Store(Arc::clone(&open)));
         Py::new(py, PyClassInitializer::from(view).add_subclass(Store { open }))
     }
 
     /// Makes a call on the store while others may run.
-    fn call<T: Send>(
+    pub(crate) fn call<T: Send>(
         &self,
         py: Python<'_>,
         call: impl FnOnce(&simkeep::Store) -> simkeep::Result<T> + Send,
@@ -215,40 +215,6 @@ impl Store {
             store.observe_batch(&observations)
         })
         .map(Outcomes)
-    }
-
-    /// Loads a corpus: any number of observations in any order, of the kinds that `observe_batch` takes,
-    /// some ten times as fast, in bounded memory. All of them are stored, or none. Ctrl-C ends it.
-    /// `LoadError` names the first that the store refuses; what the iterable raises, this raises.
-    #[pyo3(signature = (observations, *, memory_bytes=None, segment_pages=None, progress=None))]
-    fn load<'py>(
-        &self,
-        py: Python<'py>,
-        observations: &Bound<'py, PyAny>,
-        memory_bytes: Option<&Bound<'py, PyAny>>,
-        segment_pages: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-    ) -> PyResult<Loaded> {
-        let store = self.open.store(py)?;
-        let options = load::options(memory_bytes, segment_pages, progress)?;
-        let makers = py.detach(|| self.open.makers.of(&store.snapshot())).or_raise(py)?;
-        Loaded::of(py, load(py, &store, &makers, observations, options)?)
-    }
-
-    /// Loads everything of another store, with its epochs and their tables. Ctrl-C ends it.
-    #[pyo3(signature = (other, *, memory_bytes=None, segment_pages=None, progress=None))]
-    fn copy_from<'py>(
-        &self,
-        py: Python<'py>,
-        other: &Bound<'py, View>,
-        memory_bytes: Option<&Bound<'py, PyAny>>,
-        segment_pages: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-    ) -> PyResult<Loaded> {
-        let (store, other) = (self.open.store(py)?, other.get().now(py)?);
-        let options = load::options(memory_bytes, segment_pages, progress)?;
-        let progress = options.progress.clone();
-        Loaded::of(py, long(py, &progress, || store.copy_from(&other, options))?)
     }
 
     /// Forgets everything observed so far of a page, or of all pages under a `prefix`: it is hidden from

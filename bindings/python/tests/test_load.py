@@ -7,6 +7,7 @@ import pytest
 from conftest import AT, DAY, OTHER, TEXT, URL, filled
 
 import simkeep
+from simkeep.df import Counter
 
 
 def visits() -> list[simkeep.Observation]:
@@ -100,3 +101,118 @@ def test_what_is_forgotten_is_gone(store: simkeep.Store, path: Path) -> None:
     store.wait_idle()
     compacted = store.compact()
     assert compacted.segment_bytes == store.stats().segment_bytes
+
+
+def test_a_store_is_made_of_a_load_or_not_at_all(path: Path) -> None:
+    def broken() -> Iterator[simkeep.Observation]:
+        yield from visits()
+        raise LookupError("the rows broke off")
+
+    with pytest.raises(LookupError, match="broke off"):
+        simkeep.Store.create_from(path, broken())
+    with pytest.raises(simkeep.LoadError, match="observation 2"):
+        simkeep.Store.create_from(path, [visits()[0], simkeep.Observation("a\tb", AT, text=TEXT)])
+    assert not any(file.is_file() for file in path.rglob("*"))
+    store, loaded = simkeep.Store.create_from(path, iter(visits()), near_distance=5, memory_bytes=1 << 20)
+    with store:
+        assert (loaded.visits, loaded.pages, loaded.begun) == (5, 3, ())
+        assert store.near_distance() == 5 and store.path == path
+        with simkeep.Store.create(path.with_name("other")) as other:
+            assert [info.name for info in store.epochs()] == [info.name for info in other.epochs()]
+            other.load(visits())
+            assert list(store.observations()) == list(other.observations())
+    with pytest.raises(simkeep.ExistsError):
+        simkeep.Store.create_from(path, [])
+
+
+def test_a_store_made_of_a_load_begins_with_the_epoch_that_is_named(tmp_path: Path) -> None:
+    rows = [simkeep.Observation(URL, AT, fingerprint=5)]
+    store, _ = simkeep.Store.create_from(tmp_path / "a", rows, epoch="mine/1", epoch_bands=(1, 2))
+    with store:
+        assert [info.name for info in store.epochs()] == ["mine/1"]
+        assert store.epochs()[0].bands == simkeep.Bands(1, 2)
+    with pytest.raises(simkeep.LoadError, match="observation 1") as raised:
+        simkeep.Store.create_from(tmp_path / "b", visits(), epoch="mine/1")
+    assert "mine/1" in str(raised.value.__cause__)
+    origin = simkeep.Origin("strict", extractor="mine/2")
+    texts = [simkeep.Observation(URL, AT, text=TEXT)]
+    store, _ = simkeep.Store.create_from(tmp_path / "c", texts, origin=origin)
+    with store:
+        assert [info.name for info in store.epochs()] == [origin.name]
+        page = store.latest(URL)
+        assert page is not None and page.content is not None
+        assert page.content.fingerprint == simkeep.Fingerprinter("strict").of_page(TEXT)
+    with pytest.raises(TypeError, match="origin and epoch exclude each other"):
+        simkeep.Store.create_from(tmp_path / "d", texts, origin=origin, epoch="mine/1")
+
+
+def test_an_origin_brings_its_table(tmp_path: Path) -> None:
+    recipe = "words-idf"
+    with Counter(tmp_path / "words.df", recipe) as counter:
+        for text in (TEXT, OTHER, TEXT + OTHER):
+            counter.add(text)
+        table = counter.freeze()
+    origin = simkeep.Origin(recipe, table=table)
+    texts = [simkeep.Observation(URL, AT, text=TEXT)]
+    made, _ = simkeep.Store.create_from(tmp_path / "a", texts, origin=origin)
+    with made, simkeep.Store.create(tmp_path / "b") as store:
+        epochs = simkeep.LoadEpochs()
+        theirs = epochs.origin(origin, role="near")
+        bits = simkeep.Fingerprinter(recipe, table=table).of_page(TEXT)
+        loaded = store.load([simkeep.Observation(URL, AT, fingerprint=bits, epoch=theirs)], epochs=epochs)
+        assert [info.name for info in loaded.begun] == [origin.name]
+        for one in (made, store):
+            number = next(info.epoch for info in one.epochs() if info.name == origin.name)
+            assert one.origin(number) == origin
+            [near] = one.near(bits or 0, k=0, epoch=number)
+            assert near.url == URL
+
+
+def test_epochs_begin_with_the_load_that_brings_them(store: simkeep.Store) -> None:
+    epochs = simkeep.LoadEpochs()
+
+    def rows() -> Iterator[simkeep.Observation]:
+        for n in range(3000):
+            # It may be asked while the load goes on, and says the same number again.
+            mine = epochs.named(f"mine/{n // 1500}", role="near" if n < 1500 else "both")
+            yield simkeep.Observation(f"https://example.com/{n}", AT, fingerprint=n, epoch=mine)
+        assert len(store.epochs()) == 1
+
+    loaded = store.load(rows(), epochs=epochs)
+    assert [(info.name, info.role) for info in loaded.begun] == [("mine/0", "near"), ("mine/1", "both")]
+    assert [info.name for info in store.epochs()][1:] == ["mine/0", "mine/1"]
+    # What a store knows is meant, whatever number it had in the load.
+    again = simkeep.LoadEpochs()
+    mine = again.named("mine/1")
+    assert store.load([simkeep.Observation(URL, AT, fingerprint=1, epoch=mine)], epochs=again).begun == ()
+    page = store.latest(URL)
+    assert page is not None and page.content is not None and page.content.epoch == 2
+    with pytest.raises(simkeep.LoadError, match="observation 1"):
+        store.load([simkeep.Observation(URL, AT + DAY, fingerprint=1, epoch=mine)])
+    other = simkeep.LoadEpochs()
+    other.named("mine/0", role="both")
+    with pytest.raises(simkeep.MisuseError, match="keeps it"):
+        store.load([simkeep.Observation(URL, AT + DAY, fingerprint=1)], epochs=other)
+
+
+def test_epochs_of_other_stores_come_as_they_were(tmp_path: Path) -> None:
+    epochs = simkeep.LoadEpochs()
+    old = epochs.like("mine/1", begun=17, ended=True)
+    rows = [simkeep.Observation(URL, AT, fingerprint=4, epoch=old)]
+    store, _ = simkeep.Store.create_from(tmp_path / "a", rows, epochs=epochs)
+    with store, simkeep.Store.create(tmp_path / "b") as other:
+        info = store.epochs()[1]
+        assert (info.name, info.begun, info.ended) == ("mine/1", 17, True)
+        numbers = simkeep.LoadEpochs()
+        assert len(numbers.of(store)) == 2 and numbers.of(store)[1] == numbers.like("mine/1")
+        with pytest.raises(TypeError, match="other"):
+            numbers.of("store")  # type: ignore[arg-type]
+        assert other.load([], epochs=numbers).begun[0].name == "mine/1"
+    with pytest.raises(simkeep.MisuseError):
+        epochs.named("")
+    with pytest.raises(simkeep.MisuseError, match="64 bits"):
+        epochs.like("mine/3", reserved=65)
+    with pytest.raises(TypeError, match="name must be str, not int"):
+        epochs.named(7)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="role must be one of"):
+        epochs.named("mine/4", role="some")  # type: ignore[arg-type]

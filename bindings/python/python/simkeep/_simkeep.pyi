@@ -79,6 +79,7 @@ __all__ = [
     "Judged",
     "KeptFor",
     "LastChange",
+    "LoadEpochs",
     "Loaded",
     "Loss",
     "Matches",
@@ -538,6 +539,28 @@ class Store(View):
     def open_or_create(path: _Path, **options: Unpack[_types.Options]) -> Store:
         """Opens the store, or creates it if there is none."""
 
+    @staticmethod
+    def create_from(
+        path: _Path,
+        observations: _Rows,
+        *,
+        origin: Origin | None = None,
+        epochs: LoadEpochs | None = None,
+        memory_bytes: int | None = None,
+        segment_pages: int | None = None,
+        progress: Progress | None = None,
+        **options: Unpack[_types.Options],
+    ) -> tuple[Store, Loaded]:
+        """Creates a store from a load, and opens it: it exists with everything loaded, or not at all.
+
+        Takes the arguments of `load`, and those of `create`. `origin` is what makes the fingerprints of
+        the texts among the observations, instead of the default recipe; the store begins with its epoch.
+        Nothing is created before the first observation arrives. Ctrl-C ends it, and leaves nothing but
+        perhaps empty directories.
+
+        Raises `ExistsError` if there is a store already, and what `load` raises.
+        """
+
     def observe(
         self,
         url: str,
@@ -590,6 +613,7 @@ class Store(View):
         self,
         observations: _Rows,
         *,
+        epochs: LoadEpochs | None = None,
         memory_bytes: int | None = None,
         segment_pages: int | None = None,
         progress: Progress | None = None,
@@ -1182,6 +1206,71 @@ class Progress:
     @property
     def found(self) -> int:
         """What was found on the way: flaws of a check, pairs of a join."""
+
+@final
+class LoadEpochs:
+    """The epochs that a load brings: they begin when the load is done, in the same commit.
+
+    It hands out numbers for the observations of one load, to which it is passed as `epochs`, and may be
+    asked while that load takes its observations. If the load fails, they do not begin. A name that the
+    store knows already means the store's epoch.
+    """
+
+    def __new__(cls) -> Self: ...
+    def named(
+        self,
+        name: str,
+        *,
+        role: Role | Literal["change", "near", "both"] | None = None,
+        bands: Bands | tuple[int, int] | None = None,
+    ) -> int:
+        """The number in the load of the epoch with this name, of fingerprints that are made elsewhere.
+
+        If the store has none of the name, one begins. Raises `MisuseError` for a name that is empty or
+        has control characters, or was asked for on other terms before.
+        """
+
+    def origin(
+        self,
+        origin: Origin,
+        *,
+        role: Role | Literal["change", "near", "both"] | None = None,
+        bands: Bands | tuple[int, int] | None = None,
+    ) -> int:
+        """The number in the load of an epoch whose fingerprints simkeep makes.
+
+        If the store has none of its name, one begins. Its table of document frequencies, if it has one,
+        is copied into the store.
+        """
+
+    def of(self, other: View) -> list[int]:
+        """The numbers in the load of another store's epochs, in their order.
+
+        They bring their tables; one that has ended there ends here, unless pages here use it.
+        """
+
+    def like(
+        self,
+        name: str,
+        *,
+        reserved: int = 0,
+        role: Role | Literal["change", "near", "both"] | None = None,
+        bands: Bands | tuple[int, int] | None = None,
+        begun: int = 0,
+        ended: bool = False,
+    ) -> int:
+        """The number in the load of an epoch of another store, of which this is known.
+
+        How many leading bits of its fingerprints are `reserved` for metadata; its terms; how many visits
+        that store knew when it began; and whether it has ended there. Its table comes by `table`.
+        """
+
+    def table(self, epoch: int, table: Table) -> None:
+        """Brings the table of document frequencies of an epoch of this load.
+
+        It is copied into the store unless that has one. Raises `EpochError` for a number that this has
+        not given, `MisuseError` if the name of the epoch is of another table, or none.
+        """
 
 @final
 class Origin:

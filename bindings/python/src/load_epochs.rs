@@ -1,0 +1,115 @@
+//! The epochs that come with a load.
+
+use pyo3::prelude::*;
+use simkeep::load;
+
+use crate::arg::{self, Arg, optional};
+use crate::df::Table;
+use crate::epoch;
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::origin::Origin;
+use crate::view::View;
+
+/// The epochs that a load brings. They begin when the load is done, in the same commit; if it fails,
+/// they do not begin.
+///
+/// It hands out numbers for the observations of one load, to which it is passed as `epochs`, and may be
+/// asked while that load takes its observations. A name that the store knows already means the store's
+/// epoch.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct LoadEpochs {
+    epochs: load::LoadEpochs,
+    /// A load in another thread may have it locked when the process is forked.
+    birth: Birth,
+}
+
+impl LoadEpochs {
+    /// Them, where they may be used.
+    pub(crate) fn open(&self, py: Python<'_>) -> PyResult<&load::LoadEpochs> {
+        self.birth.check(py)?;
+        Ok(&self.epochs)
+    }
+}
+
+#[pymethods]
+impl LoadEpochs {
+    #[new]
+    fn new() -> LoadEpochs {
+        LoadEpochs { epochs: load::LoadEpochs::default(), birth: Birth::now() }
+    }
+
+    /// The number in the load of the epoch with this name, of fingerprints that are made elsewhere. If
+    /// the store has none of the name, one begins.
+    #[pyo3(signature = (name, *, role=None, bands=None))]
+    fn named<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u32> {
+        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
+        Ok(self.open(py)?.named(name, terms).or_raise(py)?.number())
+    }
+
+    /// The number in the load of an epoch whose fingerprints simkeep makes. If the store has none of its
+    /// name, one begins. Its table of document frequencies, if it has one, is copied into the store.
+    #[pyo3(signature = (origin, *, role=None, bands=None))]
+    fn origin<'py>(
+        &self,
+        py: Python<'py>,
+        origin: &Bound<'py, Origin>,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u32> {
+        let terms = epoch::terms(role, bands)?;
+        Ok(self.open(py)?.origin(&origin.get().0, terms).or_raise(py)?.number())
+    }
+
+    /// The numbers in the load of another store's epochs, in their order. They bring their tables; one
+    /// that has ended there ends here, unless pages here use it.
+    fn of(&self, py: Python<'_>, other: &Bound<'_, View>) -> PyResult<Vec<u32>> {
+        let other = other.get().now(py)?;
+        let epochs = self.open(py)?;
+        let numbers = py.detach(|| epochs.of(&other)).or_raise(py)?;
+        Ok(numbers.into_iter().map(simkeep::Epoch::number).collect())
+    }
+
+    /// The number in the load of an epoch of another store, of which this is known: its name; how many
+    /// leading bits of its fingerprints are `reserved` for metadata; its terms; how many visits that
+    /// store knew when it began; and whether it has ended there. Its table comes by `table`.
+    #[pyo3(signature = (name, *, reserved=None, role=None, bands=None, begun=None, ended=false),
+        text_signature = "($self, name, *, reserved=0, role=None, bands=None, begun=0, ended=False)")]
+    fn like<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        reserved: Option<&Bound<'py, PyAny>>,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+        begun: Option<&Bound<'py, PyAny>>,
+        ended: bool,
+    ) -> PyResult<u32> {
+        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
+        let reserved = optional(reserved, |v| arg::u32(Arg::new("reserved"), v))?.unwrap_or(0);
+        let begun = optional(begun, |v| arg::count(Arg::new("begun"), v))?.unwrap_or(0);
+        Ok(self.open(py)?.like(name, reserved, terms, begun, ended).or_raise(py)?.number())
+    }
+
+    /// Brings the table of document frequencies of an epoch of this load, which is copied into the store
+    /// unless it has one.
+    fn table<'py>(
+        &self,
+        py: Python<'py>,
+        epoch: &Bound<'py, PyAny>,
+        table: &Bound<'py, Table>,
+    ) -> PyResult<()> {
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        self.open(py)?.table(epoch, table.get().table()).or_raise(py)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<simkeep.LoadEpochs>"
+    }
+}
