@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDateTime, PyDelta, PyInt, PyString};
+use pyo3::{PyClass, intern};
 use simkeep::cluster::Ranking;
 use simkeep::recrawl::Interval;
 use simkeep::{Classes, Digest, Epoch, Prefix};
@@ -325,6 +325,16 @@ pub(crate) fn pair<'py>(
     expected: &str,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     given.extract().map_err(|_| arg.type_error(expected, given))
+}
+
+/// A value of a class, which `expected` names.
+pub(crate) fn of<'py, T: PyClass>(
+    arg: Arg,
+    expected: &str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, T>> {
+    let of = given.cast::<T>().map_err(|_| arg.type_error(expected, given))?;
+    Ok(of.clone())
 }
 
 /// What is given, unless that is `None`.

@@ -1,5 +1,6 @@
 //! Which pages to visit next: what is asked, and what is decided.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyDictMethods, PyString};
 use simkeep::due::{Due, Rule, Rules};
@@ -8,8 +9,12 @@ use simkeep::{Error, due};
 
 use crate::arg::{self, Arg, optional};
 use crate::error::OrRaise;
+use crate::hints::Hints;
+use crate::learned::Learned;
 use crate::page::Page;
+use crate::plan::Plan;
 use crate::query::{each, unknown};
+use crate::store::Store;
 use crate::time::{Span, Time};
 use crate::value::value;
 use crate::word::Reason;
@@ -39,6 +44,10 @@ value! {
         rate: Py<Rate>,
         /// How much it matters: its weight, with the factor of its rule.
         weight: f64,
+        /// When it is due by the plan that was given, which may be past; `None` without one.
+        due: Option<Time>,
+        /// How long after its last visit that is, if no visit fails; `None` without a plan.
+        every: Option<Span>,
         /// The prefix of the rule that it goes by, if it is not one for all pages.
         rule: Option<String>,
         /// The page that leads it, if one near it had its content first.
@@ -49,6 +58,8 @@ value! {
         interval: Option<Span>,
         /// Until when it is left alone, because its last visits failed.
         until: Option<Time>,
+        /// When it changed, if a hint says that it did.
+        changed: Option<Time>,
         /// For people.
         text: String,
     }
@@ -59,27 +70,39 @@ value! {
     }
 }
 
+impl From<simkeep::recrawl::Rate> for Rate {
+    fn from(rate: simkeep::recrawl::Rate) -> Rate {
+        let simkeep::recrawl::Rate { per_day, low, high } = rate;
+        Rate { per_day, low, high }
+    }
+}
+
 impl Decision {
     pub(crate) fn of(py: Python<'_>, decision: due::Decision) -> PyResult<Decision> {
         let text = decision.to_string();
-        let due::Decision { page, value, rate, weight, rule, near, reason, .. } = decision;
-        let (interval, until) = match reason {
-            due::Reason::Overdue { after } => (Some(Span(after)), None),
-            due::Reason::NotYet { min } => (Some(Span(min)), None),
-            due::Reason::LeftAlone { until } => (None, Some(Time(until))),
-            _ => (None, None),
-        };
-        let simkeep::recrawl::Rate { per_day, low, high } = rate;
+        let due::Decision { page, value, rate, weight, due, every, rule, near, reason, .. } =
+            decision;
+        let (mut interval, mut until, mut changed) = (None, None, None);
+        match reason {
+            due::Reason::Overdue { after } => interval = Some(Span(after)),
+            due::Reason::NotYet { min } => interval = Some(Span(min)),
+            due::Reason::LeftAlone { until: time } => until = Some(Time(time)),
+            due::Reason::Hinted { changed: time } => changed = Some(Time(time)),
+            _ => {}
+        }
         Ok(Decision {
             page: Py::new(py, Page::of(py, page)?)?,
             value,
-            rate: Py::new(py, Rate { per_day, low, high })?,
+            rate: Py::new(py, Rate::from(rate))?,
             weight,
+            due: due.map(Time),
+            every: every.map(Span),
             rule: rule.map(|rule| rule.to_string()),
             near,
             reason: reason.into(),
             interval,
             until,
+            changed,
             text,
         })
     }
@@ -92,7 +115,16 @@ pub(crate) fn asked(
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Due> {
     let now = arg::time(Arg::new("now"), now)?;
-    let mut due = Due::new(now, arg::limit(Arg::new("budget"), budget)?);
+    with(py, Due::new(now, arg::limit(Arg::new("budget"), budget)?), keywords)
+}
+
+/// A question with these keywords.
+pub(crate) fn with<'py>(
+    py: Python<'py>,
+    mut due: Due,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Due> {
+    let (mut plan, mut learned) = (None, None);
     each(keywords, |key, value| {
         let asked = due.clone();
         due = match key {
@@ -105,11 +137,31 @@ pub(crate) fn asked(
             }
             "rules" => asked.rules(&rules(py, value)?),
             "memory_bytes" => asked.memory_bytes(arg::size(Arg::new("memory_bytes"), value)?),
+            "hints" if value.is_none() => asked,
+            "hints" => asked.hints(&arg::of::<Hints>(Arg::new("hints"), "Hints", value)?.get().0),
+            "plan" => {
+                plan = optional(Some(value), |v| arg::of::<Plan>(Arg::new("plan"), "a Plan", v))?;
+                asked
+            }
+            "learned" => {
+                let of =
+                    |v: &Bound<'py, PyAny>| arg::of::<Learned>(Arg::new("learned"), "Learned", v);
+                learned = optional(Some(value), of)?;
+                asked
+            }
             other => return Err(unknown(other)),
         };
         Ok(())
     })?;
-    Ok(due)
+    match (plan, learned) {
+        (Some(_), Some(_)) => {
+            let what = "plan and learned exclude each other: a plan has what it has learned";
+            Err(PyTypeError::new_err(what))
+        }
+        (Some(plan), None) => Ok(due.plan(&plan.get().0)),
+        (None, Some(learned)) => Ok(due.learned(&learned.get().0)),
+        (None, None) => Ok(due),
+    }
 }
 
 fn policy(py: Python<'_>, arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Policy> {
@@ -148,4 +200,33 @@ fn rule(py: Python<'_>, given: &Bound<'_, PyAny>, number: u64) -> PyResult<Rule>
         }
     }
     Ok(rule)
+}
+
+#[pymethods]
+impl Store {
+    /// Hands out the pages of which a visit is worth most: those of `due`, whose keywords it takes, but
+    /// not those that are out already, and not those that a visit is worth nothing of.
+    ///
+    /// A page is out until it is observed or handed back, or until the `lease` is over (seconds, or a
+    /// `timedelta`) by the `now` of a later call; and not when the store is opened again.
+    #[pyo3(signature = (now, budget, lease, **like))]
+    fn take_due<'py>(
+        &self,
+        py: Python<'py>,
+        now: &Bound<'py, PyAny>,
+        budget: &Bound<'py, PyAny>,
+        lease: &Bound<'py, PyAny>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<Decision>> {
+        let asked = asked(py, (now, budget), like)?;
+        let lease = arg::interval(Arg::new("lease"), lease)?;
+        let taken = self.call(py, |store| store.take_due(&asked, lease))?;
+        taken.into_iter().map(|decision| Decision::of(py, decision)).collect()
+    }
+
+    /// Ends the lease of a page that was not visited, and returns whether it had one.
+    fn hand_back(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let url = arg::url(Arg::new("url"), url)?;
+        self.call(py, |store| store.hand_back(url))
+    }
 }

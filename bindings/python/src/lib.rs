@@ -29,8 +29,10 @@ mod explain;
 mod fingerprinter;
 mod fork;
 mod giving;
+mod hints;
 mod history;
 mod integrity;
+mod learned;
 mod load;
 mod load_epochs;
 mod long;
@@ -45,6 +47,7 @@ mod origin;
 mod outcome;
 mod page;
 mod pairs;
+mod plan;
 mod prints;
 mod progress;
 mod query;
@@ -107,11 +110,15 @@ mod _simkeep {
     #[pymodule_export]
     use super::fork::_forked;
     #[pymodule_export]
+    use super::hints::Hints;
+    #[pymodule_export]
     use super::history::{Given, Judged, Restated, Visit};
     #[pymodule_export]
     use super::integrity::{
         BackedUp, BackupFiles, Flaw, Loss, Repaired, Verified, backup, repair, verify,
     };
+    #[pymodule_export]
+    use super::learned::{Learned, Survey};
     #[pymodule_export]
     use super::load_epochs::LoadEpochs;
     #[pymodule_export]
@@ -126,6 +133,8 @@ mod _simkeep {
     use super::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
     #[pymodule_export]
     use super::page::{Changes, Content, LastChange, Page, StalePage};
+    #[pymodule_export]
+    use super::plan::{NewPage, Plan};
     #[pymodule_export]
     use super::progress::Progress;
     #[pymodule_export]

@@ -13,9 +13,9 @@ pub(crate) fn unknown(key: &str) -> PyErr {
 }
 
 /// Each keyword that was given, with its value.
-pub(crate) fn each(
-    keywords: Option<&Bound<'_, PyDict>>,
-    mut take: impl FnMut(&str, &Bound<'_, PyAny>) -> PyResult<()>,
+pub(crate) fn each<'py>(
+    keywords: Option<&Bound<'py, PyDict>>,
+    mut take: impl FnMut(&str, &Bound<'py, PyAny>) -> PyResult<()>,
 ) -> PyResult<()> {
     let Some(keywords) = keywords else { return Ok(()) };
     for (key, value) in keywords {

@@ -10,7 +10,6 @@ use simkeep::maintenance;
 
 use crate::answers::Outcomes;
 use crate::arg::{self, Arg};
-use crate::due::{self, Decision};
 use crate::epoch;
 use crate::error::OrRaise;
 use crate::giving;
@@ -388,32 +387,6 @@ impl Store {
     ) -> PyResult<Stored> {
         let giving = giving::giving((url, at), weight, class_)?;
         self.call(py, |store| store.give(giving)).map(Stored::from)
-    }
-
-    /// Hands out the pages of which a visit is worth most: those of `due`, whose keywords it takes, but
-    /// not those that are out already, and not those that a visit is worth nothing of.
-    ///
-    /// A page is out until it is observed or handed back, or until the `lease` is over (seconds, or a
-    /// `timedelta`) by the `now` of a later call; and not when the store is opened again.
-    #[pyo3(signature = (now, budget, lease, **like))]
-    fn take_due<'py>(
-        &self,
-        py: Python<'py>,
-        now: &Bound<'py, PyAny>,
-        budget: &Bound<'py, PyAny>,
-        lease: &Bound<'py, PyAny>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Vec<Decision>> {
-        let asked = due::asked(py, (now, budget), like)?;
-        let lease = arg::interval(Arg::new("lease"), lease)?;
-        let taken = self.call(py, |store| store.take_due(&asked, lease))?;
-        taken.into_iter().map(|decision| Decision::of(py, decision)).collect()
-    }
-
-    /// Ends the lease of a page that was not visited, and returns whether it had one.
-    fn hand_back(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let url = arg::url(Arg::new("url"), url)?;
-        self.call(py, |store| store.hand_back(url))
     }
 
     /// A moment of the store, which answers as it is now, whatever comes later.

@@ -76,9 +76,11 @@ __all__ = [
     "Flaw",
     "Forgotten",
     "Given",
+    "Hints",
     "Judged",
     "KeptFor",
     "LastChange",
+    "Learned",
     "LoadEpochs",
     "Loaded",
     "Loss",
@@ -91,6 +93,7 @@ __all__ = [
     "Mirrors",
     "Near",
     "NearDuplicate",
+    "NewPage",
     "Observation",
     "Origin",
     "Original",
@@ -101,6 +104,7 @@ __all__ = [
     "PagePair",
     "Pair",
     "PairedPage",
+    "Plan",
     "Preset",
     "Progress",
     "RECIPE",
@@ -114,6 +118,7 @@ __all__ = [
     "Stats",
     "Store",
     "Stream",
+    "Survey",
     "Table",
     "Verified",
     "View",
@@ -473,6 +478,57 @@ class View:
         """Which entries of the pages under a prefix, or all, only one of two stores has.
 
         Reads both once, lazily.
+        """
+
+    def plan(self, now: Time, per_day: float, **like: Unpack[_types.Due]) -> Plan:
+        """Plans how to spend so many visits a day for ever.
+
+        It finds from which worth on a page is visited, and how fresh that keeps the pages. It goes by
+        `policy`, `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due` do not
+        matter. Passed to `due`, `take_due` or `decide`, a plan gives decisions dates.
+
+        Reads 28 bytes for each page, or for a million of them where there are more, and takes up to a
+        second and 100 MB. Raises `OptionError` unless `per_day` is positive and finite.
+        """
+
+    def decide(self, url: str, plan: Plan) -> Decision | None:
+        """What is decided about a page by a plan; `None` for an unknown page.
+
+        It is what `due` tells of it with this plan. Costs reading one record, and a search for the page
+        that leads it. Raises `UrlError` for what no page can have.
+        """
+
+    def hints(self, changes: Iterable[tuple[str, Time]], *, trust: float | None = None) -> Hints:
+        """Takes what is said elsewhere, such as in sitemaps, of when pages changed.
+
+        They are pairs of a URL and a time, in any order. `trust` is the probability that it is true,
+        from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each change while it
+        is made.
+
+        Raises `UrlError` or `TimeError` for what no visit can have, `OptionError` for a trust that is
+        none, `LimitError` above a hundred million changes. What the iterable raises, this raises.
+        """
+
+    def learn(self) -> Learned:
+        """What all pages tell of how pages change: what each is believed to change like by its host.
+
+        Reads 28 bytes for each page, or for a million of them where there are more; takes some 50 ms and
+        30 MB for a million. On one snapshot, once.
+        """
+
+    def survey(self) -> Survey:
+        """How the pages change, on the whole: how many were found changed, and how often, by tenths of
+        them.
+
+        Reads what `learn` reads once more, and no page. Takes up to a second, and 20 MB for a million
+        pages.
+        """
+
+    def pace(self, now: Time, *, under: str | None = None) -> float:
+        """How many visits a day there were of late, at least: what a `plan` may go by.
+
+        That is the pages that were last visited in the 28 days up to the latest visit, over 28. Visits
+        after `now` count as if they were then. Reads what `learn` reads, twice.
         """
 
     def epochs(self) -> list[EpochInfo]:
@@ -1815,19 +1871,22 @@ class Rate:
 
 @final
 class Decision:
-    """What is decided about a page: what a visit to it is worth, and why. As a text, for people: "by what
-    a visit is worth; a visit is worth 12.30; 3 of 8 comparisons found it changed; ..."."""
+    """What is decided about a page: what a visit to it is worth, and why. As a text, for people: "by
+    what a visit is worth; a visit is worth 12.30; 3 of 8 comparisons found it changed; ..."."""
 
     __match_args__: tuple[
         Literal["page"],
         Literal["value"],
         Literal["rate"],
         Literal["weight"],
+        Literal["due"],
+        Literal["every"],
         Literal["rule"],
         Literal["near"],
         Literal["reason"],
         Literal["interval"],
         Literal["until"],
+        Literal["changed"],
         Literal["text"],
     ]
     @property
@@ -1844,6 +1903,12 @@ class Decision:
     def weight(self) -> float:
         """How much it matters: its weight, with the factor of its rule."""
     @property
+    def due(self) -> datetime | None:
+        """When it is due by the plan that was given, which may be past; `None` without one."""
+    @property
+    def every(self) -> timedelta | None:
+        """How long after its last visit that is, if no visit fails; `None` without a plan."""
+    @property
     def rule(self) -> str | None:
         """The prefix of the rule that it goes by, if it is not one for all pages."""
     @property
@@ -1859,6 +1924,9 @@ class Decision:
     def until(self) -> datetime | None:
         """Until when it is left alone, because its last visits failed."""
     @property
+    def changed(self) -> datetime | None:
+        """When it changed, if a hint says that it did."""
+    @property
     def text(self) -> str:
         """For people."""
     def __new__(
@@ -1867,14 +1935,140 @@ class Decision:
         value: float,
         rate: Rate,
         weight: float,
+        due: datetime | None,
+        every: timedelta | None,
         rule: str | None,
         near: str | None,
         reason: Reason,
         interval: timedelta | None,
         until: datetime | None,
+        changed: datetime | None,
         text: str,
     ) -> Decision: ...
 
+@final
+class Plan:
+    """How a number of visits a day is spent for ever: the threshold from which on a page is visited.
+
+    As a text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". It goes by
+    what was known when it was made: make one anew once a day, say.
+    """
+
+    @property
+    def per_day(self) -> float:
+        """The visits a day that were asked for."""
+    @property
+    def threshold(self) -> float:
+        """A page is due when a visit to it is worth this. It is infinite if the visits are not enough to
+        visit each page as soon as it must be."""
+    @property
+    def visits_per_day(self) -> float:
+        """The visits a day that this comes to: more than were asked for if pages must be visited more
+        often, and less if no page may be."""
+    @property
+    def freshness(self) -> float:
+        """For how much of the time a page is expected to be as it was last seen, from 0 to 1, on average
+        over all pages."""
+    @property
+    def pages(self) -> float:
+        """How many pages there are; of more than a million this is estimated from a sample of them."""
+    @property
+    def rarely_visited(self) -> float:
+        """How many of them are visited less often than once in 360 days."""
+    def of_new(self, url: str) -> NewPage:
+        """What a page is worth that nobody has visited, by its host and by its rule. Reads nothing."""
+
+@final
+class NewPage:
+    """What a page that nobody has visited is worth."""
+
+    __match_args__: tuple[Literal["value"], Literal["rate"], Literal["weight"], Literal["every"]]
+    @property
+    def value(self) -> float:
+        """What a visit is worth, as of a page that was not visited for the largest interval: it is
+        compared with the values of decisions."""
+    @property
+    def rate(self) -> Rate:
+        """How often it is believed to change, by the pages of its host."""
+    @property
+    def weight(self) -> float:
+        """How much it matters, by its rule."""
+    @property
+    def every(self) -> timedelta:
+        """How often it is going to be visited."""
+    def __new__(cls, value: float, rate: Rate, weight: float, every: timedelta) -> NewPage: ...
+
+
+@final
+class Hints:
+    """What sitemaps or feeds say of when pages of a store changed: for the keyword `hints` of `due`.
+
+    A page that changed after its last visit is known to be stale, but only with a probability, the
+    `trust`. Takes 16 bytes for each change, of which there are at most 100,000,000. It is of use with
+    the store that made it.
+    """
+
+    def changed_after(self, url: str, last: Time, now: Time) -> datetime | None:
+        """When the page first changed after its last visit, to the second; `None` if nobody says so.
+
+        Changes after `now` do not count.
+        """
+
+    def worth(self, url: str, weight: float, last: Time, now: Time, otherwise: float) -> float:
+        """What a visit to a page of some weight is worth, in days, if without a hint it is worth
+        `otherwise`.
+
+        Raises `OptionError` if the weight is not positive and finite, or `otherwise` is negative or
+        infinite.
+        """
+
+@final
+class Learned:
+    """What the pages of a store tell of how often pages change: for the keyword `learned` of `due`.
+
+    Whoever asks often may go by what the store told an hour ago. It is of use with the store that it was
+    learned from.
+    """
+
+    @property
+    def pages(self) -> int:
+        """How many pages it was learned from: those that were compared, of all, or of a sample of a
+        million."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Survey:
+    """How the pages of a store change, on the whole."""
+
+    __match_args__: tuple[
+        Literal["pages"],
+        Literal["compared"],
+        Literal["changed"],
+        Literal["deciles"],
+    ]
+    @property
+    def pages(self) -> float:
+        """How many pages there are. Of more than a million this figure and the others are estimated,
+        from a sample of them."""
+    @property
+    def compared(self) -> float:
+        """Of how many of them two visits at least were compared, and found a change or half a second
+        without one."""
+    @property
+    def changed(self) -> float:
+        """How many of these were found changed, or back at an earlier version."""
+    @property
+    def deciles(self) -> tuple[float, ...] | None:
+        """The changes a day that pages are believed to have: a tenth of those that were compared change
+        at most as often as the first says, two tenths as the second, and so on; `None` if there are
+        none."""
+    def __new__(
+        cls,
+        pages: float,
+        compared: float,
+        changed: float,
+        deciles: tuple[float, ...] | None,
+    ) -> Survey: ...
 
 
 @final

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from os import PathLike
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
-from ._simkeep import Bands
+from ._simkeep import Bands, Hints, Learned, Plan
 
 Time: TypeAlias = datetime | SupportsIndex
 """An aware `datetime`, or whole milliseconds since 1970."""
@@ -228,6 +228,13 @@ class Due(TypedDict, total=False):
     """A page that was not visited for this long comes first (365 days)."""
     rules: Iterable[Rule]
     """What is wanted for the pages under prefixes. The rule with the longest one decides."""
+    hints: Hints | None
+    """What is said of when pages changed."""
+    plan: Plan | None
+    """Gives decisions dates, and what was learned for it. Not together with `learned`."""
+    learned: Learned | None
+    """What pages are believed to change like before one looks at their own visits: by default what is
+    learned from all pages."""
     memory_bytes: int
     """Memory for the pages that are chosen (64 MiB). If they take more, the store is read more than once."""
 

@@ -1,0 +1,111 @@
+//! What sitemaps and feeds say of when pages changed.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use simkeep::{Progress, due};
+
+use crate::arg::{self, Arg, optional};
+use crate::error::OrRaise;
+use crate::lots::hand_on;
+use crate::time::Time;
+use crate::value::no_pickle;
+use crate::view::View;
+
+/// What sitemaps or feeds say of when pages of a store changed, for the keyword `hints` of `due` and
+/// `take_due`.
+///
+/// A page that changed after its last visit is known to be stale, but only with a probability, the
+/// `trust`. Takes 16 bytes for each change, of which there are at most 100,000,000. It is of use with
+/// the store that made it.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Hints(pub(crate) due::Hints);
+
+#[pymethods]
+impl Hints {
+    /// When the page first changed after its last visit, to the second, of the changes that are not
+    /// after `now`; `None` if nobody says so.
+    fn changed_after<'py>(
+        &self,
+        url: &Bound<'py, PyAny>,
+        last: &Bound<'py, PyAny>,
+        now: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Time>> {
+        let url = arg::url(Arg::new("url"), url)?;
+        let last = arg::time(Arg::new("last"), last)?;
+        let now = arg::time(Arg::new("now"), now)?;
+        Ok(self.0.changed_after(url, last, now).map(Time))
+    }
+
+    /// What a visit to a page of some weight is worth, in days, if without a hint it is worth
+    /// `otherwise`.
+    fn worth<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        weight: &Bound<'py, PyAny>,
+        last: &Bound<'py, PyAny>,
+        now: &Bound<'py, PyAny>,
+        otherwise: &Bound<'py, PyAny>,
+    ) -> PyResult<f64> {
+        let url = arg::url(Arg::new("url"), url)?;
+        let weight = arg::float(Arg::new("weight"), weight)?;
+        let last = arg::time(Arg::new("last"), last)?;
+        let now = arg::time(Arg::new("now"), now)?;
+        let otherwise = arg::float(Arg::new("otherwise"), otherwise)?;
+        self.0.worth(url, weight, last, now, otherwise).or_raise(py)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<simkeep.Hints>"
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Hints", "make them anew"))
+    }
+}
+
+/// Changes, one after another.
+fn each<'py>(
+    given: &Bound<'py, PyAny>,
+) -> PyResult<impl Iterator<Item = PyResult<(String, i64)>> + use<'py>> {
+    let arg = Arg::new("changes");
+    let expected = "an iterable of pairs of a URL and a time";
+    if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {
+        return Err(arg.type_error(expected, given));
+    }
+    let all = given.try_iter().map_err(|_| arg.type_error(expected, given))?;
+    Ok((0..).zip(all).map(move |(row, pair)| {
+        let arg = arg.at(row);
+        let (url, time) = arg::pair(arg, &pair?, "a pair of a URL and a time")?;
+        Ok((arg::url(arg, &url)?.to_owned(), arg::time(arg, &time)?))
+    }))
+}
+
+#[pymethods]
+impl View {
+    /// Takes what is said elsewhere, such as in sitemaps, of when pages changed: pairs of a URL and a
+    /// time, in any order. `trust` is the probability that it is true, from 0 to 1 (0.8).
+    ///
+    /// Reads nothing of the store, and takes up to 48 bytes for each change while it is made.
+    #[pyo3(signature = (changes, *, trust=None))]
+    fn hints<'py>(
+        &self,
+        py: Python<'py>,
+        changes: &Bound<'py, PyAny>,
+        trust: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Hints> {
+        let snapshot = self.now(py)?;
+        let trust = optional(trust, |v| arg::float(Arg::new("trust"), v))?;
+        let changes = each(changes)?;
+        let progress = Progress::default();
+        let hints = hand_on(py, "simkeep-hints", changes, &progress, |changes| {
+            // Where whoever gives them was stopped, what came is not wanted.
+            let hints = snapshot.hints(changes.map_while(Result::ok))?;
+            match trust {
+                Some(trust) => hints.trust(trust),
+                None => Ok(hints),
+            }
+        })?;
+        Ok(Hints(hints))
+    }
+}

@@ -1,0 +1,97 @@
+//! How the pages of a store change, on the whole.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use simkeep::due;
+
+use crate::arg::{self, Arg, optional};
+use crate::long::alone;
+use crate::value::{no_pickle, value};
+use crate::view::View;
+
+value! {
+    /// How the pages of a store change, on the whole.
+    Survey {
+        /// How many pages there are. Of more than a million this figure and the others are estimated,
+        /// from a sample of them.
+        pages: f64,
+        /// Of how many of them two visits at least were compared, and found a change or half a second
+        /// without one.
+        compared: f64,
+        /// How many of these were found changed, or back at an earlier version.
+        changed: f64,
+        /// The changes a day that pages are believed to have: a tenth of those that were compared change
+        /// at most as often as the first says, two tenths as the second, and so on; `None` if there are
+        /// none.
+        deciles: Option<Py<PyTuple>>,
+    }
+}
+
+/// What the pages of a store tell of how often pages change, before one looks at the visits of one of
+/// them: for the keyword `learned` of `due`, `take_due` and `plan`.
+///
+/// Whoever asks often may go by what the store told an hour ago. It is of use with the store that it was
+/// learned from.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Learned(pub(crate) due::Learned);
+
+#[pymethods]
+impl Learned {
+    /// How many pages it was learned from: those that were compared, of all, or of a sample of a
+    /// million.
+    #[getter]
+    fn pages(&self) -> usize {
+        self.0.pages()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Learned>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.Learned of {} pages>", self.0.pages())
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Learned", "learn anew"))
+    }
+}
+
+#[pymethods]
+impl View {
+    /// What all pages tell of how pages change. Reads 28 bytes for each page, or for a million of them
+    /// where there are more; on one snapshot once.
+    fn learn(&self, py: Python<'_>) -> PyResult<Learned> {
+        let snapshot = self.now(py)?;
+        alone(py, move || snapshot.learn()).map(Learned)
+    }
+
+    /// How the pages change, on the whole: how many were found changed, and how often pages change by
+    /// tenths of them. Reads what `learn` reads once more, and no page.
+    fn survey(&self, py: Python<'_>) -> PyResult<Survey> {
+        let snapshot = self.now(py)?;
+        let due::Survey { pages, compared, changed, deciles, .. } =
+            alone(py, move || snapshot.survey())?;
+        let deciles = deciles.map(|deciles| PyTuple::new(py, deciles).map(Bound::unbind));
+        let deciles = deciles.transpose()?;
+        Ok(Survey { pages, compared, changed, deciles })
+    }
+
+    /// How many visits a day there were of late, at least: the pages that were last visited in the 28
+    /// days up to the latest visit, over 28. That is what a `plan` may go by for want of a better
+    /// number. Visits after `now` count as if they were then.
+    #[pyo3(signature = (now, *, under=None))]
+    fn pace<'py>(
+        &self,
+        py: Python<'py>,
+        now: &Bound<'py, PyAny>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<f64> {
+        let snapshot = self.now(py)?;
+        let mut asked = due::Due::new(arg::time(Arg::new("now"), now)?, 0);
+        if let Some(under) = optional(under, |v| arg::prefix(Arg::new("under"), v))? {
+            asked = asked.under(under);
+        }
+        alone(py, move || snapshot.pace(&asked))
+    }
+}

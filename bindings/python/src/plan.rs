@@ -1,0 +1,135 @@
+//! How a number of visits a day is spent for ever.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::due;
+
+use crate::arg::{self, Arg};
+use crate::due::{Decision, Rate, with};
+use crate::error::OrRaise;
+use crate::long::alone;
+use crate::time::Span;
+use crate::value::{no_pickle, value};
+use crate::view::View;
+
+value! {
+    /// What a page that nobody has visited is worth.
+    NewPage {
+        /// What a visit is worth, as of a page that was not visited for the largest interval: it is
+        /// compared with the values of decisions.
+        value: f64,
+        /// How often it is believed to change, by the pages of its host.
+        rate: Py<Rate>,
+        /// How much it matters, by its rule.
+        weight: f64,
+        /// How often it is going to be visited.
+        every: Span,
+    }
+}
+
+/// How a number of visits a day is spent for ever: the threshold from which on a page is visited, and
+/// what comes of it. As a text, for people: "20 visits a day to 100 pages, each when it is worth 4.321:
+/// ...".
+///
+/// It goes by what was known when it was made: make one anew once a day, say.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Plan(pub(crate) due::Plan);
+
+#[pymethods]
+impl Plan {
+    /// The visits a day that were asked for.
+    #[getter]
+    fn per_day(&self) -> f64 {
+        self.0.per_day()
+    }
+
+    /// A page is due when a visit to it is worth this. It is infinite if the visits are not enough to
+    /// visit each page as soon as it must be.
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.0.threshold()
+    }
+
+    /// The visits a day that this comes to: more than were asked for if pages must be visited more
+    /// often, and less if no page may be.
+    #[getter]
+    fn visits_per_day(&self) -> f64 {
+        self.0.visits_per_day()
+    }
+
+    /// For how much of the time a page is expected to be as it was last seen, from 0 to 1, on average
+    /// over all pages.
+    #[getter]
+    fn freshness(&self) -> f64 {
+        self.0.freshness()
+    }
+
+    /// How many pages there are; of more than a million this is estimated from a sample of them.
+    #[getter]
+    fn pages(&self) -> f64 {
+        self.0.pages()
+    }
+
+    /// How many of them are visited less often than once in 360 days.
+    #[getter]
+    fn rarely_visited(&self) -> f64 {
+        self.0.rarely_visited()
+    }
+
+    /// What a page is worth that nobody has visited, by its host and by its rule. Reads nothing.
+    fn of_new<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<NewPage> {
+        let url = arg::url(Arg::new("url"), url)?;
+        let due::NewPage { value, rate, weight, every, .. } = self.0.of_new(url).or_raise(py)?;
+        Ok(NewPage { value, rate: Py::new(py, Rate::from(rate))?, weight, every: Span(every) })
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.Plan: {}>", self.0)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Plan", "make one anew"))
+    }
+}
+
+#[pymethods]
+impl View {
+    /// Plans how to spend so many visits a day for ever: from which worth on a page is visited, and how
+    /// fresh that keeps the pages. Takes the keywords of `due`, of which `policy`, `under`, `rules`,
+    /// `largest_interval` and `learned` matter.
+    ///
+    /// Passed to `due` or `decide`, it gives decisions dates. Reads 28 bytes for each page, or for a
+    /// million of them where there are more, and takes up to a second.
+    #[pyo3(signature = (now, per_day, **like))]
+    fn plan<'py>(
+        &self,
+        py: Python<'py>,
+        now: &Bound<'py, PyAny>,
+        per_day: &Bound<'py, PyAny>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Plan> {
+        let snapshot = self.now(py)?;
+        let asked = due::Due::new(arg::time(Arg::new("now"), now)?, 0);
+        let per_day = arg::float(Arg::new("per_day"), per_day)?;
+        let asked = with(py, asked, like)?;
+        alone(py, move || snapshot.plan(&asked, per_day)).map(Plan)
+    }
+
+    /// What is decided about a page by a plan: what a visit is worth, when it is due, and why; `None`
+    /// for an unknown page. Costs reading one record, and a search for the page that leads it.
+    fn decide<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        plan: &Bound<'py, Plan>,
+    ) -> PyResult<Option<Decision>> {
+        let snapshot = self.now(py)?;
+        let (url, plan) = (arg::url(Arg::new("url"), url)?, &plan.get().0);
+        let decision = py.detach(|| snapshot.decide(url, plan)).or_raise(py)?;
+        decision.map(|decision| Decision::of(py, decision)).transpose()
+    }
+}
