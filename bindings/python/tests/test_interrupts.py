@@ -53,7 +53,64 @@ def near_batch(store: simkeep.Store) -> None:
     store.near_batch([mixed(n) for n in range(50_000)], k=24)
 
 
-@pytest.mark.parametrize("call", [load, merge, verify, all_pairs, near_batch])
+def clusters(store: simkeep.Store) -> None:
+    store.clusters(12)
+
+
+def by_page(store: simkeep.Store) -> None:
+    for _ in store.clusters(0).by_page():
+        pass
+
+
+def cluster_changes(store: simkeep.Store) -> None:
+    for _ in store.cluster_changes(AT, k=12):
+        pass
+
+
+def components(store: simkeep.Store) -> None:
+    store.components(20)
+
+
+def balls(store: simkeep.Store) -> None:
+    store.balls(20)
+
+
+def mirrors(store: simkeep.Store) -> None:
+    store.mirrors(paths=2)
+
+
+def aliases(store: simkeep.Store) -> None:
+    for _ in store.aliases(all=True):
+        pass
+
+
+def plan(store: simkeep.Store) -> None:
+    store.plan(AT, 1000)
+
+
+def hints(store: simkeep.Store) -> None:
+    store.hints((f"https://x.example/{n}", n) for n in range(10**9))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        load,
+        merge,
+        verify,
+        all_pairs,
+        near_batch,
+        clusters,
+        by_page,
+        cluster_changes,
+        components,
+        balls,
+        mirrors,
+        aliases,
+        plan,
+        hints,
+    ],
+)
 def test_ctrl_c_ends_what_takes_long(
     store: simkeep.Store, call: Callable[[simkeep.Store], None]
 ) -> None:

@@ -90,7 +90,9 @@ def test_a_store_that_outlives_the_interpreter_does_no_harm(path: Path) -> None:
         "import simkeep, sys;"
         f"store = simkeep.Store.create({str(path)!r});"
         f"store.observe({URL!r}, 0, text={TEXT!r});"
-        "pairs = store.all_pairs(64); scan = store.scan(); next(scan)"
+        "pairs = store.all_pairs(64); scan = store.scan(); next(scan);"
+        "clusters = store.clusters(64); pages = clusters.by_page(); dropped = clusters.dropped();"
+        "aliases = store.aliases(); changes = iter(store.cluster_changes(0)); plan = store.plan(0, 1)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
@@ -105,8 +107,12 @@ def test_a_store_that_outlives_the_interpreter_does_no_harm(path: Path) -> None:
         lambda store, prints: store.merge(),
         lambda store, prints: store.verify(),
         lambda store, prints: list(store.scan()),
+        lambda store, prints: store.clusters(8),
+        lambda store, prints: list(store.clusters(0).by_cluster()),
+        lambda store, prints: store.plan(AT, 100),
+        lambda store, prints: store.hints((URL, n) for n in range(100_000)),
     ],
-    ids=["near_batch", "merge", "verify", "scan"],
+    ids=["near_batch", "merge", "verify", "scan", "clusters", "by_cluster", "plan", "hints"],
 )
 def test_other_threads_run_meanwhile(
     store: simkeep.Store, busy: Callable[[simkeep.Store, list[int]], object]

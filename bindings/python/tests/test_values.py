@@ -52,6 +52,44 @@ def values(store: simkeep.Store) -> list[Any]:
         *store.page_pairs(0, epoch=0, equal=True),
         simkeep.recipes()[0],
     ]
+    for n in range(12):
+        for host in ("a.example", "b.example"):
+            for visitor in ("", "&sid=1"):
+                url = f"https://{host}/?page={n}{visitor}"
+                store.observe(url, AT + n * DAY, fingerprint=n * 0x0123456789ABCDEF % 2**64)
+    clusters = store.clusters(3, epoch=0)
+    components, mirrors = store.components(3, epoch=0), store.mirrors(epoch=0)
+    plan = store.plan(AT, 5)
+    around = store.cluster_of("https://a.example/?page=3", epoch=0)
+    aliases = store.aliases(epoch=0)
+    sites = list(aliases)
+    assert around is not None and mirrors.pairs and components.largest and sites
+    found += [
+        *clusters.by_page(),
+        *clusters.by_size(),
+        around,
+        *store.cluster_changes(AT + DAY, epoch=0),
+        *(clusters.dropped().fate(page.url) for page in clusters.by_page()),
+        clusters.dropped().kept_for("https://b.example/?page=3"),
+        components,
+        *components.largest,
+        *store.balls(3, epoch=0),
+        mirrors,
+        *mirrors.pairs,
+        mirrors.pairs[0].leader,
+        mirrors.pairs[0].examples[0],
+        *sites,
+        *sites[0].rules,
+        sites[0].rules[0].rule,
+        sites[0].rules[0].examples[0],
+        aliases.told,
+        *store.diff_since(AT, AT + 99 * DAY),
+        *store.diff_exact(store, "a.example"),
+        simkeep.ExactDifference("https://a.example/", (), tuple(entry for _, entry in store.observations())),
+        plan.of_new("https://a.example/"),
+        *store.due(AT + 30 * DAY, 1, plan=plan),
+        store.survey(),
+    ]
     store.seal()
     explained = store.explain(1, k=3, epoch=0)
     found += [
@@ -72,7 +110,7 @@ def test_each_is_frozen_comparable_and_hashable_and_can_be_written_and_pickled(
     names = {"simkeep": simkeep, "datetime": datetime}
     found = values(store)
     kinds = {type(value) for value in found}
-    assert len(kinds) > 25
+    assert len(kinds) > 45
     for value in found:
         assert type(value).__module__ == "simkeep"
         for again in (
@@ -89,6 +127,14 @@ def test_each_is_frozen_comparable_and_hashable_and_can_be_written_and_pickled(
             assert getattr(type(value), field).__doc__, f"{type(value)}.{field} is not documented"
         with pytest.raises(AttributeError):
             value.more = 1
+
+
+def test_a_lag_may_be_negative() -> None:
+    site = simkeep.MirrorSite("a.example/", 1, 0)
+    mirror = simkeep.Mirror(site, site, True, 3, 2, 1, 0.5, -DAY, ())
+    assert mirror.lag == -DAY and pickle.loads(pickle.dumps(mirror)) == mirror
+    with pytest.raises(TypeError, match="must be a timedelta, not int"):
+        simkeep.Mirror(site, site, True, 3, 2, 1, 0.5, 7, ())  # type: ignore[arg-type]
 
 
 def test_values_of_other_classes_or_fields_differ() -> None:
