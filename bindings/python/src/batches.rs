@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -12,14 +11,15 @@ use pyo3::types::PyCapsule;
 use crate::arrow;
 use crate::columns::{Kind, of_items, schema_of};
 use crate::fork::Birth;
-use crate::stream::{Source, Step};
+use crate::stream::{Source, Step, Unread};
 
 /// How many rows a batch of a stream has, about.
 const ROWS: usize = 4096;
 
 /// A table in Arrow's form, for what reads that: pyarrow, polars, pandas, DuckDB.
 ///
-/// One that a store is read for is read once, batch by batch, as far as whoever reads it goes.
+/// One that a store is read for is read once, batch by batch, as far as whoever reads it goes: by the first
+/// that asks for a row. To ask for its columns reads nothing.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Batches {
     rows: Rows,
@@ -27,8 +27,7 @@ pub(crate) struct Batches {
 
 enum Rows {
     Whole(RecordBatch),
-    /// `None` once it was taken.
-    Lazy(Mutex<Option<Lazy>>, Option<Birth>),
+    Lazy { unread: Arc<dyn Unread>, kind: Kind, signed: bool, birth: Option<Birth> },
 }
 
 impl Batches {
@@ -38,16 +37,14 @@ impl Batches {
         Ok(Batches { rows: Rows::Whole(batch) })
     }
 
-    /// A table that is made of the items of a source, as it is read.
+    /// A table that is made of items as it is read.
     pub(crate) fn lazy(
-        source: Box<dyn Source>,
+        unread: Arc<dyn Unread>,
         kind: Kind,
         signed: bool,
         birth: Option<Birth>,
     ) -> Batches {
-        let lazy =
-            Lazy { source: Some(source), kind, signed, schema: schema_of(kind, signed), birth };
-        Batches { rows: Rows::Lazy(Mutex::new(Some(lazy)), birth) }
+        Batches { rows: Rows::Lazy { unread, kind, signed, birth } }
     }
 }
 
@@ -67,12 +64,12 @@ impl Batches {
                 let batches = [Ok(batch.clone())].into_iter();
                 arrow::capsule(py, Box::new(Whole { schema: batch.schema(), batches }))
             }
-            Rows::Lazy(lazy, birth) => {
+            Rows::Lazy { unread, kind, signed, birth } => {
                 birth.map_or(Ok(()), |birth| birth.check(py))?;
-                let taken = lazy.lock().take();
-                let lazy = taken.ok_or_else(|| {
-                    PyValueError::new_err("these batches were read already, or are being read")
-                })?;
+                unread.check().map_err(PyValueError::new_err)?;
+                let (unread, schema) = (Some(Arc::clone(unread)), schema_of(*kind, *signed));
+                let (kind, signed, birth) = (*kind, *signed, *birth);
+                let lazy = Lazy { unread, source: None, kind, signed, schema, birth };
                 arrow::capsule(py, Box::new(lazy))
             }
         }
@@ -101,6 +98,8 @@ impl RecordBatchReader for Whole {
 
 /// A table that is made as it is read. Whoever reads it may be detached from the interpreter, or not.
 struct Lazy {
+    /// Until the first row is asked for: DuckDB takes a stream twice, first for the columns alone.
+    unread: Option<Arc<dyn Unread>>,
     source: Option<Box<dyn Source>>,
     kind: Kind,
     signed: bool,
@@ -113,6 +112,9 @@ impl Lazy {
         let refused = |e: String| ArrowError::ExternalError(e.into());
         if self.birth.is_some_and(|birth| !birth.is_here()) {
             return Err(refused(simkeep::Error::Forked.to_string()));
+        }
+        if let Some(unread) = self.unread.take() {
+            self.source = Some(unread.take().map_err(|why| refused(why.to_owned()))?);
         }
         loop {
             let Some(source) = &mut self.source else { return Ok(None) };

@@ -107,6 +107,13 @@ pub(crate) fn of_class(py: Python<'_>, class: &str, message: String) -> PyErr {
     made.map_or_else(|e| e, PyErr::from_value)
 }
 
+/// An exception that says in its message which row of a batch it is of, counted from 0.
+pub(crate) fn in_row(py: Python<'_>, raised: PyErr, row: usize) -> PyErr {
+    let value = raised.value(py);
+    let named = value.str().and_then(|said| value.setattr("args", (format!("row {row}: {said}"),)));
+    named.map_or_else(|e| e, |()| raised)
+}
+
 /// Results of the crate as those of Python.
 pub(crate) trait OrRaise<T> {
     /// The value, or the exception of the error.

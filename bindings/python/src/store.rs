@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::Options;
-use simkeep::maintenance;
+use simkeep::{Options, Request, maintenance};
 
 use crate::answers::Outcomes;
 use crate::arg::{self, Arg};
 use crate::epoch;
-use crate::error::OrRaise;
+use crate::error::{self, OrRaise};
 use crate::giving;
 use crate::integrity::{BackedUp, Verified};
 use crate::load;
@@ -132,7 +131,9 @@ impl Store {
     /// eight words no fingerprint is made.
     ///
     /// `digest` is any 16 bytes that name the exact content, `modified` when the server said that
-    /// the page was last modified; `weight` and `class_` hold until others are given.
+    /// the page was last modified; `weight` and `class_` hold until others are given. With a digest
+    /// alone no search finds the page any more: of what is the same as before, give the fingerprint
+    /// that it had.
     #[pyo3(signature = (url, at, *, text=None, html=None, encoding=None, fingerprint=None, epoch=None,
         also=None, digest=None, status=None, modified=None, weight=None, class_=None))]
     fn observe<'py>(
@@ -205,15 +206,26 @@ impl Store {
     ) -> PyResult<Outcomes> {
         drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
         let rows = load::rows(observations)?;
-        let makers = &self.open.makers;
-        self.call(py, |store| {
-            let makers = makers.of(&store.snapshot())?;
-            let ready = rows.into_iter().map(|row| makers.ready(row));
+        let (makers, mut at_fault) = (&self.open.makers, None);
+        let outcomes = self.call(py, |store| {
+            let view = store.snapshot();
+            let makers = makers.of(&view)?;
+            let ready = rows
+                .into_iter()
+                .enumerate()
+                .map(|(nth, row)| makers.ready(row).inspect_err(|_| at_fault = Some(nth)));
             let ready: Vec<Ready> = ready.collect::<simkeep::Result<_>>()?;
             let observations: Vec<_> = ready.iter().map(Ready::observation).collect();
-            store.observe_batch(&observations)
-        })
-        .map(Outcomes)
+            store.observe_batch(&observations).inspect_err(|_| {
+                let mut requests = observations.iter().map(|seen| Request::from(*seen));
+                at_fault = requests.position(|request| view.check(&request).is_err());
+            })
+        });
+        match (outcomes, at_fault) {
+            (Ok(outcomes), _) => Ok(Outcomes(outcomes)),
+            (Err(e), None) => Err(e),
+            (Err(e), Some(row)) => Err(error::in_row(py, e, row)),
+        }
     }
 
     /// Forgets everything observed so far of a page, or of all pages under a `prefix`: it is hidden from

@@ -71,6 +71,15 @@ pub(crate) trait Source: Send {
     fn next(&mut self, most: usize) -> Result<Step>;
 }
 
+/// Items that are taken by the first that asks for them; others are told why they get none.
+pub(crate) trait Unread: Send + Sync {
+    /// Whether they are still there.
+    fn check(&self) -> Result<(), &'static str>;
+
+    /// Takes them.
+    fn take(&self) -> Result<Box<dyn Source>, &'static str>;
+}
+
 /// What came.
 pub(crate) enum Step {
     Some(Vec<Item>),
@@ -126,14 +135,22 @@ enum State {
     Ready(Box<dyn Source>),
     /// A thread is reading.
     Busy,
+    /// It was read to its end.
     Ended,
+    /// It is read as a table.
+    Taken,
+    Closed,
 }
+
+const BUSY: &str = "another thread is reading this stream";
+const TAKEN: &str = "this was read already, or is being read";
+const CLOSED: &str = "this stream is closed";
 
 /// An iterator over what a store holds or finds. It keeps the snapshot that it reads until it ends or is
 /// closed; a `with` statement closes it.
 #[pyclass(frozen, generic, subclass, module = "simkeep")]
 pub(crate) struct Stream {
-    inner: Mutex<Inner>,
+    inner: Arc<Mutex<Inner>>,
     /// What its columns are, if it has any.
     kind: Option<Kind>,
     /// In which process it is read, if not in any.
@@ -154,7 +171,8 @@ impl Stream {
         birth: Option<Birth>,
     ) -> Stream {
         let state = State::Ready(Box::new(source));
-        Stream { inner: Mutex::new(Inner { state, ahead: VecDeque::new(), most: 1 }), kind, birth }
+        let inner = Inner { state, ahead: VecDeque::new(), most: 1 };
+        Stream { inner: Arc::new(Mutex::new(inner)), kind, birth }
     }
 }
 
@@ -178,11 +196,9 @@ impl Stream {
                 let most = inner.most;
                 match std::mem::replace(&mut inner.state, State::Busy) {
                     State::Ready(source) => (source, most),
-                    State::Busy => {
-                        return Err(PyValueError::new_err("another thread is reading this stream"));
-                    }
-                    State::Ended => {
-                        inner.state = State::Ended;
+                    State::Busy => return Err(PyValueError::new_err(BUSY)),
+                    over @ (State::Ended | State::Taken | State::Closed) => {
+                        inner.state = over;
                         return Ok(None);
                     }
                 }
@@ -213,7 +229,7 @@ impl Stream {
         let state = {
             let mut inner = self.inner.lock();
             inner.ahead.clear();
-            std::mem::replace(&mut inner.state, State::Ended)
+            std::mem::replace(&mut inner.state, State::Closed)
         };
         py.detach(|| drop(state));
     }
@@ -222,29 +238,21 @@ impl Stream {
     /// `int64`, bit for bit, with `signed=True`.
     #[pyo3(signature = (*, signed=false))]
     fn batches(&self, signed: bool) -> PyResult<Batches> {
-        let kind = self.kind.ok_or_else(|| PyTypeError::new_err("such a stream has no columns"))?;
-        let mut inner = self.inner.lock();
-        let ahead = std::mem::take(&mut inner.ahead);
-        let then = match std::mem::replace(&mut inner.state, State::Ended) {
-            State::Ready(source) => Some(source),
-            State::Busy => {
-                inner.state = State::Busy;
-                return Err(PyValueError::new_err("another thread is reading this stream"));
-            }
-            State::Ended => None,
-        };
-        let rest = Rest { ahead: ahead.into(), then };
-        Ok(Batches::lazy(Box::new(rest), kind, signed, self.birth))
+        let kind = self.columns()?;
+        let rest = rest(&mut self.inner.lock()).map_err(PyValueError::new_err)?;
+        Ok(Batches::lazy(Arc::new(Mutex::new(Some(rest))), kind, signed, self.birth))
     }
 
-    /// What `batches` has, as a stream of Arrow data in a capsule.
+    /// What is left, as a stream of Arrow data in a capsule. Whoever asks for a row takes it, and ends the
+    /// iteration.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let batches = Bound::new(py, self.batches(false)?)?;
+        let unread: Arc<dyn Unread> = Arc::<Mutex<Inner>>::clone(&self.inner);
+        let batches = Bound::new(py, Batches::lazy(unread, self.columns()?, false, self.birth))?;
         batches.call_method1("__arrow_c_stream__", (requested_schema,))
     }
 
@@ -255,6 +263,55 @@ impl Stream {
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) {
         self.close(py);
+    }
+}
+
+impl Stream {
+    /// What its columns are.
+    fn columns(&self) -> PyResult<Kind> {
+        self.kind.ok_or_else(|| PyTypeError::new_err("such a stream has no columns"))
+    }
+}
+
+/// Whether somebody can take what is left.
+fn check(inner: &Inner) -> Result<(), &'static str> {
+    match inner.state {
+        State::Ready(_) | State::Ended => Ok(()),
+        State::Busy => Err(BUSY),
+        State::Taken => Err(TAKEN),
+        State::Closed => Err(CLOSED),
+    }
+}
+
+/// What is left, for whoever reads it from now on.
+fn rest(inner: &mut Inner) -> Result<Rest, &'static str> {
+    check(inner)?;
+    let then = match std::mem::replace(&mut inner.state, State::Taken) {
+        State::Ready(source) => Some(source),
+        _ => None,
+    };
+    Ok(Rest { ahead: std::mem::take(&mut inner.ahead).into(), then })
+}
+
+/// A stream that nobody goes on with yet.
+impl Unread for Mutex<Inner> {
+    fn check(&self) -> Result<(), &'static str> {
+        check(&self.lock())
+    }
+
+    fn take(&self) -> Result<Box<dyn Source>, &'static str> {
+        Ok(Box::new(rest(&mut self.lock())?))
+    }
+}
+
+/// What a stream has left to batches.
+impl Unread for Mutex<Option<Rest>> {
+    fn check(&self) -> Result<(), &'static str> {
+        self.lock().as_ref().map(|_| ()).ok_or(TAKEN)
+    }
+
+    fn take(&self) -> Result<Box<dyn Source>, &'static str> {
+        Ok(Box::new(self.lock().take().ok_or(TAKEN)?))
     }
 }
 
@@ -317,8 +374,9 @@ impl Stream {
 /// What it reads goes while others may run: a join has a thread that must end first.
 impl Drop for Stream {
     fn drop(&mut self) {
-        let state = std::mem::replace(&mut self.inner.get_mut().state, State::Ended);
-        if let State::Ready(source) = state {
+        // What reads it as a table goes on.
+        let Some(inner) = Arc::get_mut(&mut self.inner) else { return };
+        if let State::Ready(source) = std::mem::replace(&mut inner.get_mut().state, State::Closed) {
             // Where the interpreter is gone, it goes by itself.
             let _ = Python::try_attach(|py| py.detach(|| drop(source)));
         }

@@ -216,6 +216,21 @@ def test_scans_and_observations_are_columns(store: simkeep.Store) -> None:
     pa.table(batches)
     with pytest.raises(ValueError, match="read already"):
         pa.table(batches)
+    stream = store.scan()
+    readers = [pa.RecordBatchReader.from_stream(stream) for _ in range(3)]
+    # Who asks for the columns alone takes nothing, and the first that asks for a row takes all.
+    assert {reader.schema for reader in readers} == {pages.schema}
+    del readers[0]
+    assert readers[0].read_all().num_rows == 10_002
+    with pytest.raises(OSError, match="read already"):
+        readers[1].read_all()
+    with pytest.raises(ValueError, match="read already"):
+        pa.table(stream)
+    assert list(stream) == []
+    with store.scan() as stream:
+        reader = pa.RecordBatchReader.from_stream(stream)
+    with pytest.raises(OSError, match="closed"):
+        reader.read_all()
     with pytest.raises(TypeError, match="no columns"):
         store.histories().batches()
 

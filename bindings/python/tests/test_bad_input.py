@@ -62,7 +62,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe_batch([row(), row(digset=b"")]), ValueError, "a key in row 1 is unknown: 'digset'"),
     (lambda s: s.observe_batch([{"url": URL, "text": TEXT}]), TypeError, "at in row 0 is missing"),
     (lambda s: s.observe_batch([row(), 7]), TypeError, "each in row 1 must be an Observation or a dict"),
-    (lambda s: s.observe_batch([row(), row(url="")]), simkeep.UrlError, "the URL is empty"),
+    (lambda s: s.observe_batch([row(), row(url="")]), simkeep.UrlError, "row 1: the URL is empty"),
     (lambda s: s.observe_batch(row()), TypeError, "observations must be an iterable"),
     (lambda s: s.observe_batch("abc"), TypeError, "observations must be an iterable"),
     (lambda s: s.observe_batch(7), TypeError, "observations must be an iterable"),

@@ -641,7 +641,9 @@ class Store(View):
         another epoch as `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made.
 
         `digest` is any 16 bytes that name the exact content; `status` the HTTP status; `modified` when the
-        server said that the page was last modified; `weight` and `class_` hold until others are given.
+        server said that the page was last modified; `weight` and `class_` hold until others are given. With a
+        digest alone no search finds the page any more: of what is the same as before, give the fingerprint
+        that it had.
 
         Durable when it returns, unless the store was opened otherwise. Costs some microseconds, and a share
         of a commit: two or three syncs for all calls that wait at the same time.
@@ -913,7 +915,10 @@ class Stream(Generic[_T_co]):
         """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
-        """What `batches` has, as a stream of Arrow data in a capsule."""
+        """What is left, as a stream of Arrow data in a capsule.
+
+        Whoever asks for a row takes it, and ends the iteration.
+        """
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
@@ -1110,7 +1115,8 @@ class Dropped:
 class Batches:
     """A table in Arrow's form, for what reads that: pyarrow, polars, pandas, DuckDB.
 
-    One that a store is read for is read once, batch by batch, as far as whoever reads it goes.
+    One that a store is read for is read once, batch by batch, as far as whoever reads it goes: by the first that
+    asks for a row. To ask for its columns reads nothing.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
