@@ -44,7 +44,7 @@ impl Column {
     /// The place of a row's value: that of a dictionary, if it is one. `None` of a null.
     fn place(&self, row: usize) -> Option<(&dyn Array, usize)> {
         let array = &*self.array;
-        if array.is_null(row) {
+        if array.is_null(row) || *array.data_type() == DataType::Null {
             return None;
         }
         let DataType::Dictionary(key, _) = array.data_type() else { return Some((array, row)) };
@@ -72,16 +72,16 @@ impl Column {
         }))
     }
 
-    /// Bytes; `None` where there are none, or it is no column of bytes.
-    pub(crate) fn bytes(&self, row: usize) -> Option<&[u8]> {
-        let (array, row) = self.place(row)?;
-        Some(match array.data_type() {
+    /// Bytes.
+    pub(crate) fn bytes(&self, row: usize) -> PyResult<Option<&[u8]>> {
+        let Some((array, row)) = self.place(row) else { return Ok(None) };
+        Ok(Some(match array.data_type() {
             DataType::Binary => array.as_binary::<i32>().value(row),
             DataType::LargeBinary => array.as_binary::<i64>().value(row),
             DataType::BinaryView => array.as_binary_view().value(row),
             DataType::FixedSizeBinary(_) => array.as_fixed_size_binary().value(row),
-            _ => return None,
-        })
+            _ => return Err(self.type_error("bytes")),
+        }))
     }
 
     /// Whether it has bytes.

@@ -111,16 +111,12 @@ impl Table {
 
     fn row(&self, row: usize) -> PyResult<Row> {
         let null = |name: &'static str| Arg::row(name, self.at(row)).wrong("is null");
-        let digest = match self.columns.get("digest") {
-            Some(column) => column.bytes(row).map(|bytes| {
-                let digest = <[u8; 16]>::try_from(bytes);
-                digest.map(Digest).map_err(|_| {
-                    let what = format!("must be 16 bytes, not {}", bytes.len());
-                    Arg::row("digest", self.at(row)).wrong(what)
-                })
-            }),
-            None => None,
-        };
+        let digest = self.get("digest", row, Column::bytes)?.map(|bytes| {
+            <[u8; 16]>::try_from(bytes).map(Digest).map_err(|_| {
+                let what = format!("must be 16 bytes, not {}", bytes.len());
+                Arg::row("digest", self.at(row)).wrong(what)
+            })
+        });
         let weight = self.get("weight", row, Column::float)?.map(Weight::from);
         if weight.is_some_and(|weight| !weight.is_sound()) {
             let what = "must be finite and greater than 0";
@@ -138,49 +134,63 @@ impl Table {
         })
     }
 
+    /// What a visit found. What excludes what is the same as for a row that is a dictionary: see `row.rs`.
     fn what(&self, row: usize) -> PyResult<What> {
+        let wrong = |name, what: &str| Err(Arg::row(name, self.at(row)).wrong(what));
+        let (text, html) = (self.text("text", row)?, self.html(row)?);
+        let fingerprint = self.get("fingerprint", row, Column::fingerprint)?;
+        let epoch = self.whole("epoch", row, u64::from(u32::MAX))?;
+        let epoch = epoch.and_then(|epoch| epoch.try_into().ok()).map(Epoch::from_number);
+        let encoding = self.text("encoding", row)?;
+        let parts = [text.is_some(), html.is_some(), fingerprint.is_some()];
         let seen = match self.text("seen", row)? {
             None | Some("content") => None,
             Some("not-modified") => Some(What::NotModified),
             Some("gone") => Some(What::Gone),
             Some("failed") => Some(What::Failed),
             Some(other) => {
-                let what =
-                    format!("must be one of content, not-modified, gone, failed, not {other:?}");
-                return Err(Arg::row("seen", self.at(row)).wrong(what));
+                let one = "must be one of content, not-modified, gone, failed, not";
+                return wrong("seen", &format!("{one} {other:?}"));
             }
         };
-        let text = self.text("text", row)?;
-        let html = match self.columns.get("html") {
-            Some(column) if column.is_binary() => {
-                column.bytes(row).map(|bytes| Html::Bytes(bytes.to_vec()))
+        if let Some(what) = seen {
+            if parts.contains(&true) || epoch.is_some() {
+                let none = "is no content, so there is no text, html, fingerprint or epoch";
+                return wrong("seen", none);
             }
-            Some(column) => column.text(row)?.map(|text| Html::Text(text.to_owned())),
-            None => None,
-        };
-        let fingerprint = self.get("fingerprint", row, Column::fingerprint)?;
-        let epoch = self.whole("epoch", row, u64::from(u32::MAX))?;
-        let epoch = epoch.and_then(|epoch| epoch.try_into().ok()).map(Epoch::from_number);
-        let several = [text.is_some(), html.is_some(), fingerprint.is_some(), seen.is_some()];
-        if several.into_iter().filter(|some| *some).count() > 1 {
-            let what =
-                "excludes html, fingerprint and what is no content, and these exclude each other";
-            return Err(Arg::row("text", self.at(row)).wrong(what));
+            return Ok(what);
         }
-        if let Some(seen) = seen {
-            return Ok(seen);
+        if parts.into_iter().filter(|some| *some).count() > 1 {
+            return wrong("text", "excludes html and fingerprint, and these exclude each other");
+        }
+        if encoding.is_some() && !matches!(html, Some(Html::Bytes(_))) {
+            return wrong("encoding", "is for html as bytes");
+        }
+        if epoch.is_some() && (text.is_some() || html.is_some()) {
+            return wrong("epoch", "is for fingerprints, not for text or html");
         }
         if let Some(text) = text {
             return Ok(What::Text(text.to_owned()));
         }
         if let Some(html) = html {
-            return Ok(What::Html(html, self.text("encoding", row)?.map(str::to_owned)));
+            return Ok(What::Html(html, encoding.map(str::to_owned)));
         }
-        if !self.columns.contains_key("fingerprint") && epoch.is_none() {
-            let what =
-                "is missing: each row needs a text, html, or a fingerprint, or to be no content";
-            return Err(Arg::row("text", self.at(row)).wrong(what));
+        let digest = self.get("digest", row, Column::bytes)?;
+        if fingerprint.is_none() && epoch.is_none() && digest.is_none() {
+            let missing = "is missing: give text, html, or a fingerprint; for content without one, its \
+                 epoch or digest";
+            return wrong("text", missing);
         }
         Ok(What::Content { fingerprint, epoch, also: None })
+    }
+
+    fn html(&self, row: usize) -> PyResult<Option<Html>> {
+        Ok(match self.columns.get("html") {
+            Some(column) if column.is_binary() => {
+                column.bytes(row)?.map(|bytes| Html::Bytes(bytes.to_vec()))
+            }
+            Some(column) => column.text(row)?.map(|text| Html::Text(text.to_owned())),
+            None => None,
+        })
     }
 }
