@@ -1,16 +1,19 @@
 //! Columns for whoever reads Arrow: objects with `__arrow_c_stream__`.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::arrow;
 use crate::columns::{Kind, of_items, schema_of};
 use crate::fork::Birth;
+use crate::long::PAUSE;
 use crate::stream::{Source, Step, Unread};
 
 /// How many rows a batch of a stream has, about.
@@ -69,7 +72,8 @@ impl Batches {
                 unread.check().map_err(PyValueError::new_err)?;
                 let (unread, schema) = (Some(Arc::clone(unread)), schema_of(*kind, *signed));
                 let (kind, signed, birth) = (*kind, *signed, *birth);
-                let lazy = Lazy { unread, source: None, kind, signed, schema, birth };
+                let looked = Instant::now();
+                let lazy = Lazy { unread, source: None, kind, signed, schema, birth, looked };
                 arrow::capsule(py, Box::new(lazy))
             }
         }
@@ -105,36 +109,64 @@ struct Lazy {
     signed: bool,
     schema: SchemaRef,
     birth: Option<Birth>,
+    /// When it last looked for signals.
+    looked: Instant,
+}
+
+/// An error for whoever reads Arrow: in C it is a text that ends with its first NUL.
+fn refused(e: impl std::fmt::Display) -> ArrowError {
+    ArrowError::ExternalError(e.to_string().replace('\0', "\u{fffd}").into())
 }
 
 impl Lazy {
     fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
-        let refused = |e: String| ArrowError::ExternalError(e.into());
         if self.birth.is_some_and(|birth| !birth.is_here()) {
-            return Err(refused(simkeep::Error::Forked.to_string()));
+            return Err(refused(simkeep::Error::Forked));
         }
-        if let Some(unread) = self.unread.take() {
-            self.source = Some(unread.take().map_err(|why| refused(why.to_owned()))?);
+        if let Some(unread) = &self.unread {
+            // Its lock is for threads that are attached: see `fork.rs`.
+            let taken = Python::try_attach(|_| unread.take()).unwrap_or(Err("Python has ended"));
+            self.source = Some(taken.map_err(refused)?);
+            self.unread = None;
         }
         loop {
+            if self.looked.elapsed() >= PAUSE {
+                self.look()?;
+            }
             let Some(source) = &mut self.source else { return Ok(None) };
             match source.next(ROWS) {
                 Ok(Step::Some(items)) => return of_items(self.kind, self.signed, &items).map(Some),
-                Ok(Step::Waiting) => {
-                    if let Some(Err(e)) = Python::try_attach(|py| py.check_signals()) {
-                        self.source = None;
-                        return Err(refused(e.to_string()));
-                    }
-                }
+                Ok(Step::Waiting) => {}
                 Ok(Step::End) => {
                     self.source = None;
                     return Ok(None);
                 }
                 Err(e) => {
                     self.source = None;
-                    return Err(refused(e.to_string()));
+                    return Err(refused(e));
                 }
             }
+        }
+    }
+
+    /// Looks for signals, and ends where one raises an exception.
+    fn look(&mut self) -> Result<(), ArrowError> {
+        let raised = Python::try_attach(|py| {
+            let raised = py.check_signals().err()?;
+            // Whoever reads makes an error of its own of this one: Ctrl-C is raised after it once more.
+            if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
+                let again = py.import("_thread").and_then(|m| m.call_method0("interrupt_main"));
+                return Some(again.err().unwrap_or(raised));
+            }
+            Some(raised)
+        });
+        self.looked = Instant::now();
+        match raised.flatten() {
+            Some(raised) => {
+                self.source = None;
+                Err(refused(raised))
+            }
+            None => Ok(()),
         }
     }
 }
@@ -143,7 +175,11 @@ impl Iterator for Lazy {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
+        // Whoever calls is C, which no panic may reach.
+        catch_unwind(AssertUnwindSafe(|| self.read().transpose())).unwrap_or_else(|_| {
+            self.source = None;
+            Some(Err(refused("simkeep panicked, which is a fault of its own")))
+        })
     }
 }
 

@@ -95,6 +95,11 @@ pub(crate) fn fingerprints(prints: &[Option<u64>], signed: bool) -> Made {
 
 /// The near pages of many searches: `query`, `url`, `distance`, `fingerprint`.
 pub(crate) fn near(answers: &[Matches], signed: bool) -> Made {
+    let urls = answers.iter().flat_map(|matches| &matches.near).map(|near| near.url.len());
+    if urls.sum::<usize>() > i32::MAX as usize {
+        let what = "the URLs take more than 2 GiB: ask in several batches, or with a lower limit";
+        return Err(ArrowError::InvalidArgumentError(what.to_owned()));
+    }
     let (mut query, mut url) = (Int64Builder::new(), StringBuilder::new());
     let (mut distances, mut prints) = (Int32Builder::new(), Bits::new(signed));
     for (at, matches) in (0..).zip(answers) {
