@@ -121,6 +121,7 @@ impl Store {
             options = options.epochs(epochs.get().open(py)?.clone());
         }
         let makers = py.detach(|| self.open.makers.of(&store.snapshot())).or_raise(py)?;
+        let _giving = self.open.give(py)?;
         Loaded::of(py, load(py, &store, &makers, observations, options)?)
     }
 
@@ -135,6 +136,7 @@ impl Store {
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Loaded> {
         let (store, other) = (self.open.store(py)?, other.get().now(py)?);
+        self.open.not_giving(py)?;
         let options = options(memory_bytes, segment_pages, progress)?;
         let progress = options.progress.clone();
         Loaded::of(py, long(py, &progress, || store.copy_from(&other, options))?)

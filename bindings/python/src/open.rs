@@ -1,6 +1,7 @@
 //! A store that is open for writing: who may use it, and until when.
 
 use std::path::{Path, PathBuf};
+use std::thread::{self, ThreadId};
 
 use parking_lot::Mutex;
 use pyo3::exceptions::PyResourceWarning;
@@ -18,6 +19,8 @@ use crate::makers::Cached;
 /// the interpreter: see `fork.rs`.
 pub(crate) struct Open {
     handle: Mutex<Option<Store>>,
+    /// Threads whose iterables give a load what it loads.
+    giving: Mutex<Vec<ThreadId>>,
     pub(crate) birth: Birth,
     pub(crate) path: PathBuf,
     /// What makes the fingerprints of texts.
@@ -27,7 +30,8 @@ pub(crate) struct Open {
 impl Open {
     pub(crate) fn new(store: Store, path: PathBuf) -> Open {
         let handle = Mutex::new(Some(store));
-        Open { handle, birth: Birth::now(), path, makers: Cached::default() }
+        let giving = Mutex::default();
+        Open { handle, giving, birth: Birth::now(), path, makers: Cached::default() }
     }
 
     /// A handle of the store.
@@ -42,6 +46,24 @@ impl Open {
         handle.ok_or_else(|| raise(py, Error::Closed))
     }
 
+    /// That what waits for loads is not called by what a load waits for.
+    ///
+    /// # Errors
+    ///
+    /// `MisuseError` in a thread whose iterable gives a load what it loads.
+    pub(crate) fn not_giving(&self, py: Python<'_>) -> PyResult<()> {
+        let is_giving = self.giving.lock().contains(&thread::current().id());
+        let what = "what a load iterates over cannot load into its store or close it";
+        if is_giving { Err(raise(py, Error::Misuse(what.to_owned()))) } else { Ok(()) }
+    }
+
+    /// Notes that the iterable of this thread gives a load what it loads, until this is dropped.
+    pub(crate) fn give(&self, py: Python<'_>) -> PyResult<Giving<'_>> {
+        self.not_giving(py)?;
+        self.giving.lock().push(thread::current().id());
+        Ok(Giving(self))
+    }
+
     /// Whether it was closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.handle.lock().is_none()
@@ -50,6 +72,7 @@ impl Open {
     /// Closes the store, unless it is closed.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.birth.check(py)?;
+        self.not_giving(py)?;
         let taken = self.handle.lock().take();
         match taken {
             Some(store) => py.detach(|| store.close()).or_raise(py),
@@ -67,6 +90,15 @@ impl Open {
             }
             (closed, _) => closed,
         }
+    }
+}
+
+/// A load that is given what it loads.
+pub(crate) struct Giving<'o>(&'o Open);
+
+impl Drop for Giving<'_> {
+    fn drop(&mut self) {
+        self.0.giving.lock().retain(|thread| *thread != thread::current().id());
     }
 }
 

@@ -1,6 +1,6 @@
 """Loading a corpus, and saving, checking and repairing a store."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -62,6 +62,32 @@ def test_rows_may_be_made_of_the_store_itself(store: simkeep.Store) -> None:
 
     store.load(rows())
     assert store.stats().pages == 5000
+
+
+def test_what_is_loaded_from_cannot_load_or_close(store: simkeep.Store, tmp_path: Path) -> None:
+    with simkeep.Store.create(tmp_path / "other") as other:
+        row = simkeep.Observation(URL, AT, fingerprint=1)
+        verbs: list[Callable[[], object]] = [
+            lambda: store.load([row]),
+            lambda: store.copy_from(other),
+            store.close,
+        ]
+        for verb in verbs:
+
+            def rows(verb: Callable[[], object] = verb) -> Iterator[simkeep.Observation]:
+                yield row
+                verb()
+
+            # Each of them would wait for the load, and that for the next row.
+            with pytest.raises(simkeep.MisuseError, match="iterates over"):
+                store.load(rows())
+        assert store.stats().pages == 0
+
+        def others() -> Iterator[simkeep.Observation]:
+            other.load([row])
+            yield row
+
+        assert store.load(others()).pages == other.stats().pages == 1
 
 
 def test_a_store_is_checked_backed_up_and_repaired(tmp_path: Path) -> None:
