@@ -10,7 +10,7 @@ from ._spider import SpiderMiddleware
 __all__ = ["Addon"]
 
 CONCURRENT_REQUESTS = 32
-"""Four times as many as Scrapy has by default: some are fetched, and the others wait for two commits at most."""
+"""Twice as many as Scrapy has by default: as many again are fetched while others wait for their commit."""
 
 
 class Addon:

@@ -4,16 +4,16 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Condition, Thread
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import simkeep
-from simkeep import ClosedError, ForkedError, IoError, Observation, Outcome, PoisonedError
+from simkeep import BugError, ClosedError, ForkedError, IoError, Observation, Outcome, PoisonedError
 
 from ._threads import Promise, Reactor, fire
 
 __all__ = ["FATAL", "Answer", "Observer"]
 
-FATAL = (PoisonedError, ClosedError, ForkedError, IoError)
+FATAL = (PoisonedError, ClosedError, ForkedError, IoError, BugError)
 """After these the store takes nothing more."""
 
 Answer: TypeAlias = list[Outcome] | Exception
@@ -36,6 +36,7 @@ class Observer:
         self._changed = Condition()
         self._closing: Promise[Exception | None] | None = None
         self._broken: Exception | None = None
+        self._ready: deque[tuple[Promise[Any], Any]] = deque()
         # Whoever stops the process at once does not wait for what was not acknowledged.
         self._thread = Thread(target=self._work, name="simkeep-observe", daemon=True)
         self._thread.start()
@@ -65,25 +66,34 @@ class Observer:
     def _work(self) -> None:
         while jobs := self._next():
             answers = self._answers(jobs)
-            self._reactor.call(self._deliver, deque(zip(jobs, answers, strict=True)))
+            done = [job.done for job in jobs]
+            self._reactor.call(self._deliver, list(zip(done, answers, strict=True)))
         error: Exception | None = None
         try:
             self._store.close()
         except Exception as e:
             error = e
         assert self._closing is not None
-        self._reactor.call(fire, self._closing, error)
+        self._reactor.call(self._deliver, [(self._closing, error)])
 
-    def _deliver(self, answers: deque[tuple[_Job, Answer]]) -> None:
+    def _deliver(self, answers: "list[tuple[Promise[Any], Any]]") -> None:
+        """Has answers given behind those that wait already. In the thread of the reactor."""
+        idle = not self._ready
+        self._ready.extend(answers)
+        if idle:
+            self._give()
+
+    def _give(self) -> None:
         """Gives the first answer, and the others one by one between what else the reactor does.
 
         All at once would have it do nothing but go on with these pages, which takes it some milliseconds each,
         then ask for as many others, and then wait for them and for one commit.
         """
-        job, answer = answers.popleft()
-        fire(job.done, answer)
-        if answers:
-            self._reactor.soon(self._deliver, answers)
+        done, answer = self._ready[0]
+        fire(done, answer)
+        self._ready.popleft()
+        if self._ready:
+            self._reactor.soon(self._give)
 
     def _next(self) -> list[_Job]:
         """Everything that waits; nothing once there is an end."""
@@ -125,6 +135,9 @@ class Observer:
             return e
         except Exception as e:
             return e
+        except BaseException as e:
+            self._broken = _bug(e)
+            return self._broken
 
 
 def _made(make: Make) -> list[Observation] | Exception:
@@ -132,3 +145,10 @@ def _made(make: Make) -> list[Observation] | Exception:
         return make()
     except Exception as e:
         return e
+    except BaseException as e:
+        return _bug(e)
+
+
+def _bug(panic: BaseException) -> BugError:
+    """A panic of the extension, which is no `Exception`: a thread that it ended would leave all pages waiting."""
+    return BugError(f"{type(panic).__name__}: {panic}")
