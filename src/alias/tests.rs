@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use simkeep_testing::depth::deep;
 
 use super::address::Address;
 use super::rule::{INDEX, family};
@@ -179,7 +180,7 @@ fn urls() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(deep(1_000) as u32))]
 
     #[test]
     fn rules_are_counted_as_by_comparing_all_pages(

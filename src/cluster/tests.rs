@@ -1,6 +1,7 @@
 //! Leaders are those that a plain loop finds, however nodes crowd and however little memory there is.
 
 use proptest::prelude::*;
+use simkeep_testing::depth::deep;
 
 use super::leaders::{Leaders, Nodes};
 use crate::fingerprint::BitSketch;
@@ -125,7 +126,7 @@ fn crowded(n: usize, centres: usize, bits: u32, seed: u64) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(deep(400) as u32))]
     #[test]
     fn leaders_are_those_of_a_plain_loop(
         n in 0usize..3000,
@@ -164,7 +165,8 @@ fn many_batches_of_texts_find_what_one_does() {
 
 #[test]
 fn many_batches_find_what_one_does() {
-    let nodes = crowded(60_000, 9_000, 6, 7);
+    let nodes = deep(200_000).clamp(10_000, 60_000) as usize;
+    let nodes = crowded(nodes, nodes * 3 / 20, 6, 7);
     for (k, memory_bytes) in [(3, 64 << 20), (3, 1 << 20), (1, 64 << 20), (8, 64 << 20)] {
         check(&nodes, k, memory_bytes);
     }
