@@ -147,13 +147,14 @@ impl Counter {
 /// Adds up the tables in some files, and writes the sum to another, without features of fewer than
 /// `least` documents.
 #[pyfunction]
-#[pyo3(signature = (tables, path, least=1))]
+#[pyo3(signature = (tables, path, least=None), text_signature = "(tables, path, least=1)")]
 pub(crate) fn merge(
     py: Python<'_>,
     tables: Vec<PathBuf>,
     path: PathBuf,
-    least: u32,
+    least: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
+    let least = least.map_or(Ok(1), |least| arg::u32(Arg::new("least"), least))?;
     let merged = py.detach(|| {
         let tables = tables.iter().map(df::Table::open).collect::<simkeep::Result<Vec<_>>>()?;
         df::merge(&tables, path, least)

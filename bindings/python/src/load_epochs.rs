@@ -50,7 +50,8 @@ impl LoadEpochs {
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
         let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
-        Ok(self.open(py)?.named(name, terms).or_raise(py)?.number())
+        let epochs = self.open(py)?;
+        Ok(py.detach(|| epochs.named(name, terms)).or_raise(py)?.number())
     }
 
     /// The number in the load of an epoch whose fingerprints simkeep makes. If the store has none of its
@@ -64,7 +65,8 @@ impl LoadEpochs {
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
         let terms = epoch::terms(role, bands)?;
-        Ok(self.open(py)?.origin(&origin.get().0, terms).or_raise(py)?.number())
+        let (epochs, origin) = (self.open(py)?, &origin.get().0);
+        Ok(py.detach(|| epochs.origin(origin, terms)).or_raise(py)?.number())
     }
 
     /// The numbers in the load of another store's epochs, in their order. They bring their tables; one
@@ -94,7 +96,9 @@ impl LoadEpochs {
         let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
         let reserved = optional(reserved, |v| arg::u32(Arg::new("reserved"), v))?.unwrap_or(0);
         let begun = optional(begun, |v| arg::count(Arg::new("begun"), v))?.unwrap_or(0);
-        Ok(self.open(py)?.like(name, reserved, terms, begun, ended).or_raise(py)?.number())
+        let epochs = self.open(py)?;
+        let number = py.detach(|| epochs.like(name, reserved, terms, begun, ended));
+        Ok(number.or_raise(py)?.number())
     }
 
     /// Brings the table of document frequencies of an epoch of this load, which is copied into the store
@@ -106,7 +110,8 @@ impl LoadEpochs {
         table: &Bound<'py, Table>,
     ) -> PyResult<()> {
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
-        self.open(py)?.table(epoch, table.get().table()).or_raise(py)
+        let (epochs, table) = (self.open(py)?, table.get().table());
+        py.detach(|| epochs.table(epoch, table)).or_raise(py)
     }
 
     fn __repr__(&self) -> &'static str {

@@ -35,7 +35,12 @@ value! {
         /// this share leads to the same on both.
         #[staticmethod]
         fn recall(share: &Bound<'_, PyAny>) -> PyResult<f64> {
-            Ok(Mirroring::recall(arg::float(Arg::new("share"), share)?))
+            let arg = Arg::new("share");
+            let of = arg::float(arg, share)?;
+            if !(0.0..=1.0).contains(&of) {
+                return Err(arg.value_error("a number from 0 to 1", share));
+            }
+            Ok(Mirroring::recall(of))
         }
     }
 }

@@ -96,7 +96,12 @@ pub(crate) fn pairs(k: u32, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Pa
                     arg::optional(Some(value), |value| arg::classes(Arg::new("classes"), value))?;
             }
             "equal" => query.equal = arg::flag(Arg::new("equal"), value)?,
-            "each" => query.each = arg::limit(Arg::new("each"), value)?.max(1),
+            "each" => {
+                query.each = arg::limit(Arg::new("each"), value)?;
+                if query.each == 0 {
+                    return Err(Arg::new("each").value_error("at least 1, or None", value));
+                }
+            }
             other => return Err(unknown(other)),
         }
         Ok(())

@@ -83,6 +83,18 @@ impl Store {
     }
 }
 
+/// How many pages an epoch may leave behind; of `None` any number.
+struct Left(u64);
+
+impl<'py> FromPyObject<'_, 'py> for Left {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Left> {
+        let any = given.is_none();
+        if any { Ok(Left(u64::MAX)) } else { arg::count(Arg::new("left"), &given).map(Left) }
+    }
+}
+
 #[pymethods]
 impl Store {
     /// Opens the store in a directory, for writing.
@@ -359,15 +371,15 @@ impl Store {
 
     /// Ends an epoch for good. At most `left` pages may be left behind without a fingerprint that is
     /// compared (0; `None` for any number).
-    #[pyo3(signature = (epoch, *, left=0))]
+    #[pyo3(signature = (epoch, *, left=Left(0)), text_signature = "($self, epoch, *, left=0)")]
     fn end_epoch<'py>(
         &self,
         py: Python<'py>,
         epoch: &Bound<'py, PyAny>,
-        left: Option<u64>,
+        left: Left,
     ) -> PyResult<()> {
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
-        self.call(py, |store| store.end_epoch(epoch, left.unwrap_or(u64::MAX)))
+        self.call(py, |store| store.end_epoch(epoch, left.0))
     }
 
     /// Gives the content that a page had at a time a fingerprint in another epoch. The answer is

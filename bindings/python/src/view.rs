@@ -289,7 +289,9 @@ impl View {
     ///
     /// Keywords: `policy`, what puts pages in order ("value"); `under`, a prefix; `per_host`, the most
     /// of each host; `largest_interval`, after which an unvisited page comes first (365 days); `rules`
-    /// for the pages under prefixes; `memory_bytes`, for the pages that are chosen (64 MiB).
+    /// for the pages under prefixes; `hints`, of when pages changed; `plan`, which gives each page a
+    /// date; `learned`, what pages are believed to change like; `memory_bytes`, for the pages that are
+    /// chosen (64 MiB).
     #[pyo3(signature = (now, budget, **like))]
     fn due<'py>(
         &self,

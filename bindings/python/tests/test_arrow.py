@@ -1,6 +1,5 @@
 """Tables of Arrow, in and out."""
 
-import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import polars
 import pyarrow as pa
 import pytest
-from conftest import AT, DAY, OTHER, TEXT, URL, filled, mixed
+from conftest import AT, DAY, OTHER, TEXT, URL, filled, mixed, threads
 
 import simkeep
 
@@ -98,7 +97,12 @@ def test_a_table_is_taken_as_the_rows_that_it_has(tmp_path: Path, form: str, ver
         (lambda: table(seen=column(["lost"] * 4)), ValueError, "seen in row 0 must be one of"),
         (lambda: table(fingerprint=column([1.5] * 4)), TypeError, "fingerprint must be a column of uint64"),
         (lambda: table(fingerprint=column([1] * 4)), ValueError, "text in row 0 excludes"),
-        (lambda: table(text=None), ValueError, "text in row 0 is missing"),
+        (lambda: table(text=None, digest=None), ValueError, "text in row 0 is missing"),
+        (lambda: table(text=column([None] * 4)), ValueError, "text in row 1 is missing"),
+        (lambda: table(digest=column(["0" * 32] * 4)), TypeError, "digest must be a column of bytes, not Utf8"),
+        (lambda: table(epoch=column([0, None, None, None])), ValueError, "epoch in row 0 is for fingerprints"),
+        (lambda: table(epoch=column([None, None, 0, None])), ValueError, "seen in row 2 is no content"),
+        (lambda: table(encoding=column(["utf-8"] * 4)), ValueError, "encoding in row 0 is for html as bytes"),
         (lambda: table().append_column("url", column([URL] * 4)), ValueError, "url is there twice"),
         (lambda: column([1, 2]), TypeError, "observations must be a table, not an array of Int64"),
         (lambda: table(url=column(["", URL, URL, URL])), simkeep.Error, "the URL is empty"),
@@ -246,7 +250,7 @@ def test_pairs_are_columns_as_far_as_they_are_read(store: simkeep.Store) -> None
         first = next(pairs)
     rows = pa.table(store.page_pairs(24).batches())
     assert first.distance in rows["distance"].to_pylist() and rows.schema.names[0] == "left_url"
-    assert threading.active_count() == 1
+    assert not threads("simkeep-pairs")
 
 
 def test_many_texts_are_reduced_at_once() -> None:

@@ -24,6 +24,11 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe(URL, 253402300800000, text=TEXT), simkeep.TimeError, "at is outside"),
     (lambda s: s.observe(URL, AT, text=TEXT, modified=datetime(2024, 5, 1)), ValueError, "modified is"),
     # URLs and texts.
+    (lambda s: s.end_epoch(0, left=-1), ValueError, "left must be"),
+    (lambda s: s.end_epoch(0, left=True), TypeError, "left must be"),
+    (lambda s: s.page_pairs(3, each=0), ValueError, "each must be at least 1"),
+    (lambda s: simkeep.Mirrors.recall(7.0), ValueError, "share must be a number from 0 to 1"),
+    (lambda s: simkeep.df.merge([], "x", -1), ValueError, "least must be"),
     (lambda s: s.observe("", AT, text=TEXT), simkeep.UrlError, "the URL is empty"),
     (lambda s: s.observe("http://a/\0", AT, text=TEXT), simkeep.UrlError, "control character.*byte 9"),
     (lambda s: s.observe("http://a/\ud800", AT, text=TEXT), simkeep.UrlError, "url has lone surrogates"),

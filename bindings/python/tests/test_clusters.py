@@ -11,7 +11,7 @@ from typing import Any
 
 import polars
 import pytest
-from conftest import AT, DAY, URL, filled
+from conftest import AT, DAY, URL, filled, threads
 from test_forks import in_child
 
 import simkeep
@@ -355,17 +355,6 @@ def test_what_was_cancelled_is_not_begun(store: simkeep.Store) -> None:
     ):
         with pytest.raises(simkeep.CancelledError):
             call()
-
-
-def threads(*names: str) -> int:
-    """How many threads of this process have one of these names."""
-    found = 0
-    for task in Path("/proc/self/task").iterdir():
-        try:
-            found += (task / "comm").read_text().strip() in names
-        except FileNotFoundError:
-            pass
-    return found
 
 
 LISTING = ("simkeep-cluster", "simkeep-changes", "simkeep-dropped")
