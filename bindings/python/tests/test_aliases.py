@@ -7,8 +7,7 @@ from typing import Any
 
 import polars
 import pytest
-from conftest import AT, filled, mixed
-from test_clusters import threads
+from conftest import AT, filled, mixed, threads
 
 import simkeep
 
