@@ -21,8 +21,8 @@ const ROWS: usize = 4096;
 
 /// A table in Arrow's form, for what reads that: pyarrow, polars, pandas, DuckDB.
 ///
-/// One that a store is read for is read once, batch by batch, as far as whoever reads it goes: by the first
-/// that asks for a row. To ask for its columns reads nothing.
+/// One that a store is read for is read once, batch by batch, as far as whoever reads it goes: by the
+/// first that asks for a row. To ask for its columns reads nothing.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Batches {
     rows: Rows,

@@ -218,6 +218,7 @@ impl Store {
     ) -> PyResult<Outcomes> {
         drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
         let rows = load::rows(observations)?;
+        let several = rows.len() > 1;
         let (makers, mut at_fault) = (&self.open.makers, None);
         let outcomes = self.call(py, |store| {
             let view = store.snapshot();
@@ -235,8 +236,8 @@ impl Store {
         });
         match (outcomes, at_fault) {
             (Ok(outcomes), _) => Ok(Outcomes(outcomes)),
-            (Err(e), None) => Err(e),
-            (Err(e), Some(row)) => Err(error::in_row(py, e, row)),
+            (Err(e), Some(row)) if several => Err(error::in_row(py, e, row)),
+            (Err(e), _) => Err(e),
         }
     }
 

@@ -243,8 +243,8 @@ impl Stream {
         Ok(Batches::lazy(Arc::new(Mutex::new(Some(rest))), kind, signed, self.birth))
     }
 
-    /// What is left, as a stream of Arrow data in a capsule. Whoever asks for a row takes it, and ends the
-    /// iteration.
+    /// What is left, as a stream of Arrow data in a capsule. Whoever asks for a row takes it, and ends
+    /// the iteration.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

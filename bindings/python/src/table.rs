@@ -134,7 +134,8 @@ impl Table {
         })
     }
 
-    /// What a visit found. What excludes what is the same as for a row that is a dictionary: see `row.rs`.
+    /// What a visit found. What excludes what is the same as for a row that is a dictionary: see
+    /// `row.rs`.
     fn what(&self, row: usize) -> PyResult<What> {
         let wrong = |name, what: &str| Err(Arg::row(name, self.at(row)).wrong(what));
         let (text, html) = (self.text("text", row)?, self.html(row)?);
