@@ -180,7 +180,7 @@ fn urls() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(deep(1_000) as u32))]
+    #![proptest_config(ProptestConfig::with_cases(u32::try_from(deep(1_000)).unwrap()))]
 
     #[test]
     fn rules_are_counted_as_by_comparing_all_pages(

@@ -126,7 +126,7 @@ fn crowded(n: usize, centres: usize, bits: u32, seed: u64) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(deep(400) as u32))]
+    #![proptest_config(ProptestConfig::with_cases(u32::try_from(deep(400)).unwrap()))]
     #[test]
     fn leaders_are_those_of_a_plain_loop(
         n in 0usize..3000,
