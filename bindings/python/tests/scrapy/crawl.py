@@ -108,30 +108,36 @@ class Lag:
         return made
 
 
-class Poisoned:
-    """A store whose disk fails after some commits."""
+class Panic(BaseException):
+    """What a panic of the extension is: no `Exception`."""
 
-    def __init__(self, store: simkeep.Store, commits: int) -> None:
-        self.store, self.commits = store, commits
+
+class Poisoned:
+    """A store that fails after some commits."""
+
+    def __init__(self, store: simkeep.Store, commits: int, error: BaseException) -> None:
+        self.store, self.commits, self.error = store, commits, error
 
     def observe_batch(self, rows: Any) -> Any:
         self.commits -= 1
         if self.commits < 0:
-            raise simkeep.PoisonedError("the disk is \x1b[31mgone")
+            raise self.error
         return self.store.observe_batch(rows)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
 
 
-def poison(commits: int) -> None:
+def poison(commits: int, error: BaseException) -> None:
     opened = _session._open
-    _session._open = lambda settings: Poisoned(opened(settings), commits)  # type: ignore[assignment, return-value]
+    _session._open = lambda settings: Poisoned(opened(settings), commits, error)  # type: ignore[assignment, return-value]
 
 
 def main() -> None:
     if "poison" in ASKED:
-        poison(ASKED["poison"])
+        poison(ASKED["poison"], simkeep.PoisonedError("the disk is \x1b[31mgone"))
+    if "panic" in ASKED:
+        poison(ASKED["panic"], Panic("index out of bounds"))
     settings = {
         "ADDONS": {"simkeep.scrapy.Addon": 500},
         "LOG_LEVEL": "INFO",

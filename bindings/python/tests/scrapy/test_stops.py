@@ -58,6 +58,15 @@ def test_a_store_that_fails_stops_the_spider(tmp_path: Path) -> None:
         assert reader.stats().pages == told.stat("new")  # what was acknowledged is there
 
 
+def test_a_panic_stops_the_spider(tmp_path: Path) -> None:
+    with served(Site(400)) as site:
+        told = crawl(tmp_path, f"{site.url}/", settings=STORE, panic=2)
+        assert sum(site.asked.values()) < 400
+    assert told.reason == "simkeep_error" and told.stat("error") == "BugError: Panic: index out of bounds"
+    with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
+        assert reader.stats().pages == told.stat("new")
+
+
 def test_a_wrong_setting_stops_the_spider_and_is_named(tmp_path: Path) -> None:
     told = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"SIMKEEP_SAME": "dorp"})
     assert told.failures == [
