@@ -1,7 +1,7 @@
 //! The kept corpus of each fuzz target, and neighbours of its inputs, the same on every run.
 
 #![cfg(test)]
-#![cfg(all(not(narrow_hash), not(shuttle)))]
+#![cfg(not(shuttle))]
 
 use std::cell::RefCell;
 use std::fs;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use simkeep_testing::choice;
+use simkeep_testing::depth::up_to;
 use simkeep_testing::fuzz::allocator::Bounded;
 use simkeep_testing::fuzz::targets;
 use simkeep_testing::in_repository;
@@ -95,7 +96,7 @@ fn replay(target: &str, run: fn(&[u8]), neighbours: usize) {
         check(run, input, &path.display().to_string());
         let other = &inputs[(i + 1) % inputs.len()].1;
         let mut choice = choice(i as u64);
-        for n in 0..neighbours {
+        for n in 0..up_to(neighbours).max(4) {
             let what = neighbour(input, other, n, &mut choice);
             check(run, &what, &format!("neighbour {n} of {}", path.display()));
         }

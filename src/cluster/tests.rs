@@ -1,7 +1,7 @@
 //! Leaders are those that a plain loop finds, however nodes crowd and however little memory there is.
 
 use proptest::prelude::*;
-use simkeep_testing::depth::deep;
+use simkeep_testing::depth::{deep, up_to};
 
 use super::leaders::{Leaders, Nodes};
 use crate::fingerprint::BitSketch;
@@ -157,7 +157,8 @@ proptest! {
 
 #[test]
 fn many_batches_of_texts_find_what_one_does() {
-    let (nodes, sketches) = (crowded(30_000, 3_000, 6, 7), sketches(30_000, 2, 70, 7));
+    let nodes = up_to(30_000).max(6_000);
+    let (nodes, sketches) = (crowded(nodes, nodes / 10, 6, 7), sketches(nodes, 2, 70, 7));
     for (k, memory_bytes) in [(8, 64 << 20), (8, 1 << 20), (0, 1 << 20)] {
         check_given((&nodes, Some(&sketches)), k, memory_bytes);
     }

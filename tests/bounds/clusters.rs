@@ -11,6 +11,7 @@ use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Error, Observation, Progress, Query, Result, Snapshot, Store};
 
 use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::depth::up_to;
 use simkeep_testing::{choice, small};
 
 const MEMORY_BYTES: usize = 4 << 20;
@@ -101,9 +102,10 @@ fn most_for_texts(pages: u64) -> usize {
 #[test]
 fn texts_decide_in_the_memory_that_is_given_and_two_bits_a_page() {
     let _alone = alone();
-    let [few, many] = [20_000, 80_000].map(most_for_texts);
+    let pages = up_to(80_000).max(10_000);
+    let [few, many] = [pages / 4, pages].map(most_for_texts);
     assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
-    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 80,000 pages, {few} for 20,000");
+    assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for {pages} pages, {few} for a quarter");
 }
 
 #[test]
@@ -131,7 +133,7 @@ fn took(view: &Snapshot, k: u32) -> Duration {
 #[test]
 fn crowds_and_chains_cost_little_more_than_strangers() {
     let _alone = alone();
-    const PAGES: u64 = 8_000;
+    let pages = up_to(8_000).max(4_000);
     let of = |k: u32, fingerprints: Box<dyn Iterator<Item = u64>>| {
         let dir = tempfile::tempdir().unwrap();
         let store = store(dir.path(), fingerprints);
@@ -139,10 +141,10 @@ fn crowds_and_chains_cost_little_more_than_strangers() {
         let least = (0..3).map(|_| took(&view, k)).min().unwrap();
         (least, dir, view)
     };
-    let even = |k| of(k, Box::new((0..PAGES).map(|n| choice(n)(u64::MAX)))).0;
+    let even = |k| of(k, Box::new((0..pages).map(|n| choice(n)(u64::MAX)))).0;
     let mut choose = choice(7);
     let mut at = choose(u64::MAX);
-    let walk: Vec<u64> = (0..PAGES)
+    let walk: Vec<u64> = (0..pages)
         .map(|_| {
             at ^= 1 << choose(64);
             at
@@ -150,8 +152,8 @@ fn crowds_and_chains_cost_little_more_than_strangers() {
         .collect();
     let centre = choose(u64::MAX);
     let ball: Vec<u64> =
-        (0..PAGES).map(|_| (0..4).fold(centre, |near, _| near ^ 1 << choose(64))).collect();
-    let equal = of(3, Box::new((0..PAGES).map(|_| 7))).0;
+        (0..pages).map(|_| (0..4).fold(centre, |near, _| near ^ 1 << choose(64))).collect();
+    let equal = of(3, Box::new((0..pages).map(|_| 7))).0;
     let [even_3, walk] = [even(3), of(3, Box::new(walk.into_iter())).0];
     assert!(equal < 10 * even_3, "{equal:?} for equal ones, {even_3:?} for others");
     assert!(walk < 10 * even_3, "{walk:?} for a walk, {even_3:?} for others");

@@ -41,7 +41,7 @@ fn very_many_documents_are_counted_in_bounded_memory() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.df");
     let recipe = Recipe::words(1);
-    let documents = deep(DOCUMENTS).clamp(DOCUMENTS / 10, DOCUMENTS);
+    let documents = deep(DOCUMENTS).clamp(DOCUMENTS / 20, DOCUMENTS);
     let fewer = usize::try_from(DOCUMENTS / documents).unwrap();
     let (mut choice, mut text) = (choice(5), String::new());
     let mut sample: HashMap<u64, u32> = HashMap::new();

@@ -14,6 +14,7 @@ use simkeep::{
 };
 
 use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::depth::up_to;
 use simkeep_testing::fold::{history, told};
 use simkeep_testing::{choice, create, digest, open, small, sound};
 
@@ -50,7 +51,7 @@ const MIB: usize = 1 << 20;
 
 /// As many as it takes where it is quick enough.
 fn many(n: i64) -> i64 {
-    if cfg!(debug_assertions) { n / 20 } else { n }
+    if cfg!(debug_assertions) { n / 20 } else { up_to(n) }
 }
 
 const PAGE: &str = "https://example.com/counter";
@@ -235,17 +236,18 @@ fn pages_with_one_fingerprint_are_observed_as_soon_as_others() {
     let dir = tempfile::tempdir().unwrap();
     let options = Options::default().durability(Durability::OnFlush);
     let store = Store::create(dir.path().join("store"), options).unwrap();
+    let each = if cfg!(debug_assertions) { 250 } else { 5_000 };
     let observe = |from: i64, like: fn(i64) -> u64| {
-        let urls: Vec<(String, i64)> = (from..from + many(5_000)).map(|n| (copy(n), n)).collect();
+        let urls: Vec<(String, i64)> = (from..from + each).map(|n| (copy(n), n)).collect();
         let batch: Vec<_> = urls.iter().map(|(url, n)| copied(url, *n, like(*n))).collect();
         let since = Instant::now();
         let outcomes = store.observe_batch(&batch).unwrap();
         (since.elapsed(), outcomes)
     };
-    let each = many(5_000);
     let others = (0..4).map(|round| observe(round * each, fingerprint).0).min().unwrap();
     let (mut first, mut last) = (Duration::MAX, Duration::MAX);
-    for round in 4..40 {
+    let rounds = many(40).max(12);
+    for round in 4..rounds {
         let (time, outcomes) = observe(round * each, |_| u64::MAX);
         let time_of = if round < 8 { &mut first } else { &mut last };
         *time_of = time.min(*time_of);
@@ -255,7 +257,7 @@ fn pages_with_one_fingerprint_are_observed_as_soon_as_others() {
     }
     eprintln!("{each} pages: {others:?}; with one fingerprint: {first:?}, later {last:?}");
     assert!(last < 4 * first + Duration::from_millis(50), "{first:?} became {last:?}");
-    search_among_copies(&store, u64::MAX, 36 * each);
+    search_among_copies(&store, u64::MAX, (rounds - 4) * each);
 }
 
 /// Each thread's clock runs backwards, and none agrees with another.
@@ -322,7 +324,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
     check(&open(&disk, options));
 }
 
-/// With the configuration `narrow_hash` nearly all hashes are equal: the URL decides.
+/// With `SIMKEEP_NARROW_HASHES` in the environment nearly all hashes are equal: the URL decides.
 #[test]
 fn pages_whose_hashes_collide_are_told_apart() {
     let _alone = alone();

@@ -6,6 +6,7 @@ use simkeep::load::LoadOptions;
 use simkeep::mirrors::Mirroring;
 use simkeep::{Content, Epoch, Options, Progress, Seen, Store, Visit};
 use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::depth::up_to;
 use simkeep_testing::mirrors::{PLANTED, load};
 
 const EPOCH: Epoch = Epoch::from_number(0);
@@ -60,8 +61,8 @@ fn taken(store: &Store, memory_bytes: usize) -> (usize, u64) {
 
 #[test]
 fn mirrors_are_found_in_bounded_memory() {
-    const PAGES: u64 = 200_000;
     let _alone = alone();
+    let pages = up_to(200_000).max(40_000);
     let webs = [
         Web { what: "hosts with one page", page: |n| (n, 0, 7), mirrors: 0 },
         Web { what: "a giant", page: |n| (0, n, n), mirrors: 0 },
@@ -70,11 +71,11 @@ fn mirrors_are_found_in_bounded_memory() {
         Web {
             what: "parked hosts",
             page: |n| (n / 20, n % 20, n % 20),
-            mirrors: 2 * PAGES / 20 - 3,
+            mirrors: 2 * pages / 20 - 3,
         },
     ];
     for Web { what, page, mirrors } in webs {
-        let (_dir, store) = with((0..PAGES).map(page));
+        let (_dir, store) = with((0..pages).map(page));
         let (bytes, found) = taken(&store, 1 << 20);
         assert_eq!(found, mirrors, "{what}");
         // What is sorted, the buffers of three scratch files, and some for each pair that is found.

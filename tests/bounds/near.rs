@@ -7,17 +7,18 @@ use simkeep::due::Due;
 use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Observation};
 use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::depth::up_to;
 use simkeep_testing::{create, small};
 
 /// Pages that are all the same; or of which each is one of two that are.
 #[test]
 fn pages_that_others_lead_wait_in_bounded_memory() {
-    const PAGES: u64 = 40_000;
     let _alone = alone();
-    for contents in [1, PAGES / 2] {
+    let pages = up_to(40_000).max(10_000);
+    for contents in [1, pages / 2] {
         let store = create(&SimDisk::new(), small());
         let url = |n: u64| format!("https://host{}.example/{n}", n % 100);
-        let urls: Vec<String> = (0..PAGES).map(url).collect();
+        let urls: Vec<String> = (0..pages).map(url).collect();
         let fingerprint = |n: u64| (n % contents).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let epoch = Epoch::from_number(0);
         let visits = urls.iter().zip(0..).map(|(url, n)| {
@@ -43,7 +44,7 @@ fn pages_that_others_lead_wait_in_bounded_memory() {
         let (found, bytes) = most_taken(|| count(&due));
         let time = since.elapsed();
         eprintln!("{time:?} and {} KiB for {found:?}, {} KiB for one", bytes >> 10, little >> 10);
-        assert_eq!(found, (PAGES, PAGES - contents));
+        assert_eq!(found, (pages, pages - contents));
         // Candidates are kept twice while they are put together.
         assert!(bytes < little + (3 << 20), "{bytes}");
         let patience = if cfg!(debug_assertions) { 40 } else { 4 };

@@ -18,7 +18,17 @@ pub fn deep(n: u64) -> u64 {
     ((n as f64 * depth()).ceil() as u64).max(1)
 }
 
-/// Of what is tried one after another, and all of it at depth 1: every how many-th is.
+/// How many are tried of what are `n` from depth 0.1 on, which is what there is unless another depth is
+/// asked for.
+pub fn up_to<N: TryInto<u64> + TryFrom<u64>>(n: N) -> N {
+    let n: u64 = n.try_into().ok().expect("a number of things is not negative");
+    N::try_from(deep(n.saturating_mul(10)).min(n))
+        .ok()
+        .expect("it is no larger than what was given")
+}
+
+/// Of what is tried one after another, and all of it at depth 1: every how many-th is, and each 20th at
+/// least.
 pub fn every() -> usize {
-    ((1.0 / depth()).round() as usize).max(1)
+    ((1.0 / depth()).round() as usize).clamp(1, 20)
 }

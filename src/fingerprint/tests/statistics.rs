@@ -5,6 +5,7 @@
 
 use super::super::splitmix::splitmix;
 use super::*;
+use simkeep_testing::depth::up_to;
 
 /// Pairs for which the error of the mean is stated.
 const PAIRS: u64 = 10_000;
@@ -62,14 +63,15 @@ fn pair(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64
 /// as [`PAIRS`], and their variance as a multiple of that of 64 independent bits.
 fn scatter(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64) {
     let (mut sum, mut squares, mut independent) = (0.0, 0.0, 0.0);
-    for _ in 0..PAIRS * TIMES {
+    let pairs = PAIRS * up_to(TIMES);
+    for _ in 0..pairs {
         let (share, expected) = pair(random, all.clone(), rest);
         let off = share - expected;
         sum += off;
         squares += off * off;
         independent += expected * (1.0 - expected) / 64.0;
     }
-    let n = (PAIRS * TIMES) as f64;
+    let n = pairs as f64;
     let (mean, variance) = (sum / n, squares / n);
     (mean / (variance / PAIRS as f64).sqrt(), squares / independent)
 }

@@ -1,6 +1,7 @@
 //! A join finds what a double loop finds, whatever memory and threads it has.
 
 use crate::progress::Progress;
+use simkeep_testing::depth::up_to;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -174,8 +175,9 @@ fn many_equal_fingerprints_are_paired_with_each_other_and_their_neighbours() {
 
 #[test]
 fn a_crowd_is_joined_exactly_in_little_memory_and_in_much() {
+    let many = up_to(9_000).max(3_000);
     for low_bits in [14, 20, 64] {
-        let mut fingerprints = crowd(low_bits, 9_000, 57);
+        let mut fingerprints = crowd(low_bits, many, 57);
         // Another one in the midst of it, copies, and strangers.
         fingerprints.extend(crowd(13, 3_000, 58).iter().map(|f| f.rotate_left(31)));
         fingerprints.extend_from_within(..500);

@@ -1,5 +1,6 @@
 //! Every way through the tables finds what the oracle finds.
 
+use simkeep_testing::depth::up_to;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::lookups::ByPlace;
@@ -60,7 +61,8 @@ fn every_distance_is_exact_with_all_bits_of_address() {
     for shape in [rotations(16), buckets(16, 2)] {
         let tables = tables(&fingerprints, shape);
         let query = fingerprints[17] ^ 0b101;
-        for k in 0..=64 {
+        let step = 64 / up_to(64);
+        for k in (0..=64).filter(|k| *k < 9 || k % step == 0) {
             look_up(&oracle(&fingerprints, query, k), &tables, query, k);
         }
     }

@@ -16,6 +16,7 @@ mod surt;
 mod tables;
 mod visits;
 
+use simkeep_testing::depth::up_to;
 use simkeep_testing::sound;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -335,7 +336,7 @@ fn built(shape: search::Shape, column: &[u64]) -> Tables {
 
 #[test]
 fn a_stranger_finds_what_is_near_in_tables_of_every_shape() {
-    for n in [0, 1, 20, 3_000] {
+    for n in [3_000, 1, 0, 20].into_iter().take(up_to(4)) {
         let column = crowded(n);
         for (bits, lines) in [(0, 1), (0, 200), (4, 3), (7, 1), (9, 1), (16, 1)] {
             let shape = search::Shape::Rotations(Address { bits, lines });

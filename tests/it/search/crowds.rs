@@ -7,6 +7,7 @@ use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Matches, Observation, Options, Progress, Query, Store};
 
 use super::{create, distances, fill, found, random};
+use simkeep_testing::depth::up_to;
 use simkeep_testing::on;
 
 /// 60,000 different fingerprints that no table tells apart: within 4 of one, or equal in 44 bits.
@@ -57,8 +58,11 @@ fn a_search_in_a_crowd_looks_at_some_and_says_so() {
                 store.seal().unwrap();
                 store.merge(&Progress::default()).unwrap();
             }
-            let queries: Vec<u64> =
-                fingerprints.iter().step_by(1999).flat_map(|f| [*f, f ^ 1 << 60]).collect();
+            let queries: Vec<u64> = fingerprints
+                .iter()
+                .step_by(60_000 / up_to(30) - 1)
+                .flat_map(|f| [*f, f ^ 1 << 60])
+                .collect();
             for k in [0, 1, 3, 8] {
                 let like = Query::new(0, k).fingerprints(4000);
                 let many = store.snapshot().search_batch(&queries, &like).unwrap();

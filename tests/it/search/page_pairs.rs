@@ -9,6 +9,7 @@ use simkeep::{
     Epoch, Error, Observation, Options, PairQuery, Prefix, Progress, Query, Scope, Snapshot, Store,
 };
 use simkeep_testing::choice;
+use simkeep_testing::depth::up_to;
 use simkeep_testing::model::Model;
 
 use super::{create, hot};
@@ -98,7 +99,7 @@ fn happen(store: &Store, model: &mut Model, choice: &mut impl FnMut(u64) -> u64,
 
 #[test]
 fn pairs_of_pages_are_those_that_there_are() {
-    for seed in 0..40 {
+    for seed in 0..up_to(40) {
         let again = format!("seed {seed}");
         let store = create(Options::default());
         store.register_epoch("two", simkeep::Role::Both).unwrap();

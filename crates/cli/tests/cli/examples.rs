@@ -20,6 +20,13 @@ const STAND_INS: &[(&str, &str)] = &[
     ("zstd", "for last; do :; done; exec cat \"$last\""),
 ];
 
+/// Visits and crawls by chance, of which fewer show as well that an example runs.
+const FEWER: &[(&str, &str)] = &[
+    ("--per-day 5000", "--per-day 50"),
+    ("--per-day 71", "--per-day 71 --seeds 1"),
+    ("--seeds 20", "--seeds 2"),
+];
+
 /// A text with words of its own.
 fn text(of: &str, words: usize) -> String {
     (0..words).map(|n| format!("{of}{n} ")).collect()
@@ -203,7 +210,10 @@ fn asked<'h>(example: &str, helps: &'h [Vec<String>]) -> Vec<&'h Vec<String>> {
 fn shell(place: &Place, example: &str) -> Command {
     let mut command = Command::new("bash");
     // Where the root of the disk stands, this place does.
-    let line = example.replace(" /backup/", &format!(" {}/", place.file("backup")));
+    let mut line = example.replace(" /backup/", &format!(" {}/", place.file("backup")));
+    for (many, fewer) in FEWER {
+        line = line.replace(many, fewer);
+    }
     command.args(["-o", "pipefail", "-c", &line]).current_dir(place.path("."));
     let tool = Path::new(env!("CARGO_BIN_EXE_simkeep")).parent().unwrap().to_owned();
     let paths = std::env::var_os("PATH").unwrap_or_default();

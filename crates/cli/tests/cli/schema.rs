@@ -1,5 +1,6 @@
 //! What programs read: the schemas, and that all JSON of all verbs is as they say.
 
+use simkeep_testing::depth::up_to;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
@@ -236,7 +237,7 @@ fn what_questions_print_is_as_the_schemas_say() {
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../format/golden/v5"), &golden.store());
     let page = golden.run(&["scan", "--json"]).objects().remove(0)["url"].take();
     let epochs = golden.run(&["epoch", "list", "--json"]).objects();
-    for epoch in &epochs {
+    for epoch in epochs.iter().take(up_to(epochs.len())) {
         checker.ask(&golden, page.as_str().unwrap(), epoch["epoch"].as_str().unwrap());
     }
     assert!(epochs.len() > 1);
