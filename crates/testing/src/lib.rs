@@ -54,6 +54,19 @@ pub fn in_repository(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }
 
+/// Real data that stands beside this repository, for a test that takes long with it. None, and it says so,
+/// where that is not at hand, and below half of the usual depth.
+pub fn beside(path: &str) -> Option<PathBuf> {
+    let path = in_repository("../shared/data").join(path);
+    let is_shallow = depth::up_to(100) < 50;
+    if is_shallow || !path.exists() {
+        let why = if is_shallow { "SIMKEEP_DEPTH is low" } else { "it is not there" };
+        println!("skipped: {}: {why}", path.display());
+        return None;
+    }
+    Some(path)
+}
+
 /// A simulated disk as the store takes it.
 pub fn on(disk: &SimDisk) -> Arc<dyn Disk> {
     Arc::new(disk.clone())
@@ -87,13 +100,11 @@ pub fn sound(store: &Store) -> Result<Verified> {
 /// The command that runs some tests of this program again.
 pub fn command(tests: &str) -> String {
     let optimised = if cfg!(debug_assertions) { "" } else { "--release " };
-    let narrow = "RUSTC_WORKSPACE_WRAPPER=$PWD/tests/narrow ";
-    let flags = if cfg!(narrow_hash) { narrow } else { "" };
     // Cargo puts a hash behind the name.
     let program = std::env::current_exe().unwrap();
     let program = program.file_stem().unwrap().to_string_lossy();
     let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
-    format!("{flags}cargo test {optimised}--test {program} {tests}")
+    format!("cargo test {optimised}--test {program} {tests}")
 }
 
 /// Says how to see a failure again, if there is one while it is kept.

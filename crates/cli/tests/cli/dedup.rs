@@ -1,6 +1,8 @@
 //! What is dropped of a store.
 
 use super::filtered::unpacked;
+use simkeep_testing::beside;
+
 use super::*;
 
 /// Pages around two texts: `a` leads `b`, `c` and `d\u{202e}`; `x` has a copy.
@@ -231,11 +233,8 @@ fn pairs_of_each_distance_are_drawn_by_lot_again_and_again_the_same() {
 /// keep leaders drops none.
 #[test]
 fn nothing_is_dropped_that_is_far_from_what_is_kept_as_with_components() {
-    let licences = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data/quality/licences.jsonl.zst");
-    let Ok(packed) = std::fs::read(licences) else {
-        return eprintln!("skipped: there are no licences");
-    };
+    let Some(licences) = beside("quality/licences.jsonl.zst") else { return };
+    let packed = std::fs::read(licences).unwrap();
     let place = Place::new();
     let lines = String::from_utf8(zstd::decode_all(&packed[..]).unwrap()).unwrap();
     let lines: String = lines

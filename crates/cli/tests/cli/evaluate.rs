@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use simkeep::fingerprint::{Recipe, of_text};
 
+use simkeep_testing::beside;
+
 use super::*;
 
 /// Groups of three documents: two that differ in one word of forty, and another with half of their
@@ -349,12 +351,7 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
 
 /// Real documents, with their resemblances; beside the project, if they are at hand.
 pub(super) fn real(name: &str) -> Option<String> {
-    let path = format!("{}/../../../shared/data/quality/{name}", env!("CARGO_MANIFEST_DIR"));
-    let there = Path::new(&path).exists();
-    if !there {
-        println!("skipped: {path} is not there");
-    }
-    there.then_some(path)
+    Some(beside(&format!("quality/{name}"))?.into_os_string().into_string().unwrap())
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::*;
 use crate::evaluate::documents::Documents;
 use simkeep_archive::ZstdWindow;
 use simkeep_archive::documents::open;
+use simkeep_testing::beside;
 
 fn named(texts: &[String]) -> Arc<Vec<Named>> {
     let named = |(number, text): (usize, &String)| Named {
@@ -120,12 +121,9 @@ fn spelt(text: &str) -> String {
 /// project, if they are at hand.
 #[test]
 fn real_pairs_are_those_that_another_tool_found() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/quality");
-    let Ok(pairs) = std::fs::File::open(format!("{folder}/ota-pairs.tsv.gz")) else {
-        println!("skipped: {folder} is not there");
-        return;
-    };
-    let lines = open(format!("{folder}/ota.jsonl.zst").as_ref(), ZstdWindow::default()).unwrap();
+    let Some(folder) = beside("quality") else { return };
+    let pairs = std::fs::File::open(folder.join("ota-pairs.tsv.gz")).unwrap();
+    let lines = open(&folder.join("ota.jsonl.zst"), ZstdWindow::default()).unwrap();
     let documents = Documents::read(lines, false, 4).unwrap();
     let texts: Vec<String> =
         documents.compared.iter().map(|named| spelt(named.document.text())).collect();
