@@ -9,12 +9,13 @@ use super::mark::Marked;
 use super::rows::{
     Blob, CHANGES, FORMAT, NEXT_SEGMENT, SEQUENCES_END, STORE_ID, SegmentRow, Settings, UNFINISHED,
     URL_HASH_BITS, URL_SEED, VERSION, check_epochs, check_rows, check_url_hash_bits, of_epoch,
-    parse_epoch, url_hash_bits,
+    parse_epoch,
 };
 use super::tables::{EPOCHS, Journal, SEGMENTS, SETTINGS};
 use super::tree::{Table, Tree, Widths};
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
+use crate::layout::url_hash_bits;
 use crate::page::EpochInfo;
 
 /// What a catalog holds.

@@ -10,12 +10,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::rows::{
     EPOCHS_MAX, SegmentRow, check_epochs, check_rows, check_url_hash_bits, put_epoch, take_epoch,
-    url_hash_bits,
 };
 use crate::bug;
 use crate::disk::{Access, Disk, Name, NewFile};
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, Put, in_memory};
+use crate::layout::{Cursor, Put, in_memory, url_hash_bits};
 use crate::page::EpochInfo;
 
 const MAGIC: [u8; 8] = *b"simksnap";

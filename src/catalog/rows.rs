@@ -5,7 +5,7 @@ use byteorder::{ByteOrder, LittleEndian};
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::fingerprint::Bands;
-use crate::layout::{Cursor, Put};
+use crate::layout::{Cursor, Put, url_hash_bits};
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 
 /// No store ever has so many operations, segments or changes.
@@ -36,11 +36,6 @@ pub(crate) struct Settings {
     pub(crate) changes: u64,
     /// Whether the load that creates the store is not complete yet.
     pub(crate) unfinished: bool,
-}
-
-/// Bits of the URL hash in this build.
-pub(super) fn url_hash_bits() -> u64 {
-    if cfg!(narrow_hash) { 8 } else { 64 }
 }
 
 /// Whether this build reads a store whose URL hashes have so many bits, as a file says.

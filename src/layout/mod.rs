@@ -17,7 +17,7 @@ pub(crate) use head::{Flaw, HEAD_BYTES, Stamp, VERSION, encode_head, parse_head}
 pub(crate) use integers::{Put, le_u32, le_u64};
 pub(crate) use sizes::{
     FILTER_BLOCK_BYTES, FilterBlock, GROUP_LEN, GROUP_PAGES, PackedRow, ROW_BYTES, bytes_for,
-    directory_bits, filter_blocks, in_memory,
+    directory_bits, filter_blocks, in_memory, url_hash_bits,
 };
 pub(crate) use tag::{Kind, Tag};
 pub(crate) use trailer::{

@@ -7,6 +7,22 @@ pub(crate) const GROUP_PAGES: u64 = GROUP_LEN as u64;
 /// Pages of a group, as the length of an array.
 pub(crate) const GROUP_LEN: usize = 16;
 
+/// Bits of the URL hash: 64.
+#[cfg(not(feature = "internals"))]
+pub(crate) fn url_hash_bits() -> u64 {
+    64
+}
+
+/// Bits of the URL hash: 64, or 8 in a test with `SIMKEEP_NARROW_HASHES` in its environment, so that
+/// nearly all URLs collide.
+#[cfg(feature = "internals")]
+pub(crate) fn url_hash_bits() -> u64 {
+    static BITS: std::sync::LazyLock<u64> = std::sync::LazyLock::new(|| {
+        if std::env::var_os("SIMKEEP_NARROW_HASHES").is_some() { 8 } else { 64 }
+    });
+    *BITS
+}
+
 /// A block of the filter: one memory line.
 pub(crate) type FilterBlock = [u8; 64];
 pub(crate) const FILTER_BLOCK_BYTES: u64 = size_of::<FilterBlock>() as u64;

@@ -11,7 +11,7 @@ use crate::bug::{self, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::error::Result;
 use crate::layout::{
-    FILTER_BLOCK_BYTES, FilterBlock, Kind, Put, Tag, directory_bits, filter_blocks,
+    FILTER_BLOCK_BYTES, FilterBlock, Kind, Put, Tag, directory_bits, filter_blocks, url_hash_bits,
 };
 
 /// Bits that a hash sets in its block.
@@ -20,7 +20,7 @@ const FILTER_PROBES: u32 = 7;
 /// The hash of a URL in a store with this seed.
 pub(crate) fn url_hash(url: &str, seed: u64) -> u64 {
     let hash = xxhash_rust::xxh3::xxh3_64_with_seed(url.as_bytes(), seed);
-    if cfg!(narrow_hash) { (hash & 0xff) * 0x0101_0101_0101_0101 } else { hash }
+    if url_hash_bits() == 64 { hash } else { (hash & 0xff) * 0x0101_0101_0101_0101 }
 }
 
 /// The place of `hash` among `count` equal ranges; ascending with the hash.

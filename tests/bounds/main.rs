@@ -3,18 +3,13 @@
 
 #![cfg(test)]
 
-#[cfg(not(narrow_hash))]
 mod aliases;
 mod clusters;
-#[cfg(not(narrow_hash))]
 mod df;
-#[cfg(not(narrow_hash))]
 mod forget;
-#[cfg(not(narrow_hash))]
 mod growth;
 mod hints;
 mod hostile;
-#[cfg(not(narrow_hash))]
 mod memory;
 mod mirrors;
 mod near;

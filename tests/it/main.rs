@@ -13,7 +13,6 @@ mod cluster;
 mod compact;
 mod concurrent;
 mod crash;
-#[cfg(not(narrow_hash))]
 mod damage;
 mod dates;
 mod diff;
@@ -22,7 +21,6 @@ mod due;
 mod dump;
 mod epochs;
 mod examples;
-#[cfg(not(narrow_hash))]
 mod format;
 mod imatch;
 mod inspect;

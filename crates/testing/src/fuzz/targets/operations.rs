@@ -34,7 +34,7 @@ static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let settings = Catalog::read(CATALOG).settings;
     let epochs = (0..).zip(EPOCHS).map(|(count, name)| EpochRow::new(count, name)).collect();
     let mut catalog = Catalog { settings, epochs, ..Catalog::default() };
-    *catalog.setting("url_hash_bits") = if cfg!(narrow_hash) { 8 } else { 64 };
+    catalog.narrow();
     *catalog.setting("next_segment") = 1;
     catalog.write()
 });

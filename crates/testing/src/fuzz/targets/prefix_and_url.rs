@@ -19,7 +19,7 @@ const URLS_MAX: usize = 12;
 static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let Catalog { settings, epochs, .. } = Catalog::read(CATALOG);
     let mut catalog = Catalog { settings, epochs, ..Catalog::default() };
-    *catalog.setting("url_hash_bits") = if cfg!(narrow_hash) { 8 } else { 64 };
+    catalog.narrow();
     catalog.write()
 });
 
