@@ -54,8 +54,8 @@ pub fn in_repository(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }
 
-/// Real data that stands beside this repository, for a test that takes long with it. None, and it says so,
-/// where that is not at hand, and below half of the usual depth.
+/// Real data that stands beside this repository, for a test that takes long with it. None, and it
+/// says so, where that is not at hand, and below half of the usual depth.
 pub fn beside(path: &str) -> Option<PathBuf> {
     let path = in_repository("../shared/data").join(path);
     let is_shallow = depth::up_to(100) < 50;
