@@ -86,8 +86,7 @@ Formats for other programs have no epochs or tables of their own, and are not lo
   cdxj     a line for each visit: SURT, time in 14 digits, and JSON with url, digest, status,
            fingerprint, verdict and distance. All else is left out
   parquet  the columns of csv, for DuckDB, pandas or Spark: time in milliseconds UTC, fingerprint as
-           uint64, digest in 16 bytes, epoch with a dictionary. If simkeep was built with
-           `--features parquet`
+           uint64, digest in 16 bytes, epoch with a dictionary
 
 docs/export.md tells more of them.")]
 pub(super) struct Export {

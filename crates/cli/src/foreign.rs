@@ -52,9 +52,8 @@ macro_rules! help {
 
 With one of --url-key, --text-key, --time-key and --at, a line of JSON has these three values, and all other
 keys are ignored. A name need not be a URL: it is kept as it is, and a whole number in digits. Names of two
-corpora may be the same; then one is taken for a later version of the other. If simkeep was built with
-`--features parquet`, Parquet files are read so in any case: a key is a column, and one within a group is
-named as in JSON."
+corpora may be the same; then one is taken for a later version of the other. Parquet files are read so in any
+case: a key is a column, and one within a group is named as in JSON."
     };
 }
 pub(super) use help;

@@ -46,8 +46,7 @@ With --json, an object a line. The first has \"pages\", \"fingerprints\", \"k\",
 \"of_several\" (those of two pages or more) and \"largest\"; then a line for each cluster with \"leader\",
 \"fingerprint\", \"first_seen\", \"size\" and \"widest\", or for each page with \"url\", \"fingerprint\", \"class\",
 \"distance\", \"leader\" and \"size\". With -o, the lines go to a file that is there when all is done; into
-one whose name ends with .parquet, if simkeep was built with `--features parquet`, all but the first, as a
-table with columns of these names.
+one whose name ends with .parquet, all but the first, as a table with columns of these names.
 
 Memory is bounded by --memory; what does not fit goes to scratch files without names, some 150 bytes a
 page, in --scratch or the system's directory for temporary files (TMPDIR).

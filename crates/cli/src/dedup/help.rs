@@ -34,12 +34,12 @@ Reasons:
 others with another --seed.
 
 --filter writes a corpus anew, file by file, into the folder of --to: JSON lines line by line, byte by byte,
-packed with gzip or zstd if they were; and Parquet files, if simkeep was built with `--features parquet`, row
-by row with all columns. Documents are found by their names: --id-key is what --url-key was for `load`. All
-that is not to be dropped is written in its place: empty and broken lines, and documents that the store does
-not know. So is a document whose page is dropped, but which has another text than the one that was compared,
-as where the store has a later version of it. --any-text goes by names alone: where the store was filled from
-something else than these texts, such as web archives.
+packed with gzip or zstd if they were; and Parquet files row by row with all columns. Documents are found by
+their names: --id-key is what --url-key was for `load`. All that is not to be dropped is written in its place:
+empty and broken lines, and documents that the store does not know. So is a document whose page is dropped,
+but which has another text than the one that was compared, as where the store has a later version of it.
+--any-text goes by names alone: where the store was filled from something else than these texts, such as web
+archives.
 
 --resemblance 0.8 has texts decide: fingerprints within 10 bits (or -k) only propose. While the corpus is
 read, once more than without, a sketch of 64 bytes is made of each text that may be near another; and a page
