@@ -144,10 +144,10 @@ pub(crate) fn limit(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<usize> {
     if given.is_none() { Ok(usize::MAX) } else { size(arg, given) }
 }
 
-/// An HTTP status.
-pub(crate) fn status(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<u16> {
-    let status = number(arg, given, u64::from(u16::MAX), "an int from 0 to 65535")?;
-    u16::try_from(status).map_err(|_| arg.value_error("an int from 0 to 65535", given))
+/// A number of 16 bits, such as an HTTP status.
+pub(crate) fn u16(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<u16> {
+    let number = number(arg, given, u64::from(u16::MAX), "an int from 0 to 65535")?;
+    u16::try_from(number).map_err(|_| arg.value_error("an int from 0 to 65535", given))
 }
 
 #[expect(

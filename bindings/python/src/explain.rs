@@ -67,7 +67,8 @@ impl From<explain::Cost> for Cost {
     }
 }
 
-fn shape(shape: Shape) -> String {
+/// The shape of fingerprint tables, as a word.
+pub(crate) fn shape(shape: Shape) -> String {
     match shape {
         Shape::Column => "column".to_owned(),
         Shape::Rotations(_) => "rotations".to_owned(),

@@ -2,7 +2,9 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use simkeep::{Digest, Epoch};
 
+use crate::arg::Arg;
 use crate::outcome::{Meaning, Told, meaning};
 use crate::time::Time;
 use crate::value::value;
@@ -127,9 +129,9 @@ pub(crate) fn entry(py: Python<'_>, entry: simkeep::Entry) -> PyResult<Bound<'_,
     })
 }
 
-/// A history as a list of these classes.
-pub(crate) fn history(py: Python<'_>, history: simkeep::History) -> PyResult<Bound<'_, PyList>> {
-    let told = |told: simkeep::HistoryEntry| match told {
+/// An entry with what it meant, as one of these classes.
+pub(crate) fn told(py: Python<'_>, told: simkeep::HistoryEntry) -> PyResult<Bound<'_, PyAny>> {
+    match told {
         simkeep::HistoryEntry::Visit { visit, verdict, meaning: means } => {
             let Told { verdict, by, distance, distance_epoch, to } = verdict.into();
             let visit = Py::new(py, Visit::from(visit))?;
@@ -138,6 +140,88 @@ pub(crate) fn history(py: Python<'_>, history: simkeep::History) -> PyResult<Bou
             Ok(Bound::new(py, judged)?.into_any())
         }
         other => entry(py, other.entry()),
-    };
-    PyList::new(py, history.into_iter().map(told).collect::<PyResult<Vec<_>>>()?)
+    }
+}
+
+/// A history as a list of these classes.
+pub(crate) fn history(py: Python<'_>, history: simkeep::History) -> PyResult<Bound<'_, PyList>> {
+    let all = history.into_iter().map(|entry| told(py, entry));
+    PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// An entry that a caller gives back, without what the distance of its verdict means.
+pub(crate) fn taken(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::HistoryEntry> {
+    if let Ok(judged) = given.cast::<Judged>() {
+        let judged = judged.get();
+        let visit = judged.visit.get().taken(arg)?;
+        let verdict = judged.verdict(arg)?;
+        return Ok(simkeep::HistoryEntry::Visit { visit, verdict, meaning: None });
+    }
+    if let Ok(restated) = given.cast::<Restated>() {
+        let Restated { time, fingerprint, digest, epoch } = restated.get();
+        return Ok(simkeep::HistoryEntry::Restated(simkeep::Restated {
+            time: time.0,
+            fingerprint: *fingerprint,
+            digest: digest.map(Digest),
+            epoch: Epoch::from_number(*epoch),
+        }));
+    }
+    if let Ok(given) = given.cast::<Given>() {
+        let Given { time, weight, class_ } = given.get();
+        let property = match (weight, class_) {
+            (Some(weight), None) => simkeep::Property::Weight(simkeep::Weight::from(*weight)),
+            (None, Some(class)) => simkeep::Property::Class(*class),
+            _ => return Err(arg.wrong("has neither a weight alone nor a class alone")),
+        };
+        let given = simkeep::Given { time: time.0, property };
+        return Ok(simkeep::HistoryEntry::Given(given));
+    }
+    Err(arg.type_error("Judged, Restated or Given", given))
+}
+
+impl Visit {
+    /// The visit that this tells of.
+    fn taken(&self, arg: Arg) -> PyResult<simkeep::Visit> {
+        let digest = self.digest.map(Digest);
+        let seen = match (self.seen, self.epoch) {
+            (Seen::Content, Some(epoch)) => simkeep::Seen::Content(simkeep::Content {
+                fingerprint: self.fingerprint,
+                digest,
+                epoch: Epoch::from_number(epoch),
+            }),
+            (Seen::Content, None) => return Err(arg.wrong("saw content without an epoch")),
+            (Seen::NotModified, _) => simkeep::Seen::NotModified { digest },
+            (Seen::Gone, _) => simkeep::Seen::Gone,
+            (Seen::Failed, _) => simkeep::Seen::Failed,
+        };
+        let modified = self.modified.map(|time| time.0);
+        Ok(simkeep::Visit { time: self.time.0, seen, status: self.status, modified })
+    }
+}
+
+impl Judged {
+    /// The verdict that this tells of.
+    fn verdict(&self, arg: Arg) -> PyResult<simkeep::Verdict> {
+        let distance = self.distance.zip(self.distance_epoch);
+        let distance = distance
+            .map(|(bits, epoch)| simkeep::Distance { bits, epoch: Epoch::from_number(epoch) });
+        Ok(match (self.verdict, self.by, self.to) {
+            (Verdict::New, ..) => simkeep::Verdict::New,
+            (Verdict::Same, Some(SameBy::Digest), _) => {
+                simkeep::Verdict::Same(simkeep::SameBy::Digest)
+            }
+            (Verdict::Same, Some(SameBy::Fingerprint), _) => {
+                simkeep::Verdict::Same(simkeep::SameBy::Fingerprint)
+            }
+            (Verdict::Same, Some(SameBy::Word), _) => simkeep::Verdict::Same(simkeep::SameBy::Word),
+            (Verdict::Unseen, ..) => simkeep::Verdict::Unseen,
+            (Verdict::Changed, ..) => simkeep::Verdict::Changed { distance },
+            (Verdict::Reverted, _, Some(to)) => simkeep::Verdict::Reverted { to: to.0, distance },
+            (Verdict::Gone, ..) => simkeep::Verdict::Gone,
+            (Verdict::Failed, ..) => simkeep::Verdict::Failed,
+            (Verdict::OutOfOrder, ..) => simkeep::Verdict::OutOfOrder,
+            (Verdict::Known, ..) => simkeep::Verdict::Known,
+            _ => return Err(arg.wrong("has a verdict without what belongs to it")),
+        })
+    }
 }

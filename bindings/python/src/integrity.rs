@@ -135,10 +135,14 @@ value! {
 }
 
 fn flaws(py: Python<'_>, flaws: Vec<simkeep::Corruption>) -> PyResult<Py<PyTuple>> {
-    tuple(py, flaws, |py, flaw| {
+    tuple(py, flaws, |py, flaw| Ok(Bound::new(py, Flaw::from(flaw))?.into_any()))
+}
+
+impl From<simkeep::Corruption> for Flaw {
+    fn from(flaw: simkeep::Corruption) -> Flaw {
         let simkeep::Corruption { file, offset, what } = flaw;
-        Ok(Bound::new(py, Flaw { file, offset, what })?.into_any())
-    })
+        Flaw { file, offset, what }
+    }
 }
 
 fn texts(py: Python<'_>, texts: Vec<String>) -> PyResult<Py<PyTuple>> {

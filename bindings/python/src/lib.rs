@@ -12,6 +12,7 @@ mod arg;
 mod arrow;
 mod batches;
 mod candidates;
+mod census;
 mod cluster_changes;
 mod clustered;
 mod clustering;
@@ -28,10 +29,12 @@ mod error;
 mod explain;
 mod fingerprinter;
 mod fork;
+mod found;
 mod giving;
 mod hints;
 mod history;
 mod integrity;
+mod journal;
 mod learned;
 mod load;
 mod load_epochs;
@@ -45,6 +48,7 @@ mod open;
 mod options;
 mod origin;
 mod outcome;
+mod overview;
 mod page;
 mod pairs;
 mod plan;
@@ -55,6 +59,7 @@ mod reader;
 mod reading;
 mod row;
 mod scope;
+mod segment;
 mod stats;
 mod store;
 mod stream;
@@ -63,6 +68,7 @@ mod texts;
 mod threaded;
 mod time;
 mod tool;
+mod trace;
 mod value;
 mod view;
 mod word;
@@ -83,6 +89,8 @@ mod _simkeep {
     use super::batches::Batches;
     #[pymodule_export]
     use super::candidates::{Candidate, Candidates};
+    #[pymodule_export]
+    use super::census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
     #[pymodule_export]
     use super::cluster_changes::{ClusterChange, ClusterChanges};
     #[pymodule_export]
@@ -110,6 +118,8 @@ mod _simkeep {
     #[pymodule_export]
     use super::fork::_forked;
     #[pymodule_export]
+    use super::found::Found;
+    #[pymodule_export]
     use super::hints::Hints;
     #[pymodule_export]
     use super::history::{Given, Judged, Restated, Visit};
@@ -117,6 +127,8 @@ mod _simkeep {
     use super::integrity::{
         BackedUp, BackupFiles, Flaw, Loss, Repaired, Verified, backup, repair, verify,
     };
+    #[pymodule_export]
+    use super::journal::{JournalView, Operation, Operations};
     #[pymodule_export]
     use super::learned::{Learned, Survey};
     #[pymodule_export]
@@ -132,6 +144,10 @@ mod _simkeep {
     #[pymodule_export]
     use super::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
     #[pymodule_export]
+    use super::overview::{
+        Compaction, EpochOverview, HostShare, Overview, SegmentOverview, SpaceOf,
+    };
+    #[pymodule_export]
     use super::page::{Changes, Content, LastChange, Page, StalePage};
     #[pymodule_export]
     use super::plan::{NewPage, Plan};
@@ -139,6 +155,8 @@ mod _simkeep {
     use super::progress::Progress;
     #[pymodule_export]
     use super::reader::{Reader, Snapshot};
+    #[pymodule_export]
+    use super::segment::{DumpLine, SectionView, SegmentView, TableView};
     #[pymodule_export]
     use super::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
     #[pymodule_export]
@@ -149,6 +167,8 @@ mod _simkeep {
     use super::texts::{Fingerprints, fingerprint_batch};
     #[pymodule_export]
     use super::tool::_tool;
+    #[pymodule_export]
+    use super::trace::{Place, Trace, Version, surt, versions};
     #[pymodule_export]
     use super::view::View;
     #[pymodule_export]

@@ -92,7 +92,7 @@ impl Row {
             time: time("at", at)?,
             what,
             digest: arg::optional(given.digest, |v| arg::digest(place.and("digest"), v))?,
-            status: arg::optional(given.status, |v| arg::status(place.and("status"), v))?,
+            status: arg::optional(given.status, |v| arg::u16(place.and("status"), v))?,
             modified: arg::optional(given.modified, |v| time("modified", v))?,
             weight: arg::optional(given.weight, |v| arg::weight(place.and("weight"), v))?,
             class: arg::optional(given.class_, |v| arg::u32(place.and("class_"), v))?,

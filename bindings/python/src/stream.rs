@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use simkeep::{Entry, Error, History, NearPair, Page, Result, alias, cluster};
+use simkeep::{Entry, Error, History, NearPair, Page, Result, alias, cluster, inspect};
 
 use crate::aliases::AliasSite;
 use crate::batches::Batches;
@@ -18,8 +18,10 @@ use crate::due::Decision;
 use crate::error::OrRaise;
 use crate::fork::Birth;
 use crate::history;
+use crate::journal::Operation;
 use crate::matches::{PagePair, Pair};
 use crate::page;
+use crate::segment::DumpLine;
 
 /// The most items that are read ahead.
 const AHEAD_MAX: usize = 64;
@@ -39,6 +41,8 @@ pub(crate) enum Item {
     AliasSite(Box<alias::AliasSite>),
     Difference(Box<simkeep::iter::Difference>),
     ExactDifference(Box<simkeep::iter::ExactDifference>),
+    DumpLine(Box<inspect::DumpLine>),
+    Operation(Box<inspect::Operation>),
 }
 
 impl Item {
@@ -61,6 +65,8 @@ impl Item {
             Item::AliasSite(site) => Bound::new(py, AliasSite::of(py, *site)?)?.into_any(),
             Item::Difference(of) => Bound::new(py, Difference::of(py, *of)?)?.into_any(),
             Item::ExactDifference(of) => Bound::new(py, ExactDifference::of(py, *of)?)?.into_any(),
+            Item::DumpLine(line) => Bound::new(py, DumpLine::of(py, *line))?.into_any(),
+            Item::Operation(of) => Bound::new(py, Operation::of(py, *of)?)?.into_any(),
         })
     }
 }

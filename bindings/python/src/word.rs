@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 use simkeep::fingerprint::Band as CrateBand;
+use simkeep::inspect;
 
 use crate::arg::Arg;
 
@@ -178,6 +179,31 @@ words! {
         Candidate = "candidate",
         Other = "other",
     }
+    /// What the bytes of a store are for.
+    Space {
+        Histories = "histories",
+        PageIndex = "page index",
+        Schedule = "schedule",
+        Fingerprints = "fingerprints",
+        Postings = "postings",
+        Tables = "tables",
+        Frames = "frames",
+        Other = "other",
+    }
+    /// What a version of a page is.
+    VersionKind {
+        Content = "content",
+        Gone = "gone",
+        Failed = "failed",
+        Unseen = "unseen",
+        Other = "other",
+    }
+    /// What an operation did.
+    Done {
+        Entry = "entry",
+        Forgot = "forgot",
+        ForgotPrefix = "forgot-prefix",
+    }
     /// What a long call is doing.
     Stage {
         Waiting = "waiting",
@@ -326,6 +352,43 @@ impl From<simkeep::cluster::Candidacy> for Candidacy {
             simkeep::cluster::Candidacy::Alone => Candidacy::Alone,
             simkeep::cluster::Candidacy::Candidate { .. } => Candidacy::Candidate,
             _ => Candidacy::Other,
+        }
+    }
+}
+
+impl From<inspect::Space> for Space {
+    fn from(space: inspect::Space) -> Space {
+        match space {
+            inspect::Space::Histories => Space::Histories,
+            inspect::Space::PageIndex => Space::PageIndex,
+            inspect::Space::Schedule => Space::Schedule,
+            inspect::Space::Fingerprints => Space::Fingerprints,
+            inspect::Space::Postings => Space::Postings,
+            inspect::Space::Tables => Space::Tables,
+            inspect::Space::Frames => Space::Frames,
+            _ => Space::Other,
+        }
+    }
+}
+
+impl From<inspect::VersionKind> for VersionKind {
+    fn from(kind: inspect::VersionKind) -> VersionKind {
+        match kind {
+            inspect::VersionKind::Content(_) => VersionKind::Content,
+            inspect::VersionKind::Gone => VersionKind::Gone,
+            inspect::VersionKind::Failed => VersionKind::Failed,
+            inspect::VersionKind::Unseen => VersionKind::Unseen,
+            _ => VersionKind::Other,
+        }
+    }
+}
+
+impl From<&inspect::Done> for Done {
+    fn from(done: &inspect::Done) -> Done {
+        match done {
+            inspect::Done::Entry { .. } => Done::Entry,
+            inspect::Done::Forgot { .. } => Done::Forgot,
+            inspect::Done::ForgotPrefix { .. } => Done::ForgotPrefix,
         }
     }
 }

@@ -105,6 +105,20 @@ def aliases(store: simkeep.Store) -> None:
         pass
 
 
+def census(store: simkeep.Store) -> None:
+    store.census()
+
+
+def journal(store: simkeep.Store) -> None:
+    store.journal()
+
+
+def dump(store: simkeep.Store) -> None:
+    for segment in store.stats().segments:
+        for _ in store.dump(segment.id):
+            pass
+
+
 def plan(store: simkeep.Store) -> None:
     store.plan(AT, 1000)
 
@@ -130,6 +144,9 @@ def hints(store: simkeep.Store) -> None:
         balls,
         mirrors,
         aliases,
+        census,
+        journal,
+        dump,
         plan,
         hints,
     ],

@@ -90,7 +90,36 @@ def values(store: simkeep.Store) -> list[Any]:
         *store.due(AT + 30 * DAY, 1, plan=plan),
         store.survey(),
     ]
+    overview, census = store.overview(), store.census()
+    found += [
+        overview,
+        *overview.epochs,
+        *overview.space,
+        store.compaction(),
+        census,
+        census.fingerprints,
+        *census.largest_hosts,
+        *census.sample,
+        *census.periods,
+        census.outside,
+        store.journal(),
+        *store.operations(),
+        store.trace(URL),
+        *simkeep.versions(store.history(URL)),
+    ]
     store.seal()
+    [segment] = store.stats().segments
+    view, trace = store.segment(segment.id), store.trace(URL)
+    assert view is not None and trace is not None
+    found += [
+        *store.overview().segments,
+        *store.overview().hosts,
+        view,
+        *view.sections,
+        *view.tables,
+        *store.dump(segment.id, section="trailer"),
+        *trace.places,
+    ]
     explained = store.explain(1, k=3, epoch=0)
     found += [
         *store.stats().segments,
@@ -110,7 +139,7 @@ def test_each_is_frozen_comparable_and_hashable_and_can_be_written_and_pickled(
     names = {"simkeep": simkeep, "datetime": datetime}
     found = values(store)
     kinds = {type(value) for value in found}
-    assert len(kinds) > 45
+    assert len(kinds) > 65
     for value in found:
         assert type(value).__module__ == "simkeep"
         for again in (

@@ -12,20 +12,24 @@ from ._types import Time
 from ._words import (
     Band,
     Candidacy,
+    Done,
     Fate,
     OriginalBy,
     Reason,
     Role,
     SameBy,
     Seen,
+    Space,
     Stage,
     Stored,
     Verdict,
+    VersionKind,
     WhyLed,
 )
 
 _Path: TypeAlias = str | PathLike[str]
 _Html: TypeAlias = str | bytes | bytearray
+_Bytes: TypeAlias = bytes
 _Entry: TypeAlias = Visit | Restated | Given
 _AliasKind: TypeAlias = Literal[
     "scheme", "www", "fragment", "parameter", "order", "index", "slash", "case"
@@ -48,6 +52,7 @@ __all__ = [
     "Batches",
     "Candidate",
     "Candidates",
+    "Census",
     "Changes",
     "Cluster",
     "ClusterChange",
@@ -55,6 +60,7 @@ __all__ = [
     "ClusteredPage",
     "Clusters",
     "Compacted",
+    "Compaction",
     "Component",
     "ComponentSearch",
     "Components",
@@ -66,17 +72,24 @@ __all__ = [
     "Difference",
     "Differences",
     "Dropped",
+    "DumpLine",
     "EXTRACTOR",
     "EpochInfo",
+    "EpochOverview",
     "ExactDifference",
     "Explanation",
     "Fated",
+    "FingerprintCensus",
     "Fingerprinter",
     "Fingerprints",
     "Flaw",
     "Forgotten",
+    "Found",
     "Given",
     "Hints",
+    "HostCensus",
+    "HostShare",
+    "JournalView",
     "Judged",
     "KeptFor",
     "LastChange",
@@ -95,15 +108,20 @@ __all__ = [
     "NearDuplicate",
     "NewPage",
     "Observation",
+    "Operation",
+    "Operations",
     "Origin",
     "Original",
     "Outcome",
     "Outcomes",
+    "Overview",
     "Page",
     "PageCluster",
     "PagePair",
     "Pair",
     "PairedPage",
+    "Period",
+    "Place",
     "Plan",
     "Preset",
     "Progress",
@@ -112,15 +130,23 @@ __all__ = [
     "Reader",
     "Repaired",
     "Restated",
+    "SampledPage",
+    "SectionView",
+    "SegmentOverview",
     "SegmentStats",
+    "SegmentView",
     "Snapshot",
+    "SpaceOf",
     "StalePage",
     "Stats",
     "Store",
     "Stream",
     "Survey",
     "Table",
+    "TableView",
+    "Trace",
     "Verified",
+    "Version",
     "View",
     "Visit",
     "__version__",
@@ -137,7 +163,9 @@ __all__ = [
     "recipes",
     "repair",
     "site_of",
+    "surt",
     "verify",
+    "versions",
     "visible_text",
 ]
 
@@ -230,6 +258,20 @@ def site_of(url: str) -> str | None:
     """The site that a URL is of, as an `AliasSite` names it; `None` without a host that can exist.
 
     That is its host in lower case, and without `www.`.
+    """
+
+def versions(history: Iterable[Judged | Restated | Given]) -> list[Version]:
+    """The versions of a page, from its history, as `View.history` or `View.histories` tell it.
+
+    Visits that saw one content, were told that it was not modified, or saw it again after failures are one
+    version; a content that comes back later is another. Failures that follow each other with one status are
+    one, and so are visits that find the page gone. What the page was given is left out. Linear in the history.
+    """
+
+def surt(url: str) -> str:
+    """What a page is sorted by, its SURT, as the Internet Archive writes it.
+
+    Such as "com,example)/terms". Linear in the length of the URL.
     """
 
 class View:
@@ -565,6 +607,81 @@ class View:
         """Reads the fingerprint tables into memory and checks them, so that searches wait for neither.
 
         Ctrl-C ends it.
+        """
+
+    def overview(self) -> Overview:
+        """What the store is on the whole: its numbers, epochs and segments, what their bytes are for.
+
+        Also about which hosts have many pages. Costs as much for a large store: it reads 64 pages, and
+        numbers of what is open already. Damaged pages raise nothing, and are named.
+        """
+
+    def compaction(self) -> Compaction:
+        """About what `compact` gives back.
+
+        That is what newer segments have again, and the fingerprint tables of epochs that have ended. Costs
+        what `overview` does.
+        """
+
+    def census(self, *, progress: Progress | None = None) -> Census:
+        """Counts what the store has, in one pass over all its pages and visits.
+
+        That is hosts, fingerprints, and what visits found, by when they were. Takes some 64 MiB, however
+        many there are. The progress counts pages. Ctrl-C ends it.
+
+        Raises `CorruptError` if what it touches is damaged, `CancelledError` if `progress` was cancelled.
+        """
+
+    def segment(self, id: int) -> SegmentView | None:
+        """One of the segments by its number, with its sections and fingerprint tables.
+
+        `None` if there is none of that number; `stats` and `overview` have the numbers. Reads nothing: all
+        of it is known since the segment was opened.
+        """
+
+    def dump(
+        self,
+        id: int,
+        *,
+        section: str | None = None,
+        part: int | None = None,
+        epoch: int | None = None,
+        offset: int | None = None,
+    ) -> Stream[DumpLine]:
+        """The bytes of a segment, each with its meaning, in the order of the file.
+
+        Of all sections of a name, as `SectionView.kind` has it, or "head", "table" or "trailer"; of those
+        with one number `part`, or of one `epoch`; from an `offset` in the file on, with what ends behind
+        it. A damaged block is a line that says so, and raises nothing.
+
+        Reads the file once, from that offset on, in a thread that waits for whoever reads the lines, and
+        ends when the stream is closed. Raises `ValueError` if there is no segment of that number, and
+        `IoError` if its file cannot be opened.
+        """
+
+    def journal(self) -> JournalView:
+        """What the journal holds, in numbers: the operations that no segment has yet.
+
+        Costs a look at the page of each operation, and memory for the URLs of its pages. Ctrl-C leaves it.
+        """
+
+    def operations(self, after: int | None = None, *, under: str | None = None) -> Operations:
+        """The operations that the journal holds, in the order in which they were acknowledged.
+
+        Those behind the one with the number `after`; a visit with its verdict. With a prefix `under`, those
+        of pages under it, and of prefixes that have pages with it in common. What was sealed is in no
+        journal any more. A further fingerprint, a weight or a class that came with a visit is an operation
+        of its own, after that visit.
+
+        Costs a look at the page for each, in a thread that waits for whoever reads, and ends when the
+        stream is closed.
+        """
+
+    def trace(self, url: str) -> Trace | None:
+        """All that is known of a page, and where that stands; `None` for an unknown page.
+
+        Costs reading the page's record in each segment that has it. Raises `UrlError` for what no page can
+        have.
         """
 
 @final
@@ -946,6 +1063,17 @@ class AliasSites(Stream[AliasSite]):
     def told(self) -> Aliases | None:
         """What was looked at in all; `None` as long as there is more to look at, and if the stream was
         closed before."""
+
+@final
+class Operations(Stream[Operation]):
+    """The operations that the journal holds, in the order in which they were acknowledged."""
+
+    @property
+    def held(self) -> tuple[int, int] | None:
+        """The numbers of the first and the last operation that the journal holds.
+
+        `None` if it is empty. What comes before them was sealed.
+        """
 
 @final
 class Clusters:
@@ -3248,6 +3376,975 @@ class Explanation:
         matches: Matches,
         took: timedelta,
     ) -> Explanation: ...
+
+@final
+class Found:
+    """How many visits found what."""
+
+    __match_args__: tuple[
+        Literal["new"],
+        Literal["same"],
+        Literal["changed"],
+        Literal["reverted"],
+        Literal["gone"],
+        Literal["failed"],
+        Literal["other"],
+        Literal["visits"],
+    ]
+    @property
+    def new(self) -> int:
+        """Visits that saw the first content of their page."""
+    @property
+    def same(self) -> int:
+        """Visits that saw what was there before."""
+    @property
+    def changed(self) -> int:
+        """Visits that saw other content."""
+    @property
+    def reverted(self) -> int:
+        """Visits that saw content of before."""
+    @property
+    def gone(self) -> int:
+        """Visits that found the page gone."""
+    @property
+    def failed(self) -> int:
+        """Visits that failed."""
+    @property
+    def other(self) -> int:
+        """Visits that tell nothing: they came late, or found a page unmodified of which no content was
+        ever seen."""
+    @property
+    def visits(self) -> int:
+        """All of them together."""
+    def __new__(
+        cls,
+        new: int,
+        same: int,
+        changed: int,
+        reverted: int,
+        gone: int,
+        failed: int,
+        other: int,
+        visits: int,
+    ) -> Found: ...
+
+@final
+class Overview:
+    """What a store is on the whole."""
+
+    __match_args__: tuple[
+        Literal["sequence"],
+        Literal["pages"],
+        Literal["in_force"],
+        Literal["gone"],
+        Literal["never"],
+        Literal["visits"],
+        Literal["first"],
+        Literal["last"],
+        Literal["unsealed_pages"],
+        Literal["unsealed"],
+        Literal["fingerprints"],
+        Literal["commonest_pages"],
+        Literal["epochs"],
+        Literal["segments"],
+        Literal["space"],
+        Literal["hosts"],
+        Literal["flaw"],
+    ]
+    @property
+    def sequence(self) -> int:
+        """The number of the last operation."""
+    @property
+    def pages(self) -> int:
+        """Pages that are known."""
+    @property
+    def in_force(self) -> int:
+        """Pages with content that is in force."""
+    @property
+    def gone(self) -> int:
+        """Pages that are gone."""
+    @property
+    def never(self) -> int:
+        """Pages of which no content was ever seen."""
+    @property
+    def visits(self) -> int:
+        """Visits to all pages."""
+    @property
+    def first(self) -> datetime | None:
+        """No visit was earlier: that of the earliest one, unless that was forgotten and merged away;
+        `None` without visits."""
+    @property
+    def last(self) -> datetime | None:
+        """No visit was later; `None` without visits."""
+    @property
+    def unsealed_pages(self) -> int:
+        """Pages of which something is in the journal, and in no segment yet."""
+    @property
+    def unsealed(self) -> tuple[int, int] | None:
+        """The first and the last operation that the journal holds; `None` if it is empty."""
+    @property
+    def fingerprints(self) -> int:
+        """Distinct fingerprints, counted once for each segment or memtable and each epoch that has them."""
+    @property
+    def commonest_pages(self) -> int:
+        """The most pages that one fingerprint is or was on in one segment."""
+    @property
+    def epochs(self) -> tuple[EpochOverview, ...]:
+        """All epochs, by number."""
+    @property
+    def segments(self) -> tuple[SegmentOverview, ...]:
+        """The live segments, the oldest first."""
+    @property
+    def space(self) -> tuple[SpaceOf, ...]:
+        """Bytes of the segments by what they are for, the most first."""
+    @property
+    def hosts(self) -> tuple[HostShare, ...]:
+        """The hosts that have more than about one in fifty of the pages, the largest first. They are told
+        from 64 pages at equal distances in SURT order, and without what is in the journal."""
+    @property
+    def flaw(self) -> Flaw | None:
+        """What was found to be damaged among those 64 pages; then there are no hosts."""
+    def __new__(
+        cls,
+        sequence: int,
+        pages: int,
+        in_force: int,
+        gone: int,
+        never: int,
+        visits: int,
+        first: datetime | None,
+        last: datetime | None,
+        unsealed_pages: int,
+        unsealed: tuple[int, int] | None,
+        fingerprints: int,
+        commonest_pages: int,
+        epochs: tuple[EpochOverview, ...],
+        segments: tuple[SegmentOverview, ...],
+        space: tuple[SpaceOf, ...],
+        hosts: tuple[HostShare, ...],
+        flaw: Flaw | None,
+    ) -> Overview: ...
+
+@final
+class EpochOverview:
+    """An epoch, and what there is of it."""
+
+    __match_args__: tuple[Literal["info"], Literal["fingerprints"], Literal["is_in_use"]]
+    @property
+    def info(self) -> EpochInfo:
+        """The epoch."""
+    @property
+    def fingerprints(self) -> int:
+        """Distinct fingerprints, counted once for each segment or memtable that has them."""
+    @property
+    def is_in_use(self) -> bool:
+        """Whether verdicts or searches go by it."""
+    def __new__(cls, info: EpochInfo, fingerprints: int, is_in_use: bool) -> EpochOverview: ...
+
+@final
+class SegmentOverview:
+    """A segment by its numbers."""
+
+    __match_args__: tuple[
+        Literal["id"],
+        Literal["level"],
+        Literal["first_operation"],
+        Literal["last_operation"],
+        Literal["pages"],
+        Literal["visits"],
+        Literal["times"],
+        Literal["written"],
+        Literal["bytes"],
+        Literal["shape"],
+        Literal["superseded"],
+    ]
+    @property
+    def id(self) -> int:
+        """Its number."""
+    @property
+    def level(self) -> int:
+        """How many merges deep: 0 for one that was sealed."""
+    @property
+    def first_operation(self) -> int:
+        """The first operation in it."""
+    @property
+    def last_operation(self) -> int:
+        """The last operation in it."""
+    @property
+    def pages(self) -> int:
+        """Records of pages."""
+    @property
+    def visits(self) -> int:
+        """Visits in them."""
+    @property
+    def times(self) -> tuple[datetime, datetime] | None:
+        """No visit in it is earlier than the first time or later than the last; `None` without visits."""
+    @property
+    def written(self) -> datetime:
+        """When it was written."""
+    @property
+    def bytes(self) -> int:
+        """Bytes of the file."""
+    @property
+    def shape(self) -> str | None:
+        """What finds its fingerprints, those of the epoch of which it has most: column, rotations or
+        cells; `None` if it has none."""
+    @property
+    def superseded(self) -> float:
+        """About what share of its records is of pages that newer segments have a record of, too, or that
+        were forgotten, from 0 to 1."""
+    def __new__(
+        cls,
+        id: int,
+        level: int,
+        first_operation: int,
+        last_operation: int,
+        pages: int,
+        visits: int,
+        times: tuple[datetime, datetime] | None,
+        written: datetime,
+        bytes: int,
+        shape: str | None,
+        superseded: float,
+    ) -> SegmentOverview: ...
+
+@final
+class SpaceOf:
+    """How many bytes are for something."""
+
+    __match_args__: tuple[Literal["of"], Literal["bytes"]]
+    @property
+    def of(self) -> Space:
+        """What they are for."""
+    @property
+    def bytes(self) -> int:
+        """How many."""
+    def __new__(cls, of: Space, bytes: int) -> SpaceOf: ...
+
+@final
+class HostShare:
+    """How much of a store a host is."""
+
+    __match_args__: tuple[Literal["host"], Literal["share"]]
+    @property
+    def host(self) -> str:
+        """The host; of URLs without one their scheme and a colon."""
+    @property
+    def share(self) -> float:
+        """About what share of the pages it has, from 0 to 1."""
+    def __new__(cls, host: str, share: float) -> HostShare: ...
+
+@final
+class Compaction:
+    """An estimate of what `compact` does to the segments."""
+
+    __match_args__: tuple[
+        Literal["segments"],
+        Literal["segment_bytes"],
+        Literal["unsealed_pages"],
+        Literal["gives_back_bytes"],
+        Literal["takes_bytes"],
+    ]
+    @property
+    def segments(self) -> int:
+        """How many segments there are."""
+    @property
+    def segment_bytes(self) -> int:
+        """Bytes of them."""
+    @property
+    def unsealed_pages(self) -> int:
+        """Pages of which something is in no segment yet: it will be in the merged one."""
+    @property
+    def gives_back_bytes(self) -> int:
+        """About how many bytes a merge of all gives back."""
+    @property
+    def takes_bytes(self) -> int:
+        """The free room that the merge takes until it is done, in bytes."""
+    def __new__(
+        cls,
+        segments: int,
+        segment_bytes: int,
+        unsealed_pages: int,
+        gives_back_bytes: int,
+        takes_bytes: int,
+    ) -> Compaction: ...
+
+@final
+class Census:
+    """What a store has, counted page by page."""
+
+    __match_args__: tuple[
+        Literal["pages"],
+        Literal["in_force"],
+        Literal["gone"],
+        Literal["never"],
+        Literal["visits"],
+        Literal["first"],
+        Literal["last"],
+        Literal["hosts"],
+        Literal["largest_hosts"],
+        Literal["fingerprints"],
+        Literal["sample"],
+        Literal["distances"],
+        Literal["changing"],
+        Literal["period"],
+        Literal["periods"],
+        Literal["outside"],
+    ]
+    @property
+    def pages(self) -> int:
+        """Pages that are known."""
+    @property
+    def in_force(self) -> int:
+        """Pages with content in force."""
+    @property
+    def gone(self) -> int:
+        """Pages that are gone."""
+    @property
+    def never(self) -> int:
+        """Pages whose content was never seen."""
+    @property
+    def visits(self) -> int:
+        """Visits to all pages."""
+    @property
+    def first(self) -> datetime | None:
+        """When the earliest visit was; `None` without visits."""
+    @property
+    def last(self) -> datetime | None:
+        """When the latest visit was; `None` without visits."""
+    @property
+    def hosts(self) -> int:
+        """Hosts that have pages; URLs without one count as one for each scheme."""
+    @property
+    def largest_hosts(self) -> tuple[HostCensus, ...]:
+        """The twenty hosts with most pages, the largest first."""
+    @property
+    def fingerprints(self) -> FingerprintCensus:
+        """The fingerprints by which near-duplicates are sought."""
+    @property
+    def sample(self) -> tuple[SampledPage, ...]:
+        """Pages that have such a fingerprint now, drawn by a hash of their URLs: ten thousand, or all."""
+    @property
+    def distances(self) -> tuple[int, ...]:
+        """How many visits found the page so many bits away from the version before: of 0 bits first, of
+        64 last."""
+    @property
+    def changing(self) -> tuple[int, ...]:
+        """How many pages changed at what share of their visits that could tell: at none, and up to a
+        tenth, two tenths and so on, in eleven numbers."""
+    @property
+    def period(self) -> timedelta:
+        """How long each period is."""
+    @property
+    def periods(self) -> tuple[Period, ...]:
+        """What visits found by when they were, in order of time: at most 400 periods."""
+    @property
+    def outside(self) -> Found:
+        """What visits found that are in none of the periods, since they are far from all others."""
+    def __new__(
+        cls,
+        pages: int,
+        in_force: int,
+        gone: int,
+        never: int,
+        visits: int,
+        first: datetime | None,
+        last: datetime | None,
+        hosts: int,
+        largest_hosts: tuple[HostCensus, ...],
+        fingerprints: FingerprintCensus,
+        sample: tuple[SampledPage, ...],
+        distances: tuple[int, ...],
+        changing: tuple[int, ...],
+        period: timedelta,
+        periods: tuple[Period, ...],
+        outside: Found,
+    ) -> Census: ...
+
+@final
+class SampledPage:
+    """A page that was drawn."""
+
+    __match_args__: tuple[Literal["url"], Literal["fingerprint"]]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def fingerprint(self) -> int:
+        """The fingerprint of its content, with reserved bits set to 0."""
+    def __new__(cls, url: str, fingerprint: int) -> SampledPage: ...
+
+@final
+class Period:
+    """What visits found in a period."""
+
+    __match_args__: tuple[Literal["start"], Literal["found"]]
+    @property
+    def start(self) -> datetime:
+        """When it begins."""
+    @property
+    def found(self) -> Found:
+        """What its visits found."""
+    def __new__(cls, start: datetime, found: Found) -> Period: ...
+
+@final
+class HostCensus:
+    """What is counted of a host."""
+
+    __match_args__: tuple[Literal["host"], Literal["pages"], Literal["visits"], Literal["found"]]
+    @property
+    def host(self) -> str:
+        """The host; of URLs without one their scheme and a colon."""
+    @property
+    def pages(self) -> int:
+        """Its pages."""
+    @property
+    def visits(self) -> int:
+        """Visits to them."""
+    @property
+    def found(self) -> Found:
+        """What these found."""
+    def __new__(cls, host: str, pages: int, visits: int, found: Found) -> HostCensus: ...
+
+@final
+class FingerprintCensus:
+    """What is counted of the fingerprints of an epoch that pages have now."""
+
+    __match_args__: tuple[
+        Literal["epoch"],
+        Literal["pages"],
+        Literal["without"],
+        Literal["popcounts"],
+        Literal["ones"],
+        Literal["values"],
+        Literal["share"],
+        Literal["distinct"],
+        Literal["different"],
+        Literal["distinct_ones"],
+        Literal["shared"],
+        Literal["commonest"],
+    ]
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch."""
+    @property
+    def pages(self) -> int:
+        """Pages that have one."""
+    @property
+    def without(self) -> int:
+        """Pages whose content has none."""
+    @property
+    def popcounts(self) -> tuple[int, ...]:
+        """Pages by how many bits of their fingerprint are 1: none first, all 64 last."""
+    @property
+    def ones(self) -> tuple[int, ...]:
+        """How many pages have a 1 in each of the 64 bits, the lowest first."""
+    @property
+    def values(self) -> tuple[int, ...]:
+        """Pages by the highest eight bits of their fingerprint, in 256 numbers."""
+    @property
+    def share(self) -> float:
+        """What share of the different fingerprints is counted in what follows: 1 if there are at most a
+        million, and otherwise that of a sample."""
+    @property
+    def distinct(self) -> int:
+        """Different fingerprints that are counted."""
+    @property
+    def different(self) -> int:
+        """About how many different fingerprints there are: exactly, if all were counted."""
+    @property
+    def distinct_ones(self) -> tuple[int, ...]:
+        """How many of those counted have a 1 in each of the 64 bits, the lowest first."""
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """How many of those counted are on so many pages: on 1, on 2 or 3, on 4 to 7 and so on."""
+    @property
+    def commonest(self) -> tuple[int, int] | None:
+        """The fingerprint that is on most pages, and on how many; `None` if there is none, or only a
+        sample was counted."""
+    def __new__(
+        cls,
+        epoch: int,
+        pages: int,
+        without: int,
+        popcounts: tuple[int, ...],
+        ones: tuple[int, ...],
+        values: tuple[int, ...],
+        share: float,
+        distinct: int,
+        different: int,
+        distinct_ones: tuple[int, ...],
+        shared: tuple[int, ...],
+        commonest: tuple[int, int] | None,
+    ) -> FingerprintCensus: ...
+
+@final
+class SegmentView:
+    """A segment, by what its file says of itself."""
+
+    __match_args__: tuple[
+        Literal["id"],
+        Literal["bytes"],
+        Literal["level"],
+        Literal["first_operation"],
+        Literal["last_operation"],
+        Literal["pages"],
+        Literal["visits"],
+        Literal["fingerprints"],
+        Literal["resets"],
+        Literal["page_delta"],
+        Literal["visit_delta"],
+        Literal["in_force_delta"],
+        Literal["gone_delta"],
+        Literal["times"],
+        Literal["longest_list"],
+        Literal["written"],
+        Literal["forgotten"],
+        Literal["sections"],
+        Literal["tables"],
+    ]
+    @property
+    def id(self) -> int:
+        """Its number, which its file is named after."""
+    @property
+    def bytes(self) -> int:
+        """Bytes of the file."""
+    @property
+    def level(self) -> int:
+        """How many merges deep: 0 for one that was sealed, one more than its inputs for a merged one."""
+    @property
+    def first_operation(self) -> int:
+        """The first operation in it."""
+    @property
+    def last_operation(self) -> int:
+        """The last operation in it."""
+    @property
+    def pages(self) -> int:
+        """Records of pages."""
+    @property
+    def visits(self) -> int:
+        """Visits in those records."""
+    @property
+    def fingerprints(self) -> int:
+        """Distinct fingerprints, counted once for each epoch."""
+    @property
+    def resets(self) -> int:
+        """Records that hide everything older of their page."""
+    @property
+    def page_delta(self) -> int:
+        """What it adds to the pages of the store; less than its records, since some go on with older
+        ones."""
+    @property
+    def visit_delta(self) -> int:
+        """What it adds to the visits of the store."""
+    @property
+    def in_force_delta(self) -> int:
+        """What it adds to the pages of the store with content that is in force."""
+    @property
+    def gone_delta(self) -> int:
+        """What it adds to the pages of the store that are gone."""
+    @property
+    def times(self) -> tuple[datetime, datetime] | None:
+        """No visit in it is earlier than the first time or later than the last; `None` without visits."""
+    @property
+    def longest_list(self) -> int:
+        """The most pages that one fingerprint is or was on."""
+    @property
+    def written(self) -> datetime:
+        """When it was written."""
+    @property
+    def forgotten(self) -> int:
+        """How many prefixes were forgotten with it."""
+    @property
+    def sections(self) -> tuple[SectionView, ...]:
+        """The sections, in the order of the file."""
+    @property
+    def tables(self) -> tuple[TableView, ...]:
+        """The fingerprint tables, one for each epoch."""
+    def __new__(
+        cls,
+        id: int,
+        bytes: int,
+        level: int,
+        first_operation: int,
+        last_operation: int,
+        pages: int,
+        visits: int,
+        fingerprints: int,
+        resets: int,
+        page_delta: int,
+        visit_delta: int,
+        in_force_delta: int,
+        gone_delta: int,
+        times: tuple[datetime, datetime] | None,
+        longest_list: int,
+        written: datetime,
+        forgotten: int,
+        sections: tuple[SectionView, ...],
+        tables: tuple[TableView, ...],
+    ) -> SegmentView: ...
+
+@final
+class SectionView:
+    """A section of a segment."""
+
+    __match_args__: tuple[
+        Literal["kind"],
+        Literal["part"],
+        Literal["epoch"],
+        Literal["space"],
+        Literal["offset"],
+        Literal["bytes"],
+        Literal["blocks"],
+    ]
+    @property
+    def kind(self) -> str:
+        """What it holds, as the format names it."""
+    @property
+    def part(self) -> int:
+        """Its number among those of one kind and epoch, such as which rotation it belongs to."""
+    @property
+    def epoch(self) -> int | None:
+        """The number of the epoch, of a section of fingerprint tables."""
+    @property
+    def space(self) -> Space:
+        """What its bytes are for."""
+    @property
+    def offset(self) -> int:
+        """Where it begins in the file, in bytes."""
+    @property
+    def bytes(self) -> int:
+        """Its length in bytes."""
+    @property
+    def blocks(self) -> int:
+        """The blocks of 4 KiB that have a checksum each."""
+    def __new__(
+        cls,
+        kind: str,
+        part: int,
+        epoch: int | None,
+        space: Space,
+        offset: int,
+        bytes: int,
+        blocks: int,
+    ) -> SectionView: ...
+
+@final
+class TableView:
+    """The fingerprint tables of an epoch in a segment."""
+
+    __match_args__: tuple[Literal["epoch"], Literal["fingerprints"], Literal["shape"], Literal["bytes"]]
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch."""
+    @property
+    def fingerprints(self) -> int:
+        """Distinct fingerprints."""
+    @property
+    def shape(self) -> str:
+        """What finds those that are near: column, rotations or cells."""
+    @property
+    def bytes(self) -> int:
+        """Bytes of the fingerprints with all that finds them."""
+    def __new__(cls, epoch: int, fingerprints: int, shape: str, bytes: int) -> TableView: ...
+
+@final
+class DumpLine:
+    """Some bytes of a segment, and what they mean.
+
+    As a text, it is what the pages of `format/` show: the offset in hexadecimal digits, the bytes, and
+    the meaning. A meaning may quote URLs, which are from strangers: escape it before a terminal shows
+    it.
+    """
+
+    __match_args__: tuple[
+        Literal["offset"],
+        Literal["len"],
+        Literal["bytes"],
+        Literal["meaning"],
+        Literal["damaged"],
+        Literal["text"],
+    ]
+    @property
+    def offset(self) -> int:
+        """Where the bytes are in the file."""
+    @property
+    def len(self) -> int:
+        """How many there are."""
+    @property
+    def bytes(self) -> _Bytes | None:
+        """The bytes; `None` of those that are damaged."""
+    @property
+    def meaning(self) -> str:
+        """What they mean, or what is wrong with them."""
+    @property
+    def damaged(self) -> bool:
+        """Whether they are damaged, or are what they cannot be."""
+    @property
+    def text(self) -> str:
+        """For people."""
+    def __new__(
+        cls,
+        offset: int,
+        len: int,
+        bytes: _Bytes | None,
+        meaning: str,
+        damaged: bool,
+        text: str,
+    ) -> DumpLine: ...
+
+@final
+class JournalView:
+    """What the journal holds, counted."""
+
+    __match_args__: tuple[
+        Literal["first_operation"],
+        Literal["last_operation"],
+        Literal["operations"],
+        Literal["pages"],
+        Literal["times"],
+        Literal["found"],
+        Literal["restated"],
+        Literal["weights"],
+        Literal["classes"],
+        Literal["forgotten"],
+    ]
+    @property
+    def first_operation(self) -> int:
+        """The first operation in it; 0 if it is empty."""
+    @property
+    def last_operation(self) -> int:
+        """The last operation in it; 0 if it is empty."""
+    @property
+    def operations(self) -> int:
+        """How many there are."""
+    @property
+    def pages(self) -> int:
+        """Different pages among them."""
+    @property
+    def times(self) -> tuple[datetime, datetime] | None:
+        """When the first and the last visit was; `None` without visits."""
+    @property
+    def found(self) -> Found:
+        """What its visits found."""
+    @property
+    def restated(self) -> int:
+        """Contents restated in another epoch."""
+    @property
+    def weights(self) -> int:
+        """Weights that pages were given."""
+    @property
+    def classes(self) -> int:
+        """Classes that pages were given."""
+    @property
+    def forgotten(self) -> int:
+        """Pages and prefixes that were forgotten."""
+    def __new__(
+        cls,
+        first_operation: int,
+        last_operation: int,
+        operations: int,
+        pages: int,
+        times: tuple[datetime, datetime] | None,
+        found: Found,
+        restated: int,
+        weights: int,
+        classes: int,
+        forgotten: int,
+    ) -> JournalView: ...
+
+@final
+class Operation:
+    """An operation, as it was acknowledged."""
+
+    __match_args__: tuple[
+        Literal["sequence"],
+        Literal["done"],
+        Literal["url"],
+        Literal["entry"],
+        Literal["prefix"],
+        Literal["pages"],
+        Literal["visits"],
+    ]
+    @property
+    def sequence(self) -> int:
+        """Its number."""
+    @property
+    def done(self) -> Done:
+        """What it did."""
+    @property
+    def url(self) -> str | None:
+        """The page; `None` if a prefix was forgotten."""
+    @property
+    def entry(self) -> Judged | Restated | Given | None:
+        """The entry that the page got: `Judged`, `Restated` or `Given`; `None` if something was
+        forgotten."""
+    @property
+    def prefix(self) -> str | None:
+        """The prefix that was forgotten."""
+    @property
+    def pages(self) -> int | None:
+        """How many pages were known under the prefix."""
+    @property
+    def visits(self) -> int | None:
+        """How many visits were known of what was forgotten."""
+    def __new__(
+        cls,
+        sequence: int,
+        done: Done,
+        url: str | None,
+        entry: Judged | Restated | Given | None,
+        prefix: str | None,
+        pages: int | None,
+        visits: int | None,
+    ) -> Operation: ...
+
+@final
+class Trace:
+    """All that is known of a page, and where that stands."""
+
+    __match_args__: tuple[
+        Literal["page"],
+        Literal["surt"],
+        Literal["hash"],
+        Literal["places"],
+        Literal["history"],
+    ]
+    @property
+    def page(self) -> Page:
+        """The page as it is now."""
+    @property
+    def surt(self) -> str:
+        """What it is sorted by, its SURT: such as "com,example)/terms"."""
+    @property
+    def hash(self) -> int:
+        """What it is found by: the hash of its URL, which each store seeds by itself."""
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where something of it stands, the newest first."""
+    @property
+    def history(self) -> tuple[Judged | Restated | Given, ...]:
+        """Its visits, and what each meant, as `history` tells them."""
+    def __new__(
+        cls,
+        page: Page,
+        surt: str,
+        hash: int,
+        places: tuple[Place, ...],
+        history: tuple[Judged | Restated | Given, ...],
+    ) -> Trace: ...
+
+@final
+class Place:
+    """Where something of a page stands."""
+
+    __match_args__: tuple[
+        Literal["segment"],
+        Literal["number"],
+        Literal["bytes"],
+        Literal["entries"],
+        Literal["is_first"],
+    ]
+    @property
+    def segment(self) -> int | None:
+        """The number of the segment; `None` for what is in the journal, and in no segment yet."""
+    @property
+    def number(self) -> int:
+        """The number of the page there, in the order of the segment."""
+    @property
+    def bytes(self) -> int | None:
+        """Bytes of its record; `None` in the journal."""
+    @property
+    def entries(self) -> int:
+        """How many entries stand there: visits, fingerprints in other epochs, weights and classes."""
+    @property
+    def is_first(self) -> bool:
+        """Whether this is all of the page: older segments know nothing of it, or that was forgotten."""
+    def __new__(
+        cls,
+        segment: int | None,
+        number: int,
+        bytes: int | None,
+        entries: int,
+        is_first: bool,
+    ) -> Place: ...
+
+@final
+class Version:
+    """Visits to a page that found one thing."""
+
+    __match_args__: tuple[
+        Literal["kind"],
+        Literal["number"],
+        Literal["visit"],
+        Literal["contents"],
+        Literal["last"],
+        Literal["visits"],
+        Literal["verdict"],
+        Literal["by"],
+        Literal["distance"],
+        Literal["distance_epoch"],
+        Literal["to"],
+        Literal["back_to"],
+        Literal["differing"],
+    ]
+    @property
+    def kind(self) -> VersionKind:
+        """What that is."""
+    @property
+    def number(self) -> int | None:
+        """Its number among the versions that have content, from 1 on; `None` without content."""
+    @property
+    def visit(self) -> Visit:
+        """The visit that found it first."""
+    @property
+    def contents(self) -> tuple[Content, ...]:
+        """Its content, with the last fingerprint that it was given in each epoch, the first of all first;
+        empty without content."""
+    @property
+    def last(self) -> datetime:
+        """When it was last seen before other content was."""
+    @property
+    def visits(self) -> int:
+        """How many visits saw it before other content was seen."""
+    @property
+    def verdict(self) -> Verdict:
+        """What the first of them meant."""
+    @property
+    def by(self) -> SameBy | None:
+        """How it is known to have been the same, if that is the verdict."""
+    @property
+    def distance(self) -> int | None:
+        """In how many bits its fingerprint differs from that of the version before, by the verdict."""
+    @property
+    def distance_epoch(self) -> int | None:
+        """The epoch of the fingerprints that were compared."""
+    @property
+    def to(self) -> datetime | None:
+        """When the version that the page went back to was last seen."""
+    @property
+    def back_to(self) -> int | None:
+        """The number of that version."""
+    @property
+    def differing(self) -> int | None:
+        """The bits in which its fingerprint differs from that of the version before; `None` if there is
+        none, or the two cannot be compared."""
+    def __new__(
+        cls,
+        kind: VersionKind,
+        number: int | None,
+        visit: Visit,
+        contents: tuple[Content, ...],
+        last: datetime,
+        visits: int,
+        verdict: Verdict,
+        by: SameBy | None,
+        distance: int | None,
+        distance_epoch: int | None,
+        to: datetime | None,
+        back_to: int | None,
+        differing: int | None,
+    ) -> Version: ...
 
 @final
 class Flaw:

@@ -7,15 +7,18 @@ from typing import Any, TypeVar
 __all__ = [
     "Band",
     "Candidacy",
+    "Done",
     "Fate",
     "OriginalBy",
     "Reason",
     "Role",
     "SameBy",
     "Seen",
+    "Space",
     "Stage",
     "Stored",
     "Verdict",
+    "VersionKind",
     "WhyLed",
 ]
 
@@ -182,6 +185,54 @@ class Candidacy(_Word):
     """Its text is wanted."""
     OTHER = "other"
     """What a newer version of simkeep tells."""
+
+
+class Space(_Word):
+    """What the bytes of a store are for."""
+
+    HISTORIES = "histories"
+    """URLs and the visits to them."""
+    PAGE_INDEX = "page index"
+    """What finds a page by its URL: hashes and filters."""
+    SCHEDULE = "schedule"
+    """What decides when each page is visited again."""
+    FINGERPRINTS = "fingerprints"
+    """Distinct fingerprints, and which of their bits are set."""
+    POSTINGS = "postings"
+    """Which pages have a fingerprint."""
+    TABLES = "tables"
+    """The tables that find near fingerprints."""
+    FRAMES = "frames"
+    """Checksums, prefixes that were forgotten, and the frames of the files."""
+    OTHER = "other"
+    """What a newer version of simkeep tells."""
+
+
+class VersionKind(_Word):
+    """What a version of a page is."""
+
+    CONTENT = "content"
+    """Content."""
+    GONE = "gone"
+    """Visits one after another that found the page gone."""
+    FAILED = "failed"
+    """Visits one after another that failed."""
+    UNSEEN = "unseen"
+    """Visits one after another that were told that nothing was modified, of a page whose content was
+    never seen."""
+    OTHER = "other"
+    """What a newer version of simkeep tells."""
+
+
+class Done(_Word):
+    """What an operation did."""
+
+    ENTRY = "entry"
+    """A page got an entry: a visit, restated content, or what it was given."""
+    FORGOT = "forgot"
+    """A page was forgotten."""
+    FORGOT_PREFIX = "forgot-prefix"
+    """All pages under a prefix were forgotten."""
 
 
 class Stage(_Word):

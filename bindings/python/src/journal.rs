@@ -1,0 +1,170 @@
+//! The journal: the operations that no segment has yet.
+
+use pyo3::prelude::*;
+use simkeep::inspect;
+
+use crate::arg::{self, Arg, optional};
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::found::Found;
+use crate::history;
+use crate::long::alone;
+use crate::overview::times;
+use crate::stream::{Item, Stream};
+use crate::threaded::Threaded;
+use crate::time::Time;
+use crate::value::value;
+use crate::view::View;
+use crate::word::Done;
+
+/// What the thread is called that goes through operations.
+const NAME: &str = "simkeep-journal";
+
+value! {
+    /// What the journal holds, counted.
+    JournalView {
+        /// The first operation in it; 0 if it is empty.
+        first_operation: u64,
+        /// The last operation in it; 0 if it is empty.
+        last_operation: u64,
+        /// How many there are.
+        operations: u64,
+        /// Different pages among them.
+        pages: u64,
+        /// When the first and the last visit was; `None` without visits.
+        times: Option<(Time, Time)>,
+        /// What its visits found.
+        found: Py<Found>,
+        /// Contents restated in another epoch.
+        restated: u64,
+        /// Weights that pages were given.
+        weights: u64,
+        /// Classes that pages were given.
+        classes: u64,
+        /// Pages and prefixes that were forgotten.
+        forgotten: u64,
+    }
+}
+
+value! {
+    /// An operation, as it was acknowledged.
+    Operation {
+        /// Its number.
+        sequence: u64,
+        /// What it did.
+        done: Done,
+        /// The page; `None` if a prefix was forgotten.
+        url: Option<String>,
+        /// The entry that the page got: `Judged`, `Restated` or `Given`; `None` if something was
+        /// forgotten.
+        entry: Option<Py<PyAny>>,
+        /// The prefix that was forgotten.
+        prefix: Option<String>,
+        /// How many pages were known under the prefix.
+        pages: Option<u64>,
+        /// How many visits were known of what was forgotten.
+        visits: Option<u64>,
+    }
+}
+
+impl Operation {
+    pub(crate) fn of(py: Python<'_>, of: inspect::Operation) -> PyResult<Operation> {
+        let inspect::Operation { sequence, done: of, .. } = of;
+        let done = Done::from(&of);
+        let (mut page, mut told, mut forgotten) = (None, None, None);
+        let (mut known, mut visited) = (None, None);
+        match of {
+            inspect::Done::Entry { url, entry } => {
+                page = Some(url);
+                told = Some(history::told(py, entry)?.unbind());
+            }
+            inspect::Done::Forgot { url, visits } => {
+                (page, visited) = (Some(url), Some(visits));
+            }
+            inspect::Done::ForgotPrefix { prefix, pages, visits } => {
+                forgotten = Some(prefix.to_string());
+                (known, visited) = (Some(pages), Some(visits));
+            }
+        }
+        Ok(Operation {
+            sequence,
+            done,
+            url: page,
+            entry: told,
+            prefix: forgotten,
+            pages: known,
+            visits: visited,
+        })
+    }
+}
+
+/// The operations that the journal holds, in the order in which they were acknowledged: a stream, read
+/// lazily.
+#[pyclass(frozen, extends = Stream, module = "simkeep")]
+pub(crate) struct Operations {
+    held: Option<(u64, u64)>,
+}
+
+#[pymethods]
+impl Operations {
+    /// The numbers of the first and the last operation that the journal holds; `None` if it is empty.
+    /// What comes before them was sealed.
+    #[getter]
+    fn held(&self) -> Option<(u64, u64)> {
+        self.held
+    }
+}
+
+#[pymethods]
+impl View {
+    /// What the journal holds, in numbers. Costs a look at the page of each operation, and memory for
+    /// the URLs of its pages. Ctrl-C leaves it.
+    fn journal(&self, py: Python<'_>) -> PyResult<JournalView> {
+        let snapshot = self.now(py)?;
+        let of = alone(py, move || snapshot.journal())?;
+        Ok(JournalView {
+            first_operation: of.first_operation,
+            last_operation: of.last_operation,
+            operations: of.operations,
+            pages: of.pages,
+            times: times(of.times),
+            found: Found::of(py, &of.found)?,
+            restated: of.restated,
+            weights: of.weights,
+            classes: of.classes,
+            forgotten: of.forgotten,
+        })
+    }
+
+    /// The operations that the journal holds behind the one with the number `after`, in the order in
+    /// which they were acknowledged; a visit with its verdict. With a prefix `under`, those of pages
+    /// under it, and of prefixes that have pages with it in common.
+    ///
+    /// What was sealed is in no journal any more. A further fingerprint, a weight or a class that came
+    /// with a visit is an operation of its own, after that visit. Costs a look at the page for each, in
+    /// a thread that waits for whoever reads.
+    #[pyo3(signature = (after=None, *, under=None))]
+    fn operations<'py>(
+        &self,
+        py: Python<'py>,
+        after: Option<&Bound<'py, PyAny>>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<Operations>> {
+        let snapshot = self.now(py)?;
+        let after = optional(after, |v| arg::count(Arg::new("after"), v))?.unwrap_or(0);
+        let under = optional(under, |v| arg::prefix(Arg::new("under"), v))?;
+        let all = py.detach(|| snapshot.operations(after));
+        let held = all.held().map(std::ops::RangeInclusive::into_inner);
+        let progress = simkeep::Progress::default();
+        let items = Threaded::begin(NAME, progress, move |progress, out| {
+            let wanted = |of: &simkeep::Result<inspect::Operation>| match (of, &under) {
+                (Ok(of), Some(under)) => of.done.is_under(under),
+                _ => true,
+            };
+            let all = all.take_while(|_| !progress.is_cancelled()).filter(wanted);
+            out.all(all, |of| Item::Operation(Box::new(of)))
+        });
+        let stream = Stream::new(items.or_raise(py)?, None, Some(Birth::now()));
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(Operations { held }))
+    }
+}

@@ -1,0 +1,388 @@
+"""Looking inside a store: what Python is told is what the tool tells."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import AT, DAY, OTHER, TEXT, URL, mixed, threads
+
+import simkeep
+
+TOOL = str(Path(sys.executable).with_name("simkeep"))
+
+
+def told(path: Path, *words: str) -> list[dict[str, Any]]:
+    """What `simkeep inspect` says, line by line."""
+    command = [TOOL, "inspect", *words, "--json", "--store", str(path)]
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+FOUND = ("new", "same", "changed", "reverted", "gone", "failed", "other")
+
+
+def found(said: dict[str, Any]) -> list[int]:
+    return [said[name] for name in FOUND]
+
+
+def counted(of: simkeep.Found) -> list[int]:
+    counts = [getattr(of, name) for name in FOUND]
+    assert of.visits == sum(counts)
+    return counts
+
+
+@pytest.fixture
+def lived(path: Path) -> Iterator[simkeep.Store]:
+    """A store with two segments, a journal, two epochs, and something of every kind in each."""
+    with simkeep.Store.create(path, background=False) as store:
+        store.observe_batch(
+            simkeep.Observation(f"https://{n % 3}.example/{n}", AT + n % 7 * DAY, fingerprint=mixed(n // 2))
+            for n in range(30)
+        )
+        store.load(
+            simkeep.Observation(f"https://large.example/{n}", AT + n % 9 * DAY, fingerprint=mixed(n))
+            for n in range(1500)
+        )
+        store.observe(URL, AT, text=TEXT, digest=bytes(range(16)), status=200, weight=2, class_=7)
+        store.observe(URL, AT + DAY, text=OTHER)
+        store.seal()
+        near = store.register_epoch("mine/1", role="near")
+        store.restate(URL, AT + DAY, 5, near)
+        store.failed(URL, AT + 2 * DAY, status=503)
+        store.observe(URL, AT + 3 * DAY, text=TEXT, digest=bytes(range(16)))
+        store.not_modified("https://new.example/", AT + 3 * DAY)
+        store.seal()
+        store.gone("https://0.example/0", AT + 20 * DAY, status=410)
+        store.observe(URL, AT + 21 * DAY, text=OTHER)
+        store.give("https://0.example/3", AT + 21 * DAY, weight=3.0)
+        store.forget("https://0.example/6")
+        store.forget(prefix="1.example")
+        yield store
+
+
+def test_the_overview_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+    of, [said] = lived.overview(), told(path)
+    assert (of.pages, of.in_force, of.gone, of.never, of.visits) == (
+        said["pages"],
+        said["pages_in_force"],
+        said["pages_gone"],
+        said["pages_never_seen"],
+        said["visits"],
+    )
+    assert of.pages == lived.stats().pages and of.sequence == lived.sequence and of.gone == of.never == 1
+    assert (of.first, of.last) == (time(said["first"]), time(said["last"])) == (AT, AT + 21 * DAY)
+    assert of.unsealed_pages == said["unsealed_pages"] and of.unsealed is not None
+    assert list(of.unsealed) == said["unsealed_operations"] and of.unsealed[1] == of.sequence
+    assert (of.fingerprints, of.commonest_pages) == (said["fingerprints"], said["commonest_pages"])
+    assert [(space.of, space.bytes) for space in of.space] == [
+        (space["space"], space["size_bytes"]) for space in said["spaces"]
+    ]
+    assert {space.of for space in of.space} == set(simkeep.Space) - {simkeep.Space.OTHER}
+    assert sum(space.bytes for space in of.space) == sum(one.bytes for one in of.segments)
+    assert [one.host for one in of.hosts] == [host["host"] for host in said["hosts"]]
+    assert of.hosts[0].host == "large.example" and 0.9 < of.hosts[0].share < 1 and of.flaw is None
+    assert [epoch.info for epoch in of.epochs] == lived.epochs()
+    assert [epoch.is_in_use for epoch in of.epochs] == [True, True]
+    for own, segment in zip(of.segments, said["segments"], strict=True):
+        assert (own.id, own.level, own.pages, own.visits) == tuple(
+            segment[key] for key in ("segment", "level", "pages", "visits")
+        )
+        assert own.times == (time(segment["first"]), time(segment["last"]))
+        assert own.written == time(segment["created"])
+    assert (of.segments[0].first_operation, of.segments[0].superseded) > (0, 0)
+    with simkeep.Reader(path) as reader:
+        assert reader.overview() == of == lived.snapshot().overview()
+
+
+def test_what_a_compaction_gives_back_is_estimated(lived: simkeep.Store) -> None:
+    estimate = lived.compaction()
+    stats = lived.stats()
+    assert (estimate.segments, estimate.segment_bytes) == (len(stats.segments), stats.segment_bytes)
+    assert estimate.unsealed_pages == lived.overview().unsealed_pages
+    assert 0 < estimate.gives_back_bytes < estimate.takes_bytes == stats.segment_bytes
+    lived.compact()
+    after = lived.compaction()
+    assert (after.segments, after.gives_back_bytes, after.takes_bytes) == (1, 0, 0)
+
+
+def test_the_census_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+    progress = simkeep.Progress()
+    of, [whole] = lived.census(progress=progress), told(path, "--deep")
+    said = whole["census"]
+    assert progress.stage == "counting" and progress.done == of.pages == said["pages"]
+    assert (of.in_force, of.gone, of.never, of.visits, of.hosts) == (
+        said["pages_in_force"],
+        said["pages_gone"],
+        said["pages_never_seen"],
+        said["visits"],
+        said["host_count"],
+    )
+    assert (of.first, of.last) == (time(said["first"]), time(said["last"]))
+    assert (list(of.distances), list(of.changing)) == (said["distances"], said["changing"])
+    assert len(of.distances) == 65 and len(of.changing) == 11
+    for own, host in zip(of.largest_hosts, said["largest_hosts"], strict=True):
+        assert (own.host, own.pages, own.visits) == (host["host"], host["pages"], host["visits"])
+        assert counted(own.found) == found(host)
+    assert of.largest_hosts[0].host == "large.example" and of.largest_hosts[0].pages == 1500
+    assert of.period.total_seconds() == said["period_seconds"]
+    for period, one in zip(of.periods, said["periods"], strict=True):
+        assert period.start == time(one["from"]) and counted(period.found) == found(one)
+    assert counted(of.outside) == found(said["outside"])
+    visits = sum(period.found.visits for period in of.periods) + of.outside.visits
+    assert visits == of.visits
+    prints, says = of.fingerprints, said["fingerprint_census"]
+    assert prints.epoch == lived.near_epoch
+    for name in ("pages", "share", "distinct"):
+        assert getattr(prints, name) == says[name]
+    for name in ("popcounts", "ones", "values", "distinct_ones", "shared"):
+        assert list(getattr(prints, name)) == says[name]
+    assert prints.without == says["without_fingerprint"] and prints.different == prints.distinct
+    assert prints.commonest is None or prints.commonest[1] == says["commonest"]["pages"]
+    assert len(of.sample) == prints.pages
+    with pytest.raises(simkeep.CancelledError):
+        progress.cancel()
+        lived.census(progress=progress)
+
+
+def test_a_census_draws_pages_with_their_fingerprints(store: simkeep.Store) -> None:
+    for n in range(3):
+        store.observe(f"https://example.com/{n}", AT, fingerprint=n // 2)
+    of = store.census()
+    drawn = {page.url: page.fingerprint for page in of.sample}
+    assert drawn == {"https://example.com/0": 0, "https://example.com/1": 0, "https://example.com/2": 1}
+    assert of.fingerprints.commonest == (0, 2) and of.fingerprints.shared == (1, 1)
+    assert of.fingerprints.popcounts[:2] == (2, 1) and of.fingerprints.ones[0] == 1
+
+
+def test_a_segment_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+    names = {info.name: info.epoch for info in lived.epochs()}
+    for stats in lived.stats().segments:
+        of, [said] = lived.segment(stats.id), told(path, "segment", str(stats.id))
+        assert of is not None and (of.id, of.bytes, of.pages, of.visits, of.fingerprints) == (
+            stats.id,
+            stats.bytes,
+            stats.pages,
+            stats.visits,
+            stats.fingerprints,
+        )
+        for name in (
+            "level",
+            "first_operation",
+            "last_operation",
+            "resets",
+            "page_delta",
+            "visit_delta",
+            "in_force_delta",
+            "gone_delta",
+            "longest_list",
+        ):
+            assert getattr(of, name) == said[name]
+        assert of.times == (time(said["first"]), time(said["last"]))
+        assert of.written == time(said["created"]) and of.forgotten == said["forgotten_prefixes"]
+        for section, one in zip(of.sections, said["sections"], strict=True):
+            for name in ("kind", "part", "space", "offset", "blocks"):
+                assert getattr(section, name) == one[name]
+            assert section.bytes == one["size_bytes"]
+            assert section.epoch == (None if one["epoch"] is None else names[one["epoch"]])
+        for table, one in zip(of.tables, said["tables"], strict=True):
+            assert (table.fingerprints, table.shape) == (one["fingerprints"], one["shape"])
+            assert (table.epoch, table.bytes) == (names[one["epoch"]], one["size_bytes"])
+    assert lived.segment(99) is None
+
+
+def test_a_dump_has_every_byte_of_the_file(lived: simkeep.Store, path: Path) -> None:
+    segment = lived.stats().segments[-1]
+    file = next(file for file in path.rglob("*.seg") if int(file.stem) == segment.id)
+    view = lived.segment(segment.id)
+    assert view is not None
+    at, lines = 0, list(lived.dump(segment.id))
+    for line in lines:
+        assert line.offset == at and line.bytes is not None and len(line.bytes) == line.len
+        assert not line.damaged and str(line) == line.text
+        at += line.len
+    assert b"".join(line.bytes or b"" for line in lines) == file.read_bytes()
+    said = told(path, "segment", str(segment.id), "--dump")
+    assert [(line.offset, line.len, line.meaning) for line in lines] == [
+        (one["offset"], one["size_bytes"], one["meaning"]) for one in said
+    ]
+    # Parts of it.
+    hashes = next(section for section in view.sections if section.kind == "hashes")
+    part = list(lived.dump(segment.id, section="hashes"))
+    assert part[0].offset == hashes.offset and sum(line.len for line in part) == hashes.bytes
+    assert list(lived.dump(segment.id, section="hashes", offset=part[-1].offset)) == part[-1:]
+    assert list(lived.dump(segment.id, section="no-such")) == []
+    tables = [section for section in view.sections if section.epoch == 1]
+    assert tables and list(lived.dump(segment.id, epoch=1)) == [
+        line
+        for line in lines
+        if any(section.offset <= line.offset < section.offset + section.bytes for section in tables)
+    ]
+    assert list(lived.dump(segment.id, section="fingerprints", part=1)) == []
+    # Whoever has seen enough closes it.
+    with lived.dump(lived.stats().segments[0].id) as stream:
+        assert next(stream).offset == 0
+    assert not threads("simkeep-dump")
+
+
+def test_what_is_damaged_is_a_line_that_says_so(path: Path) -> None:
+    with simkeep.Store.create(path) as store:
+        store.load(simkeep.Observation(f"https://example.com/{n}", AT, fingerprint=n) for n in range(2000))
+        [segment] = store.stats().segments
+        view = store.segment(segment.id)
+    assert view is not None
+    file = next(path.rglob("*.seg"))
+    pages = next(section for section in view.sections if section.kind == "pages")
+    with file.open("r+b") as bits:
+        bits.seek(pages.offset + 5000)
+        byte = bits.read(1)
+        bits.seek(pages.offset + 5000)
+        bits.write(bytes([byte[0] ^ 1]))
+    with simkeep.Reader(path) as reader:
+        damaged = [line for line in reader.dump(segment.id, section="pages") if line.damaged]
+        assert damaged and damaged[0].bytes is None and "??*" in str(damaged[0])
+
+
+def test_the_journal_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+    of, [said] = lived.journal(), told(path, "journal")
+    for name in ("first_operation", "last_operation", "operations", "pages", "restated", "weights", "classes"):
+        assert getattr(of, name) == said[name]
+    assert of.forgotten == said["forgotten"] == 2 and of.weights == 1
+    assert of.times == (time(said["first"]), time(said["last"])) == (AT + 20 * DAY, AT + 21 * DAY)
+    assert counted(of.found) == found(said)
+    lived.seal()
+    empty = lived.journal()
+    assert (empty.first_operation, empty.last_operation, empty.operations, empty.times) == (0, 0, 0, None)
+
+
+def test_operations_come_in_their_order_with_what_they_meant(lived: simkeep.Store) -> None:
+    known = len(list(lived.snapshot().scan("1.example")))
+    with lived.operations() as operations:
+        held = operations.held
+        gone, changed, given, forgot, prefix = operations
+    assert held == (gone.sequence, prefix.sequence) and prefix.sequence == lived.sequence
+    assert (gone.done, gone.url) == (simkeep.Done.ENTRY, "https://0.example/0")
+    assert isinstance(gone.entry, simkeep.Judged) and gone.entry.verdict == "gone"
+    assert gone.entry.visit.status == 410
+    assert changed.entry == lived.history(URL)[-1]
+    assert isinstance(given.entry, simkeep.Given) and given.entry.weight == 3
+    assert (forgot.done, forgot.url, forgot.visits, forgot.entry) == ("forgot", "https://0.example/6", 1, None)
+    assert (prefix.done, prefix.url) == ("forgot-prefix", None)
+    assert (prefix.prefix, prefix.pages, prefix.visits) == ("1.example", 10, 10) and known == 0
+    assert list(lived.operations(changed.sequence)) == [given, forgot, prefix]
+    assert list(lived.operations(under="0.example")) == [gone, given, forgot]
+    assert list(lived.operations(under="https://1.example/7")) == [prefix]
+    assert list(lived.operations(lived.sequence)) == []
+    lived.seal()
+    assert lived.operations().held is None and list(lived.operations()) == []
+
+
+def test_a_trace_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+    of, [said] = lived.trace(URL), told(path, "page", URL)
+    assert of is not None and of.page == lived.latest(URL) and list(of.history) == lived.history(URL)
+    assert of.surt == said["surt"] == simkeep.surt(URL) == "com,example)/terms"
+    assert f"{of.hash:016x}" == said["hash"]
+    assert len(of.places) == 3 and of.places[0].segment is None
+    for place, one in zip(of.places, said["places"], strict=True):
+        assert (place.segment, place.number, place.bytes) == (
+            one["segment"],
+            one["ordinal"],
+            one["size_bytes"],
+        )
+        assert (place.entries, place.is_first) == (one["entries"], one["is_first"])
+    for version, one in zip(simkeep.versions(of.history), said["versions"], strict=True):
+        assert (version.number, version.visits, version.back_to, version.verdict) == (
+            one["number"],
+            one["visits"],
+            one["back_to"],
+            one["verdict"],
+        )
+        assert (version.visit.time, version.last) == (time(one["first"]), time(one["last"]))
+        assert version.visit.status == one["status"]
+        bits = None if version.differing is None else [b for b in range(64) if version.differing >> b & 1]
+        assert bits == one["differing_bits"]
+    assert lived.trace("https://nowhere.example/") is None
+
+
+def test_a_history_folds_into_versions(store: simkeep.Store) -> None:
+    for day, fingerprint in enumerate([0b0011, 0b0011, 0b0111, 0b0011]):
+        store.observe(URL, AT + day * DAY, fingerprint=fingerprint)
+    store.failed(URL, AT + 4 * DAY, status=500)
+    store.failed(URL, AT + 5 * DAY, status=500)
+    store.gone(URL, AT + 6 * DAY)
+    store.give(URL, AT + 6 * DAY, weight=2.0)
+    first, second, third, failed, gone = simkeep.versions(store.history(URL))
+    assert (first.kind, first.number, first.visits, first.verdict) == ("content", 1, 2, "new")
+    assert (first.visit.time, first.last, first.differing) == (AT, AT + DAY, None)
+    assert (second.number, second.differing, second.distance, second.back_to) == (2, 0b0100, 1, None)
+    assert (third.number, third.back_to, third.to, third.verdict) == (3, 1, AT + DAY, "reverted")
+    assert third.contents == first.contents == (simkeep.Content(0b0011, None, 0),)
+    assert (failed.kind, failed.visits, failed.number) == (simkeep.VersionKind.FAILED, 2, None)
+    assert (gone.kind, gone.contents) == ("gone", ())
+    [(url, history)] = store.histories()
+    assert simkeep.versions(iter(history)) == simkeep.versions(tuple(store.history(URL)))
+    assert simkeep.versions([]) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda s: s.segment("1"), TypeError, "id must be .*not str"),
+        (lambda s: s.dump(99), ValueError, "id must be the number of a segment of the store, not 99"),
+        (lambda s: s.dump(1, part=2**16), ValueError, "part must be an int from 0 to 65535"),
+        (lambda s: s.dump(1, section=7), TypeError, "section must be str, not int"),
+        (lambda s: s.dump(1, epoch=-1), ValueError, "epoch must be the number of an epoch"),
+        (lambda s: s.dump(1, offset=1.5), TypeError, "offset must be .*not float"),
+        (lambda s: s.operations("1"), TypeError, "after must be .*not str"),
+        (lambda s: s.operations(under=7), TypeError, "under must be str"),
+        (lambda s: s.trace(7), TypeError, "url must be str, not int"),
+        (lambda s: s.trace(""), simkeep.UrlError, "the URL is empty"),
+        (lambda s: simkeep.surt(7), TypeError, "url must be str"),  # type: ignore[arg-type]
+        (lambda s: simkeep.versions(7), TypeError, "history must be an iterable of Judged"),  # type: ignore[arg-type]
+        (lambda s: simkeep.versions("ab"), TypeError, "history must be an iterable"),  # type: ignore[arg-type]
+        (lambda s: simkeep.versions([7]), TypeError, "history in row 0 must be Judged, Restated or Given"),  # type: ignore[list-item]
+    ],
+)
+def test_what_cannot_be_meant_is_named(
+    store: simkeep.Store, call: Callable[[Any], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call(store)
+
+
+def test_a_history_that_nobody_told_is_refused() -> None:
+    visit = simkeep.Visit(AT, simkeep.Seen.CONTENT, 7, None, None, None, None)
+    judged = simkeep.Judged(visit, simkeep.Verdict.NEW, None, None, None, None, None)
+    with pytest.raises(ValueError, match="history in row 0 saw content without an epoch"):
+        simkeep.versions([judged])
+    visit = simkeep.Visit(AT, simkeep.Seen.GONE, None, None, None, None, None)
+    judged = simkeep.Judged(visit, simkeep.Verdict.REVERTED, None, None, None, None, None)
+    with pytest.raises(ValueError, match="history in row 0 has a verdict without what belongs to it"):
+        simkeep.versions([judged])
+    with pytest.raises(ValueError, match="history in row 0 has neither a weight alone nor a class"):
+        simkeep.versions([simkeep.Given(AT, None, None)])
+
+
+def test_a_closed_store_says_so(store: simkeep.Store) -> None:
+    store.close()
+    for call in (
+        store.overview,
+        store.compaction,
+        store.census,
+        store.journal,
+        store.operations,
+        lambda: store.segment(1),
+        lambda: store.dump(1),
+        lambda: store.trace(URL),
+    ):
+        with pytest.raises(simkeep.ClosedError):
+            call()
