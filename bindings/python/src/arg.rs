@@ -274,6 +274,22 @@ pub(crate) fn text<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a st
     })
 }
 
+/// What one of few words means.
+pub(crate) fn choice<T: Copy>(
+    arg: Arg,
+    given: Option<&Bound<'_, PyAny>>,
+    choices: &[(&str, T)],
+    default: T,
+) -> PyResult<T> {
+    let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(default) };
+    let word = text(arg, given)?;
+    let found = choices.iter().find(|(name, _)| *name == word);
+    found.map(|(_, choice)| *choice).ok_or_else(|| {
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        arg.value_error(&format!("one of {}", names.join(", ")), given)
+    })
+}
+
 /// What may be the URL of a page: the crate says which texts are none.
 pub(crate) fn url<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     let url = given.cast::<PyString>().map_err(|_| arg.type_error("str", given))?;

@@ -4,7 +4,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyDictMethods, PyString};
 use simkeep::due::{Due, Rule, Rules};
-use simkeep::recrawl::Policy;
 use simkeep::{Error, due};
 
 use crate::arg::{self, Arg, optional};
@@ -13,6 +12,7 @@ use crate::hints::Hints;
 use crate::learned::Learned;
 use crate::page::Page;
 use crate::plan::Plan;
+use crate::policy::policy;
 use crate::query::{each, unknown};
 use crate::store::Store;
 use crate::time::{Span, Time};
@@ -162,10 +162,6 @@ pub(crate) fn with<'py>(
         (None, Some(learned)) => Ok(due.learned(&learned.get().0)),
         (None, None) => Ok(due),
     }
-}
-
-fn policy(py: Python<'_>, arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Policy> {
-    arg::text(arg, given)?.parse::<Policy>().or_raise(py)
 }
 
 /// Rules, which are dictionaries.

@@ -11,6 +11,7 @@ mod answers;
 mod arg;
 mod arrow;
 mod batches;
+mod belief;
 mod candidates;
 mod census;
 mod cluster_changes;
@@ -19,6 +20,7 @@ mod clustering;
 mod clusters;
 mod column;
 mod columns;
+mod comparison;
 mod components;
 mod df;
 mod differences;
@@ -28,6 +30,7 @@ mod epoch;
 mod error;
 mod explain;
 mod fingerprinter;
+mod fit;
 mod fork;
 mod found;
 mod giving;
@@ -45,6 +48,7 @@ mod matches;
 mod mirrors;
 mod observation;
 mod open;
+mod optimum;
 mod options;
 mod origin;
 mod outcome;
@@ -52,14 +56,18 @@ mod overview;
 mod page;
 mod pairs;
 mod plan;
+mod policy;
 mod prints;
 mod progress;
 mod query;
+mod rates;
 mod reader;
 mod reading;
+mod replay;
 mod row;
 mod scope;
 mod segment;
+mod simulation;
 mod stats;
 mod store;
 mod stream;
@@ -88,6 +96,8 @@ mod _simkeep {
     #[pymodule_export]
     use super::batches::Batches;
     #[pymodule_export]
+    use super::belief::{Belief, Likelihood, Prior};
+    #[pymodule_export]
     use super::candidates::{Candidate, Candidates};
     #[pymodule_export]
     use super::census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
@@ -97,6 +107,8 @@ mod _simkeep {
     use super::clustered::{Cluster, ClusteredPage, PageCluster};
     #[pymodule_export]
     use super::clusters::Clusters;
+    #[pymodule_export]
+    use super::comparison::{Comparison, Recent};
     #[pymodule_export]
     use super::components::{Balls, Component, Components};
     #[pymodule_export]
@@ -115,6 +127,8 @@ mod _simkeep {
     use super::explain::{ComponentSearch, Cost, Explanation};
     #[pymodule_export]
     use super::fingerprinter::{Fingerprinter, distance, fingerprint_of, visible_text};
+    #[pymodule_export]
+    use super::fit::{Fit, Hosts};
     #[pymodule_export]
     use super::fork::_forked;
     #[pymodule_export]
@@ -140,6 +154,8 @@ mod _simkeep {
     #[pymodule_export]
     use super::observation::Observation;
     #[pymodule_export]
+    use super::optimum::{Optimum, few_misses, fixed_intervals, random_times};
+    #[pymodule_export]
     use super::origin::{Origin, Preset, recipes};
     #[pymodule_export]
     use super::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
@@ -152,11 +168,21 @@ mod _simkeep {
     #[pymodule_export]
     use super::plan::{NewPage, Plan};
     #[pymodule_export]
+    use super::policy::{Policy, Schedule};
+    #[pymodule_export]
     use super::progress::Progress;
+    #[pymodule_export]
+    use super::rates::{
+        harmonic, hinted, interval, irregular, last_modified, naive, regular, value,
+    };
     #[pymodule_export]
     use super::reader::{Reader, Snapshot};
     #[pymodule_export]
+    use super::replay::Replay;
+    #[pymodule_export]
     use super::segment::{DumpLine, SectionView, SegmentView, TableView};
+    #[pymodule_export]
+    use super::simulation::{Decider, Figures, PoissonPages, crawl};
     #[pymodule_export]
     use super::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
     #[pymodule_export]

@@ -9,15 +9,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple, PyType};
 
 /// Declares a class of values by its fields, which are its constructor's arguments, too. What stands
-/// behind `also` are more methods.
+/// behind `also` are more methods; the module is `simkeep`, unless another one is named before all.
 macro_rules! value {
+    (in $module:tt; $($class:tt)*) => { $crate::value::value! { @class $module; $($class)* } };
     (
+        @class $module:tt;
         $(#[$of:meta])*
         $Name:ident { $($(#[$about:meta])* $field:ident: $Type:ty,)* }
         $(also { $($also:tt)* })?
     ) => {
         $(#[$of])*
-        #[pyo3::pyclass(frozen, get_all, new = "from_fields", module = "simkeep")]
+        #[pyo3::pyclass(frozen, get_all, new = "from_fields", module = $module)]
         pub(crate) struct $Name {
             $($(#[$about])* pub(crate) $field: $Type,)*
         }
@@ -32,7 +34,8 @@ macro_rules! value {
             }
 
             fn __repr__(slf: &pyo3::Bound<'_, Self>) -> pyo3::PyResult<String> {
-                $crate::value::repr(slf.as_any(), stringify!($Name), $Name::FIELDS)
+                let class = concat!($module, ".", stringify!($Name));
+                $crate::value::repr(slf.as_any(), class, $Name::FIELDS)
             }
 
             fn __eq__<'py>(
@@ -62,6 +65,7 @@ macro_rules! value {
             const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
         }
     };
+    ($($class:tt)*) => { $crate::value::value! { @class "simkeep"; $($class)* } };
 }
 
 pub(crate) use value;
@@ -77,7 +81,7 @@ pub(crate) fn fields<'py>(
 
 /// A value as it can be written.
 pub(crate) fn repr(value: &Bound<'_, PyAny>, class: &str, names: &[&str]) -> PyResult<String> {
-    let mut repr = format!("simkeep.{class}(");
+    let mut repr = format!("{class}(");
     let mut comma = "";
     for name in names {
         let field = value.getattr(*name)?;

@@ -119,6 +119,10 @@ def dump(store: simkeep.Store) -> None:
             pass
 
 
+def replay(store: simkeep.Store) -> None:
+    store.replay()
+
+
 def plan(store: simkeep.Store) -> None:
     store.plan(AT, 1000)
 
@@ -147,6 +151,7 @@ def hints(store: simkeep.Store) -> None:
         census,
         journal,
         dump,
+        replay,
         plan,
         hints,
     ],

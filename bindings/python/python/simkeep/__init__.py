@@ -20,7 +20,7 @@ hashable.
 
 import os as _os
 
-from . import _simkeep, df
+from . import _simkeep, df, recrawl
 from ._errors import (
     BugError,
     CancelledError,
@@ -139,6 +139,7 @@ from ._simkeep import (
     Rate,
     Reader,
     Repaired,
+    Replay,
     Restated,
     SampledPage,
     SectionView,
@@ -311,6 +312,7 @@ __all__ = [
     "Reader",
     "Reason",
     "Repaired",
+    "Replay",
     "Restated",
     "Role",
     "SameBy",
@@ -351,6 +353,7 @@ __all__ = [
     "fingerprint_batch",
     "normalised",
     "recipes",
+    "recrawl",
     "repair",
     "site_of",
     "surt",

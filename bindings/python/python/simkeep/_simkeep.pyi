@@ -34,6 +34,8 @@ _Entry: TypeAlias = Visit | Restated | Given
 _AliasKind: TypeAlias = Literal[
     "scheme", "www", "fragment", "parameter", "order", "index", "slash", "case"
 ]
+_Index: TypeAlias = Literal["value", "harmonic"]
+_Halves: TypeAlias = Literal["none", "unchanged", "both"]
 _Rows: TypeAlias = Iterable[Observation | _types.Row] | _types.ArrowStream | _types.ArrowArray
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -50,6 +52,7 @@ __all__ = [
     "Balls",
     "Bands",
     "Batches",
+    "Belief",
     "Candidate",
     "Candidates",
     "Census",
@@ -61,6 +64,7 @@ __all__ = [
     "Clusters",
     "Compacted",
     "Compaction",
+    "Comparison",
     "Component",
     "ComponentSearch",
     "Components",
@@ -68,6 +72,7 @@ __all__ = [
     "Copy",
     "Cost",
     "Counter",
+    "Decider",
     "Decision",
     "Difference",
     "Differences",
@@ -79,9 +84,11 @@ __all__ = [
     "ExactDifference",
     "Explanation",
     "Fated",
+    "Figures",
     "FingerprintCensus",
     "Fingerprinter",
     "Fingerprints",
+    "Fit",
     "Flaw",
     "Forgotten",
     "Found",
@@ -89,11 +96,13 @@ __all__ = [
     "Hints",
     "HostCensus",
     "HostShare",
+    "Hosts",
     "JournalView",
     "Judged",
     "KeptFor",
     "LastChange",
     "Learned",
+    "Likelihood",
     "LoadEpochs",
     "Loaded",
     "Loss",
@@ -110,6 +119,7 @@ __all__ = [
     "Observation",
     "Operation",
     "Operations",
+    "Optimum",
     "Origin",
     "Original",
     "Outcome",
@@ -123,14 +133,20 @@ __all__ = [
     "Period",
     "Place",
     "Plan",
+    "PoissonPages",
+    "Policy",
     "Preset",
+    "Prior",
     "Progress",
     "RECIPE",
     "Rate",
     "Reader",
+    "Recent",
     "Repaired",
+    "Replay",
     "Restated",
     "SampledPage",
+    "Schedule",
     "SectionView",
     "SegmentOverview",
     "SegmentStats",
@@ -155,15 +171,27 @@ __all__ = [
     "_tool",
     "_words",
     "backup",
+    "crawl",
     "distance",
+    "few_misses",
     "fingerprint",
     "fingerprint_batch",
+    "fixed_intervals",
+    "harmonic",
+    "hinted",
+    "interval",
+    "irregular",
+    "last_modified",
     "merge",
+    "naive",
     "normalised",
+    "random_times",
     "recipes",
+    "regular",
     "repair",
     "site_of",
     "surt",
+    "value",
     "verify",
     "versions",
     "visible_text",
@@ -272,6 +300,114 @@ def surt(url: str) -> str:
     """What a page is sorted by, its SURT, as the Internet Archive writes it.
 
     Such as "com,example)/terms". Linear in the length of the URL.
+    """
+
+def naive(changes: int, days: float) -> float:
+    """Changes seen, over the days in which they were seen, in changes a day.
+
+    That is too low where a page may change more than once between visits. Raises `OptionError` if the days are
+    not from a millisecond to 4,000,000.
+    """
+
+def regular(comparisons: int, changes: int, halves: _Halves | None = None) -> float:
+    """The changes in an interval, of a page that changed in so many of equal intervals.
+
+    Divide by the interval in days to have changes a day. `halves` says what is added, so that the answer is
+    neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison (the default), or `"both"`
+    for half a changed one as well. Raises `OptionError` if there are no comparisons, or more changes than
+    comparisons.
+    """
+
+def irregular(comparisons: Iterable[Comparison], halves: _Halves | None = None) -> float:
+    """Changes a day, from comparisons at any intervals: the rate that makes them most likely.
+
+    With the halves of the mean interval added that `halves` says: `"none"`, `"unchanged"` (the default) or
+    `"both"`. Takes 64 steps, each in proportion to the comparisons. With `"none"` the rate of a page that never
+    changed is 0, and of one that always did, without a date, infinite. Raises `OptionError` if there is no
+    comparison.
+    """
+
+def last_modified(comparisons: Iterable[Comparison]) -> float:
+    """Changes a day, where the time of the last change before each visit is known, as by `Last-Modified`.
+
+    Raises `OptionError` if there is no comparison, and `MisuseError` if a change has no date.
+    """
+
+def value(weight: float, per_day: float, days: float) -> float:
+    """The crawl value of a visit, in days.
+
+    That is what it is worth to a page of this weight, which changes so many times a day, so many days after its
+    last visit. Visits to what is worth most keep the most pages fresh. Raises `OptionError` if the weight or the
+    rate is not positive and finite.
+    """
+
+def harmonic(weight: float, per_day: float, days: float) -> float:
+    """The harmonic index of a visit, in days.
+
+    That is what it is worth to a page of this weight, which changes so many times a day, so many days after its
+    last visit, if each further change that is missed counts less. It leaves no page alone. Raises `OptionError`
+    if the weight or the rate is not positive and finite.
+    """
+
+def interval(weight: float, per_day: float, threshold: float, index: _Index | None = None) -> float | None:
+    """The days after a visit from which on the next one is worth a threshold.
+
+    To a page of this weight that changes so many times a day, by the index `"value"` (the default) or
+    `"harmonic"`; `None` if it never is, or not within 4,000,000 days. Raises `OptionError` if a number is not
+    positive and finite.
+    """
+
+def hinted(trust: float, weight: float, after_days: float, otherwise: float) -> float:
+    """What a visit is worth, in days, to a page that somebody says has changed, as a sitemap does.
+
+    `trust` is the probability that this is true, `after_days` how long after the last visit the change was, and
+    `otherwise` what a visit is worth without the hint. Raises `OptionError` if the trust is not from 0 to 1, the
+    weight is not positive and finite, or the worth is negative or infinite.
+    """
+
+def fixed_intervals(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
+    """The most freshness that so many visits a day can reach, if each page is visited at fixed intervals.
+
+    No policy that knows the rates does better. Each page is a pair of its rate, in changes a day, and its
+    weight. Takes some 4,000 exponentials for each page; Ctrl-C leaves it. Raises `OptionError` if there are no
+    pages, or a number is not from 1e-100 to 1e100.
+    """
+
+def random_times(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
+    """The most freshness that so many visits a day can reach, if each page is visited at random times.
+
+    As often on average as is best. Each page is a pair of its rate, in changes a day, and its weight. Sorts the
+    pages; Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+    """
+
+def few_misses(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
+    """The least penalty for changes that are missed, if each further one counts less than the one before.
+
+    Visits are at random times, and no page is left alone. Each page is a pair of its rate, in changes a day, and
+    its weight. Takes 64 roots for each page; Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a
+    number is not from 1e-100 to 1e100.
+    """
+
+def crawl(
+    pages: Replay | PoissonPages,
+    by: Decider | Policy | str | None = None,
+    *,
+    step_days: float,
+    start: float,
+    end: float,
+    visits_per_day: float | None = None,
+    every: float | None = None,
+) -> Figures:
+    """Crawls pages in a simulation, and says how fresh they were.
+
+    `by` is a `Decider`, or the name of a policy (`"value"`). From day 0 to the day `end`, in steps of
+    `step_days`, the crawler visits as many pages as the budget allows, those first that the decider puts first,
+    and knows nothing but what its visits found. What is measured is from the day `start` on. The budget is
+    either `visits_per_day`, or a visit for each page that is known `every` so many days, on average.
+
+    Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10 microseconds for
+    each visit. Other threads run meanwhile, and Ctrl-C leaves it. Raises `OptionError` if there are no pages
+    before the end, or rates are wanted that are not known.
     """
 
 class View:
@@ -607,6 +743,37 @@ class View:
         """Reads the fingerprint tables into memory and checks them, so that searches wait for neither.
 
         Ctrl-C ends it.
+        """
+
+    def comparisons(
+        self, url: str, *, return_share: float | None = None
+    ) -> list[tuple[Comparison, float]] | None:
+        """What the visits to a page tell of its rate of changes.
+
+        These are comparisons, each with how many it counts for; `None` for an unknown page. Of several intervals
+        of like length it is one of their mean. A return to an earlier version counts for `return_share` of a
+        change (0.5). Costs what `latest` does.
+        """
+
+    def recent(self, url: str) -> Recent | None:
+        """The last comparisons of a page in their order, for policies that go by it.
+
+        `None` for an unknown page. Costs what `latest` does.
+        """
+
+    def replay(
+        self,
+        under: str | None = None,
+        *,
+        pages_max: int | None = None,
+        return_share: float | None = None,
+    ) -> Replay:
+        """The pages that have had content, with their histories, to be crawled again in a simulation.
+
+        By `simkeep.crawl`; under a prefix, if one is given. Of more than `pages_max` (1,000,000) those are
+        chosen whose URLs have the least hashes. A return to an earlier version counts for `return_share` of a
+        change (0.5). Takes the time of a scan with all visits, and some 100 bytes for each visit of a page that is
+        chosen. Ctrl-C leaves it.
         """
 
     def overview(self) -> Overview:
@@ -2111,6 +2278,352 @@ class Plan:
         """How many of them are visited less often than once in 360 days."""
     def of_new(self, url: str) -> NewPage:
         """What a page is worth that nobody has visited, by its host and by its rule. Reads nothing."""
+
+@final
+class Comparison:
+    """What two visits in a row say of the time between them.
+
+    They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago` says how
+    many days before the later visit it last did; `None` where nobody knows. Raises `OptionError` if they are
+    nearer or farther apart, or the change was not between them.
+    """
+
+    __match_args__: tuple[Literal["days"], Literal["changed"], Literal["days_ago"]]
+    def __new__(cls, days: float, changed: bool | None = None, days_ago: float | None = None) -> Self: ...
+    @property
+    def days(self) -> float:
+        """The days between the two visits."""
+    @property
+    def changed(self) -> bool:
+        """Whether the page changed between them."""
+    @property
+    def days_ago(self) -> float | None:
+        """How many days before the later visit it last changed; `None` if it did not, or nobody knows."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Recent:
+    """The last 64 comparisons of a page in their order, for policies that go by it."""
+
+    def __new__(cls, comparisons: Iterable[Comparison] | None = None) -> Self: ...
+    @property
+    def changes(self) -> tuple[bool, ...]:
+        """Whether each comparison found a change, the oldest first."""
+    @property
+    def quiet_days(self) -> float:
+        """The days from the last known change to the last visit; from the first visit, if there was none."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Prior:
+    """How likely each of 64 rates is before a page's own visits tell more.
+
+    By default rates spread widely: half of the pages change more often than every two months, one of six more
+    often than every eight days, and one of six less often than every 15 months.
+    """
+
+    def __new__(cls) -> Self: ...
+    @staticmethod
+    def log_normal(median_per_day: float, width: float) -> Prior:
+        """Rates whose logarithms are normal.
+
+        Half of them are above the median, in changes a day, and two of three are within a factor of e^width
+        from it. Raises `OptionError` if the median is not positive and finite, or the width is not from 0.1
+        to 100.
+        """
+
+    @staticmethod
+    def gamma(shape: float, days: float) -> Prior:
+        """The Gamma distribution of a shape whose mean is shape/days.
+
+        That is what is known after so many changes in so many days, if nothing was known before. Raises
+        `OptionError` if the shape is not from 0.01 to a million, or the days are not from a millisecond to
+        4,000,000.
+        """
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Likelihood:
+    """How likely each of 64 rates makes the comparisons of a page, which may be none.
+
+    Each is a `Comparison`, or a pair of one and how many it counts for: several equal ones, or half a one that
+    is doubtful. Costs time in proportion to them. Raises `OptionError` if one counts for less than none, or
+    more than a thousand million.
+    """
+
+    def __new__(
+        cls, comparisons: Iterable[Comparison | tuple[Comparison, float]] | None = None
+    ) -> Self: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Belief:
+    """How likely each of 64 rates is to be that of a page: a prior times the likelihood of what was seen.
+
+    With few visits a rate is hardly known, and each change that was seen means only "one or more". What a
+    visit is worth is best taken as its expectation over a belief.
+    """
+
+    def __new__(cls, prior: Prior, likelihood: Likelihood) -> Self: ...
+    @property
+    def rate(self) -> Rate:
+        """The mean rate, in changes a day, and the central 90 %."""
+    def worth(self, weight: float, days: float, index: _Index | None = None) -> float:
+        """What a visit is worth so many days after the last one, in days.
+
+        That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of this
+        weight. Takes about a microsecond. Negative days count as none. Raises `OptionError` if the weight is
+        not positive and finite.
+        """
+
+    def interval(self, weight: float, threshold: float, index: _Index | None = None) -> float | None:
+        """The days after a visit from which on the next one is worth a threshold.
+
+        By the index `"value"` (the default) or `"harmonic"`; `None` if it never is, or not within 4,000,000
+        days. Takes 65 times as long as `worth`. Raises `OptionError` if the weight or the threshold is not
+        positive and finite.
+        """
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Fit:
+    """What the comparisons of many pages tell of how rates spread: how well each of 64 priors explains them.
+
+    The pages are given as their likelihoods, in any order; one without comparisons says nothing, and is to be
+    left out. Takes some microseconds a page, while other threads run.
+    """
+
+    def __new__(cls, pages: Iterable[Likelihood] | None = None) -> Self: ...
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+    def without(self, page: Likelihood) -> Fit:
+        """What it tells without a page that is in it, which is given as its likelihood."""
+
+    def prior(self) -> Prior:
+        """The priors mixed, each as likely as it explains the pages well.
+
+        Of fewer than 20 pages it is the default one. Takes some microseconds.
+        """
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Hosts:
+    """What to expect of the pages of a host, learned from many hosts.
+
+    How far hosts differ, and how far the pages of one do, decides what a page tells of others of its host. Each
+    host is given as the `Fit` of its pages. A few thousand hosts are enough. Takes some 10 microseconds a host,
+    while other threads run.
+    """
+
+    def __new__(cls, hosts: Iterable[Fit]) -> Self: ...
+    def prior(self, host: Fit) -> Prior:
+        """What is to be expected of a page of this host, of which other pages are known.
+
+        An empty `Fit` is a host that is new. Takes some microseconds.
+        """
+
+@final
+class Policy:
+    """What decides which page is visited first, by its name.
+
+    There are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`, `"thesis:3,1.5"`,
+    `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. By `"value"` and `"harmonic"` it is what a visit is worth; by
+    `"uniform"` the time since the last one; by all others that time over an interval. Parameters that are left
+    out are those above. As a text it is its name with all parameters. Raises `MisuseError` if there is none of
+    that name.
+    """
+
+    __match_args__: tuple[Literal["name"]]
+    def __new__(cls, name: str | Policy | None = None) -> Self: ...
+    @property
+    def name(self) -> str:
+        """Its name, with all parameters."""
+    def score(self, belief: Belief, recent: Recent, weight: float, days: float) -> float:
+        """What puts a page in order: the one with the highest score is visited first.
+
+        By `"value"` and `"harmonic"` it is what a visit is worth, in days, with the weight; by `"uniform"` the
+        days since the last visit; by all others those over the interval, 1 when a page is due. Raises
+        `OptionError` if the weight is not positive and finite.
+        """
+
+    def schedule(self, recent: Recent) -> Schedule | None:
+        """The interval that a page has.
+
+        `None` by `"value"`, `"harmonic"` and `"uniform"`, which have no intervals of their own.
+        """
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Replay:
+    """Pages of a store with their histories, for `simkeep.recrawl.crawl`.
+
+    Each version is in force from the visit that found it until the visit that found the next one. `len` says
+    how many pages there are.
+    """
+
+    def __len__(self) -> int: ...
+    @property
+    def of(self) -> int:
+        """How many pages there are that have had content, of which these are a part."""
+    @property
+    def first(self) -> datetime:
+        """The time of the first visit to any of those, which is day 0; the start of 1970 if there are none."""
+    @property
+    def last(self) -> datetime:
+        """The time of the last visit to any of those."""
+
+@final
+class PoissonPages:
+    """Pages whose changes are random, at rates that are drawn.
+
+    A seed names them, on every machine. `len` says how many there are. They take 8 bytes for each change.
+    """
+
+    @staticmethod
+    def flat(pages: int, *, days: float, seed: int | None = None) -> PoissonPages:
+        """Draws so many pages, with their changes up to a day.
+
+        All octaves from a change in 400 days to one every eight hours or so are equally likely. The seed is 1
+        by default. Raises `OptionError` if there are no pages, or more than 100 million changes are to be
+        expected. Ctrl-C leaves it.
+        """
+
+    @staticmethod
+    def by_host(
+        hosts: int,
+        pages: int,
+        *,
+        median: float,
+        between: float,
+        within: float,
+        days: float,
+        seed: int | None = None,
+    ) -> PoissonPages:
+        """Draws pages of hosts, with their changes up to a day: so many hosts of so many `pages` each.
+
+        The rates of hosts are log-normal around the `median`, in changes a day, with the width `between`; those
+        of pages around that of their host, with the width `within`. The seed is 1 by default. Raises
+        `OptionError` if a number is not positive, or more than 100 million changes are to be expected. Ctrl-C
+        leaves it.
+        """
+
+    def __len__(self) -> int: ...
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The rate of each page, in changes a day."""
+
+@final
+class Decider:
+    """By what a simulated crawler puts pages in order.
+
+    That is a policy, given by its name (`"value"`), or what policies are compared with. As a text it is what a
+    table of results calls it. `learning` says from what it learns what to expect of pages: `"hosts"` (the
+    default), from all pages and for each page from others of its host, as a store does; `"pages"`, from all
+    pages; `"nothing"`.
+    """
+
+    def __new__(
+        cls,
+        policy: str | Policy | None = None,
+        learning: Literal["nothing", "pages", "hosts"] | None = None,
+    ) -> Self: ...
+    @staticmethod
+    def estimated(index: _Index | None = None) -> Decider:
+        """An index, `"value"` (the default) or `"harmonic"`, at the rate that the comparisons of a page give.
+
+        It has no belief.
+        """
+
+    @staticmethod
+    def known(index: _Index | None = None) -> Decider:
+        """An index, `"value"` (the default) or `"harmonic"`, at the true rate.
+
+        Only pages whose rate is known can be simulated so, which those of a store are not.
+        """
+
+    @staticmethod
+    def all(*, rates_known: bool = False) -> list[Decider]:
+        """All that are worth comparing.
+
+        These are the policies, the crawl value without hosts and without a belief, and, if the rates are known,
+        at the true rates.
+        """
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Schedule:
+    """An interval as a rule has it, and when it wants the next visit."""
+
+    __match_args__: tuple[Literal["interval_days"], Literal["next_days"]]
+    @property
+    def interval_days(self) -> float:
+        """The interval, in days, from which the next comparison goes on."""
+    @property
+    def next_days(self) -> float:
+        """The days from the last visit to the next one."""
+    def __new__(cls, interval_days: float, next_days: float) -> Schedule: ...
+
+@final
+class Optimum:
+    """How a budget is best spent."""
+
+    __match_args__: tuple[Literal["visits_per_day"], Literal["threshold"], Literal["freshness"]]
+    @property
+    def visits_per_day(self) -> tuple[float, ...]:
+        """The visits a day of each page, in the order given. They add up to the budget."""
+    @property
+    def threshold(self) -> float:
+        """The worth of one more visit a day, in days: equal for all pages that are visited."""
+    @property
+    def freshness(self) -> float:
+        """The share of the time that a page is fresh, on average over the pages by weight, from 0 to 1."""
+    def __new__(cls, visits_per_day: tuple[float, ...], threshold: float, freshness: float) -> Optimum: ...
+
+@final
+class Figures:
+    """How fresh the pages were that a simulated crawler knew, over the time that was measured."""
+
+    __match_args__: tuple[
+        Literal["freshness"],
+        Literal["near_freshness"],
+        Literal["staleness"],
+        Literal["divergence"],
+        Literal["visits_per_day"],
+    ]
+    @property
+    def freshness(self) -> float:
+        """The share of the time in which the version that the crawler saw last was the one in force."""
+    @property
+    def near_freshness(self) -> float:
+        """The share of the time in which it differed in no more than a minor way."""
+    @property
+    def staleness(self) -> float:
+        """The harmonic number of the changes missed since the last visit, 1 + 1/2 + 1/3 and so on, on
+        average over the time."""
+    @property
+    def divergence(self) -> float:
+        """The share of the 64 bits in which the version seen last differed from the one in force, on
+        average over the time."""
+    @property
+    def visits_per_day(self) -> float:
+        """The visits a day."""
+    def __new__(
+        cls,
+        freshness: float,
+        near_freshness: float,
+        staleness: float,
+        divergence: float,
+        visits_per_day: float,
+    ) -> Figures: ...
 
 @final
 class NewPage:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from os import PathLike
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
-from ._simkeep import Bands, Hints, Learned, Plan
+from ._simkeep import Bands, Hints, Learned, Plan, Policy
 
 Time: TypeAlias = datetime | SupportsIndex
 """An aware `datetime`, or whole milliseconds since 1970."""
@@ -211,15 +211,15 @@ class Rule(TypedDict, total=False):
     """A factor of the weight that a page has (1)."""
     per_host: int | None
     """How many pages of one host are visited at once, among those of this rule."""
-    policy: str | None
+    policy: str | Policy | None
     """What puts the pages in order."""
 
 
 class Due(TypedDict, total=False):
     """Which pages to visit next."""
 
-    policy: str
-    """What puts pages in order, such as `"harmonic"` or `"fixed:7d"`: the crate documents all (`"value"`)."""
+    policy: str | Policy
+    """What puts pages in order, such as `"harmonic"` or `"fixed:7d"`: `recrawl.Policy` has all (`"value"`)."""
     under: str | None
     """Only pages under this prefix."""
     per_host: int | None

@@ -1,0 +1,87 @@
+//! The best that a budget can do for pages whose rates are known.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use simkeep::recrawl::{self, Known};
+
+use crate::arg::{self, Arg};
+use crate::comparison::each;
+use crate::error::OrRaise;
+use crate::long::alone;
+use crate::value::value;
+
+value! {
+    in "simkeep.recrawl";
+    /// How a budget is best spent.
+    Optimum {
+        /// The visits a day of each page, in the order given. They add up to the budget.
+        visits_per_day: Py<PyTuple>,
+        /// The worth of one more visit a day, in days: equal for all pages that are visited.
+        threshold: f64,
+        /// The share of the time that a page is fresh, on average over the pages by weight, from 0 to 1.
+        freshness: f64,
+    }
+}
+
+/// Works out an optimum, while signals are looked for.
+fn spend<'py>(
+    py: Python<'py>,
+    pages: &Bound<'py, PyAny>,
+    visits_per_day: &Bound<'py, PyAny>,
+    best: fn(&[Known], f64) -> simkeep::Result<recrawl::Optimum>,
+) -> PyResult<Optimum> {
+    let expected = "an iterable of pairs of a rate, in changes a day, and a weight";
+    let pages = each(Arg::new("pages"), pages, expected, |arg, page| {
+        let (rate, weight) = arg::pair(arg, page, "a pair of a rate and a weight")?;
+        Known::new(arg::float(arg, &rate)?, arg::float(arg, &weight)?).or_raise(py)
+    })?;
+    let budget = arg::float(Arg::new("visits_per_day"), visits_per_day)?;
+    let recrawl::Optimum { visits_per_day, threshold, freshness } =
+        alone(py, move || best(&pages, budget))?;
+    let visits_per_day = PyTuple::new(py, visits_per_day)?.unbind();
+    Ok(Optimum { visits_per_day, threshold, freshness })
+}
+
+/// The most freshness that so many visits a day can reach, if each page is visited at fixed intervals:
+/// no policy that knows the rates does better.
+///
+/// Each page is a pair of its rate, in changes a day, and its weight. Takes some 4,000 exponentials for
+/// each page; Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a number is not from
+/// 1e-100 to 1e100.
+#[pyfunction]
+pub(crate) fn fixed_intervals<'py>(
+    py: Python<'py>,
+    pages: &Bound<'py, PyAny>,
+    visits_per_day: &Bound<'py, PyAny>,
+) -> PyResult<Optimum> {
+    spend(py, pages, visits_per_day, recrawl::fixed_intervals)
+}
+
+/// The most freshness that so many visits a day can reach, if each page is visited at random times, as
+/// often on average as is best.
+///
+/// Each page is a pair of its rate, in changes a day, and its weight. Sorts the pages; Ctrl-C leaves it.
+/// Raises `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+#[pyfunction]
+pub(crate) fn random_times<'py>(
+    py: Python<'py>,
+    pages: &Bound<'py, PyAny>,
+    visits_per_day: &Bound<'py, PyAny>,
+) -> PyResult<Optimum> {
+    spend(py, pages, visits_per_day, recrawl::random_times)
+}
+
+/// The least penalty for changes that are missed, if each further one counts less than the one before,
+/// and visits are at random times. No page is left alone.
+///
+/// Each page is a pair of its rate, in changes a day, and its weight. Takes 64 roots for each page;
+/// Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a number is not from 1e-100 to
+/// 1e100.
+#[pyfunction]
+pub(crate) fn few_misses<'py>(
+    py: Python<'py>,
+    pages: &Bound<'py, PyAny>,
+    visits_per_day: &Bound<'py, PyAny>,
+) -> PyResult<Optimum> {
+    spend(py, pages, visits_per_day, recrawl::few_misses)
+}
