@@ -3,6 +3,7 @@
 mod aliases;
 mod clusters;
 mod differences;
+mod pairs;
 
 use std::sync::Arc;
 
@@ -229,6 +230,7 @@ pub(crate) enum Kind {
     Observations,
     Pairs,
     PagePairs,
+    Joined,
     Clusters,
     ClusteredPages,
     ClusterChanges,
@@ -244,18 +246,7 @@ pub(crate) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
         }
         Kind::AliasRules => aliases::schema_of(),
         Kind::Differences => differences::schema_of(signed),
-        Kind::Pairs => schema(&[
-            ("left", bits(signed), false),
-            ("right", bits(signed), false),
-            ("distance", DataType::Int32, false),
-        ]),
-        Kind::PagePairs => schema(&[
-            ("left_url", DataType::Utf8, false),
-            ("left", bits(signed), false),
-            ("right_url", DataType::Utf8, false),
-            ("right", bits(signed), false),
-            ("distance", DataType::Int32, false),
-        ]),
+        Kind::Pairs | Kind::PagePairs | Kind::Joined => pairs::schema_of(kind, signed),
         Kind::Pages => schema(&[
             ("url", DataType::Utf8, false),
             ("visits", DataType::Int64, false),
@@ -289,8 +280,9 @@ pub(crate) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
 /// Items as columns.
 pub(crate) fn of_items(kind: Kind, signed: bool, items: &[Item]) -> Made {
     let columns = match kind {
-        Kind::Pairs => pairs(signed, items),
-        Kind::PagePairs => page_pairs(signed, items),
+        Kind::Pairs => pairs::pairs(signed, items),
+        Kind::PagePairs => pairs::page_pairs(signed, items),
+        Kind::Joined => pairs::joined(signed, items),
         Kind::Pages => pages(signed, items)?,
         Kind::Observations => observations(signed, items)?,
         Kind::Clusters => clusters::clusters(signed, items),
@@ -300,41 +292,6 @@ pub(crate) fn of_items(kind: Kind, signed: bool, items: &[Item]) -> Made {
         Kind::Differences => differences::differences(signed, items)?,
     };
     RecordBatch::try_new(schema_of(kind, signed), columns)
-}
-
-fn pairs(signed: bool, items: &[Item]) -> Vec<ArrayRef> {
-    let (mut left, mut right) = (Bits::new(signed), Bits::new(signed));
-    let mut distances = Int32Builder::with_capacity(items.len());
-    for item in items {
-        if let Item::Pair(pair) = item {
-            left.push(Some(pair.left));
-            right.push(Some(pair.right));
-            distances.append_value(distance(pair.distance));
-        }
-    }
-    vec![left.finish(), right.finish(), Arc::new(distances.finish())]
-}
-
-fn page_pairs(signed: bool, items: &[Item]) -> Vec<ArrayRef> {
-    let (mut left, mut right) = (Bits::new(signed), Bits::new(signed));
-    let (mut left_url, mut right_url) = (StringBuilder::new(), StringBuilder::new());
-    let mut distances = Int32Builder::with_capacity(items.len());
-    for item in items {
-        if let Item::PagePair(pair) = item {
-            left_url.append_value(&pair.left.url);
-            left.push(Some(pair.left.fingerprint));
-            right_url.append_value(&pair.right.url);
-            right.push(Some(pair.right.fingerprint));
-            distances.append_value(distance(pair.distance));
-        }
-    }
-    vec![
-        Arc::new(left_url.finish()),
-        left.finish(),
-        Arc::new(right_url.finish()),
-        right.finish(),
-        Arc::new(distances.finish()),
-    ]
 }
 
 fn pages(signed: bool, items: &[Item]) -> Result<Vec<ArrayRef>, ArrowError> {

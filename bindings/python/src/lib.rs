@@ -37,6 +37,7 @@ mod giving;
 mod hints;
 mod history;
 mod integrity;
+mod join;
 mod journal;
 mod learned;
 mod load;
@@ -141,6 +142,8 @@ mod _simkeep {
     use super::integrity::{
         BackedUp, BackupFiles, Flaw, Loss, Repaired, Verified, backup, repair, verify,
     };
+    #[pymodule_export]
+    use super::join::{JoinedPair, join};
     #[pymodule_export]
     use super::journal::{JournalView, Operation, Operations};
     #[pymodule_export]

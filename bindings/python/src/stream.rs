@@ -18,6 +18,7 @@ use crate::due::Decision;
 use crate::error::OrRaise;
 use crate::fork::Birth;
 use crate::history;
+use crate::join::JoinedPair;
 use crate::journal::Operation;
 use crate::matches::{PagePair, Pair};
 use crate::page;
@@ -43,6 +44,7 @@ pub(crate) enum Item {
     ExactDifference(Box<simkeep::iter::ExactDifference>),
     DumpLine(Box<inspect::DumpLine>),
     Operation(Box<inspect::Operation>),
+    Joined(simkeep::join::Pair),
 }
 
 impl Item {
@@ -67,6 +69,7 @@ impl Item {
             Item::ExactDifference(of) => Bound::new(py, ExactDifference::of(py, *of)?)?.into_any(),
             Item::DumpLine(line) => Bound::new(py, DumpLine::of(py, *line))?.into_any(),
             Item::Operation(of) => Bound::new(py, Operation::of(py, *of)?)?.into_any(),
+            Item::Joined(pair) => Bound::new(py, JoinedPair::of(py, pair)?)?.into_any(),
         })
     }
 }

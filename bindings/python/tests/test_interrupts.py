@@ -119,6 +119,11 @@ def dump(store: simkeep.Store) -> None:
             pass
 
 
+def join(store: simkeep.Store) -> None:
+    for _ in simkeep.join((mixed(n) for n in range(100_000)), 40):
+        pass
+
+
 def replay(store: simkeep.Store) -> None:
     store.replay()
 
@@ -151,6 +156,7 @@ def hints(store: simkeep.Store) -> None:
         census,
         journal,
         dump,
+        join,
         replay,
         plan,
         hints,

@@ -106,6 +106,7 @@ def values(store: simkeep.Store) -> list[Any]:
         *store.operations(),
         store.trace(URL),
         *simkeep.versions(store.history(URL)),
+        *simkeep.join([1, 2, 7], 3),
     ]
     store.seal()
     [segment] = store.stats().segments

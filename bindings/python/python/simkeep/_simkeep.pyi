@@ -97,6 +97,7 @@ __all__ = [
     "HostCensus",
     "HostShare",
     "Hosts",
+    "JoinedPair",
     "JournalView",
     "Judged",
     "KeptFor",
@@ -181,6 +182,7 @@ __all__ = [
     "hinted",
     "interval",
     "irregular",
+    "join",
     "last_modified",
     "merge",
     "naive",
@@ -286,6 +288,29 @@ def site_of(url: str) -> str | None:
     """The site that a URL is of, as an `AliasSite` names it; `None` without a host that can exist.
 
     That is its host in lower case, and without `www.`.
+    """
+
+def join(
+    fingerprints: Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray,
+    k: int,
+    *,
+    across: int | None = None,
+    memory_bytes: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Stream[JoinedPair]:
+    """All pairs within k bits of each other among fingerprints that are in no store, in no particular order.
+
+    Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such as an array of
+    numpy, in such a column of Arrow, or from an iterable of `int`s, and are copied; fewer than 2**32. With
+    `across`, those before this place are joined with the others, and neither with themselves. `memory_bytes`
+    (256 MiB) bounds the memory beside the copy, and `threads` is how many run (as many as there are cores).
+
+    Runs in the background, and waits for whoever reads the pairs. It ends when the stream is closed. For whoever
+    reads Arrow it has the columns `left`, `right`, `distance`, `left_fingerprint` and `right_fingerprint`.
+
+    Time, for evenly spread fingerprints and k = 3: some 0.15 microseconds of one core for each. Within a wide
+    distance all are compared with all: 0.4 nanoseconds for each two.
     """
 
 def versions(history: Iterable[Judged | Restated | Given]) -> list[Version]:
@@ -4858,6 +4883,25 @@ class Version:
         back_to: int | None,
         differing: int | None,
     ) -> Version: ...
+
+@final
+class JoinedPair:
+    """Two fingerprints near each other of those that were given, by their places."""
+
+    __match_args__: tuple[Literal["left"], Literal["right"], Literal["fingerprints"], Literal["distance"]]
+    @property
+    def left(self) -> int:
+        """The place of the one that was given first, counted from 0."""
+    @property
+    def right(self) -> int:
+        """The place of the other one."""
+    @property
+    def fingerprints(self) -> tuple[int, int]:
+        """The two fingerprints, in this order."""
+    @property
+    def distance(self) -> int:
+        """In how many bits they differ."""
+    def __new__(cls, left: int, right: int, fingerprints: tuple[int, int], distance: int) -> JoinedPair: ...
 
 @final
 class Flaw:

@@ -1,0 +1,97 @@
+//! Pairs among fingerprints that are in no store.
+
+use std::ops::ControlFlow;
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use simkeep::join::{Join, Pair};
+use simkeep::{Error, Result};
+
+use crate::arg::{self, Arg, optional};
+use crate::columns::Kind;
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::prints;
+use crate::progress::{self, Progress};
+use crate::stream::{Item, Stream};
+use crate::threaded::{Out, Threaded};
+use crate::value::value;
+
+/// What the thread of a join is called, as that of one of a store.
+const NAME: &str = "simkeep-pairs";
+
+value! {
+    /// Two fingerprints near each other of those that were given, by their places.
+    JoinedPair {
+        /// The place of the one that was given first, counted from 0.
+        left: u32,
+        /// The place of the other one.
+        right: u32,
+        /// The two fingerprints, in this order.
+        fingerprints: Py<PyTuple>,
+        /// In how many bits they differ.
+        distance: u32,
+    }
+}
+
+impl JoinedPair {
+    pub(crate) fn of(py: Python<'_>, pair: Pair) -> PyResult<JoinedPair> {
+        let Pair { left, right, fingerprints, distance } = pair;
+        let fingerprints = PyTuple::new(py, fingerprints)?.unbind();
+        Ok(JoinedPair { left, right, fingerprints, distance })
+    }
+}
+
+/// Hands on the pairs of a join.
+fn run(join: Join, fingerprints: &[u64], progress: &simkeep::Progress, out: &Out) -> Result<()> {
+    let sink = |pairs: &[Pair]| out.give(pairs.iter().copied().map(Item::Joined).collect());
+    let Ok(flow) = join.run(fingerprints, progress, sink);
+    match flow {
+        ControlFlow::Break(()) if progress.is_cancelled() => Err(Error::Cancelled),
+        _ => Ok(()),
+    }
+}
+
+/// All pairs within k bits of each other among fingerprints that are in no store, in no particular
+/// order. Two equal ones are a pair of distance 0.
+///
+/// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a column of
+/// Arrow, or from an iterable of `int`s, and are copied; fewer than 2**32. With `across`, those before
+/// this place are joined with the others, and neither with themselves. `memory_bytes` (256 MiB) bounds
+/// the memory beside the copy, and `threads` is how many run (as many as the processor has cores).
+///
+/// Runs in the background, and waits for whoever reads the pairs. It ends when the stream is closed.
+#[pyfunction]
+#[pyo3(signature = (
+    fingerprints, k, *, across=None, memory_bytes=None, threads=None, progress=None
+))]
+pub(crate) fn join<'py>(
+    py: Python<'py>,
+    fingerprints: &Bound<'py, PyAny>,
+    k: &Bound<'py, PyAny>,
+    across: Option<&Bound<'py, PyAny>>,
+    memory_bytes: Option<&Bound<'py, PyAny>>,
+    threads: Option<&Bound<'py, PyAny>>,
+    progress: Option<&Bound<'py, Progress>>,
+) -> PyResult<Stream> {
+    let mut join = Join::within(arg::distance(Arg::new("k"), k)?);
+    if let Some(across) = optional(across, |v| arg::u32(Arg::new("across"), v))? {
+        join = join.across(across);
+    }
+    if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
+        join = join.memory_bytes(bytes);
+    }
+    if let Some(threads) = optional(threads, |v| arg::size(Arg::new("threads"), v))? {
+        join = join.threads(threads);
+    }
+    let arg = Arg::new("fingerprints");
+    let fingerprints = prints::fingerprints(arg, fingerprints)?;
+    if u32::try_from(fingerprints.len()).is_err() {
+        return Err(arg.wrong(format!("must be fewer than 2**32, not {}", fingerprints.len())));
+    }
+    let progress = progress::given(progress);
+    let pairs = Threaded::begin(NAME, progress, move |progress, out| {
+        run(join, &fingerprints, progress, out)
+    });
+    Ok(Stream::new(pairs.or_raise(py)?, Some(Kind::Joined), Some(Birth::now())))
+}

@@ -1,0 +1,176 @@
+"""Pairs among fingerprints that are in no store."""
+
+import ctypes
+import itertools
+import os
+import signal
+import threading
+import time
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+import polars
+import pyarrow as pa
+import pytest
+from conftest import AT, mixed, threads
+
+import simkeep
+
+
+def near(prints: list[int], k: int, border: int | None = None) -> set[tuple[int, int, int]]:
+    """All pairs, found in the slowest way."""
+    places = itertools.combinations(range(len(prints)), 2)
+    pairs = ((a, b, (prints[a] ^ prints[b]).bit_count()) for a, b in places)
+    return {
+        (a, b, distance)
+        for a, b, distance in pairs
+        if distance <= k and (border is None or a < border <= b)
+    }
+
+
+def crowded(count: int) -> list[int]:
+    """Fingerprints of which many are near each other, and some are equal."""
+    return [mixed(n % 40) ^ (1 << n % 64 if n % 3 else 0) ^ (1 << n % 7) for n in range(count)]
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 6, 64])
+def test_all_pairs_come_each_once(k: int) -> None:
+    prints = crowded(200)
+    found = list(simkeep.join(prints, k))
+    assert {(pair.left, pair.right, pair.distance) for pair in found} == near(prints, k)
+    assert len(found) == len({(pair.left, pair.right) for pair in found})
+    assert all(pair.fingerprints == (prints[pair.left], prints[pair.right]) for pair in found)
+    assert all(pair.left < pair.right for pair in found)
+
+
+def test_it_finds_what_a_store_finds(store: simkeep.Store) -> None:
+    prints = sorted({mixed(n) for n in range(300)} | {mixed(n) ^ 3 for n in range(90)})
+    store.load(simkeep.Observation(f"https://x.example/{n}", AT, fingerprint=p) for n, p in enumerate(prints))
+    for k in (2, 20):
+        in_store = {(pair.left, pair.right, pair.distance) for pair in store.all_pairs(k)}
+        joined = {(*pair.fingerprints, pair.distance) for pair in simkeep.join(prints, k)}
+        assert joined == in_store and joined
+
+
+def test_two_sets_are_joined_with_each_other() -> None:
+    prints = crowded(150)
+    found = {(pair.left, pair.right, pair.distance) for pair in simkeep.join(prints, 4, across=50)}
+    assert found == near(prints, 4, 50)
+    assert list(simkeep.join(prints, 64, across=0)) == list(simkeep.join(prints, 64, across=150)) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda prints: iter(prints),
+        lambda prints: array("Q", prints),
+        lambda prints: memoryview((ctypes.c_uint64 * len(prints))(*prints)),
+        lambda prints: array("q", (p - 2**64 if p >= 2**63 else p for p in prints)),
+        lambda prints: pa.array(prints, pa.uint64()),
+        lambda prints: pa.chunked_array([pa.array(prints[:7], pa.uint64()), pa.array(prints[7:], pa.uint64())]),
+        lambda prints: polars.Series(prints, dtype=polars.UInt64),
+    ],
+)
+def test_fingerprints_may_come_in_buffers_and_columns(given: Callable[[list[int]], Any]) -> None:
+    prints = crowded(100)
+    found = {(pair.left, pair.right, pair.distance) for pair in simkeep.join(given(prints), 3)}
+    assert found == near(prints, 3)
+
+
+def test_pairs_are_read_as_columns() -> None:
+    prints = crowded(100)
+    table = pa.table(simkeep.join(prints, 3))
+    assert table.column_names == ["left", "right", "distance", "left_fingerprint", "right_fingerprint"]
+    rows = set(zip(*(table[name].to_pylist() for name in ("left", "right", "distance")), strict=True))
+    assert rows == near(prints, 3)
+    assert table["left_fingerprint"].to_pylist() == [prints[n] for n in table["left"].to_pylist()]
+    signed = pa.table(simkeep.join([2**63, 2**63 + 1], 1).batches(signed=True))
+    assert signed["right_fingerprint"].to_pylist() == [1 - 2**63]
+
+
+def test_memory_and_threads_change_no_answer() -> None:
+    prints = [mixed(n) for n in range(20_000)] + [mixed(n) ^ 5 for n in range(500)]
+    expected = {(n, 20_000 + n, 2) for n in range(500)}
+    every: list[dict[str, Any]] = [
+        {},
+        {"memory_bytes": 0},
+        {"threads": 1},
+        {"memory_bytes": 1 << 20, "threads": 3},
+    ]
+    for options in every:
+        found = simkeep.join(array("Q", prints), 2, **options)
+        assert {(pair.left, pair.right, pair.distance) for pair in found} == expected
+
+
+def test_it_waits_for_its_reader_and_ends_when_closed() -> None:
+    progress = simkeep.Progress()
+    prints = array("Q", (mixed(n) for n in range(5_000)))
+    with simkeep.join(prints, 40, progress=progress) as pairs:
+        next(pairs)
+        done = progress.done
+        time.sleep(0.3)
+        settled = progress.done
+        time.sleep(0.3)
+        assert progress.done == settled >= done and threads("simkeep-pairs") == 1
+        began = time.monotonic()
+    assert time.monotonic() - began < 1 and not threads("simkeep-pairs")
+    assert list(pairs) == []
+
+
+def test_a_progress_stops_it() -> None:
+    progress = simkeep.Progress()
+    pairs = simkeep.join((mixed(n) for n in range(5_000)), 40, progress=progress)
+    next(pairs)
+    progress.cancel()
+    with pytest.raises(simkeep.CancelledError):
+        list(pairs)
+    whole = simkeep.Progress()
+    assert list(simkeep.join([1, 2], 0, progress=whole)) == [] and whole.stage == "joining"
+
+
+def test_ctrl_c_ends_it() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    prints = array("Q", (mixed(n) for n in range(100_000)))
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.3, interrupt)
+    try:
+        timer.start()
+        # Nothing is so near, so no pair comes in between.
+        with pytest.raises(KeyboardInterrupt):
+            for _ in itertools.repeat(None):
+                list(simkeep.join(prints, 10))
+        late = time.monotonic() - sent[0]
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert late < 1, late
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: simkeep.join([1], 65), ValueError, "k must be an int from 0 to 64, not 65"),
+        (lambda: simkeep.join([1], 1.5), TypeError, "k must be .*not float"),  # type: ignore[arg-type]
+        (lambda: simkeep.join([1, 2**64], 1), ValueError, "fingerprints in row 1 must be an int"),
+        (lambda: simkeep.join([1, -1], 1), ValueError, "fingerprints in row 1 must be an int"),
+        (lambda: simkeep.join("ab", 1), TypeError, "fingerprints must be a one-dimensional buffer"),  # type: ignore[arg-type]
+        (lambda: simkeep.join(7, 1), TypeError, "fingerprints must be a one-dimensional buffer"),  # type: ignore[arg-type]
+        (lambda: simkeep.join(array("d", [1.0]), 1), TypeError, "uint64 or int64"),  # type: ignore[arg-type]
+        (lambda: simkeep.join(pa.array([1, None], pa.uint64()), 1), ValueError, "row 1 is null"),
+        (lambda: simkeep.join([1], 1, across=-1), ValueError, "across must be an int from 0"),
+        (lambda: simkeep.join([1], 1, across=2**32), ValueError, "across must be an int from 0"),
+        (lambda: simkeep.join([1], 1, memory_bytes="1"), TypeError, "memory_bytes must be"),  # type: ignore[arg-type]
+        (lambda: simkeep.join([1], 1, threads=-1), ValueError, "threads must be"),
+    ],
+)
+def test_what_cannot_be_meant_is_named(
+    call: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call()
