@@ -179,6 +179,14 @@ pub(crate) fn taken(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::His
     Err(arg.type_error("Judged, Restated or Given", given))
 }
 
+/// An entry that a caller gives back, with or without what it meant.
+pub(crate) fn taken_entry(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Entry> {
+    if let Ok(visit) = given.cast::<Visit>() {
+        return Ok(simkeep::Entry::Visit(visit.get().taken(arg)?));
+    }
+    Ok(taken(arg, given)?.entry())
+}
+
 impl Visit {
     /// The visit that this tells of.
     fn taken(&self, arg: Arg) -> PyResult<simkeep::Visit> {

@@ -12,6 +12,7 @@ mod arg;
 mod arrow;
 mod batches;
 mod belief;
+mod bit_sketch;
 mod candidates;
 mod census;
 mod cluster_changes;
@@ -29,6 +30,7 @@ mod due;
 mod epoch;
 mod error;
 mod explain;
+mod explained;
 mod fingerprinter;
 mod fit;
 mod fork;
@@ -47,11 +49,13 @@ mod lots;
 mod makers;
 mod matches;
 mod mirrors;
+mod near_batch;
 mod observation;
 mod open;
 mod optimum;
 mod options;
 mod origin;
+mod origins;
 mod outcome;
 mod overview;
 mod page;
@@ -65,9 +69,11 @@ mod rates;
 mod reader;
 mod reading;
 mod replay;
+mod requests;
 mod row;
 mod scope;
 mod segment;
+mod shingles;
 mod simulation;
 mod stats;
 mod store;
@@ -87,6 +93,9 @@ mod word;
 #[pyo3::pymodule(gil_used = true)]
 mod _simkeep {
     use pyo3::prelude::*;
+    use simkeep::limits;
+
+    use super::time::Time;
 
     #[pymodule_export]
     use super::alias_rule::{AliasRule, normalised, site_of};
@@ -98,6 +107,8 @@ mod _simkeep {
     use super::batches::Batches;
     #[pymodule_export]
     use super::belief::{Belief, Likelihood, Prior};
+    #[pymodule_export]
+    use super::bit_sketch::BitSketch;
     #[pymodule_export]
     use super::candidates::{Candidate, Candidates};
     #[pymodule_export]
@@ -113,7 +124,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::components::{Balls, Component, Components};
     #[pymodule_export]
-    use super::df::{Counter, Table, merge};
+    use super::df::{Counter, Table, TableComparison, compare, merge};
     #[pymodule_export]
     use super::differences::{Difference, Differences, ExactDifference};
     #[pymodule_export]
@@ -126,6 +137,8 @@ mod _simkeep {
     use super::error::_error_classes;
     #[pymodule_export]
     use super::explain::{ComponentSearch, Cost, Explanation};
+    #[pymodule_export]
+    use super::explained::{Explained, Feature};
     #[pymodule_export]
     use super::fingerprinter::{Fingerprinter, distance, fingerprint_of, visible_text};
     #[pymodule_export]
@@ -185,6 +198,8 @@ mod _simkeep {
     #[pymodule_export]
     use super::segment::{DumpLine, SectionView, SegmentView, TableView};
     #[pymodule_export]
+    use super::shingles::Shingles;
+    #[pymodule_export]
     use super::simulation::{Decider, Figures, PoissonPages, crawl};
     #[pymodule_export]
     use super::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
@@ -205,6 +220,11 @@ mod _simkeep {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("DISTANCE_MAX", limits::DISTANCE_MAX)?;
+        module.add("HISTORY_WINDOW", limits::HISTORY_WINDOW)?;
+        module.add("TIME_MAX", Time(limits::TIME_MAX))?;
+        module.add("TIME_MIN", Time(limits::TIME_MIN))?;
+        module.add("URL_BYTES_MAX", limits::URL_BYTES_MAX)?;
         module.add("EXTRACTOR", simkeep::fingerprint::EXTRACTOR)?;
         module.add("RECIPE", simkeep::fingerprint::RECIPE)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

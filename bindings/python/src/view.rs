@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use simkeep::{Query, Snapshot};
 
-use crate::answers::Answers;
 use crate::arg::{self, Arg};
 use crate::columns::Kind;
 use crate::due;
@@ -18,22 +17,13 @@ use crate::history::{self, Visit};
 use crate::long::long;
 use crate::matches::Matches;
 use crate::open::Open;
-use crate::origin::Origin;
 use crate::outcome::Meaning;
 use crate::page::Page;
 use crate::pairs;
-use crate::prints;
 use crate::progress::{self, Progress};
 use crate::query;
 use crate::reading::Reading;
 use crate::stream::{Item, Iterated, Stream};
-
-/// How many fingerprints are searched at first, and at least, before signals are looked for.
-const BATCH_FIRST: usize = 64;
-/// The most that are searched between two looks for signals.
-const BATCH_MAX: usize = 1 << 18;
-/// About how long a part of a batch is to take, in seconds.
-const BATCH_SECONDS: f64 = 0.05;
 
 /// What can be asked of a store: what `Store`, `Reader` and `Snapshot` have in common.
 ///
@@ -87,30 +77,6 @@ impl View {
     }
 }
 
-/// Searches for many, part by part, so that a signal ends it.
-pub(crate) fn search_batch(
-    py: Python<'_>,
-    snapshot: &Snapshot,
-    fingerprints: &[u64],
-    like: &Query,
-) -> PyResult<Vec<simkeep::Matches>> {
-    let mut answers = Vec::with_capacity(fingerprints.len());
-    let (mut rest, mut part) = (fingerprints, BATCH_FIRST);
-    while !rest.is_empty() {
-        let (now, then) = rest.split_at(part.min(rest.len()));
-        let since = std::time::Instant::now();
-        let matches = py.detach(|| snapshot.search_batch(now, like)).or_raise(py)?;
-        let each = since.elapsed().as_secs_f64() / now.len() as f64;
-        #[expect(clippy::cast_possible_truncation, reason = "it is clamped")]
-        let fitting = (BATCH_SECONDS / each.max(1e-9)) as usize;
-        part = fitting.clamp(BATCH_FIRST, BATCH_MAX);
-        answers.extend(matches);
-        py.check_signals()?;
-        rest = then;
-    }
-    Ok(answers)
-}
-
 #[pymethods]
 impl View {
     /// Finds pages near a fingerprint: nearest first, then in SURT order; exact for every k.
@@ -155,24 +121,6 @@ impl View {
         let query = query::with(Query::nearest(fingerprint, count), like)?.limit(count);
         let matches = py.detach(|| snapshot.search(&query)).or_raise(py)?;
         Matches::of(py, matches)
-    }
-
-    /// Finds pages near each of many fingerprints, in their order. Takes the keywords of `near`.
-    ///
-    /// Searches run on all cores, side by side, so each costs a half to a quarter of a single one.
-    /// Ctrl-C ends it.
-    #[pyo3(signature = (fingerprints, /, k=None, **like))]
-    fn near_batch<'py>(
-        &self,
-        py: Python<'py>,
-        fingerprints: &Bound<'py, PyAny>,
-        k: Option<&Bound<'py, PyAny>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Answers> {
-        let snapshot = self.now(py)?;
-        let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
-        let fingerprints = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?;
-        search_batch(py, &snapshot, &fingerprints, &query).map(Answers)
     }
 
     /// Explains how a search runs, and what it costs. Takes the arguments of `near`. Costs about three
@@ -370,15 +318,6 @@ impl View {
         Ok(self.now(py)?.sequence())
     }
 
-    /// What makes the fingerprints of an epoch; `None` if they are made elsewhere. Reads its table of
-    /// document frequencies, if it has one.
-    fn origin<'py>(&self, py: Python<'py>, epoch: &Bound<'py, PyAny>) -> PyResult<Option<Origin>> {
-        let snapshot = self.now(py)?;
-        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
-        let origin = py.detach(|| snapshot.origin(epoch)).or_raise(py)?;
-        Ok(origin.map(Origin))
-    }
-
     /// In how many bits fingerprints of near-duplicates differ at most, in an epoch; by default in the
     /// one that they are sought by.
     #[pyo3(signature = (epoch=None))]
@@ -415,6 +354,13 @@ impl View {
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
         let classes = arg::optional(classes, |v| arg::classes(Arg::new("classes"), v))?;
         py.detach(|| snapshot.without_fingerprint(epoch, classes.as_ref())).or_raise(py)
+    }
+
+    /// How many distinct fingerprints of an epoch can be searched; one counts once for each segment or
+    /// memtable that has it. Reads no table.
+    fn fingerprints(&self, py: Python<'_>, epoch: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let snapshot = self.now(py)?;
+        Ok(snapshot.fingerprints(arg::epoch(Arg::new("epoch"), epoch)?))
     }
 
     /// Reads the fingerprint tables into memory and checks them, so that searches wait for neither.

@@ -20,7 +20,7 @@ hashable.
 
 import os as _os
 
-from . import _simkeep, df, recrawl
+from . import _simkeep, df, limits, recrawl
 from ._errors import (
     BugError,
     CancelledError,
@@ -63,6 +63,7 @@ from ._simkeep import (
     Balls,
     Bands,
     Batches,
+    BitSketch,
     Candidate,
     Candidates,
     Census,
@@ -88,8 +89,10 @@ from ._simkeep import (
     EpochInfo,
     EpochOverview,
     ExactDifference,
+    Explained,
     Explanation,
     Fated,
+    Feature,
     FingerprintCensus,
     Fingerprinter,
     Fingerprints,
@@ -147,6 +150,7 @@ from ._simkeep import (
     SegmentOverview,
     SegmentStats,
     SegmentView,
+    Shingles,
     Snapshot,
     SpaceOf,
     StalePage,
@@ -212,6 +216,7 @@ __all__ = [
     "Band",
     "Bands",
     "Batches",
+    "BitSketch",
     "BugError",
     "CancelledError",
     "Candidacy",
@@ -248,9 +253,11 @@ __all__ = [
     "Error",
     "ExactDifference",
     "ExistsError",
+    "Explained",
     "Explanation",
     "Fate",
     "Fated",
+    "Feature",
     "FingerprintCensus",
     "Fingerprinter",
     "Fingerprints",
@@ -325,6 +332,7 @@ __all__ = [
     "SegmentOverview",
     "SegmentStats",
     "SegmentView",
+    "Shingles",
     "Snapshot",
     "Space",
     "SpaceOf",
@@ -355,6 +363,7 @@ __all__ = [
     "fingerprint",
     "fingerprint_batch",
     "join",
+    "limits",
     "normalised",
     "recipes",
     "recrawl",

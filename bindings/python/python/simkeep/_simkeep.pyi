@@ -53,6 +53,7 @@ __all__ = [
     "Bands",
     "Batches",
     "Belief",
+    "BitSketch",
     "Candidate",
     "Candidates",
     "Census",
@@ -72,6 +73,7 @@ __all__ = [
     "Copy",
     "Cost",
     "Counter",
+    "DISTANCE_MAX",
     "Decider",
     "Decision",
     "Difference",
@@ -82,8 +84,10 @@ __all__ = [
     "EpochInfo",
     "EpochOverview",
     "ExactDifference",
+    "Explained",
     "Explanation",
     "Fated",
+    "Feature",
     "Figures",
     "FingerprintCensus",
     "Fingerprinter",
@@ -93,6 +97,7 @@ __all__ = [
     "Forgotten",
     "Found",
     "Given",
+    "HISTORY_WINDOW",
     "Hints",
     "HostCensus",
     "HostShare",
@@ -152,6 +157,7 @@ __all__ = [
     "SegmentOverview",
     "SegmentStats",
     "SegmentView",
+    "Shingles",
     "Snapshot",
     "SpaceOf",
     "StalePage",
@@ -159,9 +165,13 @@ __all__ = [
     "Store",
     "Stream",
     "Survey",
+    "TIME_MAX",
+    "TIME_MIN",
     "Table",
+    "TableComparison",
     "TableView",
     "Trace",
+    "URL_BYTES_MAX",
     "Verified",
     "Version",
     "View",
@@ -172,6 +182,7 @@ __all__ = [
     "_tool",
     "_words",
     "backup",
+    "compare",
     "crawl",
     "distance",
     "few_misses",
@@ -199,6 +210,16 @@ __all__ = [
     "visible_text",
 ]
 
+DISTANCE_MAX: Final[int]
+"""The largest distance of a search, in bits."""
+HISTORY_WINDOW: Final[int]
+"""How many versions of a page a verdict looks back at."""
+TIME_MAX: Final[datetime]
+"""The last time of a visit."""
+TIME_MIN: Final[datetime]
+"""The first time of a visit."""
+URL_BYTES_MAX: Final[int]
+"""The most bytes that the URL of a page may have in UTF-8."""
 EXTRACTOR: Final[str]
 """The name of what `visible_text` does, with its version: the first part of the names of epochs."""
 RECIPE: Final[str]
@@ -277,6 +298,9 @@ def merge(tables: list[_Path], path: _Path, least: int = 1) -> Table:
 
     Features of fewer than `least` documents are left out.
     """
+
+def compare(first: Table, second: Table) -> TableComparison:
+    """Compares two tables of document frequencies: why fingerprints by them differ. Reads both once."""
 
 def normalised(url: str, rules: Iterable[AliasRule]) -> str:
     """What all of some rules make of a URL, one after another.
@@ -469,6 +493,15 @@ class View:
         They may come in a buffer of `uint64` or `int64`, such as an array of numpy, or in such a column of
         Arrow; they are copied. Searches run on all cores, side by side, so each costs a half to a quarter of a
         single one. Ctrl-C ends it.
+        """
+
+    def near_batch_of_pages(
+        self, pages: Iterable[tuple[SupportsIndex, str]], /, k: int | None = None, **like: Unpack[_types.Near]
+    ) -> Answers:
+        """Finds the pages near each of many pages, which are named with a fingerprint of theirs.
+
+        They are pairs of the two, and each is left out of its own answer. Answers come in their order. Costs
+        what `near_batch` does; no page is looked up. Ctrl-C ends it.
         """
 
     def explain(
@@ -752,6 +785,21 @@ class View:
         Reads its table of document frequencies, if it has one.
         """
 
+    def origins(self) -> list[tuple[int, Origin]]:
+        """What makes the fingerprints of content that is observed now, each with the number of its epoch.
+
+        At most two: of the epoch that verdicts go by first, and of the one that near-duplicates are sought by;
+        if that is the same, of the newest other that has not ended. Epochs whose fingerprints are made elsewhere
+        are left out. Reads and checks their tables of document frequencies, if they have some. Raises
+        `EpochError` if the table of the first is not there, `CorruptError` if one is damaged.
+        """
+
+    def table_file(self, epoch: int) -> str | None:
+        """The name of the file in the store's directory that has the table of document frequencies of an epoch.
+
+        `None` if it has none, or has ended. Reads nothing.
+        """
+
     def near_distance(self, epoch: int | None = None) -> int:
         """In how many bits fingerprints of near-duplicates differ at most, in an epoch.
 
@@ -763,6 +811,12 @@ class View:
 
     def without_fingerprint(self, epoch: int, *, classes: Iterable[int | None] | None = None) -> int:
         """How many pages have content in force that no search of an epoch finds. Costs a scan."""
+
+    def fingerprints(self, epoch: int) -> int:
+        """How many distinct fingerprints of an epoch can be searched.
+
+        One counts once for each segment or memtable that has it. Reads no table.
+        """
 
     def warm_up(self, *, progress: Progress | None = None) -> None:
         """Reads the fingerprint tables into memory and checks them, so that searches wait for neither.
@@ -1117,6 +1171,16 @@ class Store(View):
 
     @overload
     def give(self, url: str, at: Time, *, weight: None = None, class_: int) -> Stored: ...
+    def request_batch(
+        self, entries: Iterable[tuple[str, _Entry | Judged]]
+    ) -> list[Outcome | Stored]:
+        """Observes, restates and gives in one call: pairs of a URL and an entry, as `observations` tells them.
+
+        Each is judged after those before it, and all become durable together, in one commit or a few. If one
+        of them is invalid, none is stored. Answers an `Outcome` for each visit, and for each of the others
+        whether it was stored.
+        """
+
     def take_due(
         self, now: Time, budget: int | None, lease: _types.Seconds, **like: Unpack[_types.Due]
     ) -> list[Decision]:
@@ -1705,6 +1769,13 @@ class Fingerprinter:
     @property
     def recipe(self) -> str:
         """The name of the recipe."""
+
+    def explain(self, text: str, *, limit: int | None = 20) -> Explained:
+        """Makes the fingerprint of a text, and explains it.
+
+        By its heaviest features, at most `limit`, and by how near each bit is to flipping. Reads the text three
+        times, and takes some 50 bytes for each distinct feature.
+        """
 
 @final
 class Table:
@@ -4902,6 +4973,178 @@ class JoinedPair:
     def distance(self) -> int:
         """In how many bits they differ."""
     def __new__(cls, left: int, right: int, fingerprints: tuple[int, int], distance: int) -> JoinedPair: ...
+
+@final
+class Explained:
+    """How a fingerprint came about."""
+
+    __match_args__: tuple[
+        Literal["fingerprint"],
+        Literal["features"],
+        Literal["voting"],
+        Literal["heaviest"],
+        Literal["balance"],
+    ]
+    @property
+    def fingerprint(self) -> int:
+        """The fingerprint."""
+    @property
+    def features(self) -> int:
+        """How many distinct features the text has."""
+    @property
+    def voting(self) -> int:
+        """How many of them vote; by a minwise recipe, how many give a bit."""
+    @property
+    def heaviest(self) -> tuple[Feature, ...]:
+        """The heaviest features, the heaviest first; by a minwise recipe those that give most bits."""
+    @property
+    def balance(self) -> tuple[float, ...]:
+        """For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of
+        all features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a
+        change of the text flips it."""
+    def __new__(
+        cls,
+        fingerprint: int,
+        features: int,
+        voting: int,
+        heaviest: tuple[Feature, ...],
+        balance: tuple[float, ...],
+    ) -> Explained: ...
+
+@final
+class Feature:
+    """A feature of a text, such as two words."""
+
+    __match_args__: tuple[
+        Literal["text"],
+        Literal["short"],
+        Literal["field"],
+        Literal["hash"],
+        Literal["count"],
+        Literal["frequency"],
+        Literal["share"],
+    ]
+    @property
+    def text(self) -> str:
+        """Its words or characters, in lower case."""
+    @property
+    def short(self) -> bool:
+        """Whether it has fewer words or characters than the features of the recipe, since the text is too
+        short."""
+    @property
+    def field(self) -> str | None:
+        """The name of the field that it is, if it is one."""
+    @property
+    def hash(self) -> int:
+        """Its hash."""
+    @property
+    def count(self) -> int:
+        """How often it occurs."""
+    @property
+    def frequency(self) -> int | None:
+        """How many documents have it, if the recipe uses document frequencies."""
+    @property
+    def share(self) -> float:
+        """Its share of the weight of all features, from 0 to 1; by a minwise recipe, of the bits."""
+    def __new__(
+        cls,
+        text: str,
+        short: bool,
+        field: str | None,
+        hash: int,
+        count: int,
+        frequency: int | None,
+        share: float,
+    ) -> Feature: ...
+
+@final
+class TableComparison:
+    """How differently two tables weigh the same pages."""
+
+    __match_args__: tuple[
+        Literal["common"],
+        Literal["first_only"],
+        Literal["second_only"],
+        Literal["known"],
+        Literal["difference"],
+        Literal["idf"],
+    ]
+    @property
+    def common(self) -> int:
+        """Features that both have."""
+    @property
+    def first_only(self) -> int:
+        """Features of the first alone."""
+    @property
+    def second_only(self) -> int:
+        """Features of the second alone."""
+    @property
+    def known(self) -> float:
+        """The share of the first table's counts, one for a feature in a document, whose features the
+        second knows as well, from 0 to 1."""
+    @property
+    def difference(self) -> float:
+        """How much the two idf values, ln(1 + N/df), of a feature differ on average, over the counts of
+        the first table."""
+    @property
+    def idf(self) -> float:
+        """The average idf of a feature in the first table, over the same counts."""
+    def __new__(
+        cls,
+        common: int,
+        first_only: int,
+        second_only: int,
+        known: float,
+        difference: float,
+        idf: float,
+    ) -> TableComparison: ...
+
+@final
+class Shingles:
+    """The set of a text's runs of `words` words, 1 to 8 (5), to see how much two texts have in common.
+
+    A text with fewer words is one run. `len` says how many there are; takes 8 bytes for each, and sorts them.
+    """
+
+    def __new__(cls, text: str, words: int | None = None) -> Self: ...
+    def __len__(self) -> int: ...
+    def common(self, other: Shingles) -> int:
+        """How many runs both texts have. Linear in both."""
+
+    def resemblance(self, other: Shingles) -> float:
+        """What share of the runs that either text has are in both, from 0 to 1. Linear in both."""
+
+    def containment(self, other: Shingles) -> float:
+        """What share of the runs of this text are in the other, from 0 to 1. Linear in both."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class BitSketch:
+    """A sketch of a text in 64 bytes, which estimates how much two texts have in common.
+
+    That is their resemblance in runs of five words. It is what `Candidates` keep of a text. `bytes` has its
+    bytes, of which it can be made again.
+    """
+
+    def __new__(cls, bytes: bytes | bytearray) -> Self: ...
+    @staticmethod
+    def of_text(text: str) -> BitSketch:
+        """The sketch of a text. Costs some 6 nanoseconds for each of its words, and 10 KiB meanwhile."""
+
+    def __bytes__(self) -> bytes: ...
+    def distance(self, other: BitSketch) -> int:
+        """In how many of their 512 bits two sketches differ."""
+
+    def resemblance(self, other: BitSketch) -> float:
+        """How much the two texts have in common, about.
+
+        It is 1 of equal texts, and about 0, or less, of texts without a run in common. The standard error is
+        0.027 at a resemblance of 0.8.
+        """
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 @final
 class Flaw:

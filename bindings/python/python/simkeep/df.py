@@ -8,6 +8,6 @@ Recipes that weigh words by how rare they are need one. Count it from your own p
         table = counter.freeze()
 """
 
-from ._simkeep import Counter, Table, merge
+from ._simkeep import Counter, Table, TableComparison, compare, merge
 
-__all__ = ["Counter", "Table", "merge"]
+__all__ = ["Counter", "Table", "TableComparison", "compare", "merge"]

@@ -1,0 +1,58 @@
+//! Entries of histories that are stored many at a time.
+
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use simkeep::{Answer, Request};
+
+use crate::arg::{self, Arg};
+use crate::comparison::each;
+use crate::error;
+use crate::history;
+use crate::outcome::Outcome;
+use crate::store::Store;
+use crate::word::Stored;
+
+/// The answer to a request, as what a single call would have answered.
+fn answer(py: Python<'_>, answer: Answer) -> PyResult<Bound<'_, PyAny>> {
+    match answer {
+        Answer::Observed(outcome) => Ok(Bound::new(py, Outcome::of(py, outcome)?)?.into_any()),
+        Answer::Restated(outcome) => Stored::from(outcome).into_pyobject(py),
+        Answer::Given(outcome) => Stored::from(outcome).into_pyobject(py),
+    }
+}
+
+#[pymethods]
+impl Store {
+    /// Observes, restates and gives in one call: pairs of a URL and a `Visit`, `Restated` or `Given`, as
+    /// `observations` tells them. Each is judged after those before it, and all become durable together.
+    /// If one of them is invalid, none is stored.
+    ///
+    /// Answers an `Outcome` for each visit, and for each of the others whether it was stored.
+    fn request_batch<'py>(
+        &self,
+        py: Python<'py>,
+        entries: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
+        let expected = "an iterable of pairs of a URL and a Visit, Restated or Given";
+        let entries = each(Arg::new("entries"), entries, expected, |arg, given| {
+            let (url, entry) = arg::pair(arg, given, "a pair of a URL and an entry")?;
+            Ok((arg::url(arg, &url)?.to_owned(), history::taken_entry(arg, &entry)?))
+        })?;
+        let (several, mut at_fault) = (entries.len() > 1, None);
+        let answers = self.call(py, |store| {
+            let requests = entries.iter().map(|(url, entry)| Request::of(url, *entry));
+            let requests: Vec<Request<'_>> = requests.collect();
+            store.request_batch(&requests).inspect_err(|_| {
+                let view = store.snapshot();
+                at_fault = requests.iter().position(|request| view.check(request).is_err());
+            })
+        });
+        let answers = answers.map_err(|e| match at_fault {
+            Some(row) if several => error::in_row(py, e, row),
+            _ => e,
+        })?;
+        let answers = answers.into_iter().map(|of| answer(py, of));
+        PyList::new(py, answers.collect::<PyResult<Vec<_>>>()?)
+    }
+}

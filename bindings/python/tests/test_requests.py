@@ -1,0 +1,125 @@
+"""Entries of histories, stored many at a time, and what else is asked of epochs and pages."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import AT, DAY, TEXT, URL, mixed
+
+import simkeep
+from simkeep import limits
+
+
+def test_what_observations_tell_another_store_takes(store: simkeep.Store, tmp_path: Path) -> None:
+    store.observe(URL, AT, text=TEXT, digest=bytes(16), status=200, modified=AT, weight=2.0, class_=7)
+    store.observe(URL, AT + DAY, fingerprint=5)
+    store.not_modified(URL, AT + 2 * DAY, digest=bytes(16))
+    store.failed(URL, AT + 3 * DAY, status=500)
+    store.gone("https://example.org/", AT, status=410)
+    epoch = store.register_epoch("mine/1", role="near")
+    store.restate(URL, AT, 9, epoch, digest=bytes(16))
+    with simkeep.Store.create(tmp_path / "other") as other:
+        assert other.register_epoch("mine/1", role="near") == epoch
+        answers = other.request_batch(store.observations())
+        assert list(other.observations()) == list(store.observations())
+        assert other.history(URL) == store.history(URL)
+        outcomes = [one for one in answers if isinstance(one, simkeep.Outcome)]
+        assert sorted(one.verdict for one in outcomes) == ["changed", "failed", "gone", "new", "same"]
+        assert [one for one in answers if isinstance(one, simkeep.Stored)] == ["stored"] * 3
+        # All at one time, so that they share a commit.
+        assert other.sequence == len(answers) == 8
+        again = other.request_batch((URL, entry) for entry in store.history(URL))
+        assert {str(one.verdict) if isinstance(one, simkeep.Outcome) else one for one in again} == {"known"}
+    assert store.request_batch([]) == []
+    given = simkeep.Given(AT, 3.0, None)
+    missing = store.request_batch([("https://nowhere.example/", given)])
+    assert missing == [simkeep.Stored.MISSING]
+
+
+@pytest.mark.parametrize(
+    ("entries", "error", "message"),
+    [
+        (7, TypeError, "entries must be an iterable of pairs"),
+        ("ab", TypeError, "entries must be an iterable of pairs"),
+        ([7], TypeError, "entries in row 0 must be a pair of a URL and an entry, not int"),
+        ([(URL, 7)], TypeError, "entries in row 0 must be .*Restated or Given, not int"),
+        ([(7, simkeep.Given(AT, 1.0, None))], TypeError, "entries in row 0 must be str, not int"),
+        ([(URL, simkeep.Given(AT, 1.0, 1))], ValueError, "entries in row 0 has neither a weight alone"),
+        ([("a", simkeep.Given(AT, 1.0, None)), ("", simkeep.Given(AT, 1.0, None))], simkeep.UrlError, "row 1: "),
+        ([("a", simkeep.Given(AT, -1.0, None))], simkeep.OptionError, "weight must be finite"),
+        ([("a", simkeep.Restated(AT, 1, None, 9))], simkeep.EpochError, "epoch 9"),
+    ],
+)
+def test_entries_that_are_wrong_are_refused_and_nothing_is_stored(
+    store: simkeep.Store, entries: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        store.request_batch(entries)
+    assert store.sequence == 0
+
+
+def test_pages_are_left_out_of_their_own_answers(store: simkeep.Store) -> None:
+    pages = [(0b0111, "https://example.com/"), (0b1111, "https://example.org/"), (mixed(1), URL)]
+    for fingerprint, url in pages:
+        store.observe(url, AT, fingerprint=fingerprint)
+    answers = store.near_batch_of_pages(iter(pages), 3)
+    assert [[near.url for near in matches] for matches in answers] == [
+        ["https://example.org/"],
+        ["https://example.com/"],
+        [],
+    ]
+    for (fingerprint, url), matches in zip(pages, answers, strict=True):
+        assert matches == store.near(fingerprint, 3, but=url)
+    assert len(store.near_batch_of_pages(pages, 64, limit=1)[0]) == 1
+    with pytest.raises(TypeError, match="pages in row 0 must be a pair of a fingerprint and a URL"):
+        store.near_batch_of_pages([7])  # type: ignore[list-item]
+
+
+def test_epochs_tell_what_makes_their_fingerprints(store: simkeep.Store, tmp_path: Path) -> None:
+    [(number, origin)] = store.origins()
+    assert number == store.change_epoch and origin == store.origin(number)
+    assert store.table_file(number) is None and store.fingerprints(number) == 0
+    for n in range(3):
+        store.observe(f"https://example.com/{n}", AT, fingerprint=n // 2)
+    assert store.fingerprints(number) == 2 == store.overview().fingerprints
+    with simkeep.df.Counter(tmp_path / "crawl.df", "words-idf") as counter:
+        counter.add(TEXT)
+        table = counter.freeze()
+    epoch = store.begin_epoch(simkeep.Origin("words-idf", extractor=simkeep.EXTRACTOR, table=table))
+    assert [number for number, _ in store.origins()] == [epoch, number]
+    file = store.table_file(epoch)
+    assert file is not None and any(found.name == Path(file).name for found in tmp_path.rglob("*"))
+
+
+def test_limits_are_those_that_hold(store: simkeep.Store) -> None:
+    assert limits.TIME_MIN == datetime(1, 1, 1, tzinfo=UTC)
+    assert limits.TIME_MAX == datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC)
+    store.gone("https://x/".ljust(limits.URL_BYTES_MAX, "x"), limits.TIME_MAX)
+    with pytest.raises(simkeep.UrlError):
+        store.gone("https://x/".ljust(limits.URL_BYTES_MAX + 1, "x"), AT)
+    store.near(1, limits.DISTANCE_MAX)
+    with pytest.raises(ValueError, match="k must be"):
+        store.near(1, limits.DISTANCE_MAX + 1)
+    for n in range(limits.HISTORY_WINDOW + 2):
+        store.observe(URL, AT + n * DAY, fingerprint=mixed(n))
+    end = AT + 99 * DAY
+    verdicts = [store.observe(URL, end + n * DAY, fingerprint=mixed(n)).verdict for n in (0, 9)]
+    assert verdicts == ["changed", "reverted"]
+
+
+CALLS: list[Callable[[simkeep.Store], object]] = [
+    lambda s: s.request_batch([]),
+    lambda s: s.near_batch_of_pages([]),
+    lambda s: s.origins(),
+    lambda s: s.table_file(0),
+    lambda s: s.fingerprints(0),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_closed_store_says_so(store: simkeep.Store, call: Callable[[simkeep.Store], object]) -> None:
+    store.close()
+    with pytest.raises(simkeep.ClosedError):
+        call(store)
