@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import AT, DAY, URL, mixed
+from conftest import AT, DAY, URL, filled, mixed
 
 import simkeep
 from simkeep import recrawl
@@ -278,6 +278,22 @@ def test_ctrl_c_leaves_a_crawl() -> None:
 
 def tasks() -> list[Path]:
     return [task for task in Path("/proc/self/task").iterdir() if (task / "comm").exists()]
+
+
+def test_ctrl_c_leaves_a_replay(store: simkeep.Store) -> None:
+    filled(store, 100_000)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                store.replay()
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    # It goes on by itself, and nobody waits for it.
+    assert store.replay("0.example").of == 1031
 
 
 CRAWL: dict[str, Any] = {"step_days": 1, "start": 1, "end": 9, "every": 3}
