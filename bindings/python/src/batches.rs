@@ -153,18 +153,20 @@ impl Lazy {
     fn look(&mut self) -> Result<(), ArrowError> {
         let raised = Python::try_attach(|py| {
             let raised = py.check_signals().err()?;
+            // Printing runs Python, which would hear what is raised again.
+            let told = refused(&raised);
             // Whoever reads makes an error of its own of this one: Ctrl-C is raised after it once more.
             if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
                 let again = py.import("_thread").and_then(|m| m.call_method0("interrupt_main"));
-                return Some(again.err().unwrap_or(raised));
+                return Some(again.err().map_or(told, refused));
             }
-            Some(raised)
+            Some(told)
         });
         self.looked = Instant::now();
         match raised.flatten() {
-            Some(raised) => {
+            Some(told) => {
                 self.source = None;
-                Err(refused(raised))
+                Err(told)
             }
             None => Ok(()),
         }
