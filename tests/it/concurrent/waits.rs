@@ -15,7 +15,8 @@ use simkeep_testing::{on, small};
 fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
     let slow = HookDisk::new(on(&SimDisk::new()), |kind, _| {
         if kind == OpKind::Sync {
-            thread::sleep(Duration::from_millis(1));
+            // Long enough for all threads to have their turn, also on a busy machine.
+            thread::sleep(Duration::from_millis(5));
         }
     });
     let meter = Meter::counting(Arc::new(slow));
