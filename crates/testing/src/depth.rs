@@ -18,8 +18,8 @@ pub fn deep(n: u64) -> u64 {
     ((n as f64 * depth()).ceil() as u64).max(1)
 }
 
-/// How many are tried of what are `n` from depth 0.1 on, which is what there is unless another depth is
-/// asked for.
+/// How many are tried of what are `n` from depth 0.1 on, which is what there is in an optimised build
+/// unless another depth is asked for.
 pub fn up_to<N: TryInto<u64> + TryFrom<u64>>(n: N) -> N {
     let n: u64 = n.try_into().ok().expect("a number of things is not negative");
     N::try_from(deep(n.saturating_mul(10)).min(n))
