@@ -84,8 +84,8 @@
 //!
 //! None is on by default. With `html`, [`fingerprint`] reduces HTML to its visible text. With `metrics`,
 //! an open store tells a monitoring system what it does and what that costs: `docs/metrics.md` lists it.
-//! `internals` opens parts of `search` and `disk` to the tests and benchmarks of simkeep itself; it
-//! may change with any release.
+//! `internals` opens parts of `search` and `disk` to the tests and benchmarks of simkeep itself, and has
+//! URLs hashed to 8 bits where `SIMKEEP_NARROW_HASHES` is set; it may change with any release.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
