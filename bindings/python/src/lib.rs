@@ -86,6 +86,7 @@ mod tool;
 mod trace;
 mod value;
 mod view;
+mod what;
 mod word;
 
 /// The memory of a crawler, in Rust.

@@ -6,7 +6,8 @@ use parking_lot::Mutex;
 use simkeep::fingerprint::{Document, EXTRACTOR, decode, extract};
 use simkeep::{Content, Epoch, EpochInfo, Error, Origin, Result, Seen, Snapshot};
 
-use crate::row::{Html, Ready, Row, What};
+use crate::row::{Ready, Row};
+use crate::what::{Html, What};
 
 /// Fingerprints of one content: that of the epoch that verdicts go by, and perhaps another.
 type Made = ((Option<u64>, Epoch), Option<(Option<u64>, Epoch)>);

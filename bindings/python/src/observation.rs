@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 
 use crate::arg::Arg;
-use crate::row::{Html, Row, What, given};
+use crate::row::{Row, given};
 use crate::time::Time;
+use crate::what::{Html, What};
 
 /// What makes an observation again: a function, its arguments, and its keywords.
 type Call<'py> = (Bound<'py, PyAny>, (String, Time), Bound<'py, PyDict>);

@@ -2,13 +2,13 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 use simkeep::load::Observed;
 use simkeep::{Digest, Epoch, Observation, Request, Seen, Visit, Weight};
 
 use crate::arg::{self, Arg};
 use crate::query::unknown;
-use crate::word;
+use crate::what::{Parts, What};
 
 /// One visit, checked but for what the store alone knows.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,30 +21,6 @@ pub(crate) struct Row {
     pub(crate) modified: Option<i64>,
     pub(crate) weight: Option<Weight>,
     pub(crate) class: Option<u32>,
-}
-
-/// What a visit found.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum What {
-    Text(String),
-    /// With the encoding that a server named.
-    Html(Html, Option<String>),
-    /// Ready-made; without an epoch it is of that which verdicts go by.
-    Content {
-        fingerprint: Option<u64>,
-        epoch: Option<Epoch>,
-        also: Option<(Option<u64>, Epoch)>,
-    },
-    NotModified,
-    Gone,
-    Failed,
-}
-
-/// HTML, decoded or not.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Html {
-    Text(String),
-    Bytes(Vec<u8>),
 }
 
 /// What a caller gives of a visit, unchecked.
@@ -78,7 +54,7 @@ pub(crate) use given;
 impl Row {
     /// What was given, checked. `place` is one of its parts.
     pub(crate) fn new(given: &Given<'_, '_>, place: Arg) -> PyResult<Row> {
-        Row::of_word(given, place, What::new(given, place)?)
+        Row::of_word(given, place, Parts::of(given, place)?.what(place)?)
     }
 
     /// What was given, checked, of which it is known what was found.
@@ -147,98 +123,6 @@ impl Row {
             *part = Some(value);
         }
         Row::new(&given, place)
-    }
-}
-
-impl What {
-    fn new(given: &Given<'_, '_>, place: Arg) -> PyResult<What> {
-        let seen = arg::optional(given.seen, |v| word::Seen::take(place.and("seen"), v))?;
-        let some = |part: Option<&Bound<'_, PyAny>>| part.is_some_and(|part| !part.is_none());
-        let is_content = [given.text, given.html, given.fingerprint, given.epoch, given.also];
-        let no_content = match seen {
-            None | Some(word::Seen::Content) => None,
-            Some(word::Seen::NotModified) => Some(What::NotModified),
-            Some(word::Seen::Gone) => Some(What::Gone),
-            Some(word::Seen::Failed) => Some(What::Failed),
-        };
-        if let Some(what) = no_content {
-            if is_content.into_iter().any(some) {
-                let seen = seen.map_or("", word::Seen::value);
-                let message = format!("is {seen}, so there is no text, html, fingerprint or epoch");
-                return Err(place.and("seen").wrong(message));
-            }
-            return Ok(what);
-        }
-        let exclusive =
-            [given.text, given.html, given.fingerprint].into_iter().filter(|v| some(*v));
-        if exclusive.count() > 1 {
-            let message = "excludes html and fingerprint, and these exclude each other";
-            return Err(PyTypeError::new_err(format!("{} {message}", place.and("text"))));
-        }
-        if some(given.encoding) && !some(given.html) {
-            let message = format!("{} is for html as bytes", place.and("encoding"));
-            return Err(PyTypeError::new_err(message));
-        }
-        if let Some(text) = given.text.filter(|text| !text.is_none()) {
-            What::no_epoch(given, place, "text")?;
-            return Ok(What::Text(arg::text(place.and("text"), text)?.to_owned()));
-        }
-        if let Some(html) = given.html.filter(|html| !html.is_none()) {
-            What::no_epoch(given, place, "html")?;
-            return What::html(given, html, place);
-        }
-        if ![given.fingerprint, given.epoch, given.digest].into_iter().any(some) {
-            let message = format!(
-                "{} is missing: give text, html, or a fingerprint; for content without one, its epoch \
-                 or digest",
-                place.and("text")
-            );
-            return Err(PyTypeError::new_err(message));
-        }
-        What::ready_made(given, place)
-    }
-
-    /// What is made of texts is of the epochs that are in use.
-    fn no_epoch(given: &Given<'_, '_>, place: Arg, of: &str) -> PyResult<()> {
-        let some = |part: Option<&Bound<'_, PyAny>>| part.is_some_and(|part| !part.is_none());
-        if some(given.epoch) || some(given.also) {
-            let message =
-                format!("{} and also are for fingerprints, not for {of}", place.and("epoch"));
-            return Err(PyTypeError::new_err(message));
-        }
-        Ok(())
-    }
-
-    fn html(given: &Given<'_, '_>, html: &Bound<'_, PyAny>, place: Arg) -> PyResult<What> {
-        let encoding = arg::optional(given.encoding, |v| {
-            arg::text(place.and("encoding"), v).map(str::to_owned)
-        })?;
-        if html.is_instance_of::<PyString>() {
-            if encoding.is_some() {
-                let message =
-                    format!("{} is for html as bytes, and this is str", place.and("encoding"));
-                return Err(PyTypeError::new_err(message));
-            }
-            return Ok(What::Html(
-                Html::Text(arg::text(place.and("html"), html)?.to_owned()),
-                None,
-            ));
-        }
-        let bytes = arg::bytes(place.and("html"), html, "bytes or str")?;
-        Ok(What::Html(Html::Bytes(bytes), encoding))
-    }
-
-    fn ready_made(given: &Given<'_, '_>, place: Arg) -> PyResult<What> {
-        let fingerprint =
-            arg::optional(given.fingerprint, |v| arg::fingerprint(place.and("fingerprint"), v))?;
-        let epoch = arg::optional(given.epoch, |v| arg::epoch(place.and("epoch"), v))?;
-        let also = arg::optional(given.also, |v| {
-            let also = place.and("also");
-            let (fingerprint, epoch) = arg::pair(also, v, "a pair of a fingerprint and its epoch")?;
-            let fingerprint = arg::optional(Some(&fingerprint), |v| arg::fingerprint(also, v))?;
-            Ok((fingerprint, arg::epoch(also, &epoch)?))
-        })?;
-        Ok(What::Content { fingerprint, epoch, also })
     }
 }
 

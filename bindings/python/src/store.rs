@@ -21,11 +21,12 @@ use crate::origin::Origin;
 use crate::outcome::Outcome;
 use crate::progress::{self, Progress};
 use crate::reader::Snapshot;
-use crate::row::{Ready, Row, What, given};
+use crate::row::{Ready, Row, given};
 use crate::scope::Scope;
 use crate::stats::{Compacted, Forgotten, Merged, Stats};
 use crate::value::no_pickle;
 use crate::view::{Source, View};
+use crate::what::What;
 use crate::word::Stored;
 
 /// A store that is open for writing.

@@ -1,7 +1,5 @@
 //! Tables of observations, as Arrow has them: rows of columns that are named like arguments.
 
-use std::collections::HashMap;
-
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
@@ -12,28 +10,26 @@ use simkeep::{Digest, Epoch, Weight};
 use crate::arg::Arg;
 use crate::arrow::Chunks;
 use crate::column::Column;
-use crate::row::{Html, Row, What};
+use crate::row::Row;
+use crate::what::{Html, Parts, What};
+use crate::word;
 
-/// What columns there may be.
-const NAMES: [&str; 13] = [
-    "url",
-    "at",
-    "seen",
-    "text",
-    "html",
-    "encoding",
-    "fingerprint",
-    "epoch",
-    "digest",
-    "status",
-    "modified",
-    "weight",
-    "class_",
-];
-
-/// The columns of a chunk.
+/// The columns of a chunk, each under its name; those that are not there have no value in any row.
+#[derive(Default)]
 struct Table {
-    columns: HashMap<&'static str, Column>,
+    url: Option<Column>,
+    at: Option<Column>,
+    seen: Option<Column>,
+    text: Option<Column>,
+    html: Option<Column>,
+    encoding: Option<Column>,
+    fingerprint: Option<Column>,
+    epoch: Option<Column>,
+    digest: Option<Column>,
+    status: Option<Column>,
+    modified: Option<Column>,
+    weight: Option<Column>,
+    class_: Option<Column>,
     rows: usize,
     /// How many rows came before.
     before: u64,
@@ -66,42 +62,43 @@ impl Table {
             return Err(PyTypeError::new_err(message));
         };
         let chunk = chunk.as_struct();
-        let mut columns = HashMap::new();
+        let mut table = Table { rows: chunk.len(), before, ..Table::default() };
         for (field, array) in fields.iter().zip(chunk.columns()) {
-            let name = if field.name() == "class" { "class_" } else { field.name() };
-            let Some(name) = NAMES.iter().find(|known| **known == name) else {
+            let Some((name, column)) = table.column(field.name()) else {
                 let message = format!("there is no column {:?} of observations", field.name());
                 return Err(PyValueError::new_err(message));
             };
-            let column = Column::new(array.clone(), Arg::new(name), before);
-            if columns.insert(*name, column).is_some() {
+            if column.is_some() {
                 return Err(PyValueError::new_err(format!("the column {name} is there twice")));
             }
+            *column = Some(Column::new(array.clone(), Arg::new(name), before));
         }
-        for name in ["url", "at"] {
-            if !columns.contains_key(name) {
+        for (name, column) in [("url", &table.url), ("at", &table.at)] {
+            if column.is_none() {
                 return Err(PyValueError::new_err(format!("the column {name} is missing")));
             }
         }
-        Ok(Table { columns, rows: chunk.len(), before })
+        Ok(table)
     }
 
-    /// What is in a column.
-    fn get<'t, T>(
-        &'t self,
-        name: &str,
-        row: usize,
-        get: impl FnOnce(&'t Column, usize) -> PyResult<Option<T>>,
-    ) -> PyResult<Option<T>> {
-        self.columns.get(name).map_or(Ok(None), |column| get(column, row))
-    }
-
-    fn text(&self, name: &str, row: usize) -> PyResult<Option<&str>> {
-        self.get(name, row, Column::text)
-    }
-
-    fn whole(&self, name: &str, row: usize, max: u64) -> PyResult<Option<u64>> {
-        self.get(name, row, |column, row| column.whole(row, max))
+    /// The place of a column, and its name.
+    fn column(&mut self, name: &str) -> Option<(&'static str, &mut Option<Column>)> {
+        Some(match name {
+            "url" => ("url", &mut self.url),
+            "at" => ("at", &mut self.at),
+            "seen" => ("seen", &mut self.seen),
+            "text" => ("text", &mut self.text),
+            "html" => ("html", &mut self.html),
+            "encoding" => ("encoding", &mut self.encoding),
+            "fingerprint" => ("fingerprint", &mut self.fingerprint),
+            "epoch" => ("epoch", &mut self.epoch),
+            "digest" => ("digest", &mut self.digest),
+            "status" => ("status", &mut self.status),
+            "modified" => ("modified", &mut self.modified),
+            "weight" => ("weight", &mut self.weight),
+            "class_" | "class" => ("class_", &mut self.class_),
+            _ => return None,
+        })
     }
 
     /// A row of the whole.
@@ -111,82 +108,56 @@ impl Table {
 
     fn row(&self, row: usize) -> PyResult<Row> {
         let null = |name: &'static str| Arg::row(name, self.at(row)).wrong("is null");
-        let digest = self.get("digest", row, Column::bytes)?.map(|bytes| {
+        let digest = get(&self.digest, row, Column::bytes)?.map(|bytes| {
             <[u8; 16]>::try_from(bytes).map(Digest).map_err(|_| {
                 let what = format!("must be 16 bytes, not {}", bytes.len());
                 Arg::row("digest", self.at(row)).wrong(what)
             })
         });
-        let weight = self.get("weight", row, Column::float)?.map(Weight::from);
+        let weight = get(&self.weight, row, Column::float)?.map(Weight::from);
         if weight.is_some_and(|weight| !weight.is_sound()) {
             let what = "must be finite and greater than 0";
             return Err(Arg::row("weight", self.at(row)).wrong(what));
         }
         Ok(Row {
-            url: self.text("url", row)?.ok_or_else(|| null("url"))?.to_owned(),
-            time: self.get("at", row, Column::time)?.ok_or_else(|| null("at"))?,
-            what: self.what(row)?,
+            url: get(&self.url, row, Column::text)?.ok_or_else(|| null("url"))?.to_owned(),
+            time: get(&self.at, row, Column::time)?.ok_or_else(|| null("at"))?,
+            what: self.what(row, digest.is_some())?,
             digest: digest.transpose()?,
-            status: self.whole("status", row, u64::from(u16::MAX))?.and_then(|v| v.try_into().ok()),
-            modified: self.get("modified", row, Column::time)?,
+            status: get(&self.status, row, whole(u64::from(u16::MAX)))?
+                .and_then(|v| v.try_into().ok()),
+            modified: get(&self.modified, row, Column::time)?,
             weight,
-            class: self.whole("class_", row, u64::from(u32::MAX))?.and_then(|v| v.try_into().ok()),
+            class: get(&self.class_, row, whole(u64::from(u32::MAX)))?
+                .and_then(|v| v.try_into().ok()),
         })
     }
 
-    /// What a visit found. What excludes what is the same as for a row that is a dictionary: see
-    /// `row.rs`.
-    fn what(&self, row: usize) -> PyResult<What> {
-        let wrong = |name, what: &str| Err(Arg::row(name, self.at(row)).wrong(what));
-        let (text, html) = (self.text("text", row)?, self.html(row)?);
-        let fingerprint = self.get("fingerprint", row, Column::fingerprint)?;
-        let epoch = self.whole("epoch", row, u64::from(u32::MAX))?;
-        let epoch = epoch.and_then(|epoch| epoch.try_into().ok()).map(Epoch::from_number);
-        let encoding = self.text("encoding", row)?;
-        let parts = [text.is_some(), html.is_some(), fingerprint.is_some()];
-        let seen = match self.text("seen", row)? {
-            None | Some("content") => None,
-            Some("not-modified") => Some(What::NotModified),
-            Some("gone") => Some(What::Gone),
-            Some("failed") => Some(What::Failed),
-            Some(other) => {
-                let one = "must be one of content, not-modified, gone, failed, not";
-                return wrong("seen", &format!("{one} {other:?}"));
-            }
+    /// What a visit found.
+    fn what(&self, row: usize, digest: bool) -> PyResult<What> {
+        let seen = get(&self.seen, row, Column::text)?.map(|seen| {
+            word::Seen::named(seen).ok_or_else(|| {
+                let names = word::Seen::values();
+                Arg::row("seen", self.at(row))
+                    .wrong(format!("must be one of {names}, not {seen:?}"))
+            })
+        });
+        let epoch = get(&self.epoch, row, whole(u64::from(u32::MAX)))?;
+        let parts = Parts {
+            seen: seen.transpose()?,
+            text: get(&self.text, row, Column::text)?,
+            html: self.html(row)?,
+            encoding: get(&self.encoding, row, Column::text)?,
+            fingerprint: get(&self.fingerprint, row, Column::fingerprint)?,
+            epoch: epoch.and_then(|epoch| epoch.try_into().ok()).map(Epoch::from_number),
+            also: None,
+            digest,
         };
-        if let Some(what) = seen {
-            if parts.contains(&true) || epoch.is_some() {
-                let none = "is no content, so there is no text, html, fingerprint or epoch";
-                return wrong("seen", none);
-            }
-            return Ok(what);
-        }
-        if parts.into_iter().filter(|some| *some).count() > 1 {
-            return wrong("text", "excludes html and fingerprint, and these exclude each other");
-        }
-        if encoding.is_some() && !matches!(html, Some(Html::Bytes(_))) {
-            return wrong("encoding", "is for html as bytes");
-        }
-        if epoch.is_some() && (text.is_some() || html.is_some()) {
-            return wrong("epoch", "is for fingerprints, not for text or html");
-        }
-        if let Some(text) = text {
-            return Ok(What::Text(text.to_owned()));
-        }
-        if let Some(html) = html {
-            return Ok(What::Html(html, encoding.map(str::to_owned)));
-        }
-        let digest = self.get("digest", row, Column::bytes)?;
-        if fingerprint.is_none() && epoch.is_none() && digest.is_none() {
-            let missing = "is missing: give text, html, or a fingerprint; for content without one, its \
-                 epoch or digest";
-            return wrong("text", missing);
-        }
-        Ok(What::Content { fingerprint, epoch, also: None })
+        parts.what(Arg::row("seen", self.at(row)))
     }
 
     fn html(&self, row: usize) -> PyResult<Option<Html>> {
-        Ok(match self.columns.get("html") {
+        Ok(match &self.html {
             Some(column) if column.is_binary() => {
                 column.bytes(row)?.map(|bytes| Html::Bytes(bytes.to_vec()))
             }
@@ -194,4 +165,18 @@ impl Table {
             None => None,
         })
     }
+}
+
+/// What is in a column, if it is there.
+fn get<'t, T>(
+    column: &'t Option<Column>,
+    row: usize,
+    get: impl FnOnce(&'t Column, usize) -> PyResult<Option<T>>,
+) -> PyResult<Option<T>> {
+    column.as_ref().map_or(Ok(None), |column| get(column, row))
+}
+
+/// A whole number up to `max`.
+fn whole(max: u64) -> impl FnOnce(&Column, usize) -> PyResult<Option<u64>> {
+    move |column, row| column.whole(row, max)
 }

@@ -27,21 +27,28 @@ macro_rules! words {
                     match self { $($Name::$Member => $value,)* }
                 }
 
+                /// The one that has this value.
+                #[allow(clippy::allow_attributes, dead_code, reason = "some are only answers")]
+                pub(crate) fn named(value: &str) -> Option<$Name> {
+                    $Name::ALL.iter().find(|all| all.1 == value).map(|all| all.0)
+                }
+
+                /// All values, for a message.
+                #[allow(clippy::allow_attributes, dead_code, reason = "some are only answers")]
+                pub(crate) fn values() -> String {
+                    let values: Vec<_> = $Name::ALL.iter().map(|all| all.1).collect();
+                    values.join(", ")
+                }
+
                 /// The one that is meant: a member, or its value.
                 #[allow(clippy::allow_attributes, dead_code, reason = "some are only answers")]
                 pub(crate) fn take(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<$Name> {
-                    let values = || {
-                        let values: Vec<_> = $Name::ALL.iter().map(|all| all.1).collect();
-                        values.join(", ")
-                    };
+                    let expected = || format!("one of {}", $Name::values());
                     let Ok(text) = given.cast::<PyString>() else {
-                        return Err(arg.type_error(&format!("one of {}", values()), given));
+                        return Err(arg.type_error(&expected(), given));
                     };
-                    let text = text.to_string_lossy();
-                    let found = $Name::ALL.iter().find(|all| all.1 == text);
-                    found.map(|all| all.0).ok_or_else(|| {
-                        arg.value_error(&format!("one of {}", values()), given)
-                    })
+                    let found = $Name::named(&text.to_string_lossy());
+                    found.ok_or_else(|| arg.value_error(&expected(), given))
                 }
             }
 

@@ -41,7 +41,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe(URL, AT, text=TEXT, encoding="utf-8"), TypeError, "encoding is for html as bytes"),
     (lambda s: s.observe(URL, AT, text=TEXT, html=TEXT), TypeError, "text excludes html"),
     (lambda s: s.observe(URL, AT, text=TEXT, fingerprint=1), TypeError, "text excludes html and fingerprint"),
-    (lambda s: s.observe(URL, AT, text=TEXT, epoch=0), TypeError, "epoch and also are for fingerprints"),
+    (lambda s: s.observe(URL, AT, text=TEXT, epoch=0), TypeError, "epoch is for fingerprints"),
     (lambda s: s.observe(URL, AT), TypeError, "text is missing"),
     # Fingerprints and digests.
     (lambda s: s.observe(URL, AT, fingerprint=-1), ValueError, r"fingerprint must be an int from 0 .*not -1"),
@@ -71,7 +71,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe_batch(row()), TypeError, "observations must be an iterable"),
     (lambda s: s.observe_batch("abc"), TypeError, "observations must be an iterable"),
     (lambda s: s.observe_batch(7), TypeError, "observations must be an iterable"),
-    (lambda s: s.observe_batch([row(seen="gone")]), ValueError, "seen in row 0 is gone, so"),
+    (lambda s: s.observe_batch([row(seen="gone")]), TypeError, "seen in row 0 is no content, so"),
     (lambda s: s.observe_batch([row(seen="lost")]), ValueError, "seen in row 0 must be one of content"),
     (lambda s: s.load([row(), row(fingerprint=1)]), TypeError, "text in row 1 excludes"),
     (lambda s: s.load([row(), row(url="a\tb")]), simkeep.LoadError, "observation 2 of the load"),
