@@ -9,7 +9,7 @@ use simkeep::{Options, Result, Role};
 
 use crate::arg::{self, Arg, optional};
 use crate::arrow;
-use crate::error::OrRaise;
+use crate::error::{OrRaise, in_row};
 use crate::load_epochs::LoadEpochs;
 use crate::long::long;
 use crate::lots::hand_on;
@@ -18,7 +18,7 @@ use crate::observation;
 use crate::options;
 use crate::origin::Origin;
 use crate::progress::{self, Progress};
-use crate::row::Row;
+use crate::row::{Ready, Row};
 use crate::stats::Loaded;
 use crate::store::Store;
 use crate::table;
@@ -26,6 +26,9 @@ use crate::view::View;
 
 /// What the thread of a load is called.
 const NAME: &str = "simkeep-load";
+
+/// How many rows are made ready at a time.
+const PART: usize = 1024;
 
 /// The settings of a load.
 pub(crate) fn options(
@@ -57,9 +60,32 @@ fn each<'py>(given: &Bound<'py, PyAny>) -> PyResult<Box<dyn Iterator<Item = PyRe
     Ok(Box::new((0..).zip(all).map(|(number, one)| observation::row(&one?, number))))
 }
 
-/// All rows.
-pub(crate) fn rows(given: &Bound<'_, PyAny>) -> PyResult<Vec<Row>> {
-    each(given)?.collect()
+/// All of them as they are observed; an error names the row, if there are several. They are made so in
+/// parts, with the interpreter's lock let go, so that few are in memory twice.
+pub(crate) fn ready(
+    py: Python<'_>,
+    makers: &Makers,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Ready>> {
+    let mut rows = each(given)?;
+    let (mut part, mut all) = (Vec::with_capacity(PART), Vec::new());
+    loop {
+        for row in rows.by_ref().take(PART) {
+            part.push(row?);
+        }
+        if part.is_empty() {
+            return Ok(all);
+        }
+        let several = part.len() > 1 || !all.is_empty();
+        let made = py.detach(|| {
+            part.drain(..).try_for_each(|row| {
+                all.push(makers.ready(row)?);
+                Ok(())
+            })
+        });
+        made.or_raise(py).map_err(|e| if several { in_row(py, e, all.len()) } else { e })?;
+        py.check_signals()?;
+    }
 }
 
 /// Loads observations.

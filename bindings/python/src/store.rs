@@ -218,28 +218,23 @@ impl Store {
         observations: &Bound<'py, PyAny>,
     ) -> PyResult<Outcomes> {
         drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
-        let rows = load::rows(observations)?;
-        let several = rows.len() > 1;
-        let (makers, mut at_fault) = (&self.open.makers, None);
+        let makers = self.call(py, |store| self.open.makers.of(&store.snapshot()))?;
+        let ready = load::ready(py, &makers, observations)?;
+        let (several, mut at_fault) = (ready.len() > 1, None);
         let outcomes = self.call(py, |store| {
-            let view = store.snapshot();
-            let makers = makers.of(&view)?;
-            let ready = rows
-                .into_iter()
-                .enumerate()
-                .map(|(nth, row)| makers.ready(row).inspect_err(|_| at_fault = Some(nth)));
-            let ready: Vec<Ready> = ready.collect::<simkeep::Result<_>>()?;
+            // They go when this ends, and not when the interpreter waits for that.
+            let ready = ready;
             let observations: Vec<_> = ready.iter().map(Ready::observation).collect();
             store.observe_batch(&observations).inspect_err(|_| {
+                let view = store.snapshot();
                 let mut requests = observations.iter().map(|seen| Request::from(*seen));
                 at_fault = requests.position(|request| view.check(&request).is_err());
             })
         });
-        match (outcomes, at_fault) {
-            (Ok(outcomes), _) => Ok(Outcomes(outcomes)),
-            (Err(e), Some(row)) if several => Err(error::in_row(py, e, row)),
-            (Err(e), _) => Err(e),
-        }
+        outcomes.map(Outcomes).map_err(|e| match at_fault {
+            Some(row) if several => error::in_row(py, e, row),
+            _ => e,
+        })
     }
 
     /// Forgets everything observed so far of a page, or of all pages under a `prefix`: it is hidden from
