@@ -61,7 +61,7 @@ impl Answers {
     fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = index.py();
         item(index, &self.0, |found| {
-            Ok(Bound::new(py, matches::Matches::of(py, found.clone())?)?.into_any())
+            Ok(Bound::new(py, matches::Matches::from(found.clone()))?.into_any())
         })
     }
 

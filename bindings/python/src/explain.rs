@@ -100,7 +100,7 @@ impl Explanation {
         Ok(Explanation {
             instruction_set: explained.instruction_set.to_owned(),
             components,
-            matches: Py::new(py, Matches::of(py, explained.matches)?)?,
+            matches: Py::new(py, Matches::from(explained.matches))?,
             took: explained.took,
         })
     }

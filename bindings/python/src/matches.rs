@@ -1,6 +1,7 @@
 //! What a search answers, and pairs.
 
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyIterator, PyTuple};
 
 use crate::value::{tuple, value};
@@ -21,7 +22,7 @@ value! {
     /// The answer of a search: a collection of the pages that are near.
     Matches {
         /// The pages, nearest first, then in SURT order.
-        near: Py<PyTuple>,
+        near: Nears,
         /// Whether these are all pages. If not, the limit, the budget, or a crowd of fingerprints
         /// cut the answer short.
         complete: bool,
@@ -30,11 +31,11 @@ value! {
     }
     also {
         fn __len__(&self, py: Python<'_>) -> usize {
-            self.near.bind(py).len()
+            self.near.len(py)
         }
 
         fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-            self.near.bind(py).try_iter()
+            self.near.tuple(py)?.try_iter()
         }
 
         fn __getitem__<'py>(
@@ -42,7 +43,7 @@ value! {
             py: Python<'py>,
             index: &Bound<'py, PyAny>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            self.near.bind(py).as_any().get_item(index)
+            self.near.tuple(py)?.as_any().get_item(index)
         }
     }
 }
@@ -81,13 +82,55 @@ value! {
     }
 }
 
-impl Matches {
-    pub(crate) fn of(py: Python<'_>, matches: simkeep::Matches) -> PyResult<Matches> {
-        let near = tuple(py, matches.near, |py, near| {
-            let simkeep::Near { url, distance, fingerprint, .. } = near;
-            Ok(Bound::new(py, Near { url, distance, fingerprint })?.into_any())
+/// The pages that a search found: a tuple of `Near`, made when it is looked at. Many searches are only
+/// asked whether they found any.
+pub(crate) struct Nears {
+    found: Vec<simkeep::Near>,
+    made: PyOnceLock<Py<PyTuple>>,
+}
+
+impl Nears {
+    fn len(&self, py: Python<'_>) -> usize {
+        self.made.get(py).map_or(self.found.len(), |made| made.bind(py).len())
+    }
+
+    fn tuple<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyTuple>> {
+        let made = self.made.get_or_try_init(py, || {
+            tuple(py, &self.found, |py, near| {
+                let simkeep::Near { url, distance, fingerprint, .. } = near;
+                let (url, distance, fingerprint) = (url.clone(), *distance, *fingerprint);
+                Ok(Bound::new(py, Near { url, distance, fingerprint })?.into_any())
+            })
         })?;
-        Ok(Matches { near, complete: matches.complete, within: matches.within })
+        Ok(made.bind(py))
+    }
+}
+
+impl<'py> IntoPyObject<'py> for &Nears {
+    type Target = PyTuple;
+    type Output = Bound<'py, PyTuple>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.tuple(py).cloned()
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Nears {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Nears> {
+        let made = PyOnceLock::new();
+        // It is new, so nothing is in it.
+        let _ = made.set(given.py(), given.cast::<PyTuple>()?.to_owned().unbind());
+        Ok(Nears { found: Vec::new(), made })
+    }
+}
+
+impl From<simkeep::Matches> for Matches {
+    fn from(of: simkeep::Matches) -> Matches {
+        let near = Nears { found: of.near, made: PyOnceLock::new() };
+        Matches { near, complete: of.complete, within: of.within }
     }
 }
 

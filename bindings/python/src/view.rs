@@ -99,8 +99,7 @@ impl View {
         let snapshot = self.now(py)?;
         let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
         let query = query::with(Query::new(fingerprint, query::distance(k, &snapshot)?), like)?;
-        let matches = py.detach(|| snapshot.search(&query)).or_raise(py)?;
-        Matches::of(py, matches)
+        py.detach(|| snapshot.search(&query)).or_raise(py).map(Matches::from)
     }
 
     /// Finds the pages nearest to a fingerprint, however far away they are.
@@ -119,8 +118,7 @@ impl View {
         let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
         let count = arg::size(Arg::new("count"), count)?;
         let query = query::with(Query::nearest(fingerprint, count), like)?.limit(count);
-        let matches = py.detach(|| snapshot.search(&query)).or_raise(py)?;
-        Matches::of(py, matches)
+        py.detach(|| snapshot.search(&query)).or_raise(py).map(Matches::from)
     }
 
     /// Explains how a search runs, and what it costs. Takes the arguments of `near`. Costs about three
