@@ -43,6 +43,12 @@ def beside(n: Prints) -> Prints:
     return random(n * np.uint64(7)) ^ np.left_shift(np.uint64(1), n % np.uint64(64))
 
 
+def some(count: int) -> Prints:
+    """Near each tenth are two pages, and near the others none: of a crawler, most pages are new."""
+    n = up_to(count)
+    return np.where(n % np.uint64(10) == 0, beside(n), random(n + np.uint64(1 << 40)))
+
+
 def make(path: Path) -> None:
     """A store of a million random fingerprints, and of some near these."""
     prints = np.concatenate([random(up_to(PAGES)), beside(up_to(NEAR))])
@@ -94,7 +100,6 @@ def measure(path: Path, native: "subprocess.Popen[str]", runs: int) -> None:
         return int(told.readline()) / 1e9
 
     snapshot = simkeep.Reader(path).snapshot()
-    batch, single = beside(up_to(QUERIES)), [int(n) for n in beside(up_to(SINGLE))]
     prints = random(up_to(VISITS))
     urls = [f"https://example.org/{n}" for n in range(VISITS)]
     epoch = 0
@@ -105,17 +110,27 @@ def measure(path: Path, native: "subprocess.Popen[str]", runs: int) -> None:
         for url, print in zip(urls, prints, strict=True)
     ]
 
-    def singles() -> None:
-        near = snapshot.near
-        for fingerprint in single:
-            near(fingerprint, K)
+    def batch(prints: Prints) -> list[tuple[str, Callable[[], float]]]:
+        return [
+            ("near_batch", lambda: timed(lambda: snapshot.near_batch(prints, K))),
+            ("to a pyarrow table", lambda: timed(lambda: pa.table(snapshot.near_batch(prints, K)))),
+        ]
+
+    def each(prints: Prints) -> list[tuple[str, Callable[[], float]]]:
+        numbers = [int(n) for n in prints]
+
+        def near() -> None:
+            near = snapshot.near
+            for fingerprint in numbers:
+                near(fingerprint, K)
+
+        return [("near", lambda: timed(near))]
 
     calls: list[tuple[str, str, int, list[tuple[str, Callable[[], float]]]]] = [
-        ("a search of a batch", "near_batch", QUERIES, [
-            ("near_batch", lambda: timed(lambda: snapshot.near_batch(batch, K))),
-            ("to a pyarrow table", lambda: timed(lambda: pa.table(snapshot.near_batch(batch, K)))),
-        ]),
-        ("a single search", "near", SINGLE, [("near", lambda: timed(singles))]),
+        ("a search of a batch", "near_batch", QUERIES, batch(some(QUERIES))),
+        ("one that finds two pages", "near_batch_found", QUERIES, batch(beside(up_to(QUERIES)))),
+        ("a single search", "near", SINGLE, each(some(SINGLE))),
+        ("one that finds two pages", "near_found", SINGLE, each(beside(up_to(SINGLE)))),
         ("a visit of a batch", "observe_batch", VISITS, [
             ("from Arrow", lambda: observed(table)),
             ("from a list", lambda: observed(rows)),
@@ -132,7 +147,8 @@ def measure(path: Path, native: "subprocess.Popen[str]", runs: int) -> None:
                 least[nth] = min(least[nth], way())
         print(f"{what}: {least[0] / of * 1e9:.0f} ns by the crate", end="")
         for (name, _), seconds in zip(ways, least[1:], strict=True):
-            print(f", {seconds / of * 1e9:.0f} {name} ({seconds / least[0]:.2f} times)", end="")
+            more = (seconds - least[0]) / of * 1e9
+            print(f", {seconds / of * 1e9:.0f} {name} ({seconds / least[0]:.2f} times, {more:+.0f})", end="")
         print(flush=True)
 
 

@@ -50,17 +50,23 @@ fn observed() -> Result<Duration, Box<dyn Error>> {
 }
 
 fn call(what: &str, snapshot: &Snapshot) -> Result<Duration, Box<dyn Error>> {
-    let prints = |count| (0..count).map(|n: u64| random(n * 7) ^ 1 << (n % 64));
     let like = Query::new(0, K);
+    let near = |n: u64| random(n * 7) ^ 1 << (n % 64);
+    // Two pages are near each; and near each tenth, as of a crawler most pages are new.
+    let all = |count| (0..count).map(near).collect::<Vec<u64>>();
+    let some = |count| {
+        let each = |n| if n % 10 == 0 { near(n) } else { random(n + (1 << 40)) };
+        (0..count).map(each).collect::<Vec<u64>>()
+    };
+    let batch = |prints: Vec<u64>| timed(|| snapshot.search_batch(&prints, &like));
+    let each = |prints: Vec<u64>| {
+        timed(|| prints.iter().try_for_each(|print| snapshot.near(*print, K).map(drop)))
+    };
     Ok(match what {
-        "near_batch" => {
-            let prints: Vec<u64> = prints(QUERIES).collect();
-            timed(|| snapshot.search_batch(&prints, &like))?
-        }
-        "near" => {
-            let prints: Vec<u64> = prints(SINGLE).collect();
-            timed(|| prints.iter().try_for_each(|print| snapshot.near(*print, K).map(drop)))?
-        }
+        "near_batch" => batch(some(QUERIES))?,
+        "near_batch_found" => batch(all(QUERIES))?,
+        "near" => each(some(SINGLE))?,
+        "near_found" => each(all(SINGLE))?,
         "all_pairs" => timed(|| {
             snapshot.all_pairs(&like, &Progress::default(), |pairs| {
                 black_box(pairs);
