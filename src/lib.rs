@@ -211,7 +211,7 @@ pub mod explain {
 /// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice. The
 /// pairs of a store come from [`Snapshot::all_pairs`] and [`Snapshot::page_pairs`].
 pub mod join {
-    pub use crate::search::{Join, Pair, Source};
+    pub use crate::search::{Join, JoinPart as Part, Pair, Source};
 }
 
 /// Sites that mirror each other.

@@ -82,14 +82,14 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     ) -> ControlFlow<()> {
         let mut counts = Counts::new(key.width);
         for piece in pieces.clone() {
-            piece.iter().for_each(|entry| counts.count(key.key(room::fingerprint(*entry))));
+            piece.iter().for_each(|entry| counts.count(key.value(room::fingerprint(*entry))));
         }
         let mut starts = counts.into_starts();
         let entries = pieces.clone().map(<[Entry]>::len).sum();
         let (words, ordinals, room) = room.take(entries).expect("there is room for all entries");
         for entry in pieces.flatten() {
             let (fingerprint, ordinal) = (room::fingerprint(*entry), room::ordinal(*entry));
-            starts.place(key.key(fingerprint), fingerprint, ordinal, words, ordinals);
+            starts.place(key.value(fingerprint), fingerprint, ordinal, words, ordinals);
         }
         let cross = middle.filter(|_| key.width == 0);
         let across = self.across;
@@ -178,8 +178,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             // What is near in another run is for another part to find, and long runs come later.
             let mut near = std::mem::take(&mut self.near);
             near.retain(|&[row, column]| {
-                let bucket = key.key(run.words[row as usize]);
-                bucket == key.key(run.words[column as usize])
+                let bucket = key.value(run.words[row as usize]);
+                bucket == key.value(run.words[column as usize])
                     && starts.count(bucket) <= SHORT_RUN_MAX
             });
             self.near = near;
@@ -203,7 +203,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             .iter()
             .map(|part| {
                 let mut counts = Counts::new(part.width);
-                run.words.iter().for_each(|&word| counts.count(part.key(word)));
+                run.words.iter().for_each(|&word| counts.count(part.value(word)));
                 counts
             })
             .collect();
@@ -237,7 +237,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         for (index, (part, counts)) in split.parts.iter().zip(counts).enumerate() {
             let mut starts = counts.into_starts();
             for (&word, &ordinal) in run.words.iter().zip(run.ordinals) {
-                starts.place(part.key(word), word, ordinal, words, ordinals);
+                starts.place(part.value(word), word, ordinal, words, ordinals);
             }
             let cut = context.cut.inside(split, index);
             let context = Context { cut: &cut, cross: None, ..context };
@@ -317,12 +317,12 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let distinct = self.put_distinct(&equals, context, put, words, ordinals)?;
         let entries = words.iter().zip(&*ordinals).take(distinct);
         let mut counts = Counts::new(part.width);
-        entries.clone().for_each(|(word, _)| counts.count(part.key(*word)));
+        entries.clone().for_each(|(word, _)| counts.count(part.value(*word)));
         let mut starts = counts.into_starts();
         let (words, ordinals, room) =
             room.take(distinct).expect("there is room for each once more");
         for (&word, &ordinal) in entries {
-            starts.place(part.key(word), word, ordinal, words, ordinals);
+            starts.place(part.value(word), word, ordinal, words, ordinals);
         }
         let context = Context { reordered: distinct, ..context };
         self.join_runs(Run { words, ordinals }, &starts, part, context, room)

@@ -67,7 +67,7 @@ impl Crowd {
             (some, all) = (some | fingerprint, all & fingerprint);
             let word = self.spread.put(fingerprint);
             for ((part, _), counts) in self.parts.iter().zip(&mut counts) {
-                counts.count(part.key(word));
+                counts.count(part.value(word));
             }
         }
         Tally { counts: counts.into_iter().map(Counts::into_inner).collect(), some, all }
@@ -108,7 +108,7 @@ impl Crowd {
         let mut taken = Vec::with_capacity(share.entries);
         taken.extend(all.filter_map(|entry| {
             let fingerprint = room::fingerprint(*entry);
-            let is_of_share = share.values.contains(&part.key(self.spread.put(fingerprint)));
+            let is_of_share = share.values.contains(&part.value(self.spread.put(fingerprint)));
             is_of_share.then(|| (fingerprint, room::ordinal(*entry)))
         }));
         assert_eq!(taken.len(), share.entries, "a share has as many entries as were counted");

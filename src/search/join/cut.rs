@@ -15,10 +15,13 @@ const HALF_BITS: u32 = 32;
 pub(super) const HALF_K_MAX: u32 = 4;
 /// The widest part that is made inside a bucket: its counts stay in a core's own cache.
 const WIDTH_MAX: u32 = 14;
+/// The widest part of whole fingerprints.
+const WHOLE_WIDTH_MAX: u32 = 32;
 
-/// Bits that lie side by side, if the last bit of a fingerprint is followed by its first.
+/// Bits of a fingerprint that lie side by side, if its last bit is followed by its first: what a pass of
+/// a [`Join`](super::Join) sorts fingerprints by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub struct Part {
     /// The first bit, counted from the top one.
     start: u32,
     /// How many bits, 0 to 32.
@@ -26,9 +29,22 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// These bits as a number.
+    /// How many bits it has, 32 at most.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        self.width
+    }
+
+    /// Its lowest bit, counted from the lowest of the fingerprint: 0 to 63.
+    #[must_use]
+    pub fn lowest_bit(self) -> u32 {
+        (2 * BITS - self.start - self.width) % BITS
+    }
+
+    /// These bits of a fingerprint as a number, below 2^[`bits`](Part::bits).
     #[inline]
-    pub(super) fn key(self, fingerprint: u64) -> u32 {
+    #[must_use]
+    pub fn value(self, fingerprint: u64) -> u32 {
         // In two steps, since a shift by all bits is none.
         let key = (fingerprint.rotate_left(self.start) >> 1) >> (BITS - 1 - self.width);
         #[expect(clippy::cast_possible_truncation, reason = "a part has 32 bits at most")]
@@ -42,6 +58,11 @@ impl Part {
             0 => 0,
             width => (u64::MAX << (BITS - width)).rotate_right(self.start),
         }
+    }
+
+    /// How many of its first bits are the same in fingerprints that differ in some bits at most.
+    pub(super) fn alike(self, differing: u64) -> u32 {
+        self.width - (u32::BITS - self.value(differing).leading_zeros())
     }
 
     /// The first bits of this part, and the others.
@@ -147,15 +168,12 @@ impl Cut {
             }
         }
         let (taken, count, bits) = least?;
-        let mut parts = Vec::with_capacity(count as usize);
-        let mut start = self.start;
-        for index in 0..count {
-            // What is left over goes to the first parts, one bit each.
-            let width = ((bits + count - 1 - index) / count).min(width_max);
-            parts.push(Part { start, width });
-            start = (start + width) % BITS;
-        }
-        Some(Split { parts, taken })
+        Some(Split { parts: even(self.start, bits, count, width_max), taken })
+    }
+
+    /// How all entries are split, however many there are: into parts as wide as they can be.
+    pub(super) fn split_whole(&self) -> Split {
+        Split { parts: even(0, BITS, self.k + 1, WHOLE_WIDTH_MAX), taken: 0 }
     }
 
     /// The free bits and those of so many of the parts that follow.
@@ -170,7 +188,7 @@ impl Cut {
 
     /// How all entries are split, if they are: into parts as wide as buckets can be told apart.
     pub(super) fn split_first(&self, entries: usize) -> Option<Split> {
-        self.split_within(entries, (entries.max(2).ilog2() + 1).min(32))
+        self.split_within(entries, (entries.max(2).ilog2() + 1).min(WHOLE_WIDTH_MAX))
     }
 
     /// The fewest entries that [`split`](Self::split) splits.
@@ -245,6 +263,17 @@ impl Cut {
         });
         (half, self.k.saturating_sub(outside))
     }
+}
+
+/// So many parts side by side of so many bits, as wide as each other, but for what is left over: that
+/// goes to the first parts, one bit each.
+fn even(mut start: u32, bits: u32, count: u32, width_max: u32) -> Vec<Part> {
+    let part = |index: u32| {
+        let part = Part { start, width: ((bits + count - 1 - index) / count).min(width_max) };
+        start = (start + part.width) % BITS;
+        part
+    };
+    (0..count).map(part).collect()
 }
 
 /// How many bits a part has at most that is made inside a bucket of so many entries.

@@ -75,7 +75,7 @@ impl Piece {
             let mut taken = 0;
             let entries: &mut [Entry] = &mut self.entries;
             each(source, ordinals, |ordinal, fingerprint| {
-                if digits.contains(&part.key(fingerprint)) {
+                if digits.contains(&part.value(fingerprint)) {
                     if ranks.iter().any(|ranks| ranks.contains(&rank)) {
                         entries[taken] = entry(fingerprint, ordinal);
                         taken += 1;
@@ -97,7 +97,7 @@ impl Piece {
         let entries: &mut [Entry] = &mut self.entries;
         each(source, ordinals, |ordinal, fingerprint| {
             // Entries of other loads have no place here.
-            let digit = part.key(fingerprint).wrapping_sub(digits.start);
+            let digit = part.value(fingerprint).wrapping_sub(digits.start);
             let Some(place) = next.get_mut(digit as usize) else { return };
             entries[*place] = entry(fingerprint, ordinal);
             *place += 1;
@@ -105,6 +105,19 @@ impl Piece {
         assert!(next == self.starts[1..], "a bucket has as many entries as were counted");
         Ok(())
     }
+}
+
+/// The bits that all of some fingerprints have, and those that any has.
+pub(super) fn common<S: Source + ?Sized>(
+    source: &S,
+    ordinals: Range<u32>,
+) -> Result<(u64, u64), S::Error> {
+    let (mut all, mut any) = (u64::MAX, 0);
+    each(source, ordinals, |_, fingerprint| {
+        all &= fingerprint;
+        any |= fingerprint;
+    })?;
+    Ok((all, any))
 }
 
 /// Counts how many fingerprints have each digit of each part.
@@ -117,7 +130,7 @@ pub(super) fn count<S: Source + ?Sized>(
     let mut counts: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; 1 << part.width]).collect();
     each(source, ordinals, |_, fingerprint| {
         for (counts, part) in counts.iter_mut().zip(parts) {
-            counts[part.key(fingerprint) as usize] += 1;
+            counts[part.value(fingerprint) as usize] += 1;
         }
     })?;
     Ok(counts)

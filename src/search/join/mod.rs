@@ -65,12 +65,14 @@ mod cut;
 mod item;
 mod load;
 mod pair;
+mod passes;
 mod room;
 mod run;
 mod source;
 mod spread;
 mod stop;
 
+pub use cut::Part;
 pub use pair::Pair;
 pub use run::Join;
 pub use source::Source;

@@ -1,42 +1,19 @@
-//! The join from outside: what it may use, and its passes over the source.
+//! The join from outside: what is found, and what that may use.
 
-use std::cmp::Reverse;
-use std::convert::Infallible;
-use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use super::super::scratch::Scratch;
-use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
-use super::crowd::{Crowd, Share, Tally};
 use super::cut::{Cut, Part};
-use super::item::{Item, What};
-use super::load::{Load, Piece, count};
 use super::pair::Pair;
-use super::room::{self, Entry, Room};
+use super::passes::Passes;
 use super::source::Source;
 use super::stop::Stop;
-use crate::progress::{Progress, Stage};
+use crate::progress::Progress;
 use crate::search::DISTANCE_MAX;
-use crate::threads::share;
 
 /// Memory a join has at least.
-const MEMORY_BYTES_MIN: usize = 64 << 10;
-/// Entries that are worth a thread.
-const THREAD_ENTRIES_MIN: usize = 4096;
-/// Entries that a bucket of a pass is meant to have: about what a core's own cache holds.
-const BUCKET_ENTRIES: u32 = 1 << 13;
-/// The most bits that tell the buckets of a pass apart, if that leaves them small enough to be
-/// joined: all buckets are written to at the same time, and 2,048 of them take twice as long.
-const DIGIT_BITS: u32 = 9;
-/// The most bits that tell the buckets of a pass apart, whatever their size.
-const DIGIT_BITS_MAX: u32 = 16;
-/// Entries of a bucket that are worth being shared out, and how many times as many as other buckets
-/// have.
-const CROWD_MIN: usize = 4 * BUCKET_ENTRIES as usize;
-const CROWD_BUCKETS: usize = 8;
-/// Times the entries of a bucket that there is room for, to split it again.
-const ROOM_BUCKETS: usize = 4;
+pub(super) const MEMORY_BYTES_MIN: usize = 64 << 10;
 
 /// A join: finds all pairs of fingerprints within a distance of each other.
 ///
@@ -66,10 +43,11 @@ const ROOM_BUCKETS: usize = 4;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Join {
-    k: u32,
-    memory_bytes: usize,
-    threads: usize,
-    across: Option<u32>,
+    pub(super) k: u32,
+    pub(super) memory_bytes: usize,
+    pub(super) threads: usize,
+    pub(super) across: Option<u32>,
+    pub(super) pass: Option<u32>,
 }
 
 impl Join {
@@ -78,7 +56,7 @@ impl Join {
     #[must_use]
     pub fn within(k: u32) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads, across: None }
+        Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads, across: None, pass: None }
     }
 
     /// Joins two sets with each other, and neither with itself: the fingerprints below this ordinal, and
@@ -105,6 +83,71 @@ impl Join {
     #[must_use]
     pub fn across(mut self, border: u32) -> Self {
         self.across = Some(border);
+        self
+    }
+
+    /// The parts into which a join cuts the bits of fingerprints when it is done in passes, each by
+    /// itself: k + 1 parts, always the same ones for a `k`. The first begins at the top bit, and each
+    /// has 64 / (k + 1) bits, the first few one more; none has more than 32, and for k = 64 the last
+    /// has none.
+    ///
+    /// ```
+    /// use simkeep::join::Join;
+    ///
+    /// let parts = Join::within(3).parts();
+    /// let values: Vec<_> = parts.iter().map(|part| part.value(0x1111_2222_3333_4444)).collect();
+    /// assert_eq!(values, [0x1111, 0x2222, 0x3333, 0x4444]);
+    /// assert!(parts.iter().all(|part| part.bits() == 16));
+    /// ```
+    #[must_use]
+    pub fn parts(&self) -> Vec<Part> {
+        Cut::whole(self.k).split_whole().parts
+    }
+
+    /// Finds only the pairs of one pass: those that agree in this one of the [`parts`](Join::parts),
+    /// counted from 0, and in none before it. Each pair within the distance is one of exactly one pass.
+    ///
+    /// So the work can be shared out, also among machines: whoever has the fingerprints with some of a
+    /// part's values, and all that have them, finds the pairs of that pass among them. No more than n
+    /// fingerprints are moved for each pass, and what is joined fits a memory however small, as long as
+    /// the values are told apart finely enough. Where a single value is too frequent, two pieces of
+    /// those that have it are joined [with each other](Join::across).
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use std::sync::Mutex;
+    ///
+    /// use simkeep::Progress;
+    /// use simkeep::join::{Join, Pair};
+    ///
+    /// let fingerprints = [0x1111_2222_3333_4444, 0x1111_2222_3333_4445, 0x9111_2222_3333_4444];
+    /// let found = Mutex::new(Vec::new());
+    /// let join = Join::within(2);
+    /// for (pass, part) in (0..).zip(join.parts()) {
+    ///     // Here the values are told apart in two ranges; each could be joined elsewhere.
+    ///     let above = |fingerprint: &u64| part.value(*fingerprint) >> (part.bits() - 1) == 1;
+    ///     let (above, below): (Vec<u64>, Vec<u64>) = fingerprints.iter().partition(|f| above(f));
+    ///     for range in [below, above] {
+    ///         let sink = |pairs: &[Pair]| {
+    ///             let of_pass = pairs.iter().map(|pair| (pass, pair.distance));
+    ///             found.lock().unwrap().extend(of_pass);
+    ///             ControlFlow::Continue(())
+    ///         };
+    ///         let _ = join.pass(pass).run(&range[..], &Progress::default(), sink)?;
+    ///     }
+    /// }
+    /// let mut found = found.into_inner().unwrap();
+    /// found.sort();
+    /// // The first two agree in part 0. The third one differs from both in the top bit.
+    /// assert_eq!(found, [(0, 1), (1, 1), (1, 2)]);
+    /// # Ok::<(), std::convert::Infallible>(())
+    /// ```
+    ///
+    /// A pass costs one read of the source, and then what [`run`](Join::run) says of each pass. There
+    /// are no pairs of a pass beyond the last part.
+    #[must_use]
+    pub fn pass(mut self, pass: u32) -> Self {
+        self.pass = Some(pass);
         self
     }
 
@@ -167,331 +210,4 @@ impl Join {
         }
         Ok(flow)
     }
-}
-
-/// How memory is divided, in entries.
-#[derive(Clone, Copy, Debug)]
-struct Budget {
-    /// What is loaded in a pass.
-    load: usize,
-    /// The room of each thread.
-    room: usize,
-}
-
-impl Budget {
-    fn new(memory_bytes: usize, threads: usize) -> Self {
-        let room = memory_bytes / 4 / ROOM_ENTRY_BYTES / threads;
-        Self { load: memory_bytes / 4 * 3 / size_of::<Entry>(), room }
-    }
-}
-
-struct Passes<'p, S: ?Sized, F> {
-    join: Join,
-    source: &'p S,
-    sink: &'p F,
-    stop: &'p Stop<'p>,
-    n: u32,
-    budget: Budget,
-    pieces: Vec<Piece>,
-}
-
-impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p, S, F> {
-    fn new(join: Join, source: &'p S, sink: &'p F, stop: &'p Stop<'p>) -> Self {
-        let n = source.len();
-        let useful = (n as usize / THREAD_ENTRIES_MIN).max(1);
-        let affordable = (join.memory_bytes / MEMORY_BYTES_MIN).max(1);
-        let threads = join.threads.min(useful).min(affordable);
-        let budget = Budget::new(join.memory_bytes, threads);
-        let mut pieces = Vec::new();
-        pieces.resize_with(threads, Piece::default);
-        Self { join, source, sink, stop, n, budget, pieces }
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "there are counts of each part")]
-    fn run(mut self) -> Result<ControlFlow<()>, S::Error> {
-        if self.n < 2 {
-            return Ok(self.stop.check());
-        }
-        let whole = Cut::whole(self.join.k);
-        let split = whole.split_first(self.n as usize);
-        let digit_bits = self.digit_bits();
-        let parts: Vec<(Part, Part)> = match &split {
-            Some(split) => split.parts.iter().map(|part| part.split_at(digit_bits)).collect(),
-            None => vec![Part::default().split_at(0)],
-        };
-        if split.is_none() {
-            // All are compared with all: pieces of which each thread gets several.
-            let piece = self.n as usize / (4 * self.pieces.len());
-            self.budget.room = self.budget.room.min(2 * ROOM_BUCKETS * piece.max(1024));
-        }
-        let units = 2 * u64::from(self.n) * parts.len() as u64;
-        self.stop.progress.begin(Stage::Joining, Some(units));
-        let digits: Vec<Part> = parts.iter().map(|&(digit, _)| digit).collect();
-        let counts = self.count(&digits)?;
-        for (index, &(digit, rest)) in parts.iter().enumerate() {
-            let cut =
-                split.as_ref().map_or_else(|| whole.clone(), |split| whole.inside(split, index));
-            let counts: Vec<&[u32]> = counts.iter().map(|of_parts| &of_parts[index][..]).collect();
-            for load in self.loads(&counts) {
-                if self.stop.check().is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-                self.load(digit, &load, &counts)?;
-                if self.join_load(&load, rest, &cut).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-        }
-        Ok(self.stop.check())
-    }
-
-    /// How many bits tell the buckets of a pass apart.
-    fn digit_bits(&self) -> u32 {
-        let wanted = (self.n / BUCKET_ENTRIES).max(1).ilog2().min(DIGIT_BITS);
-        // Twice as many buckets as would do if they were equal.
-        let needed = (2 * self.n as usize / self.bucket_max()).max(1).ilog2() + 1;
-        if needed > wanted { needed.min(DIGIT_BITS_MAX) } else { wanted }
-    }
-
-    /// The most entries of a bucket that are joined at once.
-    fn bucket_max(&self) -> usize {
-        (self.budget.room / ROOM_BUCKETS).max(2)
-    }
-
-    /// The ordinals that a thread reads.
-    fn ordinals(&self, thread: usize) -> Range<u32> {
-        let at = |thread: usize| {
-            #[expect(clippy::cast_possible_truncation, reason = "a share of a number of 32 bits")]
-            let ordinal = (u64::from(self.n) * thread as u64 / self.pieces.len() as u64) as u32;
-            ordinal
-        };
-        at(thread)..at(thread + 1)
-    }
-
-    /// For each thread and part, how many of its fingerprints have each digit.
-    fn count(&self, digits: &[Part]) -> Result<Vec<Vec<Vec<u32>>>, S::Error> {
-        let source = self.source;
-        let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
-        in_threads(threads, |ordinals| count(source, ordinals, digits))
-    }
-
-    /// The passes for a part.
-    #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
-    fn loads(&self, counts: &[&[u32]]) -> Vec<Load> {
-        let mut loads: Vec<Load> = Vec::new();
-        let mut entries = 0;
-        for (digit, index) in (0_u32..).zip(0..counts[0].len()) {
-            let count: u64 = counts.iter().map(|counts| u64::from(counts[index])).sum();
-            let capacity = self.budget.load as u64;
-            if count > capacity {
-                let half = (capacity / 2).max(1);
-                loads.extend(
-                    ranges_in_pairs(count, half)
-                        .map(|ranges| Load { digits: digit..digit + 1, ranks: Some(ranges) }),
-                );
-                entries = 0;
-                continue;
-            }
-            match loads.last_mut() {
-                Some(load) if load.ranks.is_none() && entries + count <= capacity => {
-                    load.digits.end = digit + 1;
-                    entries += count;
-                }
-                _ => {
-                    loads.push(Load { digits: digit..digit + 1, ranks: None });
-                    entries = count;
-                }
-            }
-        }
-        loads
-    }
-
-    /// Reads a load, each thread its share of it.
-    #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
-    fn load(&mut self, digit: Part, load: &Load, counts: &[&[u32]]) -> Result<(), S::Error> {
-        let mut rank = 0;
-        let ordinals: Vec<Range<u32>> =
-            (0..self.pieces.len()).map(|thread| self.ordinals(thread)).collect();
-        let mut jobs = Vec::new();
-        for ((piece, ordinals), counts) in self.pieces.iter_mut().zip(ordinals).zip(counts) {
-            jobs.push((piece, ordinals, *counts, rank));
-            rank += u64::from(counts[load.digits.start as usize]);
-        }
-        let (source, stop) = (self.source, self.stop);
-        in_threads(jobs.into_iter(), |(piece, ordinals, counts, rank)| {
-            piece.load(source, ordinals, digit, load, counts, rank)?;
-            if load.ranks.is_none() {
-                stop.progress.pass(piece.len() as u64);
-            }
-            Ok(())
-        })?;
-        Ok(())
-    }
-
-    /// Joins what has been loaded.
-    #[expect(clippy::indexing_slicing, reason = "a share is of one of the crowds")]
-    fn join_load(&self, load: &Load, rest: Part, cut: &Cut) -> ControlFlow<()> {
-        let (items, crowds) = self.items(load, &cut.agreeing_in(rest));
-        let border = load.ranks.as_ref().filter(|[_, second]| !second.is_empty());
-        let border = border.map(|[first, _]| self.ordinal(0, place(first.end - first.start)));
-        let next = AtomicUsize::new(0);
-        let largest = items.iter().map(Item::entries).max().unwrap_or(0);
-        let room = self.budget.room.min(largest * ROOM_BUCKETS);
-        let work = |_: usize| {
-            let mut joiner = Joiner::new(self.join.k, self.join.across, self.sink, self.stop);
-            let (mut words, mut ordinals) = (Scratch::zeroed(room), Scratch::zeroed(room));
-            while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                self.stop.check()?;
-                let room = Room::new(&mut words, &mut ordinals);
-                joiner.borders = [border, None];
-                let [first, second] = match &item.what {
-                    What::Ranges(ranges) => ranges,
-                    What::Share(crowd, share) => {
-                        self.join_share(item.bucket, &crowds[*crowd], share, &mut joiner, room)?;
-                        continue;
-                    }
-                };
-                let mut middle = None;
-                if !second.is_empty() {
-                    middle = Some(first.len());
-                    joiner.borders = [border, Some(self.ordinal(item.bucket, second.start))];
-                }
-                let pieces = self
-                    .bucket_range(item.bucket, first.clone())
-                    .chain(self.bucket_range(item.bucket, second.clone()));
-                joiner.join(pieces, rest, cut, middle, room)?;
-                if middle.is_none() {
-                    self.stop.progress.pass(first.len() as u64);
-                }
-            }
-            joiner.finish()
-        };
-        let threads = self.pieces.len().min(items.len()).max(1);
-        let Ok(ends) = in_threads(0..threads, |thread| Ok::<_, Infallible>(work(thread)));
-        if ends.iter().all(|end| end.is_continue()) {
-            self.stop.check()
-        } else {
-            ControlFlow::Break(())
-        }
-    }
-
-    /// What there is to do for a load, of which `cut` tells what is known of its buckets, the most
-    /// first, so that no thread is left alone with much of it at the end; and the crowds that it
-    /// has.
-    fn items(&self, load: &Load, cut: &Cut) -> (Vec<Item>, Vec<Crowd>) {
-        let bucket_max = self.bucket_max();
-        let buckets = load.digits.len();
-        let loaded: usize = self.pieces.iter().map(Piece::len).sum();
-        let alike = (CROWD_BUCKETS * loaded / buckets.max(1)).max(CROWD_MIN);
-        let crowded = if self.pieces.len() > 1 { alike.min(bucket_max) } else { bucket_max };
-        let (mut items, mut crowds) = (Vec::new(), Vec::new());
-        for bucket in 0..buckets {
-            let entries: usize = self.pieces.iter().map(|piece| piece.bucket(bucket).len()).sum();
-            if entries > crowded
-                && let Some((crowd, shares)) = self.crowd(bucket, entries, cut)
-            {
-                let share = |share| Item { bucket, what: What::Share(crowds.len(), share) };
-                items.extend(shares.into_iter().map(share));
-                crowds.push(crowd);
-            } else if entries <= bucket_max {
-                items.push(Item { bucket, what: What::Ranges([0..entries, 0..0]) });
-            } else {
-                let pairs = ranges_in_pairs(entries as u64, (bucket_max / 2) as u64);
-                items.extend(pairs.map(|ranges| {
-                    let ranges = ranges.map(|range| place(range.start)..place(range.end));
-                    Item { bucket, what: What::Ranges(ranges) }
-                }));
-            }
-        }
-        items.sort_by_key(|item| Reverse(item.entries()));
-        (items, crowds)
-    }
-
-    /// How a bucket is shared out in which so many entries crowd, if they can be told apart.
-    #[expect(clippy::expect_used, reason = "a crowd has entries, so pieces")]
-    fn crowd(&self, bucket: usize, entries: usize, cut: &Cut) -> Option<(Crowd, Vec<Share>)> {
-        let all = self.bucket_range(bucket, 0..entries);
-        let crowd = Crowd::new(all.clone().flatten(), entries, cut)?;
-        let all: Vec<&[Entry]> = all.collect();
-        let Ok(tallies) =
-            in_threads(all.into_iter(), |piece| Ok::<_, Infallible>(crowd.tally(piece)));
-        let tally = tallies.into_iter().reduce(Tally::and).expect("a crowd has entries");
-        if cut.reports_none(tally.differing()) {
-            self.stop.progress.pass(entries as u64);
-            return Some((crowd, Vec::new()));
-        }
-        let wanted = entries.div_ceil(self.pieces.len()).min(self.bucket_max());
-        let shares = crowd.shares(&tally, wanted, self.bucket_max())?;
-        Some((crowd, shares))
-    }
-
-    /// Joins a share of a crowd.
-    fn join_share(
-        &self,
-        bucket: usize,
-        crowd: &Crowd,
-        share: &Share,
-        joiner: &mut Joiner<'_, F>,
-        room: Room<'_>,
-    ) -> ControlFlow<()> {
-        let all = self.bucket_range(bucket, 0..usize::MAX).flatten();
-        joiner.join_crowd(crowd.take(share, all), crowd.of(share), room)?;
-        if share.is_of_first_part() {
-            self.stop.progress.pass(share.entries as u64);
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// The ordinal of an entry of a bucket, by its place in order of ordinals.
-    #[expect(clippy::expect_used, reason = "a place of the bucket")]
-    fn ordinal(&self, bucket: usize, place: usize) -> u32 {
-        let mut entries = self.bucket_range(bucket, place..place + 1).flatten();
-        room::ordinal(*entries.next().expect("the bucket has so many entries"))
-    }
-
-    /// Some entries of a bucket, by their places in order of ordinals.
-    #[expect(clippy::indexing_slicing, reason = "no further than to the end, and in order")]
-    fn bucket_range(
-        &self,
-        bucket: usize,
-        range: Range<usize>,
-    ) -> impl Iterator<Item = &[Entry]> + Clone {
-        let mut before = 0;
-        self.pieces.iter().filter_map(move |piece| {
-            let entries = piece.bucket(bucket);
-            let start = range.start.saturating_sub(before).min(entries.len());
-            let end = range.end.saturating_sub(before).min(entries.len());
-            before += entries.len();
-            Some(&entries[start..end]).filter(|entries| !entries.is_empty())
-        })
-    }
-}
-
-/// A rank as a place among entries in memory.
-#[expect(clippy::cast_possible_truncation, reason = "so many are in memory")]
-fn place(rank: u64) -> usize {
-    rank as usize
-}
-
-/// The ranges of so many things in pieces of equal length, each alone, and each with each later one.
-fn ranges_in_pairs(count: u64, length: u64) -> impl Iterator<Item = [Range<u64>; 2]> {
-    let length = length.max(1);
-    let pieces = count.div_ceil(length);
-    let range = move |piece: u64| piece * length..count.min((piece + 1) * length);
-    (0..pieces).flat_map(move |first| {
-        (first..pieces).map(move |second| {
-            let second = if first == second { 0..0 } else { range(second) };
-            [range(first), second]
-        })
-    })
-}
-
-/// Does the jobs, each in a thread of its own if there are so many to be had, and returns what they
-/// return, in order. The first error, in the order of jobs, is returned.
-fn in_threads<J: Send, T: Send, E: Send>(
-    jobs: impl ExactSizeIterator<Item = J>,
-    run: impl Fn(J) -> Result<T, E> + Sync,
-) -> Result<Vec<T>, E> {
-    let threads = jobs.len();
-    share(jobs, threads, || (), |(), job| run(job)).into_iter().collect()
 }

@@ -12,7 +12,7 @@ use super::super::kernel::PairKernel;
 use super::*;
 
 /// The truth: a double loop.
-fn all_pairs(fingerprints: &[u64], k: u32) -> Vec<Pair> {
+pub(super) fn all_pairs(fingerprints: &[u64], k: u32) -> Vec<Pair> {
     pairs_of_rows(fingerprints, 0..fingerprints.len(), k)
 }
 
@@ -36,7 +36,7 @@ fn pairs_of_rows(fingerprints: &[u64], rows: Range<usize>, k: u32) -> Vec<Pair> 
 }
 
 /// The truth, found by two threads with one popcount for each two fingerprints.
-fn all_pairs_of_many(fingerprints: &[u64], k: u32) -> Vec<Pair> {
+pub(super) fn all_pairs_of_many(fingerprints: &[u64], k: u32) -> Vec<Pair> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -64,7 +64,7 @@ fn all_pairs_of_many(fingerprints: &[u64], k: u32) -> Vec<Pair> {
     found
 }
 
-fn joined<S: Source + ?Sized>(join: Join, source: &S) -> Result<Vec<Pair>, S::Error> {
+pub(super) fn joined<S: Source + ?Sized>(join: Join, source: &S) -> Result<Vec<Pair>, S::Error> {
     let found = Mutex::new(Vec::new());
     let progress = Progress::default();
     let end = join.run(source, &progress, |pairs| {
@@ -80,7 +80,7 @@ fn joined<S: Source + ?Sized>(join: Join, source: &S) -> Result<Vec<Pair>, S::Er
 }
 
 /// All pairs, and those across a border.
-fn check(fingerprints: &[u64], join: Join, truth: &[Pair]) {
+pub(super) fn check(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     check_alone(fingerprints, join, truth);
     let n = fingerprints.len() as u32;
     let border = [1, n / 3, n / 2, n - n.min(5)][truth.len() % 4];
@@ -90,7 +90,7 @@ fn check(fingerprints: &[u64], join: Join, truth: &[Pair]) {
 }
 
 /// Which pairs differ, rather than all of them.
-fn check_alone(fingerprints: &[u64], join: Join, truth: &[Pair]) {
+pub(super) fn check_alone(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     let found = joined(join, fingerprints).unwrap();
     if found != truth {
         let wrong = found.iter().zip(truth).find(|(found, right)| found != right);
@@ -123,7 +123,7 @@ impl Source for Failing<'_> {
 }
 
 /// Ever fewer fingerprints with ever more copies.
-fn skewed(n: usize, seed: u64) -> Vec<u64> {
+pub(super) fn skewed(n: usize, seed: u64) -> Vec<u64> {
     let mut random = Random(seed);
     let few: Vec<u64> = (0..8).map(|_| random.next()).collect();
     (0..n)
@@ -270,6 +270,11 @@ fn an_error_of_the_source_ends_the_join() {
         assert!(reads > 40, "{reads}");
         for fails_at in [0, 5, 13, reads / 2, reads - 1] {
             let error = joined(join, &source(fails_at)).unwrap_err();
+            assert!(matches!(error, Fault::Damaged(_, "fails")));
+        }
+        // Before a pass by itself is planned, while it is, and when it is read.
+        for fails_at in [0, 6, 12] {
+            let error = joined(join.pass(2), &source(fails_at)).unwrap_err();
             assert!(matches!(error, Fault::Damaged(_, "fails")));
         }
     }

@@ -9,6 +9,7 @@ mod damage;
 mod join;
 mod kernels;
 mod lookups;
+mod passes;
 mod probes;
 mod tables;
 mod timing;
