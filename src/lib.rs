@@ -141,7 +141,7 @@ pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
     GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError, Property, Request,
     RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, Terms, UrlError, Verdict,
-    Visit, Weight,
+    Visit, Weight, route,
 };
 pub use progress::{Progress, Stage};
 pub use store::{

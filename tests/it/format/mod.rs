@@ -444,6 +444,23 @@ fn the_keys_in_the_pages_follow_from_their_rules() {
 }
 
 #[test]
+fn the_stores_in_the_pages_follow_from_their_rules() {
+    let text = std::fs::read_to_string(dumps::page("surt.md")).unwrap();
+    let mut rows = 0;
+    for row in text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | ")) {
+        let (url, stores) = row;
+        let shown: Vec<u64> = stores.split('|').filter_map(|of| of.trim().parse().ok()).collect();
+        if shown.len() == 4 {
+            assert_eq!([2, 3, 16, 1000].map(|of| surt::store_of(url, of)), shown[..], "{url}");
+            let of = |of| simkeep::route(url, std::num::NonZeroU32::new(of).unwrap());
+            assert_eq!([2, 3, 16, 1000].map(|count| u64::from(of(count))), shown[..], "{url}");
+            rows += 1;
+        }
+    }
+    assert!(rows > 5);
+}
+
+#[test]
 fn the_example_of_buckets_follows_from_its_rules() {
     let shown = [(0xc3a, 0xc85c), (0xc85, 0x97cb), (0x97c, 0x3127), (0x312, 0xc3a5)];
     assert_eq!([0, 1, 2, 3].map(|j| tables::bucket(j, 12, 0xc3a5_c85c_97cb_3127)), shown);

@@ -162,3 +162,18 @@ pub(crate) fn covers(prefix: &[u8], key: &[u8]) -> bool {
     }
     prefix <= key && key < &end[..]
 }
+
+/// Which of so many stores a URL belongs to.
+pub(crate) fn store_of(url: &str, stores: u64) -> u64 {
+    let key = key(url);
+    let host = key.split(|byte| *byte == 1).next().unwrap();
+    let (mut state, mut place, mut next) = (xxhash_rust::xxh3::xxh3_64(host), 0, 0);
+    while next < stores {
+        place = next;
+        state = state.wrapping_mul(2862933555777941757).wrapping_add(1);
+        // With doubles, as Lamping and Veach have it.
+        let drawn = ((state >> 33) + 1) as f64 / f64::from(1_u32 << 31);
+        next = ((place + 1) as f64 / drawn) as u64;
+    }
+    place
+}
