@@ -64,6 +64,7 @@ mod search;
 mod settings;
 mod shared;
 mod snapshot;
+mod splits;
 mod stale;
 mod stamps;
 mod taken;

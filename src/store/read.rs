@@ -128,7 +128,7 @@ impl Snapshot {
     ///
     /// An item is [`Error::Corrupt`] if what it touches is damaged; then the iterator ends.
     pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
-        Scan::new(self, prefix, None)
+        Scan::new(self, prefix)
     }
 
     /// The pages that are due: those of which a visit is worth most, the best first, then in SURT order.

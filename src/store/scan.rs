@@ -1,5 +1,6 @@
 //! All pages of a snapshot, one after another.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 /// It ends after an error.
 pub struct Scan {
     snapshot: Snapshot,
-    /// First key past the end; none for no end.
-    end: Option<Vec<u8>>,
+    /// The key and the URL before which it ends, if it ends before the last page.
+    end: Option<(Vec<u8>, String)>,
     /// Of the components that are read, the oldest first.
     pages: PageMerge<Stream>,
     failed: Option<Error>,
@@ -55,14 +56,66 @@ struct MemtablePages {
     url: String,
 }
 
-/// The SURT key and the URL that pages come after.
-type After<'a> = (Vec<u8>, &'a str);
+/// Which pages a scan reads, of those that are under a prefix, if there is one.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Range<'a> {
+    pub(super) under: Option<&'a Prefix>,
+    pub(super) start: Option<Start<'a>>,
+    /// The URL before which it ends.
+    pub(super) to: Option<&'a str>,
+}
+
+/// Where a scan starts.
+#[derive(Clone, Copy)]
+pub(super) enum Start<'a> {
+    /// At this URL, or behind it.
+    At(&'a str),
+    /// Behind this URL.
+    After(&'a str),
+}
+
+impl<'a> From<Option<&'a Prefix>> for Range<'a> {
+    fn from(under: Option<&'a Prefix>) -> Range<'a> {
+        Range { under, ..Range::default() }
+    }
+}
+
+/// A start with its SURT key.
+struct KeyedStart<'a> {
+    key: Vec<u8>,
+    url: &'a str,
+    is_read: bool,
+}
+
+impl<'a> From<Start<'a>> for KeyedStart<'a> {
+    fn from(start: Start<'a>) -> KeyedStart<'a> {
+        let (url, is_read) = match start {
+            Start::At(url) => (url, true),
+            Start::After(url) => (url, false),
+        };
+        KeyedStart { key: surt::key_of(url), url, is_read }
+    }
+}
+
+impl KeyedStart<'_> {
+    /// Whether a page comes before the first that is read.
+    fn is_behind(&self, key: &[u8], url: &str) -> bool {
+        match (key, url).cmp(&(&self.key, self.url)) {
+            Ordering::Less => true,
+            Ordering::Equal => !self.is_read,
+            Ordering::Greater => false,
+        }
+    }
+}
+
+/// What a stream is made of.
+type Within<'a> = (Option<&'a Prefix>, Option<&'a KeyedStart<'a>>);
 
 impl MemtablePages {
     fn new(
         id: ComponentId,
         memtable: &Arc<Memtable>,
-        (prefix, after): (Option<&Prefix>, Option<&After<'_>>),
+        (prefix, start): Within<'_>,
         sequence: u64,
     ) -> MemtablePages {
         let inner = memtable.read();
@@ -70,10 +123,10 @@ impl MemtablePages {
             Some(prefix) => inner.under(prefix, sequence),
             None => inner.order(None),
         };
-        if let Some((key, url)) = after {
+        if let Some(start) = start {
             let is_passed = |number: &u32| {
                 let of = inner.page(*number).url();
-                (surt::key_of(of).as_slice(), of) <= (key.as_slice(), *url)
+                start.is_behind(&surt::key_of(of), of)
             };
             pages.drain(..pages.partition_point(is_passed));
         }
@@ -99,25 +152,21 @@ impl MemtablePages {
 }
 
 impl Stream {
-    fn new(
-        component: Component<'_>,
-        (prefix, after): (Option<&Prefix>, Option<&After<'_>>),
-        sequence: u64,
-    ) -> Result<Stream> {
+    fn new(component: Component<'_>, (prefix, start): Within<'_>, sequence: u64) -> Result<Stream> {
         let (number, live) = match component {
             Component::Segment(number, live) => (number, live),
             Component::Memtable(id, memtable) => {
-                let pages = MemtablePages::new(id, memtable, (prefix, after), sequence);
+                let pages = MemtablePages::new(id, memtable, (prefix, start), sequence);
                 return Ok(Stream::Memtable(pages));
             }
         };
-        let start = prefix.map(|prefix| prefix.range().0);
-        let start = start.into_iter().chain(after.map(|(key, _)| key.as_slice()));
-        let from = start.max().map_or(Ok(0), |start| live.segment.lower_bound(start))?;
+        let first = prefix.map(|prefix| prefix.range().0);
+        let first = first.into_iter().chain(start.map(|start| start.key.as_slice()));
+        let from = first.max().map_or(Ok(0), |start| live.segment.lower_bound(start))?;
         let mut cursor = PageCursor::new(Arc::clone(&live.segment), from)?;
         let mut more = cursor.advance()?;
-        if let Some((key, url)) = after {
-            while more && (cursor.key(), cursor.url()?) <= (key.as_slice(), *url) {
+        if let Some(start) = start {
+            while more && start.is_behind(cursor.key(), cursor.url()?) {
                 more = cursor.advance()?;
             }
         }
@@ -178,25 +227,29 @@ impl Scan {
         Scan { snapshot: snapshot.clone(), end: None, pages, failed }
     }
 
-    /// The pages under a prefix, or all, that come after one, or all.
-    pub(super) fn new(snapshot: &Snapshot, prefix: Option<&Prefix>, after: Option<&str>) -> Scan {
-        let scan = snapshot.heed(|| Scan::begin(snapshot, prefix, after));
+    /// The pages of a range.
+    pub(super) fn new<'a>(snapshot: &Snapshot, range: impl Into<Range<'a>>) -> Scan {
+        let range = range.into();
+        let scan = snapshot.heed(|| Scan::begin(snapshot, range));
         scan.unwrap_or_else(|e| Scan::none(snapshot, Some(e)))
     }
 
-    fn begin(snapshot: &Snapshot, prefix: Option<&Prefix>, after: Option<&str>) -> Result<Scan> {
+    fn begin(snapshot: &Snapshot, range: Range<'_>) -> Result<Scan> {
         let Snapshot { view, sequence, .. } = snapshot;
         view.check()?;
-        let after = after.map(|url| (surt::key_of(url), url));
+        let Range { under, start, to } = range;
+        let start = start.map(KeyedStart::from);
         let mut streams = Vec::new();
         for component in view.components().filter(|component| !component.is_untouched()) {
-            streams.push(Stream::new(component, (prefix, after.as_ref()), *sequence)?);
-            if prefix.is_some_and(|prefix| component.hides_all(prefix, *sequence)) {
+            streams.push(Stream::new(component, (under, start.as_ref()), *sequence)?);
+            if under.is_some_and(|prefix| component.hides_all(prefix, *sequence)) {
                 break;
             }
         }
         streams.reverse();
-        let end = prefix.map(|prefix| prefix.range().1.to_vec());
+        let end = under.map(|prefix| (prefix.range().1.to_vec(), String::new()));
+        let to = to.map(|url| (surt::key_of(url), url.to_owned()));
+        let end = end.into_iter().chain(to).min();
         Ok(Scan { end, pages: PageMerge::new(streams), ..Scan::none(snapshot, None) })
     }
 
@@ -224,8 +277,15 @@ impl Scan {
     /// Goes to the next page that any component has, visible or not; false past the last.
     fn advance(&mut self) -> Result<bool> {
         self.snapshot.view.check()?;
-        let more = self.pages.advance()?;
-        Ok(more && self.end.as_deref().is_none_or(|end| self.pages.key() < end))
+        if !self.pages.advance()? {
+            return Ok(false);
+        }
+        let Some((key, url)) = &self.end else { return Ok(true) };
+        Ok(match self.pages.key().cmp(key) {
+            Ordering::Less => true,
+            Ordering::Equal => self.pages.url()? < url.as_str(),
+            Ordering::Greater => false,
+        })
     }
 
     /// What `read` makes of the next page of which it makes something.
@@ -254,7 +314,7 @@ impl Scan {
 
     /// All pages.
     pub(crate) fn all(snapshot: &Snapshot) -> Scan {
-        Scan::new(snapshot, None, None)
+        Scan::new(snapshot, None)
     }
 
     /// The next page with its visits and what each meant, and what it is now.

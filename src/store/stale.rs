@@ -1,7 +1,7 @@
 //! Stale pages: those without a fingerprint of an epoch.
 
 use super::epochs::check_live;
-use super::scan::Scan;
+use super::scan::{Range, Scan, Start};
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Content, Epoch};
@@ -32,7 +32,9 @@ impl Stale {
     pub(super) fn new(snapshot: &Snapshot, epoch: Epoch, after: Option<&str>) -> Stale {
         let scan = match check_live(snapshot.epochs(), epoch) {
             Err(e) => Scan::none(snapshot, Some(e)),
-            Ok(()) if may_be_stale(snapshot, epoch) => Scan::new(snapshot, None, after),
+            Ok(()) if may_be_stale(snapshot, epoch) => {
+                Scan::new(snapshot, Range { start: after.map(Start::After), ..Range::default() })
+            }
             Ok(()) => Scan::none(snapshot, None),
         };
         Stale { scan, epoch }

@@ -92,7 +92,7 @@ impl Taking {
 
     /// The pages of a snapshot that are taken, in SURT order.
     pub(crate) fn pages(&self, snapshot: &Snapshot) -> TakenPages {
-        let scan = Scan::new(snapshot, self.under.as_ref(), None);
+        let scan = Scan::new(snapshot, self.under.as_ref());
         TakenPages { taking: self.clone(), scan }
     }
 

@@ -37,6 +37,7 @@ mod readers;
 mod recrawl;
 mod search;
 mod space;
+mod splits;
 mod style;
 mod weights;
 mod worth;
