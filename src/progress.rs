@@ -69,7 +69,7 @@ pub enum Stage {
     Writing,
     /// Files are read and checked.
     Checking,
-    /// Fingerprints are joined with each other, or samples of sites.
+    /// Fingerprints are read, or joined with each other, or samples of sites are.
     Joining,
     /// Pages are counted.
     Counting,

@@ -20,6 +20,7 @@ mod component;
 mod contender;
 mod counted;
 mod diff;
+mod distinct;
 mod due;
 mod epochs;
 mod first_seen;

@@ -74,6 +74,15 @@ fn is_poisoned(store: &Store) -> Error {
             "all_pairs",
             cause_of("all_pairs", store.snapshot().all_pairs(&query, &Progress::default(), pairs)),
         ),
+        (
+            "all_fingerprints",
+            cause_of(
+                "all_fingerprints",
+                store
+                    .snapshot()
+                    .all_fingerprints(&query, &Progress::default(), |_| ControlFlow::Continue(())),
+            ),
+        ),
         ("explain", cause_of("explain", store.snapshot().explain(&query))),
         ("history", cause_of("history", store.history(&url(1)))),
         ("latest", cause_of("latest", store.latest(&url(1)))),

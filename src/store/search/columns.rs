@@ -1,16 +1,22 @@
 //! The fingerprints of all components as one column, for the join to read; and which components have
 //! one of them.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::Hit;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::error::{Error, Result};
-use crate::search::{Candidate, Pair, Source};
+use crate::progress::{Progress, Stage};
+use crate::search::{Candidate, Source};
 use crate::segment::EpochTables;
 use crate::store::component::{Component, ComponentId};
 use crate::store::memtable::Memtable;
 use crate::store::view::View;
+use crate::threads::share;
+
+/// Fingerprints that a thread takes at a time.
+const SOME: u32 = 1 << 12;
 
 /// The fingerprints of all components, one after another, the oldest first. Several components may
 /// have a fingerprint.
@@ -43,9 +49,9 @@ impl<'v> Columns<'v> {
             };
             let sum = u32::try_from(len).ok().and_then(|len| end.checked_add(len));
             end = sum.ok_or(Error::Limit {
-                what: "fingerprints to find all pairs of",
+                what: "fingerprints to read at once",
                 max: u32::MAX.into(),
-                instead: "look for what is near to some of them",
+                instead: "ask for those under a prefix, or look for what is near to some",
             })?;
             columns.push((component.id(), column));
             starts.push(end);
@@ -98,13 +104,51 @@ impl<'v> Columns<'v> {
         }
     }
 
-    /// Prefetches what is read of a pair.
-    pub(super) fn prefetch(&self, pair: &Pair) {
-        for ordinal in [pair.left, pair.right] {
-            let (number, own) = self.place(ordinal);
-            if let Some((_, Column::Tables(tables))) = self.columns.get(number) {
-                tables.prefetch_posting(own);
+    /// Does some work with all fingerprints, each with its ordinal, some at a time and on all cores,
+    /// until it breaks.
+    pub(super) fn each(
+        &self,
+        progress: &Progress,
+        work: impl Fn(&[(u32, u64)]) -> Result<ControlFlow<()>> + Sync,
+    ) -> Result<ControlFlow<()>> {
+        let n = u64::from(self.len());
+        progress.begin(Stage::Joining, Some(n));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let (next, ended) = (AtomicU64::new(0), AtomicBool::new(false));
+        let some = |ordinals: Range<u32>| {
+            let mut buffer = vec![0; (ordinals.end - ordinals.start) as usize];
+            let fingerprints = self.read(ordinals.clone(), &mut buffer)?;
+            let some: Vec<_> = ordinals.zip(fingerprints.iter().copied()).collect();
+            work(&some)
+        };
+        let run = |(): &mut (), _: usize| -> Result<()> {
+            while !ended.load(Ordering::Relaxed) {
+                progress.check()?;
+                let from = next.fetch_add(SOME.into(), Ordering::Relaxed);
+                let ordinal = |at: u64| u32::try_from(at.min(n)).ok().or_bug("there are fewer");
+                let range = ordinal(from)?..ordinal(from + u64::from(SOME))?;
+                if range.is_empty() {
+                    break;
+                }
+                let passed = u64::from(range.end - range.start);
+                let flow = some(range);
+                if !matches!(flow, Ok(ControlFlow::Continue(()))) {
+                    ended.store(true, Ordering::Relaxed);
+                }
+                let _: ControlFlow<()> = flow?;
+                progress.pass(passed);
             }
+            Ok(())
+        };
+        share(0..threads, threads, || (), run).into_iter().collect::<Result<()>>()?;
+        Ok(if ended.into_inner() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Prefetches what is read of one.
+    pub(super) fn prefetch(&self, ordinal: u32) {
+        let (number, own) = self.place(ordinal);
+        if let Some((_, Column::Tables(tables))) = self.columns.get(number) {
+            tables.prefetch_posting(own);
         }
     }
 

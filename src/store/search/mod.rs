@@ -3,6 +3,7 @@
 
 mod bearers;
 mod columns;
+mod distinct;
 mod explain;
 mod finding;
 mod many;
@@ -10,6 +11,7 @@ mod order;
 mod page_pairs;
 mod pairs;
 mod resolve;
+mod shown;
 mod widen;
 
 use std::sync::Arc;
@@ -27,6 +29,7 @@ use crate::page::{Classes, Content, Digest, Epoch, Prefix};
 use crate::search::{Bounds, Candidate, Extent};
 use crate::segment::{EpochTables, TableSteps};
 
+pub(super) use distinct::all_fingerprints;
 pub(super) use explain::explain;
 pub(super) use finding::Finding;
 pub(crate) use many::segment_hits_of_many;

@@ -4,9 +4,8 @@
 //! Pages with equal fingerprints are in posting lists, or in several components. All are passed on as
 //! they are found, so that memory does not grow with them.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::bearers::Bearers;
 use super::columns::Columns;
@@ -18,20 +17,16 @@ use super::{Hit, Wanted};
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
-use crate::search::{Pair, Source as _};
+use crate::search::Pair;
 use crate::store::component::Component;
 use crate::store::pairs::{PagePair, PairQuery, PairedPage};
 use crate::store::query::Query;
 use crate::store::snapshot::Snapshot;
-use crate::threads::share;
 
 /// Pairs handed over at a time, at most...
 const CHUNK_PAIRS: usize = 1024;
 /// ...and about how many bytes of URLs.
 const CHUNK_BYTES: usize = 1 << 20;
-
-/// Fingerprints of which a thread looks up the pages with equal ones, at a time.
-const CHUNK_FINGERPRINTS: u32 = 1 << 12;
 
 /// All pairs of pages that are asked for.
 pub(in crate::store) fn page_pairs(
@@ -46,7 +41,7 @@ pub(in crate::store) fn page_pairs(
     let wanted = Wanted { bounds: None, ..wanted(snapshot, &like)? };
     let columns = Columns::new(&snapshot.view, wanted.epoch)?;
     let finder = Finder { snapshot, columns, wanted, each: asked.each.max(1), progress, sink };
-    if asked.equal && finder.equal()?.is_break() {
+    if asked.equal && finder.columns.each(progress, |some| finder.equal(some))?.is_break() {
         return progress.check();
     }
     if asked.k == 0 {
@@ -148,45 +143,13 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Pages with equal fingerprints: looks at each fingerprint.
-    fn equal(&self) -> Result<ControlFlow<()>> {
-        let n = u64::from(self.columns.len());
-        self.progress.begin(Stage::Joining, Some(n));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let (next, ended) = (AtomicU64::new(0), AtomicBool::new(false));
-        let work = |(): &mut (), _: usize| -> Result<()> {
-            while !ended.load(Ordering::Relaxed) {
-                self.progress.check()?;
-                let from = next.fetch_add(CHUNK_FINGERPRINTS.into(), Ordering::Relaxed);
-                let ordinal = |at: u64| u32::try_from(at.min(n)).ok().or_bug("there are fewer");
-                let range = ordinal(from)?..ordinal(from + u64::from(CHUNK_FINGERPRINTS))?;
-                if range.is_empty() {
-                    break;
-                }
-                let passed = u64::from(range.end - range.start);
-                let flow = self.equal_of(range);
-                if !matches!(flow, Ok(ControlFlow::Continue(()))) {
-                    ended.store(true, Ordering::Relaxed);
-                }
-                let _: ControlFlow<()> = flow?;
-                self.progress.pass(passed);
-            }
-            Ok(())
-        };
-        share(0..threads, threads, || (), work).into_iter().collect::<Result<()>>()?;
-        Ok(if ended.into_inner() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    }
-
     /// Pages with equal fingerprints, of some fingerprints: each with those before it, as far as is
     /// asked for.
-    fn equal_of(&self, ordinals: Range<u32>) -> Result<ControlFlow<()>> {
+    fn equal(&self, fingerprints: &[(u32, u64)]) -> Result<ControlFlow<()>> {
         let mut search = self.search();
-        let mut buffer = vec![0; (ordinals.end - ordinals.start) as usize];
-        let fingerprints = self.columns.read(ordinals.clone(), &mut buffer)?;
-        let fingerprints: Vec<(u32, u64)> = ordinals.zip(fingerprints.iter().copied()).collect();
-        let bearers = self.bearers(&fingerprints, &mut search, |hits| self.may_be_several(hits))?;
+        let bearers = self.bearers(fingerprints, &mut search, |hits| self.may_be_several(hits))?;
         let mut chunk = Chunk::new(self);
-        for ((_, fingerprint), bearers) in fingerprints.into_iter().zip(bearers) {
+        for (&(_, fingerprint), bearers) in fingerprints.iter().zip(bearers) {
             let Some(mut firsts) = bearers else { continue };
             for _ in 0..self.each {
                 let Some(left) = firsts.next(&mut search, self.progress)? else { break };

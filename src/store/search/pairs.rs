@@ -3,22 +3,15 @@
 use std::ops::ControlFlow;
 
 use super::columns::Columns;
-use super::many::Expected;
-use super::resolve::Search;
+use super::shown::Shown;
 use super::widen::wanted;
-use super::{Hit, Wanted};
-use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
-use crate::segment::EpochTables;
 use crate::store::pairs::NearPair;
 use crate::store::query::Query;
 use crate::store::snapshot::Snapshot;
 use crate::sync::Mutex;
-
-/// How many pairs ahead to prefetch.
-const AHEAD: usize = 16;
 
 /// All pairs of near fingerprints.
 pub(in crate::store) fn all_pairs(
@@ -28,23 +21,23 @@ pub(in crate::store) fn all_pairs(
     sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
 ) -> Result<()> {
     progress.start(Stage::Joining, None)?;
-    // Of each fingerprint one page is enough.
-    let wanted = Wanted { bounds: None, limit: 0, ..wanted(snapshot, like)? };
-    let columns = Columns::new(&snapshot.view, wanted.epoch)?;
-    // What comes to a memtable later is not in this snapshot.
-    let quiet = snapshot.view.memtables.iter().all(|memtable| memtable.is_untouched());
-    let alone = match &*snapshot.view.segments {
-        [only] if quiet && wanted.is_of_all_in_force() => only.tables(wanted.epoch),
-        _ => None,
-    };
-    join(&columns, wanted.k, progress, |pairs| {
-        let near = match alone {
-            Some(tables) => in_force(&columns, tables, pairs)?,
-            None => shown(snapshot, &columns, &wanted, pairs)?,
-        };
+    let shown = Shown::new(snapshot, wanted(snapshot, like)?)?;
+    join(&shown.columns, shown.wanted.k, progress, |pairs| {
+        let near = shown.pairs(pairs)?;
         progress.find(near.len() as u64);
         Ok(if near.is_empty() { ControlFlow::Continue(()) } else { sink(&near) })
     })
+}
+
+impl Shown<'_> {
+    /// The pairs of which both fingerprints have a page that shows them, each once.
+    fn pairs(&self, pairs: &[Pair]) -> Result<Vec<NearPair>> {
+        let fingerprints = Fingerprints::of(pairs);
+        let shown = self.of(&fingerprints.0)?;
+        let is_shown = |ordinal| shown.get(fingerprints.place(ordinal)).copied() == Some(true);
+        let both = pairs.iter().filter(|pair| is_shown(pair.left) && is_shown(pair.right));
+        Ok(both.filter_map(near_pair).collect())
+    }
 }
 
 /// Joins all fingerprints with each other. What is done with pairs may fail, which ends the join.
@@ -67,51 +60,6 @@ pub(super) fn join(
         None if flow.is_break() => progress.check(),
         None => Ok(()),
     }
-}
-
-/// The pairs of which both fingerprints are in force, where the only component says by itself what is.
-fn in_force(columns: &Columns<'_>, tables: &EpochTables, pairs: &[Pair]) -> Result<Vec<NearPair>> {
-    let mut near = Vec::with_capacity(pairs.len());
-    let mut ahead = pairs.iter();
-    ahead.by_ref().take(AHEAD).for_each(|pair| columns.prefetch(pair));
-    for pair in pairs {
-        ahead.next().into_iter().for_each(|pair| columns.prefetch(pair));
-        if tables.is_in_force(pair.left)? && tables.is_in_force(pair.right)? {
-            near.extend(near_pair(pair));
-        }
-    }
-    Ok(near)
-}
-
-/// The pairs of which both fingerprints have a page that shows them, each once.
-fn shown(
-    snapshot: &Snapshot,
-    columns: &Columns<'_>,
-    wanted: &Wanted<'_>,
-    pairs: &[Pair],
-) -> Result<Vec<NearPair>> {
-    let mut search = Search::of_all(&snapshot.view, wanted, snapshot.sequence);
-    let fingerprints = Fingerprints::of(pairs);
-    let hits = columns.holders(&fingerprints.0, wanted.epoch)?;
-    let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
-    let (mut ahead, mut taken) = (Expected::new(&snapshot.view, &in_order), 0);
-    let mut is_shown = vec![false; fingerprints.0.len()];
-    for hits in hits.chunk_by(|a, b| a.0 == b.0) {
-        if let [(place, _), ..] = hits {
-            taken += hits.len();
-            ahead.until(taken, wanted)?;
-            let any = search.any(hits.iter().map(|(_, hit)| hit))?;
-            *is_shown.get_mut(*place).or_bug("a place among the fingerprints")? = any;
-        }
-    }
-    let mut near = Vec::with_capacity(pairs.len());
-    for pair in pairs {
-        let shown = |ordinal| is_shown.get(fingerprints.place(ordinal)).copied() == Some(true);
-        if shown(pair.left) && shown(pair.right) {
-            near.extend(near_pair(pair));
-        }
-    }
-    Ok(near)
 }
 
 /// A pair to pass on: none of one fingerprint in two components.

@@ -4,9 +4,24 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use simkeep::{Epoch, NearPair, Observation, Options, Prefix, Progress, Query};
+use simkeep::{Epoch, NearPair, Observation, Options, Prefix, Progress, Query, Store};
 
 use super::{create, fill, fill_later, hot, random};
+
+/// All different fingerprints, in order.
+fn fingerprints(store: &Store, like: &Query) -> Vec<u64> {
+    let found = Mutex::new(Vec::new());
+    let progress = Progress::default();
+    let end = store.snapshot().all_fingerprints(like, &progress, |some| {
+        found.lock().unwrap().extend_from_slice(some);
+        ControlFlow::Continue(())
+    });
+    end.unwrap();
+    assert_eq!(progress.fraction(), Some(1.0));
+    let mut found = found.into_inner().unwrap();
+    found.sort_unstable();
+    found
+}
 
 #[test]
 fn all_pairs_are_found_across_segments_and_memory_each_once() {
@@ -39,6 +54,8 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
             let mut distinct = later[pages].to_vec();
             distinct.sort_unstable();
             distinct.dedup();
+            let like = Query::new(0, k).under(under);
+            assert_eq!(fingerprints(&store, &like), distinct, "merged: {merged}");
             let mut expected = Vec::new();
             for (i, &left) in distinct.iter().enumerate() {
                 let near = distinct[i + 1..].iter().map(|&right| NearPair {
@@ -49,7 +66,6 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
                 expected.extend(near.filter(|pair| pair.distance <= k));
             }
             let found = Mutex::new(Vec::new());
-            let like = Query::new(0, k).under(under);
             let progress = Progress::default();
             let end = store.snapshot().all_pairs(&like, &progress, |pairs| {
                 found.lock().unwrap().extend_from_slice(pairs);
@@ -71,8 +87,15 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
         ControlFlow::Break(())
     });
     broken.unwrap();
+    let read = AtomicUsize::new(0);
+    let broken = store.snapshot().all_fingerprints(&Query::new(0, 3), &Progress::default(), |_| {
+        read.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Break(())
+    });
+    broken.unwrap();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     assert!((1..=threads).contains(&taken.into_inner()));
+    assert!((1..=threads).contains(&read.into_inner()));
 }
 
 #[test]
@@ -93,6 +116,7 @@ fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_lon
         end.unwrap();
         let expected = [NearPair { left: 0xfffe, right: 0xffff, distance: 1 }];
         assert_eq!(found.into_inner().unwrap(), expected);
+        assert_eq!(fingerprints(&store, &Query::new(0, 0)), [6, 0xfffe, 0xffff]);
         store.seal().unwrap();
     }
 }

@@ -1,0 +1,33 @@
+//! All different fingerprints that some page shows, across the components.
+
+use std::ops::ControlFlow;
+
+use super::shown::Shown;
+use super::widen::wanted;
+use crate::error::Result;
+use crate::progress::{Progress, Stage};
+use crate::store::query::Query;
+use crate::store::snapshot::Snapshot;
+
+/// All different fingerprints.
+pub(in crate::store) fn all_fingerprints(
+    snapshot: &Snapshot,
+    like: &Query,
+    progress: &Progress,
+    sink: impl Fn(&[u64]) -> ControlFlow<()> + Sync,
+) -> Result<()> {
+    progress.start(Stage::Joining, None)?;
+    let shown = Shown::new(snapshot, wanted(snapshot, like)?)?;
+    let flow = shown.columns.each(progress, |some| {
+        let is_shown = shown.of(some)?.into_iter();
+        let found = some.iter().zip(is_shown).filter(|(_, shown)| *shown);
+        let found: Vec<u64> = found.map(|((_, fingerprint), _)| *fingerprint).collect();
+        progress.find(found.len() as u64);
+        Ok(if found.is_empty() { ControlFlow::Continue(()) } else { sink(&found) })
+    })?;
+    if flow.is_continue() {
+        progress.finish();
+    }
+    // Whoever takes them may have had enough.
+    progress.check()
+}

@@ -1,0 +1,65 @@
+//! Which of the fingerprints of all components some page shows.
+
+use super::columns::Columns;
+use super::many::Expected;
+use super::resolve::Search;
+use super::{Hit, Wanted};
+use crate::bug::OrBug;
+use crate::error::Result;
+use crate::segment::EpochTables;
+use crate::store::snapshot::Snapshot;
+
+/// How many fingerprints ahead to prefetch.
+const AHEAD: usize = 32;
+
+/// The fingerprints of all components, and what tells whether a page shows one.
+pub(super) struct Shown<'s> {
+    snapshot: &'s Snapshot,
+    pub(super) wanted: Wanted<'s>,
+    pub(super) columns: Columns<'s>,
+    /// The tables of the only component, if these say by themselves what is in force, and that is asked.
+    alone: Option<&'s EpochTables>,
+}
+
+impl<'s> Shown<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot, wanted: Wanted<'s>) -> Result<Shown<'s>> {
+        // Of each fingerprint one page is enough.
+        let wanted = Wanted { bounds: None, limit: 0, ..wanted };
+        let columns = Columns::new(&snapshot.view, wanted.epoch)?;
+        // What comes to a memtable later is not in this snapshot.
+        let quiet = snapshot.view.memtables.iter().all(|memtable| memtable.is_untouched());
+        let alone = match &*snapshot.view.segments {
+            [only] if quiet && wanted.is_of_all_in_force() => only.tables(wanted.epoch),
+            _ => None,
+        };
+        Ok(Shown { snapshot, wanted, columns, alone })
+    }
+
+    /// Whether a page shows each of some fingerprints, which come with their ordinals. Not if an older
+    /// component than that of the ordinal has it, so that it is shown once.
+    pub(super) fn of(&self, fingerprints: &[(u32, u64)]) -> Result<Vec<bool>> {
+        if let Some(tables) = self.alone {
+            let mut ahead = fingerprints.iter();
+            ahead.by_ref().take(AHEAD).for_each(|(ordinal, _)| self.columns.prefetch(*ordinal));
+            let is_in_force = |(ordinal, _): &(u32, u64)| {
+                ahead.next().into_iter().for_each(|(next, _)| self.columns.prefetch(*next));
+                tables.is_in_force(*ordinal)
+            };
+            return fingerprints.iter().map(is_in_force).collect();
+        }
+        let mut search = Search::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence);
+        let hits = self.columns.holders(fingerprints, self.wanted.epoch)?;
+        let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
+        let (mut ahead, mut taken) = (Expected::new(&self.snapshot.view, &in_order), 0);
+        let mut is_shown = vec![false; fingerprints.len()];
+        for hits in hits.chunk_by(|a, b| a.0 == b.0) {
+            if let [(place, _), ..] = hits {
+                taken += hits.len();
+                ahead.until(taken, &self.wanted)?;
+                let any = search.any(hits.iter().map(|(_, hit)| hit))?;
+                *is_shown.get_mut(*place).or_bug("a place among the fingerprints")? = any;
+            }
+        }
+        Ok(is_shown)
+    }
+}
