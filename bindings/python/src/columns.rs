@@ -228,6 +228,7 @@ pub(crate) fn duplicates(outcomes: &[Outcome], signed: bool) -> Made {
 pub(crate) enum Kind {
     Pages,
     Observations,
+    Fingerprints,
     Pairs,
     PagePairs,
     Joined,
@@ -247,6 +248,7 @@ pub(crate) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
         Kind::AliasRules => aliases::schema_of(),
         Kind::Differences => differences::schema_of(signed),
         Kind::Pairs | Kind::PagePairs | Kind::Joined => pairs::schema_of(kind, signed),
+        Kind::Fingerprints => schema(&[("fingerprint", bits(signed), false)]),
         Kind::Pages => schema(&[
             ("url", DataType::Utf8, false),
             ("visits", DataType::Int64, false),
@@ -280,6 +282,7 @@ pub(crate) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
 /// Items as columns.
 pub(crate) fn of_items(kind: Kind, signed: bool, items: &[Item]) -> Made {
     let columns = match kind {
+        Kind::Fingerprints => all_fingerprints(signed, items),
         Kind::Pairs => pairs::pairs(signed, items),
         Kind::PagePairs => pairs::page_pairs(signed, items),
         Kind::Joined => pairs::joined(signed, items),
@@ -292,6 +295,16 @@ pub(crate) fn of_items(kind: Kind, signed: bool, items: &[Item]) -> Made {
         Kind::Differences => differences::differences(signed, items)?,
     };
     RecordBatch::try_new(schema_of(kind, signed), columns)
+}
+
+fn all_fingerprints(signed: bool, items: &[Item]) -> Vec<ArrayRef> {
+    let mut prints = Bits::new(signed);
+    for item in items {
+        if let Item::Fingerprint(fingerprint) = item {
+            prints.push(Some(*fingerprint));
+        }
+    }
+    vec![prints.finish()]
 }
 
 fn pages(signed: bool, items: &[Item]) -> Result<Vec<ArrayRef>, ArrowError> {

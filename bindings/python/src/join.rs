@@ -57,19 +57,21 @@ fn run(join: Join, fingerprints: &[u64], progress: &simkeep::Progress, out: &Out
 ///
 /// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a column of
 /// Arrow, or from an iterable of `int`s, and are copied; fewer than 2**32. With `across`, those before
-/// this place are joined with the others, and neither with themselves. `memory_bytes` (256 MiB) bounds
+/// this place are joined with the others, and neither with themselves. With `part`, one of `join_parts`,
+/// only pairs are found that agree in this part, and in none before it. `memory_bytes` (256 MiB) bounds
 /// the memory beside the copy, and `threads` is how many run (as many as the processor has cores).
 ///
 /// Runs in the background, and waits for whoever reads the pairs. It ends when the stream is closed.
 #[pyfunction]
 #[pyo3(signature = (
-    fingerprints, k, *, across=None, memory_bytes=None, threads=None, progress=None
+    fingerprints, k, *, across=None, part=None, memory_bytes=None, threads=None, progress=None
 ))]
 pub(crate) fn join<'py>(
     py: Python<'py>,
     fingerprints: &Bound<'py, PyAny>,
     k: &Bound<'py, PyAny>,
     across: Option<&Bound<'py, PyAny>>,
+    part: Option<&Bound<'py, PyAny>>,
     memory_bytes: Option<&Bound<'py, PyAny>>,
     threads: Option<&Bound<'py, PyAny>>,
     progress: Option<&Bound<'py, Progress>>,
@@ -77,6 +79,13 @@ pub(crate) fn join<'py>(
     let mut join = Join::within(arg::distance(Arg::new("k"), k)?);
     if let Some(across) = optional(across, |v| arg::u32(Arg::new("across"), v))? {
         join = join.across(across);
+    }
+    if let Some(part) = optional(part, |v| arg::u32(Arg::new("part"), v))? {
+        let parts = join.parts().len();
+        if part as usize >= parts {
+            return Err(Arg::new("part").wrong(format!("must be below {parts}, not {part}")));
+        }
+        join = join.pass(part);
     }
     if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
         join = join.memory_bytes(bytes);
@@ -94,4 +103,15 @@ pub(crate) fn join<'py>(
         run(join, &fingerprints, progress, out)
     });
     Ok(Stream::new(pairs.or_raise(py)?, Some(Kind::Joined), Some(Birth::now())))
+}
+
+/// The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by itself,
+/// by
+/// `join(..., part=)`: of each the first bit, counted from the lowest, and how many bits it has. So
+/// `fingerprint >> first & (1 << bits) - 1` is what a fingerprint has there, and of all that agree there
+/// the pairs of the part are found, wherever the others are.
+#[pyfunction]
+pub(crate) fn join_parts(k: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {
+    let join = Join::within(arg::distance(Arg::new("k"), k)?);
+    Ok(join.parts().iter().map(|part| (part.lowest_bit(), part.bits())).collect())
 }

@@ -70,6 +70,7 @@ mod reader;
 mod reading;
 mod replay;
 mod requests;
+mod route;
 mod row;
 mod scope;
 mod segment;
@@ -157,7 +158,7 @@ mod _simkeep {
         BackedUp, BackupFiles, Flaw, Loss, Repaired, Verified, backup, repair, verify,
     };
     #[pymodule_export]
-    use super::join::{JoinedPair, join};
+    use super::join::{JoinedPair, join, join_parts};
     #[pymodule_export]
     use super::journal::{JournalView, Operation, Operations};
     #[pymodule_export]
@@ -196,6 +197,8 @@ mod _simkeep {
     use super::reader::{Reader, Snapshot};
     #[pymodule_export]
     use super::replay::Replay;
+    #[pymodule_export]
+    use super::route::route;
     #[pymodule_export]
     use super::segment::{DumpLine, SectionView, SegmentView, TableView};
     #[pymodule_export]

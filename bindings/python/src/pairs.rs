@@ -1,12 +1,25 @@
-//! Joins, read as they find pairs.
+//! Fingerprints and pairs of them, read as they are found.
 
 use simkeep::{PairQuery, Progress, Query, Result, Snapshot};
 
 use crate::stream::Item;
 use crate::threaded::Threaded;
 
-/// What the thread of a join is called.
+/// What their thread is called.
 const NAME: &str = "simkeep-pairs";
+
+/// All different fingerprints.
+pub(crate) fn fingerprints(
+    snapshot: Snapshot,
+    like: Query,
+    progress: Progress,
+) -> Result<Threaded> {
+    Threaded::begin(NAME, progress, move |progress, out| {
+        snapshot.all_fingerprints(&like, progress, |some| {
+            out.give(some.iter().copied().map(Item::Fingerprint).collect())
+        })
+    })
+}
 
 /// All pairs of fingerprints.
 pub(crate) fn of_fingerprints(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::{Options, Request, maintenance};
+use simkeep::{Error, Options, Request, maintenance};
 
 use crate::answers::Outcomes;
 use crate::arg::{self, Arg};
@@ -224,6 +224,12 @@ impl Store {
         let outcomes = self.call(py, |store| {
             // They go when this ends, and not when the interpreter waits for that.
             let ready = ready;
+            if !Arc::ptr_eq(&makers, &self.open.makers.of(&store.snapshot())?) {
+                return Err(Error::Misuse(
+                    "an epoch began or ended while observations were given; nothing was stored"
+                        .to_owned(),
+                ));
+            }
             let observations: Vec<_> = ready.iter().map(Ready::observation).collect();
             store.observe_batch(&observations).inspect_err(|_| {
                 let view = store.snapshot();

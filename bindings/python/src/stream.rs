@@ -34,6 +34,7 @@ pub(crate) enum Item {
     History(String, History),
     Stale(simkeep::iter::StalePage),
     Due(Box<simkeep::due::Decision>),
+    Fingerprint(u64),
     Pair(NearPair),
     PagePair(simkeep::PagePair),
     Cluster(Box<cluster::Cluster>),
@@ -59,6 +60,7 @@ impl Item {
             }
             Item::Stale(stale) => Bound::new(py, page::StalePage::of(py, stale)?)?.into_any(),
             Item::Due(decision) => Bound::new(py, Decision::of(py, *decision)?)?.into_any(),
+            Item::Fingerprint(fingerprint) => fingerprint.into_pyobject(py)?.into_any(),
             Item::Pair(pair) => Bound::new(py, Pair::from(pair))?.into_any(),
             Item::PagePair(pair) => Bound::new(py, PagePair::of(py, &pair)?)?.into_any(),
             Item::Cluster(of) => Bound::new(py, Cluster::from(*of))?.into_any(),

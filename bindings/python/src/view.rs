@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use simkeep::{Query, Snapshot};
+use simkeep::{Prefix, Query, Snapshot};
 
 use crate::arg::{self, Arg};
 use crate::columns::Kind;
@@ -170,32 +170,59 @@ impl View {
     }
 
     /// All pages, or those under a prefix, in SURT order, in which all pages of a host are neighbours.
+    /// With
+    /// `start` and `end` only those from this URL on, and before that one.
     ///
     /// Reads lazily, some microseconds a page.
-    #[pyo3(signature = (under=None))]
-    fn scan<'py>(&self, py: Python<'py>, under: Option<&Bound<'py, PyAny>>) -> PyResult<Stream> {
+    #[pyo3(signature = (under=None, *, start=None, end=None))]
+    fn scan<'py>(
+        &self,
+        py: Python<'py>,
+        under: Option<&Bound<'py, PyAny>>,
+        start: Option<&Bound<'py, PyAny>>,
+        end: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
-        let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
-        let scan = py.detach(|| snapshot.scan(under.as_ref()));
+        let (under, [start, end]) = range(under, [start, end])?;
+        let scan = py.detach(|| snapshot.scan_between(under.as_ref(), start, end));
         let items = Iterated::new(scan, |page| Item::Page(Box::new(page)));
         Ok(Stream::new(items, Some(Kind::Pages), self.birth()))
     }
 
     /// Every observation of all pages, or of those under a prefix, in SURT order: pairs of a URL and a
-    /// `Visit`, `Restated` or `Given`. Reads lazily. With `in_force=True` only what is in force.
-    #[pyo3(signature = (under=None, *, in_force=false))]
+    /// `Visit`, `Restated` or `Given`. Reads lazily. With `in_force=True` only what is in force; with
+    /// `start` and `end` only the pages from this URL on, and before that one.
+    #[pyo3(signature = (under=None, *, start=None, end=None, in_force=false))]
     fn observations<'py>(
         &self,
         py: Python<'py>,
         under: Option<&Bound<'py, PyAny>>,
+        start: Option<&Bound<'py, PyAny>>,
+        end: Option<&Bound<'py, PyAny>>,
         in_force: bool,
     ) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
-        let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
-        let all = py.detach(|| snapshot.observations_under(under.as_ref()));
+        let (under, [start, end]) = range(under, [start, end])?;
+        let all = py.detach(|| snapshot.observations_between(under.as_ref(), start, end));
         let all = if in_force { all.in_force() } else { all };
         let items = Iterated::new(all, |(url, entry)| Item::Entry(url, entry));
         Ok(Stream::new(items, Some(Kind::Observations), self.birth()))
+    }
+
+    /// Splits all pages, or those under a prefix, into ranges of about as many pages each, at most
+    /// `ranges` of them: the URLs at which all but the first begin, for `scan` and `observations`.
+    /// Looks at some 32 pages a range.
+    #[pyo3(signature = (ranges, *, under=None))]
+    fn splits<'py>(
+        &self,
+        py: Python<'py>,
+        ranges: &Bound<'py, PyAny>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        let snapshot = self.now(py)?;
+        let ranges = arg::size(Arg::new("ranges"), ranges)?;
+        let (under, _) = range(under, [None; 2])?;
+        py.detach(|| snapshot.splits(under.as_ref(), ranges)).or_raise(py)
     }
 
     /// The history of every page, or of those under a prefix, in SURT order: pairs of a URL and what
@@ -251,6 +278,24 @@ impl View {
         let pages = py.detach(|| snapshot.due(&asked));
         let items = Iterated::new(pages, |decision| Item::Due(Box::new(decision)));
         Ok(Stream::new(items, None, self.birth()))
+    }
+
+    /// All different fingerprints that pages have, each once, in no particular order. Takes the keywords
+    /// `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
+    ///
+    /// Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the iterator
+    /// is closed.
+    #[pyo3(signature = (*, progress=None, **like))]
+    fn all_fingerprints<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let query = query::with(Query::new(0, 0), like)?;
+        let all = pairs::fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
+        Ok(Stream::new(all, Some(Kind::Fingerprints), Some(Birth::now())))
     }
 
     /// All pairs of different fingerprints of pages within k bits of each other, in no particular order.
@@ -369,4 +414,18 @@ impl View {
         let progress = progress::given(progress);
         long(py, &progress, || snapshot.warm_up(&progress))
     }
+}
+
+/// Which pages are read: those under a prefix, from a URL on, and before another one; each perhaps.
+fn range<'a>(
+    under: Option<&Bound<'_, PyAny>>,
+    ends: [Option<&'a Bound<'_, PyAny>>; 2],
+) -> PyResult<(Option<Prefix>, [Option<&'a str>; 2])> {
+    let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+    let url = |name, end: Option<&'a Bound<'_, PyAny>>| {
+        let end = end.filter(|end| !end.is_none());
+        end.map(|end| arg::url(Arg::new(name), end)).transpose()
+    };
+    let [start, end] = ends;
+    Ok((under, [url("start", start)?, url("end", end)?]))
 }

@@ -44,6 +44,27 @@ def test_all_pairs_come_each_once(k: int) -> None:
     assert all(pair.left < pair.right for pair in found)
 
 
+@pytest.mark.parametrize("k", [0, 1, 3, 6, 64])
+def test_each_pair_is_found_in_one_part_of_one_range(k: int) -> None:
+    prints = crowded(120)
+    found = []
+    for part, (first, bits) in enumerate(simkeep.join_parts(k)):
+        values = [one >> first & (1 << bits) - 1 for one in prints]
+        for low in (True, False):
+            places = [place for place, value in enumerate(values) if (2 * value < 1 << bits) == low]
+            for pair in simkeep.join([prints[place] for place in places], k, part=part):
+                found.append((places[pair.left], places[pair.right], pair.distance))
+                assert values[places[pair.left]] == values[places[pair.right]]
+    assert len(found) == len(set(found))
+    assert set(found) == near(prints, k)
+
+
+def test_there_is_no_part_beyond_the_last() -> None:
+    assert simkeep.join_parts(3) == [(48, 16), (32, 16), (16, 16), (0, 16)]
+    with pytest.raises(ValueError, match="part must be below 4, not 4"):
+        simkeep.join([1, 2], 3, part=4)
+
+
 def test_it_finds_what_a_store_finds(store: simkeep.Store) -> None:
     prints = sorted({mixed(n) for n in range(300)} | {mixed(n) ^ 3 for n in range(90)})
     store.load(simkeep.Observation(f"https://x.example/{n}", AT, fingerprint=p) for n, p in enumerate(prints))

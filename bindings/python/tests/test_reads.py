@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+import pyarrow as pa
 import pytest
 from conftest import AT, DAY, OTHER, TEXT, URL, filled, mixed
 
@@ -200,3 +201,45 @@ def test_a_snapshot_does_not_change(store: simkeep.Store) -> None:
     store.close()
     assert len(snapshot.history(URL)) == 1
     assert repr(snapshot).startswith("<simkeep.Snapshot(1 of ")
+
+
+def test_pages_are_read_in_ranges(store: simkeep.Store) -> None:
+    urls = [f"https://{host}.example/{page}" for host in ("a", "b") for page in range(100, 180)]
+    store.load({"url": url, "at": AT, "fingerprint": n // 2} for n, url in enumerate(urls))
+    for under in (None, "b.example"):
+        wanted = [page.url for page in store.scan(under)]
+        splits = store.splits(4, under=under)
+        assert len(splits) == 3
+        found, visited = [], []
+        for start, end in zip([None, *splits], [*splits, None], strict=True):
+            part = [page.url for page in store.scan(under, start=start, end=end)]
+            assert len(wanted) / 5 < len(part) < len(wanted) / 3
+            found += part
+            visited += [url for url, _ in store.observations(under, start=start, end=end)]
+        assert found == visited == wanted
+    assert store.splits(1) == []
+    assert [page.url for page in store.scan(start=urls[3], end=urls[5])] == urls[3:5]
+    with pytest.raises(TypeError, match="start must be str"):
+        store.scan(start=b"https://a.example/")  # type: ignore[arg-type]
+
+
+def test_all_different_fingerprints(store: simkeep.Store) -> None:
+    prints = [mixed(n % 70) for n in range(100)]
+    store.load({"url": f"https://a.example/{n}", "at": AT, "fingerprint": p} for n, p in enumerate(prints))
+    found = list(store.all_fingerprints())
+    assert sorted(found) == sorted(set(prints))
+    table = pa.table(store.all_fingerprints(under="a.example"))
+    assert sorted(table["fingerprint"].to_pylist()) == sorted(found)
+    assert list(store.all_fingerprints(under="b.example")) == []
+    store.gone("https://a.example/69", AT + DAY)
+    assert set(found) - set(store.all_fingerprints()) == {prints[69]}
+
+
+def test_pages_belong_to_stores() -> None:
+    urls = [f"https://h{n}.example/" for n in range(1000)]
+    for stores in range(1, 9):
+        assert {simkeep.route(url, stores) for url in urls} == set(range(stores))
+        assert all(simkeep.route(url, stores + 1) in (simkeep.route(url, stores), stores) for url in urls)
+    assert simkeep.route("http://h7.example:81/x?y", 1000) == simkeep.route("https://H7.EXAMPLE", 1000)
+    with pytest.raises(ValueError, match="stores must be at least 1, not 0"):
+        simkeep.route("https://a.example/", 0)

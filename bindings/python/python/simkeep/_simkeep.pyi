@@ -194,6 +194,7 @@ __all__ = [
     "interval",
     "irregular",
     "join",
+    "join_parts",
     "last_modified",
     "merge",
     "naive",
@@ -202,6 +203,7 @@ __all__ = [
     "recipes",
     "regular",
     "repair",
+    "route",
     "site_of",
     "surt",
     "value",
@@ -314,11 +316,27 @@ def site_of(url: str) -> str | None:
     That is its host in lower case, and without `www.`.
     """
 
+def route(url: str, stores: int) -> int:
+    """Which of so many stores a page belongs to, counted from 0, where a crawl is shared out among several.
+
+    All pages of a host belong to the same one. The answer never changes; with more stores than before, a page stays
+    where it was or goes to a new one.
+    """
+
+def join_parts(k: int) -> list[tuple[int, int]]:
+    """The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by itself.
+
+    Of each the first bit, counted from the lowest, and how many bits it has: `fingerprint >> first & (1 << bits) - 1`
+    is what a fingerprint has there. Among all that have some values there, `join(..., part=)` finds the pairs of the
+    part, wherever the others are.
+    """
+
 def join(
     fingerprints: Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray,
     k: int,
     *,
     across: int | None = None,
+    part: int | None = None,
     memory_bytes: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -327,8 +345,9 @@ def join(
 
     Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such as an array of
     numpy, in such a column of Arrow, or from an iterable of `int`s, and are copied; fewer than 2**32. With
-    `across`, those before this place are joined with the others, and neither with themselves. `memory_bytes`
-    (256 MiB) bounds the memory beside the copy, and `threads` is how many run (as many as there are cores).
+    `across`, those before this place are joined with the others, and neither with themselves. With `part`, one of
+    `join_parts`, only pairs are found that agree in this part, and in none before it. `memory_bytes` (256 MiB)
+    bounds the memory beside the copy, and `threads` is how many run (as many as there are cores).
 
     Runs in the background, and waits for whoever reads the pairs. It ends when the stream is closed. For whoever
     reads Arrow it has the columns `left`, `right`, `distance`, `left_fingerprint` and `right_fingerprint`.
@@ -521,16 +540,34 @@ class View:
     def latest(self, url: str) -> Page | None:
         """The current state of a page; `None` for an unknown one."""
 
-    def scan(self, under: str | None = None) -> Stream[Page]:
+    def scan(
+        self, under: str | None = None, *, start: str | None = None, end: str | None = None
+    ) -> Stream[Page]:
         """All pages, or those under a prefix, in SURT order, in which all pages of a host are neighbours.
 
-        Reads lazily, some microseconds a page.
+        With `start` and `end` only those from this URL on, and before that one. Reads lazily, some microseconds a
+        page.
         """
 
-    def observations(self, under: str | None = None, *, in_force: bool = False) -> Stream[tuple[str, _Entry]]:
+    def observations(
+        self,
+        under: str | None = None,
+        *,
+        start: str | None = None,
+        end: str | None = None,
+        in_force: bool = False,
+    ) -> Stream[tuple[str, _Entry]]:
         """Every observation of all pages, or of those under a prefix, in SURT order, with its URL.
 
-        With `in_force=True` only what is in force. Reads lazily.
+        With `start` and `end` only of the pages from this URL on, and before that one; with `in_force=True` only
+        what is in force. Reads lazily.
+        """
+
+    def splits(self, ranges: int, *, under: str | None = None) -> list[str]:
+        """Splits all pages, or those under a prefix, into ranges of about as many pages each, for several readers.
+
+        There are at most `ranges` of them. Returns the URLs at which all but the first begin, for `scan` and
+        `observations`. Looks at some 32 pages a range.
         """
 
     def histories(
@@ -548,6 +585,14 @@ class View:
         """The pages of which a visit is worth most at a time, the best first, each with the decision on it.
 
         At most `budget` of them; `None` is for any number. Reads lazily.
+        """
+
+    def all_fingerprints(
+        self, *, progress: Progress | None = None, **like: Unpack[_types.Pairs]
+    ) -> Stream[int]:
+        """All different fingerprints that pages have, each once, in no particular order.
+
+        Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the iterator is closed.
         """
 
     def all_pairs(
