@@ -150,8 +150,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
         let common = in_threads(threads, |ordinals| common(source, ordinals))?;
-        let (all, any) =
-            common.into_iter().reduce(|a, b| (a.0 & b.0, a.1 | b.1)).unwrap_or_default();
+        let (all, any) = common.into_iter().fold((u64::MAX, 0), |a, b| (a.0 & b.0, a.1 | b.1));
         Ok(all ^ any)
     }
 
