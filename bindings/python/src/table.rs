@@ -124,12 +124,10 @@ impl Table {
             time: get(&self.at, row, Column::time)?.ok_or_else(|| null("at"))?,
             what: self.what(row, digest.is_some())?,
             digest: digest.transpose()?,
-            status: get(&self.status, row, whole(u64::from(u16::MAX)))?
-                .and_then(|v| v.try_into().ok()),
+            status: get(&self.status, row, whole(u16::MAX))?,
             modified: get(&self.modified, row, Column::time)?,
             weight,
-            class: get(&self.class_, row, whole(u64::from(u32::MAX)))?
-                .and_then(|v| v.try_into().ok()),
+            class: get(&self.class_, row, whole(u32::MAX))?,
         })
     }
 
@@ -142,14 +140,13 @@ impl Table {
                     .wrong(format!("must be one of {names}, not {seen:?}"))
             })
         });
-        let epoch = get(&self.epoch, row, whole(u64::from(u32::MAX)))?;
         let parts = Parts {
             seen: seen.transpose()?,
             text: get(&self.text, row, Column::text)?,
             html: self.html(row)?,
             encoding: get(&self.encoding, row, Column::text)?,
             fingerprint: get(&self.fingerprint, row, Column::fingerprint)?,
-            epoch: epoch.and_then(|epoch| epoch.try_into().ok()).map(Epoch::from_number),
+            epoch: get(&self.epoch, row, whole(u32::MAX))?.map(Epoch::from_number),
             also: None,
             digest,
         };
@@ -177,6 +174,12 @@ fn get<'t, T>(
 }
 
 /// A whole number up to `max`.
-fn whole(max: u64) -> impl FnOnce(&Column, usize) -> PyResult<Option<u64>> {
-    move |column, row| column.whole(row, max)
+fn whole<T: Copy + Into<u64> + TryFrom<u64>>(
+    max: T,
+) -> impl FnOnce(&Column, usize) -> PyResult<Option<T>> {
+    move |column, row| {
+        let found = column.whole(row, max.into())?;
+        let fits = |found| T::try_from(found).map_err(|_| column.value_error(row, "does not fit"));
+        found.map(fits).transpose()
+    }
 }
