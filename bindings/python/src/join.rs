@@ -105,11 +105,11 @@ pub(crate) fn join<'py>(
     Ok(Stream::new(pairs.or_raise(py)?, Some(Kind::Joined), Some(Birth::now())))
 }
 
-/// The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by itself,
-/// by
-/// `join(..., part=)`: of each the first bit, counted from the lowest, and how many bits it has. So
-/// `fingerprint >> first & (1 << bits) - 1` is what a fingerprint has there, and of all that agree there
-/// the pairs of the part are found, wherever the others are.
+/// The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by itself:
+/// pairs of its lowest bit, counted from 0, and of how many bits it has.
+///
+/// What a fingerprint has there is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints that
+/// have some values there, `join(..., part=)` finds the pairs of the part, wherever the others are.
 #[pyfunction]
 pub(crate) fn join_parts(k: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {
     let join = Join::within(arg::distance(Arg::new("k"), k)?);

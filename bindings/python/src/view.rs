@@ -170,8 +170,7 @@ impl View {
     }
 
     /// All pages, or those under a prefix, in SURT order, in which all pages of a host are neighbours.
-    /// With
-    /// `start` and `end` only those from this URL on, and before that one.
+    /// Only those from the URL `start` on, and before the URL `end`, if these are given.
     ///
     /// Reads lazily, some microseconds a page.
     #[pyo3(signature = (under=None, *, start=None, end=None))]

@@ -326,9 +326,9 @@ def route(url: str, stores: int) -> int:
 def join_parts(k: int) -> list[tuple[int, int]]:
     """The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by itself.
 
-    Of each the first bit, counted from the lowest, and how many bits it has: `fingerprint >> first & (1 << bits) - 1`
-    is what a fingerprint has there. Among all that have some values there, `join(..., part=)` finds the pairs of the
-    part, wherever the others are.
+    Pairs of a part's lowest bit, counted from 0, and of how many bits it has. What a fingerprint has there is
+    `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints that have some values there,
+    `join(..., part=)` finds the pairs of the part, wherever the others are.
     """
 
 def join(
