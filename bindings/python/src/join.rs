@@ -108,8 +108,8 @@ pub(crate) fn join<'py>(
 /// The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by itself:
 /// pairs of its lowest bit, counted from 0, and of how many bits it has.
 ///
-/// What a fingerprint has there is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints that
-/// have some values there, `join(..., part=)` finds the pairs of the part, wherever the others are.
+/// What a fingerprint has there is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints
+/// that have some values there, `join(..., part=)` finds the pairs of the part, wherever the others are.
 #[pyfunction]
 pub(crate) fn join_parts(k: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {
     let join = Join::within(arg::distance(Arg::new("k"), k)?);
