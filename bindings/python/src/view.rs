@@ -21,7 +21,7 @@ use crate::outcome::Meaning;
 use crate::page::Page;
 use crate::pairs;
 use crate::progress::{self, Progress};
-use crate::query;
+use crate::query::{self, Given, Keywords};
 use crate::reading::Reading;
 use crate::stream::{Item, Iterated, Stream};
 
@@ -88,17 +88,35 @@ impl View {
     /// URL to leave out; `classes`; `epoch`; one of `at` (versions in force at a time), `seen`
     /// (versions seen between two times) and `ever=True` (every version); `budget`, how long it may
     /// take; `fingerprints`, how many of a crowd are compared.
-    #[pyo3(signature = (fingerprint, k=None, **like))]
+    // Keywords that have names need no dictionary, and this is called often.
+    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
+    #[pyo3(signature = (fingerprint, k=None, *, limit=Given::default(), under=Given::default(),
+        but=Given::default(), classes=Given::default(), epoch=Given::default(), at=Given::default(),
+        seen=Given::default(), ever=Given::default(), budget=Given::default(),
+        fingerprints=Given::default()))]
     fn near<'py>(
         &self,
         py: Python<'py>,
         fingerprint: &Bound<'py, PyAny>,
         k: Option<&Bound<'py, PyAny>>,
-        like: Option<&Bound<'py, PyDict>>,
+        limit: Given<'py>,
+        under: Given<'py>,
+        but: Given<'py>,
+        classes: Given<'py>,
+        epoch: Given<'py>,
+        at: Given<'py>,
+        seen: Given<'py>,
+        ever: Given<'py>,
+        budget: Given<'py>,
+        fingerprints: Given<'py>,
     ) -> PyResult<Matches> {
         let snapshot = self.now(py)?;
         let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
-        let query = query::with(Query::new(fingerprint, query::distance(k, &snapshot)?), like)?;
+        let query = Query::new(fingerprint, query::distance(k, &snapshot)?);
+        #[rustfmt::skip]
+        let keywords =
+            Keywords { limit, under, but, classes, epoch, at, seen, ever, budget, fingerprints };
+        let query = keywords.of(query)?;
         py.detach(|| snapshot.search(&query)).or_raise(py).map(Matches::from)
     }
 
