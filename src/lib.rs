@@ -176,6 +176,20 @@ pub mod due {
     };
 }
 
+/// States of a store as files that never change, for readers on other machines.
+///
+/// [`publish`](publishing::publish()) and [`Store::publish`] make a state of a store a generation in a
+/// directory, which any tool can carry elsewhere, and which [`Reader::published`] opens.
+/// [`generations`](publishing::generations()) lists what is there, [`check`](publishing::check()) reads
+/// all files of a generation, and [`holding`](publishing::holding()) says which still have what was
+/// purged.
+pub mod publishing {
+    pub use crate::store::{
+        FileCount, GenerationInfo, Publication, PublishOptions, check_generation as check,
+        generations, holding, publish,
+    };
+}
+
 /// Checking that a store is sound, saving it, and repairing one that is not.
 ///
 /// [`backup`](integrity::backup()) makes a second directory with the same store, also of one that is
@@ -184,8 +198,8 @@ pub mod due {
 /// [`repair`](integrity::repair()) makes a new store of what is sound, and says what is lost.
 pub mod integrity {
     pub use crate::store::{
-        BackedUp, BackupFiles, BackupOptions, Loss, RepairOptions, Repaired, Verified,
-        VerifyOptions, backup, repair, verify,
+        BackedUp, BackupOptions, FileCount, Loss, RepairOptions, Repaired, Verified, VerifyOptions,
+        backup, repair, verify,
     };
 }
 

@@ -11,7 +11,9 @@ mod after;
 mod backend;
 mod beside;
 mod contents;
+mod envelope;
 mod frames;
+mod generation;
 mod guarded;
 mod locks;
 pub(crate) mod mark;
@@ -31,6 +33,7 @@ use self::backend::{Closable, FileBackend};
 pub(crate) use self::beside::{Tries, read_beside};
 pub(crate) use self::contents::Contents;
 pub(crate) use self::frames::{Frames, Tail};
+pub(crate) use self::generation::{Generation, TableRow};
 use self::guarded::{drop_guarded, guarded};
 pub(crate) use self::locks::Locks;
 use self::mark::Mark;
@@ -376,7 +379,7 @@ mod tests {
     #[should_panic(expected = "a journal goes on where it ends")]
     fn a_journal_with_a_gap_is_not_written() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
-        disk.create_dirs().unwrap();
+        disk.create_dirs(crate::disk::Dir::STORE).unwrap();
         let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
         let name = "one".to_owned();
         let epoch = EpochInfo {

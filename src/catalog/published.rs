@@ -4,25 +4,21 @@
 //! replaced as a whole, so a reader always reads one state. It decides nothing: a store without it is
 //! sound.
 
-use byteorder::{ByteOrder, LittleEndian};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::envelope;
 use super::rows::{
     EPOCHS_MAX, SegmentRow, check_epochs, check_rows, check_url_hash_bits, put_epoch, take_epoch,
 };
 use crate::bug;
-use crate::disk::{Access, Disk, Name, NewFile};
+use crate::disk::{Disk, Name, NewFile};
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, Put, in_memory, url_hash_bits};
+use crate::layout::{Cursor, Put, url_hash_bits};
 use crate::page::EpochInfo;
 
 const MAGIC: [u8; 8] = *b"simksnap";
 const VERSION: u32 = 5;
-/// Magic, version, length, time, store, changes, seed, bits of the hash, two counts.
-const HEADER_BYTES: usize = 64;
-/// A longer file is not ours: this is enough for some hundred thousand segments.
-const BYTES_MAX: u64 = 16 << 20;
 
 /// The contents of `SNAPSHOT`: a copy of the manifest and of the epochs, and what it takes to read
 /// the segments.
@@ -57,108 +53,90 @@ impl Published {
     /// Reads the one that is there; `None` if there is none.
     pub(crate) fn read(disk: &dyn Disk) -> Result<Option<Published>> {
         let name = Name::Snapshot;
-        let file = match disk.open(name, Access::Read) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            opened => opened.map_err(|e| Error::io("open", name, e))?,
-        };
-        let len = file.size().map_err(|e| Error::io("measure", name, e))?;
-        if len > BYTES_MAX {
-            let what = format!("expected at most {BYTES_MAX} bytes, found {len}");
-            return Err(Error::corrupt(name, 0, what));
-        }
-        let mut bytes = vec![0; in_memory(len)];
-        file.read_at(0, &mut bytes).map_err(|e| Error::io("read", name, e))?;
+        let Some(bytes) = envelope::read(disk, name)? else { return Ok(None) };
         Self::parse(&bytes).map(Some)
     }
 
-    #[expect(clippy::expect_used, reason = "a manifest has some hundred segments and epochs")]
     fn to_bytes(&self) -> Vec<u8> {
+        let mut body = Vec::new();
+        self.put(&mut body);
+        envelope::seal(MAGIC, VERSION, &body)
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Published> {
+        let name = Name::Snapshot;
+        let mut body = Cursor::new(envelope::open(MAGIC, VERSION, name, bytes)?);
+        let published = Published::take(name, &mut body)?;
+        if body.is_empty() { Ok(published) } else { Err(more_or_less(name)) }
+    }
+
+    /// The last operation that its segments have; 0 if there are none.
+    pub(crate) fn last_sequence(&self) -> u64 {
+        self.segments.last().map_or(0, |row| row.last_sequence)
+    }
+
+    /// The part of a file that says this.
+    #[expect(clippy::expect_used, reason = "a manifest has some hundred segments and epochs")]
+    pub(super) fn put(&self, body: &mut Vec<u8>) {
         let count = |n: usize| u32::try_from(n).expect("fewer than 2^32");
         // A clock that was never set may stand before 1970.
         let since = self.written.duration_since(UNIX_EPOCH).unwrap_or_default();
         let written = since.as_secs() * 1000 + u64::from(since.subsec_millis());
-        let mut body = Vec::new();
         body.put_u64(written);
         for word in [self.store, self.changes, self.url_seed, url_hash_bits()] {
             body.put_u64(word);
         }
         body.put_u32(count(self.segments.len()));
         body.put_u32(count(self.epochs.len()));
-        self.segments.iter().for_each(|row| row.put(&mut body));
+        self.segments.iter().for_each(|row| row.put(body));
         for epoch in &self.epochs {
             let mut packed = Vec::new();
             put_epoch(&mut packed, epoch);
             body.put_u32(count(packed.len()));
             body.extend_from_slice(&packed);
         }
-        let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
-        bytes.extend_from_slice(&MAGIC);
-        bytes.put_u32(VERSION);
-        bytes.put_u32(count(body.len()));
-        bytes.extend_from_slice(&body);
-        bytes.put_u32(crc32fast::hash(&bytes));
-        bytes
     }
 
-    fn parse(bytes: &[u8]) -> Result<Published> {
-        let flaw = |offset: u64, what: &str| Error::corrupt(Name::Snapshot, offset, what);
-        let mut cursor = Cursor::new(bytes);
-        if cursor.array() != Some(MAGIC) {
-            return Err(flaw(0, "it does not begin with the bytes simksnap"));
-        }
-        let short = || flaw(bytes.len() as u64, "it is cut short");
-        let (version, len) = (cursor.u32().ok_or_else(short)?, cursor.u32().ok_or_else(short)?);
-        // The checksum is at the end in every version: only a sound file has a version number that
-        // can be trusted.
-        let (summed, sum) = bytes.split_last_chunk::<4>().ok_or_else(short)?;
-        let (expected, found) = (LittleEndian::read_u32(sum), crc32fast::hash(summed));
-        if expected != found {
-            let what = format!("checksum: expected {expected:08x}, found {found:08x}");
-            return Err(flaw(0, &what));
-        }
-        if version != VERSION {
-            let file = Name::Snapshot.to_string();
-            return Err(Error::Version { file, found: version, reads: VERSION });
-        }
-        if len as usize + 20 != bytes.len() {
-            return Err(flaw(12, "its length is not that of the file"));
-        }
-        let (_, body) = summed.split_at(16);
-        let body = Cursor::new(body);
-        let published = Self::parse_body(body).ok_or_else(|| {
-            flaw(16, "its segments or epochs are not as many, or not such, as a store can have")
-        })??;
-        check_rows(&published.segments).map_err(|what| flaw(64, &what))?;
-        check_epochs(&published.epochs).map_err(|what| flaw(60, &what))?;
+    /// Reads that part of the file of this name, in which it comes first.
+    pub(super) fn take(name: Name, cursor: &mut Cursor<'_>) -> Result<Published> {
+        let published = Self::take_some(name, cursor).ok_or_else(|| more_or_less(name))??;
+        check_rows(&published.segments).map_err(|what| Error::corrupt(name, 64, what))?;
+        check_epochs(&published.epochs).map_err(|what| Error::corrupt(name, 60, what))?;
         Ok(published)
     }
 
     /// `None` where the bytes do not add up.
-    fn parse_body(mut cursor: Cursor<'_>) -> Option<Result<Published>> {
+    fn take_some(name: Name, cursor: &mut Cursor<'_>) -> Option<Result<Published>> {
         let written = UNIX_EPOCH.checked_add(Duration::from_millis(cursor.u64()?))?;
         let (store, changes, url_seed) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
-        if let Err(e) = check_url_hash_bits(Name::Snapshot, cursor.u64()?) {
+        if let Err(e) = check_url_hash_bits(name, cursor.u64()?) {
             return Some(Err(e));
         }
         let (segments, epochs) = (cursor.u32()?, cursor.u32()?);
         if epochs as usize > EPOCHS_MAX {
             let what = format!("expected at most {EPOCHS_MAX} epochs, found {epochs}");
-            return Some(Err(Error::corrupt(Name::Snapshot, 60, what)));
+            return Some(Err(Error::corrupt(name, 60, what)));
         }
         let (rows, names) = (Vec::new(), Vec::new());
         let mut published =
             Published { written, store, changes, url_seed, segments: rows, epochs: names };
         // No memory is reserved by a count from the file: entries are read until they end.
         for _ in 0..segments {
-            published.segments.push(SegmentRow::take(&mut cursor)?);
+            published.segments.push(SegmentRow::take(cursor)?);
         }
         for _ in 0..epochs {
             let len = cursor.u32()?;
             let packed = cursor.take(usize::try_from(len).ok()?)?;
             published.epochs.push(take_epoch(published.epochs.len(), packed)?);
         }
-        cursor.is_empty().then_some(Ok(published))
+        Some(Ok(published))
     }
+}
+
+/// That the bytes of a list do not add up.
+pub(super) fn more_or_less(name: Name) -> Error {
+    let what = "its segments or epochs are not as many, or not such, as a store can have";
+    Error::corrupt(name, 16, what)
 }
 
 #[cfg(test)]
@@ -264,7 +242,7 @@ mod tests {
         };
         let mut published = Published { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };
         let most = published.to_bytes();
-        assert!((most.len() as u64) < BYTES_MAX);
+        assert!((most.len() as u64) < envelope::BYTES_MAX);
         assert_eq!(Published::parse(&most).unwrap(), published);
         published.epochs.push(epoch(EPOCHS_MAX));
         let error = Published::parse(&published.to_bytes()).unwrap_err().to_string();

@@ -70,7 +70,11 @@ impl Table {
 
     /// Opens the table of a number.
     pub(crate) fn open_on(disk: &dyn Disk, number: u64) -> Result<Table> {
-        let name = Name::Df(number);
+        Table::open_as(disk, Name::Df(number))
+    }
+
+    /// Opens the table in the file of a name.
+    pub(crate) fn open_as(disk: &dyn Disk, name: Name) -> Result<Table> {
         for _ in 0..ATTEMPTS {
             let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
             let (frame, id) = check(&*file, name)?;

@@ -326,8 +326,8 @@ impl Disk for Restless {
     fn location(&self) -> String {
         self.now().location()
     }
-    fn create_dirs(&self) -> io::Result<()> {
-        self.now().create_dirs()
+    fn create_dirs(&self, dirs: &[crate::disk::Dir]) -> io::Result<()> {
+        self.now().create_dirs(dirs)
     }
     fn list(&self, dir: crate::disk::Dir) -> io::Result<Vec<std::ffi::OsString>> {
         self.now().list(dir)

@@ -168,7 +168,7 @@ mod tests {
     fn real() -> (tempfile::TempDir, Arc<dyn Disk>) {
         let dir = tempfile::tempdir().unwrap();
         let disk = RealDisk::new(dir.path());
-        disk.create_dirs().unwrap();
+        disk.create_dirs(crate::disk::Dir::STORE).unwrap();
         (dir, Arc::new(disk))
     }
 

@@ -42,7 +42,7 @@ pub use map::Map;
 pub(crate) use map::MapPart;
 #[cfg(feature = "internals")]
 pub use meter::{Counts, Meter, Totals};
-pub use name::{Dir, Name};
+pub use name::{Dir, Fixed, Name};
 pub use real::RealDisk;
 #[cfg(feature = "internals")]
 pub use sim::{Fault, Op, OpKind, SimDisk, Strikes, Unit};
@@ -111,8 +111,8 @@ pub trait Disk: Debug + Send + Sync + 'static {
         None
     }
 
-    /// Makes the directories of a store where they do not exist, durably.
-    fn create_dirs(&self) -> io::Result<()>;
+    /// Makes these directories where they do not exist, durably.
+    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()>;
 
     /// The names in a directory, in no order, those that are not ours included.
     fn list(&self, dir: Dir) -> io::Result<Vec<std::ffi::OsString>>;

@@ -3,16 +3,50 @@
 use std::ffi::OsStr;
 use std::fmt;
 
-/// A directory of a store.
+/// A directory of a store, or of what it has published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dir {
-    /// The store's directory itself.
+    /// The directory itself.
     Root,
     /// `segments/`.
     Segments,
+    /// `files/`, of what is published.
+    Files,
+    /// `generations/`, of what is published.
+    Generations,
 }
 
-/// A file of a store.
+impl Dir {
+    /// Those of a store.
+    pub const STORE: &[Dir] = &[Dir::Root, Dir::Segments];
+    /// Those of what a store publishes.
+    pub const PUBLISHED: &[Dir] = &[Dir::Root, Dir::Files, Dir::Generations];
+    /// All of them.
+    pub const ALL: [Dir; 4] = [Dir::Root, Dir::Segments, Dir::Files, Dir::Generations];
+
+    /// Its name within the directory itself, which has none.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Dir::Root => None,
+            Dir::Segments => Some("segments"),
+            Dir::Files => Some("files"),
+            Dir::Generations => Some("generations"),
+        }
+    }
+}
+
+/// A file that is published: it has this name for ever, and never another content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fixed {
+    /// The store that it is of.
+    pub store: u64,
+    /// The number of the segment, or the place of the table's epoch among all.
+    pub number: u64,
+    /// Its checksum.
+    pub checksum: u64,
+}
+
+/// A file of a store, or of what it has published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name {
     /// `LOCK`: held by the writer.
@@ -37,6 +71,18 @@ pub enum Name {
     SegmentNew(u64),
     /// `segments/0000000012.00.tmp`: scratch space of the merge that makes segment 12.
     Scratch(u64, u32),
+    /// `files/00c0ffee00c0ffee-0000000012-89abcdef.seg`: a segment that is published.
+    FixedSegment(Fixed),
+    /// One that is being copied.
+    FixedSegmentNew(Fixed),
+    /// `files/00c0ffee00c0ffee-0000000003-0123456789abcdef.df`: a table that is published.
+    FixedDf(Fixed),
+    /// One that is being copied.
+    FixedDfNew(Fixed),
+    /// `generations/0000000007`: a state of the store that is published.
+    Generation(u64),
+    /// `generations/0000000007.new`: one that is being written.
+    GenerationNew(u64),
 }
 
 impl Name {
@@ -52,6 +98,11 @@ impl Name {
             | Name::DfNew(_)
             | Name::DfScratch(..) => Dir::Root,
             Name::Segment(_) | Name::SegmentNew(_) | Name::Scratch(..) => Dir::Segments,
+            Name::FixedSegment(_)
+            | Name::FixedSegmentNew(_)
+            | Name::FixedDf(_)
+            | Name::FixedDfNew(_) => Dir::Files,
+            Name::Generation(_) | Name::GenerationNew(_) => Dir::Generations,
         }
     }
 
@@ -69,6 +120,14 @@ impl Name {
             Name::Segment(id) => format!("{id:010}.seg"),
             Name::SegmentNew(id) => format!("{id:010}.seg.new"),
             Name::Scratch(id, part) => format!("{id:010}.{part:02}.tmp"),
+            Name::FixedSegment(file) => format!("{}-{:08x}.seg", file.begin(), file.checksum),
+            Name::FixedSegmentNew(file) => {
+                format!("{}-{:08x}.seg.new", file.begin(), file.checksum)
+            }
+            Name::FixedDf(file) => format!("{}-{:016x}.df", file.begin(), file.checksum),
+            Name::FixedDfNew(file) => format!("{}-{:016x}.df.new", file.begin(), file.checksum),
+            Name::Generation(number) => format!("{number:010}"),
+            Name::GenerationNew(number) => format!("{number:010}.new"),
         }
     }
 
@@ -104,19 +163,49 @@ impl Name {
                     _ => Name::Scratch(id, rest.strip_suffix(".tmp")?.parse().ok()?),
                 }
             }
+            Dir::Files => {
+                let (begin, rest) = entry.split_once('.')?;
+                let file = Fixed::parse(begin)?;
+                match rest {
+                    "seg" => Name::FixedSegment(file),
+                    "seg.new" => Name::FixedSegmentNew(file),
+                    "df" => Name::FixedDf(file),
+                    "df.new" => Name::FixedDfNew(file),
+                    _ => return None,
+                }
+            }
+            Dir::Generations => match entry.split_once('.') {
+                None => Name::Generation(entry.parse().ok()?),
+                Some((digits, "new")) => Name::GenerationNew(digits.parse().ok()?),
+                Some(_) => return None,
+            },
         };
         // Only the spelling that we make ourselves: `1.seg` or `+1.seg` is somebody else's file.
         (name.file_name() == entry).then_some(name)
     }
 }
 
+impl Fixed {
+    fn begin(self) -> String {
+        format!("{:016x}-{:010}", self.store, self.number)
+    }
+
+    fn parse(begin: &str) -> Option<Fixed> {
+        let mut parts = begin.split('-');
+        let store = u64::from_str_radix(parts.next()?, 16).ok()?;
+        let number = parts.next()?.parse().ok()?;
+        let checksum = u64::from_str_radix(parts.next()?, 16).ok()?;
+        parts.next().is_none().then_some(Fixed { store, number, checksum })
+    }
+}
+
 impl fmt::Display for Name {
-    /// The path within the store's directory.
+    /// The path within the directory.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.dir() {
-            Dir::Root => f.write_str(&self.file_name()),
-            Dir::Segments => write!(f, "segments/{}", self.file_name()),
+        if let Some(dir) = self.dir().name() {
+            write!(f, "{dir}/")?;
         }
+        f.write_str(&self.file_name())
     }
 }
 
@@ -140,6 +229,12 @@ mod tests {
             Name::Segment(u64::MAX),
             Name::SegmentNew(7),
             Name::Scratch(7, 3),
+            Name::FixedSegment(Fixed { store: 3, number: 12, checksum: 0x0123_4567 }),
+            Name::FixedSegmentNew(Fixed { store: u64::MAX, number: 0, checksum: 0xffff_ffff }),
+            Name::FixedDf(Fixed { store: 0, number: 3, checksum: u64::MAX }),
+            Name::FixedDfNew(Fixed { store: 1, number: u64::MAX, checksum: 0 }),
+            Name::Generation(7),
+            Name::GenerationNew(u64::MAX),
         ];
         for name in names {
             assert_eq!(Name::parse(name.dir(), OsStr::new(&name.file_name())), Some(name));
@@ -154,6 +249,13 @@ mod tests {
         }
         for entry in ["0000000001.seg", "1.df", "0000000001.df.1.tmp", "crawl.df", ".df"] {
             assert_eq!(Name::parse(Dir::Root, OsStr::new(entry)), None, "{entry}");
+        }
+        for entry in ["0000000000000003-0000000012-123.seg", "3-0000000012-00000123.seg", "--.seg"]
+        {
+            assert_eq!(Name::parse(Dir::Files, OsStr::new(entry)), None, "{entry}");
+        }
+        for entry in ["7", "0000000007.tmp", "+000000007", ""] {
+            assert_eq!(Name::parse(Dir::Generations, OsStr::new(entry)), None, "{entry}");
         }
     }
 }

@@ -25,9 +25,9 @@ impl Paths {
     }
 
     pub(super) fn dir(&self, dir: Dir) -> PathBuf {
-        match dir {
-            Dir::Root => self.root.clone(),
-            Dir::Segments => self.root.join("segments"),
+        match dir.name() {
+            None => self.root.clone(),
+            Some(name) => self.root.join(name),
         }
     }
 

@@ -31,8 +31,8 @@ impl Disk for PlainDisk {
         self.disk.file_mode()
     }
 
-    fn create_dirs(&self) -> io::Result<()> {
-        self.disk.create_dirs()
+    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
+        self.disk.create_dirs(dirs)
     }
 
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {

@@ -200,18 +200,22 @@ impl Disk for RealDisk {
         Some(self.paths.file_mode())
     }
 
-    fn create_dirs(&self) -> io::Result<()> {
+    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
         let mode = Some(directory_mode(self.paths.file_mode()));
-        create_dir_durably(&self.paths.root, mode)?;
-        let segments = self.paths.dir(Dir::Segments);
-        check_no_link(&segments)?;
-        create_dir_durably(&segments, mode)
+        for dir in dirs {
+            let path = self.paths.dir(*dir);
+            if *dir != Dir::Root {
+                check_no_link(&path)?;
+            }
+            create_dir_durably(&path, mode)?;
+        }
+        Ok(())
     }
 
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
         let path = self.paths.dir(dir);
         // The store's own directory may be reached by a link; what is in it may not.
-        if dir == Dir::Segments {
+        if dir != Dir::Root {
             check_no_link(&path)?;
         }
         fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect()
@@ -316,8 +320,8 @@ mod tests {
     fn directories_are_made_with_their_parents_and_making_them_twice_is_harmless() {
         let (_dir, disk) = store();
         assert_eq!(disk.list(Dir::Root).unwrap_err().kind(), io::ErrorKind::NotFound);
-        disk.create_dirs().unwrap();
-        disk.create_dirs().unwrap();
+        disk.create_dirs(Dir::STORE).unwrap();
+        disk.create_dirs(Dir::STORE).unwrap();
         assert_eq!(disk.list(Dir::Root).unwrap(), ["segments"]);
         assert!(disk.list(Dir::Segments).unwrap().is_empty());
     }
@@ -358,13 +362,13 @@ mod tests {
     fn a_file_where_the_store_should_be_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("x"), "not a directory").unwrap();
-        assert!(RealDisk::new(dir.path().join("x")).create_dirs().is_err());
+        assert!(RealDisk::new(dir.path().join("x")).create_dirs(Dir::STORE).is_err());
     }
 
     #[test]
     fn what_is_written_is_read_and_mapped() {
         let (_dir, disk) = store();
-        disk.create_dirs().unwrap();
+        disk.create_dirs(Dir::STORE).unwrap();
         let file = disk.open(Name::SegmentNew(1), Access::Create).unwrap();
         file.write_at(3, b"defg").unwrap();
         file.write_at(0, b"abc").unwrap();
@@ -389,7 +393,7 @@ mod tests {
     fn a_linked_file_stays_when_its_first_name_goes_and_replaces_nothing() {
         let ((_from, from), (_to, to)) = (store(), store());
         for disk in [&from, &to] {
-            disk.create_dirs().unwrap();
+            disk.create_dirs(Dir::STORE).unwrap();
         }
         from.open(Name::Segment(1), Access::Create).unwrap().write_at(0, b"abc").unwrap();
         let file = from.linkable(Name::Segment(1)).unwrap();
@@ -407,7 +411,7 @@ mod tests {
     #[test]
     fn large_and_empty_files_are_mapped_whole() {
         let (_dir, disk) = store();
-        disk.create_dirs().unwrap();
+        disk.create_dirs(Dir::STORE).unwrap();
         let file = disk.open(Name::Segment(1), Access::Create).unwrap();
         assert!(disk.map(Name::Segment(1)).unwrap().is_empty());
         let end = 5 << 20;
@@ -419,7 +423,7 @@ mod tests {
     #[test]
     fn a_file_that_exists_is_not_created_and_stays_as_it_is() {
         let (_dir, disk) = store();
-        disk.create_dirs().unwrap();
+        disk.create_dirs(Dir::STORE).unwrap();
         disk.open(Name::CatalogNew, Access::Create).unwrap().write_at(0, b"old").unwrap();
         let again = disk.open(Name::CatalogNew, Access::Create).unwrap_err();
         assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
@@ -439,7 +443,7 @@ mod tests {
     #[test]
     fn a_second_writer_is_refused_until_the_first_lets_go() {
         let (_dir, disk) = store();
-        disk.create_dirs().unwrap();
+        disk.create_dirs(Dir::STORE).unwrap();
         let first = locked(&disk, Lock::Exclusive).unwrap();
         assert!(locked(&disk, Lock::Exclusive).is_none());
         assert!(locked(&disk, Lock::Shared).is_none());
@@ -450,7 +454,7 @@ mod tests {
     #[test]
     fn readers_share_the_lock_and_keep_a_writer_out() {
         let (_dir, disk) = store();
-        disk.create_dirs().unwrap();
+        disk.create_dirs(Dir::STORE).unwrap();
         drop(locked(&disk, Lock::Exclusive));
         let first = locked(&disk, Lock::Shared).unwrap();
         let second = locked(&disk, Lock::Shared).unwrap();
@@ -462,7 +466,7 @@ mod tests {
     #[test]
     fn a_reader_of_a_read_only_directory_makes_no_lock_file() {
         let (_dir, disk) = store();
-        disk.create_dirs().unwrap();
+        disk.create_dirs(Dir::STORE).unwrap();
         fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o555)).unwrap();
         assert!(locked(&disk, Lock::Shared).is_some());
         assert_eq!(disk.list(Dir::Root).unwrap(), ["segments"]);
@@ -472,7 +476,7 @@ mod tests {
     #[test]
     fn a_reader_of_a_read_only_directory_locks_what_is_there() {
         let (_dir, disk) = store();
-        disk.create_dirs().unwrap();
+        disk.create_dirs(Dir::STORE).unwrap();
         drop(locked(&disk, Lock::Exclusive));
         let lock = disk.path(Name::Lock);
         fs::set_permissions(&lock, fs::Permissions::from_mode(0o444)).unwrap();

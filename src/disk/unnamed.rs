@@ -34,7 +34,7 @@ impl Disk for UnnamedDisk {
         self.dir.display().to_string()
     }
 
-    fn create_dirs(&self) -> io::Result<()> {
+    fn create_dirs(&self, _: &[Dir]) -> io::Result<()> {
         refused()
     }
 

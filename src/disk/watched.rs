@@ -54,8 +54,8 @@ impl<W: Watcher> Disk for WatchedDisk<W> {
         self.disk.file_mode()
     }
 
-    fn create_dirs(&self) -> io::Result<()> {
-        self.disk.create_dirs()
+    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
+        self.disk.create_dirs(dirs)
     }
 
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {

@@ -53,10 +53,17 @@ impl ByFile {
     fn of(&self, name: Name) -> &Counter {
         match name {
             Name::Catalog | Name::CatalogNew => &self.catalog,
-            Name::Segment(_) | Name::SegmentNew(_) => &self.segment,
+            Name::Segment(_)
+            | Name::SegmentNew(_)
+            | Name::FixedSegment(_)
+            | Name::FixedSegmentNew(_) => &self.segment,
             Name::Snapshot | Name::SnapshotNew => &self.snapshot,
-            Name::Df(_) | Name::DfNew(_) => &self.table,
-            Name::Lock | Name::DfScratch(..) | Name::Scratch(..) => &self.other,
+            Name::Df(_) | Name::DfNew(_) | Name::FixedDf(_) | Name::FixedDfNew(_) => &self.table,
+            Name::Lock
+            | Name::DfScratch(..)
+            | Name::Scratch(..)
+            | Name::Generation(_)
+            | Name::GenerationNew(_) => &self.other,
         }
     }
 }

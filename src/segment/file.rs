@@ -26,7 +26,6 @@ const WARM_UP_STEP: usize = 16 << 20;
 /// Opening reads the head, the section table and nothing else. Every other byte is checked against
 /// its block's checksum when the block is first touched.
 pub(crate) struct Segment {
-    pub(super) id: u64,
     disk: Arc<dyn Disk>,
     map: Arc<Map>,
     frame: Frame,
@@ -44,16 +43,21 @@ pub(crate) struct Segment {
 
 impl fmt::Debug for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Segment({})", self.id)
+        write!(f, "Segment({})", self.id())
     }
 }
 
 impl Segment {
-    /// Maps segment `id`. Costs a few plain reads, whatever its size: the map is not touched.
+    /// Maps segment `id` of a store. Costs a few plain reads, whatever its size: the map is not
+    /// touched.
     pub(crate) fn open(disk: &Arc<dyn Disk>, id: u64) -> Result<Segment> {
-        let name = Name::Segment(id);
+        Segment::open_file(disk, Name::Segment(id), id)
+    }
+
+    /// Maps segment `id`, whose file has this name.
+    pub(crate) fn open_file(disk: &Arc<dyn Disk>, name: Name, id: u64) -> Result<Segment> {
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-        let frame = Frame::read(&*file, id)?;
+        let frame = Frame::read(&*file, name, id)?;
         let map = Arc::new(disk.map(name).map_err(|e| Error::io("map", name, e))?);
         if map.len() as u64 != frame.bytes() {
             return Err(Error::corrupt(name, 0, "its length changed while it was opened"));
@@ -61,7 +65,6 @@ impl Segment {
         let checked = (0..frame.blocks().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let whole = (0..=frame.sections().len()).map(|_| Arc::default()).collect();
         Ok(Segment {
-            id,
             disk: Arc::clone(disk),
             map,
             frame,
@@ -76,7 +79,7 @@ impl Segment {
     /// Reads, with plain reads, the sections that are read through the map to make a segment live.
     /// If the medium fails, that is an error here, but would be a signal there.
     pub(crate) fn read_plainly(&self) -> Result<()> {
-        let name = Name::Segment(self.id);
+        let name = self.frame.name();
         let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let mut plain = PlainSegment::new(&self.frame, file);
         let needed = |section: &&Section| {
@@ -95,7 +98,7 @@ impl Segment {
     }
 
     pub(crate) fn id(&self) -> u64 {
-        self.id
+        self.frame.id()
     }
 
     pub(crate) fn numbers(&self) -> &Numbers {
@@ -249,7 +252,7 @@ impl Drop for Segment {
     fn drop(&mut self) {
         if self.removed_when_dropped.load(Ordering::Acquire) && self.process.is_current() {
             // If this fails, the next open finds the file and removes it.
-            let _ = self.disk.remove(Name::Segment(self.id));
+            let _ = self.disk.remove(self.frame.name());
         }
     }
 }

@@ -48,6 +48,8 @@ impl Section {
 /// The head, the section table and the trailer of a segment: what must be sound to trust the rest.
 #[derive(Debug)]
 pub(crate) struct Frame {
+    /// That of its file.
+    name: Name,
     stamp: Stamp,
     bytes: u64,
     /// That of the trailer.
@@ -62,20 +64,20 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Reads the frame of segment `id` with plain reads. Takes the memory of its table, which is part
-    /// of the file.
-    pub(crate) fn read(file: &dyn DiskFile, id: u64) -> Result<Frame> {
-        let stamp = read_stamp(file, id)?;
-        let flaw = |flaw| error_of(id, flaw);
-        let len = measure(file, id)?;
+    /// Reads the frame of segment `id` from the file of this name, with plain reads. Takes the memory
+    /// of its table, which is part of the file.
+    pub(crate) fn read(file: &dyn DiskFile, name: Name, id: u64) -> Result<Frame> {
+        let stamp = read_stamp(file, name, id)?;
+        let flaw = |flaw| error_of(name, flaw);
+        let len = measure(file, name)?;
         let at = len.saturating_sub(TRAILER_BYTES);
-        let trailer = parse_trailer(&read(file, id, at..len)?, len, &stamp).map_err(flaw)?;
-        let table = read(file, id, trailer.offset..trailer.offset + trailer.len)?;
+        let trailer = parse_trailer(&read(file, name, at..len)?, len, &stamp).map_err(flaw)?;
+        let table = read(file, name, trailer.offset..trailer.offset + trailer.len)?;
         let table = parse_table(&table, &trailer).map_err(flaw)?;
-        Self::new(stamp, len, &trailer, table)
+        Self::new(name, stamp, len, &trailer, table)
     }
 
-    fn new(stamp: Stamp, bytes: u64, trailer: &Trailer, table: Table) -> Result<Frame> {
+    fn new(name: Name, stamp: Stamp, bytes: u64, trailer: &Trailer, table: Table) -> Result<Frame> {
         let mut sections: Vec<Section> = Vec::with_capacity(table.sections.len());
         let mut blocks = 0u64;
         for entry in &table.sections {
@@ -97,7 +99,7 @@ impl Frame {
         });
         if !sound {
             let what = "the section table has no place for all checksums";
-            return Err(Error::corrupt(Name::Segment(stamp.id), 0, what));
+            return Err(Error::corrupt(name, 0, what));
         }
         let mut plain = [Section::absent(Tag::of(Kind::Pages), sections.len()); PLAIN];
         for section in &sections {
@@ -107,7 +109,8 @@ impl Frame {
             }
         }
         let (checksum, table_at) = (trailer.checksum, trailer.offset);
-        let frame = Frame { stamp, bytes, checksum, table, table_at, sections, plain, blocks };
+        let frame =
+            Frame { name, stamp, bytes, checksum, table, table_at, sections, plain, blocks };
         frame.check_shape()?;
         Ok(frame)
     }
@@ -127,6 +130,11 @@ impl Frame {
 
     pub(crate) fn id(&self) -> u64 {
         self.stamp.id
+    }
+
+    /// The name of its file.
+    pub(crate) fn name(&self) -> Name {
+        self.name
     }
 
     /// Which segment it is, and whose.
@@ -198,32 +206,27 @@ impl Frame {
     /// An error at an offset within a section.
     pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
         let at = self.place(tag).offset.saturating_add(offset);
-        Error::corrupt(
-            Name::Segment(self.stamp.id),
-            at,
-            format!("{what} (in section {:?})", tag.kind),
-        )
+        Error::corrupt(self.name, at, format!("{what} (in section {:?})", tag.kind))
     }
 }
 
-/// Reads which segment a file is, and whose: its head.
-pub(crate) fn read_stamp(file: &dyn DiskFile, id: u64) -> Result<Stamp> {
-    let head = read(file, id, 0..measure(file, id)?.min(HEAD_BYTES))?;
-    parse_head(&head, id).map_err(|flaw| error_of(id, flaw))
+/// Reads which segment the file of a name is, and whose: its head.
+pub(crate) fn read_stamp(file: &dyn DiskFile, name: Name, id: u64) -> Result<Stamp> {
+    let head = read(file, name, 0..measure(file, name)?.min(HEAD_BYTES))?;
+    parse_head(&head, id).map_err(|flaw| error_of(name, flaw))
 }
 
-fn measure(file: &dyn DiskFile, id: u64) -> Result<u64> {
-    file.size().map_err(|e| Error::io("measure", Name::Segment(id), e))
+fn measure(file: &dyn DiskFile, name: Name) -> Result<u64> {
+    file.size().map_err(|e| Error::io("measure", name, e))
 }
 
-fn read(file: &dyn DiskFile, id: u64, range: Range<u64>) -> Result<Vec<u8>> {
+fn read(file: &dyn DiskFile, name: Name, range: Range<u64>) -> Result<Vec<u8>> {
     let mut bytes = vec![0; in_memory(range.end - range.start)];
     let done = file.read_at(range.start, &mut bytes);
-    done.map(|()| bytes).map_err(|e| Error::io("read", Name::Segment(id), e))
+    done.map(|()| bytes).map_err(|e| Error::io("read", name, e))
 }
 
-fn error_of(id: u64, flaw: Flaw) -> Error {
-    let name = Name::Segment(id);
+fn error_of(name: Name, flaw: Flaw) -> Error {
     match flaw {
         Flaw::Version(found) => Error::Version { file: name.to_string(), found, reads: VERSION },
         Flaw::Damage(offset, what) => Error::corrupt(name, offset, what),

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, Section};
 use crate::bug::{self, OrBug};
-use crate::disk::{DiskFile, Name};
+use crate::disk::DiskFile;
 use crate::error::{Error, Result};
 use crate::layout::{ALIGN, BLOCK_BYTES, Kind, Tag, block_count, block_sum, in_memory};
 use byteorder::{ByteOrder, LittleEndian};
@@ -68,7 +68,7 @@ impl<'f> PlainSegment<'f> {
                 pass(BLOCK_BYTES.min(section.len - block * BLOCK_BYTES))?;
             }
         }
-        let name = Name::Segment(self.frame.id());
+        let name = self.frame.name();
         for (start, end) in self.frame.gaps() {
             let zeros = self.read(start, (end - start).min(ALIGN));
             match zeros.map(|zeros| zeros.iter().position(|byte| *byte != 0)) {
@@ -131,7 +131,7 @@ impl<'f> PlainSegment<'f> {
         let read = self.file.read_at(start, &mut self.window.bytes);
         read.map_err(|e| {
             self.window.bytes.clear();
-            let name = Name::Segment(self.frame.id());
+            let name = self.frame.name();
             Error::corrupt(name, start, format!("{len} bytes cannot be read: {e}"))
         })
     }

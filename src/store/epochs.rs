@@ -3,13 +3,14 @@
 use std::ops::Deref;
 use std::sync::OnceLock;
 
+use super::files::{Files, table_of};
 use super::options::Options;
 use super::origin::{Named, Origin};
 use super::view::View;
 use crate::bug::OrBug;
 use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
-use crate::disk::{Disk, Name};
+use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Bands, Meaning, Recipe};
 use crate::page::{Content, Distance, Epoch, EpochInfo, Role, Terms, in_use, known};
@@ -186,25 +187,10 @@ pub(super) fn reserved(name: &str) -> u32 {
     recipe(name).map_or(0, |recipe| recipe.mask().leading_zeros())
 }
 
-/// Whether the store keeps a table for an epoch.
-pub(super) fn has_table(epoch: &EpochInfo) -> bool {
-    !epoch.ended && table_of(&epoch.name).is_some()
-}
-
-/// The checksum of the table that the name of an epoch says.
-pub(super) fn table_of(name: &str) -> Option<u64> {
-    Named::parse(name).and_then(|named| named.table)
-}
-
-/// The name of an epoch's table.
-pub(super) fn table_name(epoch: Epoch) -> Name {
-    Name::Df(epoch.count().into())
-}
-
 /// Opens and checks the table of an epoch.
-pub(super) fn open_table(disk: &dyn Disk, info: &EpochInfo) -> Result<Table> {
-    let name = table_name(info.epoch);
-    let table = Table::open_on(disk, info.epoch.count().into()).map_err(|e| match e {
+pub(super) fn open_table(disk: &dyn Disk, names: Files, info: &EpochInfo) -> Result<Table> {
+    let name = names.table(info);
+    let table = Table::open_as(disk, name).map_err(|e| match e {
         Error::NotATable { why, .. } => Error::corrupt(name, 0, why),
         e if e.is_not_found() => {
             Error::NoTable { epoch: info.name.clone(), file: name.to_string() }
@@ -276,6 +262,6 @@ pub(super) fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     if named.table.is_none() {
         return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));
     }
-    let table = open_table(&*view.disk, info)?;
+    let table = open_table(&*view.disk, view.files, info)?;
     Ok(Some(named.with(Some(table))))
 }

@@ -8,6 +8,7 @@ use super::compactor::Purge;
 use super::component::ComponentId;
 use super::counted::{Counted, page_counted};
 use super::journal::{self, PageName};
+use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
@@ -104,6 +105,20 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
     Ok(forgotten)
 }
 
+/// Whether a segment has pages in a scope, forgotten or not.
+pub(super) fn holds(live: &LiveSegment, scope: &Scope<'_>, seed: u64) -> Result<bool> {
+    match scope {
+        Scope::Url(url) => {
+            let lookup = Lookup::new(url, seed);
+            Ok(live.segment.find(lookup.hash, url)?.is_some())
+        }
+        Scope::Prefix(prefix) => {
+            let from = live.segment.lower_bound(prefix.range().0)?;
+            Ok(from < live.segment.lower_bound(prefix.range().1)?)
+        }
+    }
+}
+
 /// What a page with this head is in the numbers of what is known.
 fn head_counted(head: &Head) -> Option<Delta> {
     let visits = i64::try_from(head.visits).ok()?;
@@ -127,16 +142,7 @@ pub(super) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> 
     // Oldest first: once no older segment has anything of it, a newer one need not hide it.
     for (number, live) in (0..).zip(&segments) {
         let id = ComponentId::Segment(number);
-        let mut concerned = match scope {
-            Scope::Url(url) => {
-                let lookup = Lookup::new(url, base.live.view().seed);
-                live.segment.find(lookup.hash, url)?.is_some()
-            }
-            Scope::Prefix(prefix) => {
-                let from = live.segment.lower_bound(prefix.range().0)?;
-                from < live.segment.lower_bound(prefix.range().1)?
-            }
-        };
+        let mut concerned = holds(live, scope, base.live.view().seed)?;
         // What was forgotten within it: nothing older is left of that either.
         let within = |t: &Prefix| matches!(scope, Scope::Prefix(prefix) if prefix.covers(t));
         let done: Vec<u64> =

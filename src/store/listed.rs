@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::files::Files;
 use crate::catalog::SegmentRow;
 use crate::disk::{Access, Disk, Name};
 use crate::error::{Error, Result};
@@ -27,13 +28,13 @@ pub(crate) fn is_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> bool 
 /// # Errors
 ///
 /// If a segment is of another store: says of which, and of which it should be.
-pub(crate) fn check_store(stamp: &Stamp, store: u64) -> Result<()> {
+pub(crate) fn check_store(name: Name, stamp: &Stamp, store: u64) -> Result<()> {
     let found = stamp.store;
     if found == store {
         return Ok(());
     }
     let what = format!("it is of the store {found:016x}, and this is the store {store:016x}");
-    Err(Error::corrupt(Name::Segment(stamp.id), 24, what))
+    Err(Error::corrupt(name, 24, what))
 }
 
 /// # Errors
@@ -43,8 +44,8 @@ pub(crate) fn check_store(stamp: &Stamp, store: u64) -> Result<()> {
 pub(crate) fn check_unlisted(disk: &Arc<dyn Disk>, store: u64, id: u64) -> Result<()> {
     let name = Name::Segment(id);
     let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e));
-    match file.and_then(|file| read_stamp(&*file, id)) {
-        Ok(stamp) => check_store(&stamp, store),
+    match file.and_then(|file| read_stamp(&*file, name, id)) {
+        Ok(stamp) => check_store(name, &stamp, store),
         Err(e) => e.flaw().map(drop),
     }
 }
@@ -54,7 +55,7 @@ pub(crate) fn check_unlisted(disk: &Arc<dyn Disk>, store: u64, id: u64) -> Resul
 /// If this is not the segment that a list of a store names: says which one it is, and which it should
 /// be.
 pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Result<()> {
-    check_store(frame.stamp(), store)?;
+    check_store(frame.name(), frame.stamp(), store)?;
     let found = row(frame);
     if found == *listed {
         return Ok(());
@@ -69,18 +70,18 @@ pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Re
         describe(&found),
         describe(listed)
     );
-    let name = Name::Segment(frame.id());
     // Where its checksum stands, at the end.
-    Err(Error::corrupt(name, frame.bytes() - 4, what))
+    Err(Error::corrupt(frame.name(), frame.bytes() - 4, what))
 }
 
 /// Opens the segment that a list of a store names, and no other of its number.
 pub(crate) fn open_listed(
     disk: &Arc<dyn Disk>,
+    names: Files,
     store: u64,
     listed: &SegmentRow,
 ) -> Result<Segment> {
-    let segment = Segment::open(disk, listed.id)?;
+    let segment = Segment::open_file(disk, names.segment(listed), listed.id)?;
     check_listed(segment.frame(), store, listed)?;
     Ok(segment)
 }

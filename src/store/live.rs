@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::files::Files;
 use super::memtable::Memtable;
 use super::memtables::Memtables;
 use super::poison::Poison;
@@ -74,6 +75,7 @@ impl Live {
             epochs: Arc::default(),
             near_distance: None,
             disk: Arc::clone(&self.disk),
+            files: Files::Own,
             poison: Arc::clone(&self.poison),
             metrics: self.metrics.clone(),
         })

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::files::Files;
 use super::listed::{is_listed, open_listed};
 use crate::catalog::SegmentRow;
 use crate::disk::Disk;
@@ -39,9 +40,11 @@ impl LiveSegment {
         Ok(LiveSegment { segment, tombstones, tables, deep: RwLock::default() })
     }
 
-    /// Opens what the catalog or `SNAPSHOT` names, unless it is among those that are open already.
+    /// Opens what the catalog, `SNAPSHOT` or a generation names, unless it is among those that are open
+    /// already.
     pub(crate) fn open_row(
         disk: &Arc<dyn Disk>,
+        names: Files,
         store: u64,
         row: &SegmentRow,
         open: &[Arc<LiveSegment>],
@@ -49,7 +52,7 @@ impl LiveSegment {
         if let Some(live) = open.iter().find(|live| is_listed(live.segment.frame(), store, row)) {
             return Ok(Arc::clone(live));
         }
-        LiveSegment::open(open_listed(disk, store, row)?).map(Arc::new)
+        LiveSegment::open(open_listed(disk, names, store, row)?).map(Arc::new)
     }
 
     /// The steps of merging it: its records of pages, and its fingerprints. What a damaged segment says

@@ -18,11 +18,13 @@ mod compaction;
 mod compactor;
 mod component;
 mod contender;
+mod copying;
 mod counted;
 mod diff;
 mod distinct;
 mod due;
 mod epochs;
+mod files;
 mod first_seen;
 mod forget;
 mod handle;
@@ -51,6 +53,7 @@ mod pairs;
 mod pending;
 mod poison;
 mod prepared;
+mod publish;
 mod publisher;
 mod query;
 mod read;
@@ -85,8 +88,9 @@ pub use answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, Original,
     OriginalBy, Outcome, Page, SegmentStats, Stats,
 };
-pub use backup::{BackedUp, BackupFiles, BackupOptions, backup};
+pub use backup::{BackedUp, BackupOptions, backup};
 pub use compact::Compacted;
+pub use copying::FileCount;
 pub use diff::{Diff, Difference, ExactDiff, ExactDifference};
 pub use due::{
     Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,
@@ -99,6 +103,10 @@ pub use observations::Observations;
 pub use options::{Durability, Options};
 pub use origin::Origin;
 pub use pairs::{NearPair, PagePair, PairQuery, PairedPage};
+pub use publish::{
+    GenerationInfo, Publication, PublishOptions, check as check_generation, generations, holding,
+    publish,
+};
 pub use query::{ComponentSearch, Explanation, Matches, Near, Query, Versions};
 pub use reader::Reader;
 pub use repair::{Loss, RepairOptions, Repaired, repair};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::base::Base;
 use super::epochs::{self, Epochs};
+use super::files::{Files, has_table};
 use super::journal;
 use super::lifecycle::Lifecycle;
 use super::listed::check_unlisted;
@@ -53,7 +54,7 @@ pub(super) fn begin(
 pub(super) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
     // Checked before anything is created: somebody else's directory stays as it is.
     require_empty(disk)?;
-    disk.create_dirs().map_err(|e| Error::io("create", disk.location(), e))?;
+    disk.create_dirs(Dir::STORE).map_err(|e| Error::io("create", disk.location(), e))?;
     let mut locks = Locks::take(&**disk, Lock::Exclusive)?;
     require_empty(disk)?;
     never_finished(disk).map_or(Ok(()), |left| clear(disk, left))?;
@@ -298,14 +299,17 @@ pub(super) fn view_of(
     let open = before.map_or(&[][..], |view| &view.segments);
     let mut segments = Vec::with_capacity(contents.segments.len());
     for row in &contents.segments {
-        segments.push(LiveSegment::open_row(disk, store, row, open)?);
+        segments.push(LiveSegment::open_row(disk, Files::Own, store, row, open)?);
     }
     let (memtables, last) = replay(contents, before.map(|view| &view.memtables))?;
     let epochs = Arc::new(Epochs::new(contents.epochs.clone()));
     let disk = Arc::clone(disk);
     let (segments, poison) = (segments.into(), Arc::default());
     let (near_distance, metrics) = (None, Metrics::none());
-    Ok((View { seed, segments, memtables, epochs, near_distance, disk, poison, metrics }, last))
+    let files = Files::Own;
+    let view =
+        View { seed, segments, memtables, epochs, near_distance, disk, files, poison, metrics };
+    Ok((view, last))
 }
 
 /// A memtable, and what is to be added to it.
@@ -395,9 +399,16 @@ pub(super) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<N
         Name::Lock | Name::Catalog | Name::Snapshot => true,
         Name::Df(number) => {
             let of_it = |info: &&EpochInfo| u64::from(info.epoch.count()) == number;
-            contents.epochs.iter().find(of_it).is_some_and(epochs::has_table)
+            contents.epochs.iter().find(of_it).is_some_and(has_table)
         }
         Name::Segment(id) => contents.segments.iter().any(|row| row.id == id),
+        // In no directory of a store.
+        Name::FixedSegment(_)
+        | Name::FixedSegmentNew(_)
+        | Name::FixedDf(_)
+        | Name::FixedDfNew(_)
+        | Name::Generation(_)
+        | Name::GenerationNew(_) => true,
         Name::CatalogNew
         | Name::SnapshotNew
         | Name::DfNew(_)
@@ -406,7 +417,7 @@ pub(super) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<N
         | Name::Scratch(..) => false,
     };
     let mut orphans = Vec::new();
-    for dir in [Dir::Root, Dir::Segments] {
+    for dir in Dir::STORE.iter().copied() {
         let entries = list(disk, dir)?;
         orphans.extend(entries.iter().filter_map(|e| Name::parse(dir, e)).filter(|n| !live(*n)));
     }

@@ -3,7 +3,8 @@
 use super::answer::{Page, SegmentStats, Stats};
 use super::counted::Counted;
 use super::due::{self, Decision, Due, DuePages, Learned, Plan, Survey};
-use super::epochs::{check_live, has_table, origin_of, table_name};
+use super::epochs::{check_live, origin_of};
+use super::files::has_table;
 use super::histories::Histories;
 use super::memtable::PageOf;
 use super::observations::Observations;
@@ -430,7 +431,7 @@ impl Snapshot {
     /// `None` if the epoch has no table, or has ended. Reads nothing.
     pub fn table_file(&self, epoch: Epoch) -> Option<String> {
         let info = known(self.epochs(), epoch).filter(|info| has_table(info));
-        info.map(|info| table_name(info.epoch).to_string())
+        info.map(|info| self.view.files.table(info).to_string())
     }
 
     /// How many pages have content in force that no search of an epoch finds: it has no fingerprint of

@@ -5,13 +5,17 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::answer::Stats;
 use super::epochs::Epochs;
+use super::files::Files;
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
+use super::publish;
 use super::snapshot::Snapshot;
 use super::view::View;
+use crate::bug::OrBug;
 use crate::catalog::{
-    Catalog, Contents, Frames, Journal, Locks, Published, Tail, Tries, mark, read_beside,
+    Catalog, Contents, Frames, Generation, Journal, Locks, Published, Tail, Tries, mark,
+    read_beside,
 };
 use crate::disk::{Disk, Location, Lock, LockGuard};
 use crate::error::{Error, Result};
@@ -72,7 +76,19 @@ const PAUSE: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub struct Reader {
     disk: Arc<dyn Disk>,
+    follows: Follows,
     seen: Seen,
+}
+
+/// What a reader moves on to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follows {
+    /// What the store's last commit left.
+    Store,
+    /// The newest generation that is published; this one was when it looked.
+    Newest(u64),
+    /// Nothing: a generation does not change.
+    Generation(u64),
 }
 
 /// What a reader sees.
@@ -103,7 +119,66 @@ impl Reader {
     pub fn open(at: impl Into<Location>) -> Result<Reader> {
         let disk = at.into().disk(None);
         let seen = look(&disk, None, [None; 2])?;
-        Ok(Reader { disk, seen })
+        Ok(Reader { disk, follows: Follows::Store, seen })
+    }
+
+    /// Opens a generation that is [published](crate::publishing) in a directory: the one of a number,
+    /// or the newest with `None`. Costs mapping its segments. Takes no lock, and needs nothing but the
+    /// files that the generation names; these may go while it is open, where the system keeps what is
+    /// open or mapped.
+    ///
+    /// [`refresh`](Self::refresh) moves on to the newest generation if no number was given, and else to
+    /// nothing.
+    ///
+    /// ```
+    /// use simkeep::publishing::PublishOptions;
+    /// use simkeep::{Observation, Options, Reader, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let to = dir.path().join("published");
+    /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.publish(&to, PublishOptions::default())?;
+    /// let mut newest = Reader::published(&to, None)?;
+    /// assert_eq!(newest.generation(), Some(1));
+    ///
+    /// store.observe(Observation::gone("https://example.com/", 1_000))?;
+    /// store.publish(&to, PublishOptions::default())?;
+    /// assert!(newest.refresh()?);
+    /// assert_eq!(newest.generation(), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAStore`] if nothing is published there; [`Error::Io`] if the generation is not there,
+    /// or a file that it names; [`Error::Corrupt`], [`Error::Version`].
+    pub fn published(
+        at: impl Into<Location>,
+        generation: impl Into<Option<u64>>,
+    ) -> Result<Reader> {
+        let disk = at.into().disk(None);
+        let (follows, seen) = match generation.into() {
+            Some(number) => {
+                publish::some_numbers(&disk)?;
+                (Follows::Generation(number), published(&disk, number, None)?)
+            }
+            None => {
+                let (number, seen) = newest(&disk, None)?;
+                (Follows::Newest(number), seen)
+            }
+        };
+        Ok(Reader { disk, follows, seen })
+    }
+
+    /// The number of the generation that this is; `None` if it reads a store.
+    pub fn generation(&self) -> Option<u64> {
+        match self.follows {
+            Follows::Store => None,
+            Follows::Newest(number) | Follows::Generation(number) => Some(number),
+        }
     }
 
     /// Moves on to the newest state, and returns whether anything changed. Segments that are open
@@ -114,6 +189,21 @@ impl Reader {
     ///
     /// Those of [`open`](Reader::open).
     pub fn refresh(&mut self) -> Result<bool> {
+        match self.follows {
+            Follows::Store => self.refresh_store(),
+            Follows::Generation(_) => Ok(false),
+            Follows::Newest(number) => {
+                if publish::some_numbers(&self.disk)?.last() == Some(&number) {
+                    return Ok(false);
+                }
+                let (number, seen) = newest(&self.disk, Some(&self.seen.now.view))?;
+                (self.follows, self.seen) = (Follows::Newest(number), seen);
+                Ok(true)
+            }
+        }
+    }
+
+    fn refresh_store(&mut self) -> Result<bool> {
         let before = &mut self.seen;
         // After an error the memtables may have more than is known.
         let mut known = std::mem::take(&mut before.known);
@@ -146,7 +236,7 @@ impl Reader {
 
     /// When this was the newest state of the store, if a writer was at work then: when the reader
     /// looked. If it [fell back](Self::fell_back), when the writer published it, by the writer's
-    /// clock. `None` if there was no writer.
+    /// clock; of a generation, when that was published. `None` if there was no writer.
     pub fn written(&self) -> Option<SystemTime> {
         self.seen.written
     }
@@ -160,9 +250,21 @@ impl Reader {
     /// How many operations have been acknowledged by now that this reader does not see: what came since
     /// it was opened or refreshed, and what it lacked then if it [fell back](Self::fell_back). Costs one
     /// small read.
+    ///
+    /// Of a generation: how many operations the newest has that this one has not; 0 if that cannot be
+    /// read now.
     pub fn behind(&self) -> u64 {
+        let there = match self.follows {
+            Follows::Store => mark::read(&*self.disk).sequence,
+            Follows::Newest(_) | Follows::Generation(_) => {
+                let newest =
+                    publish::some_numbers(&self.disk).ok().and_then(|all| all.last().copied());
+                let newest = newest.and_then(|number| Generation::read(&*self.disk, number).ok());
+                newest.map_or(0, |newest| newest.published.last_sequence())
+            }
+        };
         // The mark may be older than what is seen.
-        mark::read(&*self.disk).sequence.saturating_sub(self.seen.now.sequence)
+        there.saturating_sub(self.seen.now.sequence)
     }
 
     /// Sizes of what is seen. Reads no table.
@@ -171,10 +273,11 @@ impl Reader {
     ///
     /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
-        Ok(Stats {
-            catalog_bytes: open::catalog_bytes(&self.disk)?,
-            ..self.seen.now.sizes(super::Options::default().epoch_visits)?
-        })
+        let catalog_bytes = match self.follows {
+            Follows::Store => open::catalog_bytes(&self.disk)?,
+            Follows::Newest(_) | Follows::Generation(_) => 0,
+        };
+        Ok(Stats { catalog_bytes, ..self.seen.now.sizes(super::Options::default().epoch_visits)? })
     }
 }
 
@@ -189,7 +292,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>, known: [Option<Tail>; 2]) -
             }
         }
     }
-    match sight(disk, |published| show(disk, published, before))? {
+    match sight(disk, |published| show(disk, Files::Own, published, before))? {
         Sight::Alone(lock) => alone(disk, before, &*lock),
         Sight::Beside { written, taken: now } => {
             Ok(Seen { now, written: Some(written), fell_back: true, known: [None; 2] })
@@ -282,12 +385,37 @@ pub(super) fn sight<T>(
     }
 }
 
-/// What `SNAPSHOT` names.
-fn show(disk: &Arc<dyn Disk>, published: &Published, before: Option<&View>) -> Result<Snapshot> {
+/// What a generation names.
+fn published(disk: &Arc<dyn Disk>, number: u64, before: Option<&View>) -> Result<Seen> {
+    let published = Generation::read(&**disk, number)?.published;
+    let now = show(disk, Files::Published(published.store), &published, before)?;
+    Ok(Seen { now, written: Some(published.written), fell_back: false, known: [None; 2] })
+}
+
+/// The newest generation, with its number.
+fn newest(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(u64, Seen)> {
+    loop {
+        let all = publish::some_numbers(disk)?;
+        let number = *all.last().or_bug("there are some generations")?;
+        match published(disk, number, before) {
+            // It may have been removed meanwhile, with its files: then there is a newer one.
+            Err(e) if e.is_not_found() && publish::some_numbers(disk)?.last() != Some(&number) => {}
+            seen => return Ok((number, seen?)),
+        }
+    }
+}
+
+/// What `SNAPSHOT` or a generation names.
+fn show(
+    disk: &Arc<dyn Disk>,
+    files: Files,
+    published: &Published,
+    before: Option<&View>,
+) -> Result<Snapshot> {
     // Those of another store, which may have come into the place of this one, are not listed.
     let open = before.map_or(&[][..], |view| &view.segments);
     let rows = published.segments.iter();
-    let segments = rows.map(|row| LiveSegment::open_row(disk, published.store, row, open));
+    let segments = rows.map(|row| LiveSegment::open_row(disk, files, published.store, row, open));
     let view = View {
         seed: published.url_seed,
         segments: segments.collect::<Result<_>>()?,
@@ -295,9 +423,9 @@ fn show(disk: &Arc<dyn Disk>, published: &Published, before: Option<&View>) -> R
         epochs: Arc::new(Epochs::new(published.epochs.clone())),
         near_distance: None,
         disk: Arc::clone(disk),
+        files,
         poison: Arc::default(),
         metrics: Metrics::none(),
     };
-    let sequence = published.segments.last().map_or(0, |row| row.last_sequence);
-    Ok(Snapshot::new(Arc::new(view), sequence))
+    Ok(Snapshot::new(Arc::new(view), published.last_sequence()))
 }

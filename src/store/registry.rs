@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::base::Base;
 use super::epochs::{
-    Epochs, begun, check_name, check_terms, has_table, live_number, may_end, next_epoch, of_name,
-    reserved, table_name,
+    Epochs, begun, check_name, check_terms, live_number, may_end, next_epoch, of_name, reserved,
 };
+use super::files::{has_table, table_name};
 use super::origin::Origin;
 use super::publisher::Publisher;
 use super::snapshot::Snapshot;

@@ -8,6 +8,7 @@ use super::component::{
     Changing, Component, ComponentId, Known, PageIn, Standing, changing_across, entries_across,
 };
 use super::epochs::Epochs;
+use super::files::Files;
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
 use super::memtables::Memtables;
@@ -32,6 +33,8 @@ pub(crate) struct View {
     pub(crate) near_distance: Option<u32>,
     /// Where all of it is.
     pub(crate) disk: Arc<dyn Disk>,
+    /// What the files are called there.
+    pub(crate) files: Files,
     /// Whether a bug was met, here or in another view of the store.
     pub(crate) poison: Arc<Poison>,
     /// Who is told of it.

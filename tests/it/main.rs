@@ -32,6 +32,7 @@ mod model;
 mod operations;
 mod pressure;
 mod progress;
+mod publish;
 mod purge;
 mod readers;
 mod recrawl;

@@ -46,10 +46,7 @@ impl Marks {
 }
 
 fn directory(dir: Dir) -> &'static str {
-    match dir {
-        Dir::Root => "",
-        Dir::Segments => "segments",
-    }
+    dir.name().unwrap_or("")
 }
 
 impl fmt::Debug for MarkedDisk {
@@ -62,8 +59,8 @@ impl Disk for MarkedDisk {
     fn location(&self) -> String {
         self.disk.location()
     }
-    fn create_dirs(&self) -> io::Result<()> {
-        self.marks.around("create_dirs ", || self.disk.create_dirs())
+    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
+        self.marks.around("create_dirs ", || self.disk.create_dirs(dirs))
     }
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
         self.marks.around(format!("list {}", directory(dir)), || self.disk.list(dir))

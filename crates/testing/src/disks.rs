@@ -49,8 +49,8 @@ impl Disk for HookDisk {
     fn location(&self) -> String {
         self.disk.location()
     }
-    fn create_dirs(&self) -> io::Result<()> {
-        self.disk.create_dirs()
+    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
+        self.disk.create_dirs(dirs)
     }
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
         self.disk.list(dir)

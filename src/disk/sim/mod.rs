@@ -35,13 +35,14 @@ use crash::Fill;
 use directory::{Directory, EntryChange};
 use handle::{SimFile, SimLock};
 use inode::Inode;
-use state::State;
+use state::{DIRS, State};
 
 /// A simulated disk with one store's directory, empty or not. A clone is the same disk.
 ///
-/// Its directories exist from the start. Names are listed in an order that is different each time,
-/// and the same for the same operations. A read, a write and a sync cost what they touch, not the
-/// size of the file; a map costs nothing until the file is written again.
+/// Files can be made in its directories from the start; those that were made are listed. Names are
+/// listed in an order that is different each time, and the same for the same operations. A read, a
+/// write and a sync cost what they touch, not the size of the file; a map costs nothing until the file
+/// is written again.
 #[derive(Clone)]
 pub struct SimDisk {
     state: Arc<Mutex<State>>,
@@ -54,21 +55,19 @@ impl SimDisk {
     }
 
     /// A disk that holds these files, durably.
+    #[expect(clippy::indexing_slicing, reason = "there is one for each")]
     pub fn of(files: impl IntoIterator<Item = (Name, Vec<u8>)>) -> SimDisk {
         let mut state = State::default();
-        let (mut root, mut segments) = (BTreeMap::new(), BTreeMap::new());
+        let mut dirs: [_; DIRS] = Default::default();
         for (name, content) in files {
             let inode = state.next_inode;
             state.next_inode += 1;
             state.drawn = split_mix(state.drawn.wrapping_add(content.len() as u64));
             state.inodes.insert(inode, Inode::durable(Arc::new(content)));
-            match name.dir() {
-                Dir::Root => root.insert(name, inode),
-                Dir::Segments => segments.insert(name, inode),
-            };
+            let dir: &mut BTreeMap<_, _> = &mut dirs[name.dir() as usize];
+            dir.insert(name, inode);
         }
-        state.root = Directory::durable(root);
-        state.segments = Directory::durable(segments);
+        state.dirs = dirs.map(Directory::durable);
         SimDisk::with(state)
     }
 
@@ -108,10 +107,10 @@ impl SimDisk {
         let mut entries = |directory: &Directory| {
             crash::entries(directory, &crash::subset(directory.pending().len(), choice))
         };
-        let (root, segments) = (entries(&state.root), entries(&state.segments));
+        let dirs = state.dirs.each_ref().map(&mut entries);
         let contents: Vec<_> =
             state.inodes.values().map(|inode| Arc::clone(inode.content())).collect();
-        SimDisk::with(state.rebuilt(root, segments, |inode| {
+        SimDisk::with(state.rebuilt(dirs, |inode| {
             let kept = crash::subset(crash::units(inode, Unit::Sector), choice);
             crash::content(inode, Unit::Sector, &kept, || Fill::choose(&contents, choice))
         }))
@@ -122,7 +121,7 @@ impl SimDisk {
     pub fn unsynced(&self, unit: Unit) -> usize {
         let state = self.state.lock();
         let files: usize = state.inodes.values().map(|inode| crash::units(inode, unit)).sum();
-        state.root.pending().len() + state.segments.pending().len() + files
+        state.dirs.iter().map(|dir| dir.pending().len()).sum::<usize>() + files
     }
 
     /// The power goes, and keeps those of the [`unsynced`](SimDisk::unsynced) things for which `kept`
@@ -136,12 +135,12 @@ impl SimDisk {
             number = numbers.end;
             numbers.map(&mut kept).collect()
         };
-        let root = crash::entries(&state.root, &next(state.root.pending().len()));
-        let segments = crash::entries(&state.segments, &next(state.segments.pending().len()));
+        let entries = |dir: &Directory| crash::entries(dir, &next(dir.pending().len()));
+        let dirs = state.dirs.each_ref().map(entries);
         // Each file once, whether a name leads to it in the end or not.
         let kept: BTreeMap<u64, Vec<bool>> =
             state.inodes.iter().map(|(id, inode)| (*id, next(crash::units(inode, unit)))).collect();
-        SimDisk::with(state.rebuilt_by_id(root, segments, |id, inode| {
+        SimDisk::with(state.rebuilt_by_id(dirs, |id, inode| {
             let kept = kept.get(&id).map_or(&[][..], Vec::as_slice);
             crash::content(inode, unit, kept, || Fill::Zero)
         }))
@@ -150,7 +149,7 @@ impl SimDisk {
     /// Shows each file as it is now.
     pub fn read_each(&self, mut read: impl FnMut(Name, &[u8])) {
         let state = self.state.lock();
-        for (name, id) in state.root.now().iter().chain(state.segments.now()) {
+        for (name, id) in state.dirs.iter().flat_map(|dir| dir.now()) {
             if let Some(inode) = state.inodes.get(id) {
                 read(*name, inode.content());
             }
@@ -160,9 +159,8 @@ impl SimDisk {
     /// The power goes, and everything that was not synced is lost.
     pub fn crash_synced_only(&self) -> SimDisk {
         let state = self.state.lock();
-        let root = state.root.durable_entries().clone();
-        let segments = state.segments.durable_entries().clone();
-        SimDisk::with(state.rebuilt(root, segments, Inode::durable_content))
+        let dirs = state.dirs.each_ref().map(|dir| dir.durable_entries().clone());
+        SimDisk::with(state.rebuilt(dirs, Inode::durable_content))
     }
 
     /// The process is killed, and the system lives on: another disk, independent of this, that
@@ -173,8 +171,8 @@ impl SimDisk {
         let mut kept = State {
             inodes: state.inodes.iter().map(|(id, inode)| (*id, inode.closed())).collect(),
             next_inode: state.next_inode,
-            root: state.root.clone(),
-            segments: state.segments.clone(),
+            dirs: state.dirs.clone(),
+            made: state.made.clone(),
             order: state.order_of_copy(),
             drawn: state.drawn,
             capacity_bytes: state.capacity_bytes,
@@ -259,8 +257,11 @@ impl Disk for SimDisk {
         "memory".to_owned()
     }
 
-    fn create_dirs(&self) -> io::Result<()> {
-        self.state.lock().monitor.enter(OpKind::CreateDirs, None, 0, 0)
+    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.monitor.enter(OpKind::CreateDirs, None, 0, 0)?;
+        state.made.extend(dirs);
+        Ok(())
     }
 
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {

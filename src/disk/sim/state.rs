@@ -14,13 +14,18 @@ use super::holders::Holders;
 use super::inode::Inode;
 use crate::disk::{Dir, Name};
 
+/// How many directories there are.
+pub(super) const DIRS: usize = Dir::ALL.len();
+
 /// All of a disk.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) inodes: BTreeMap<u64, Inode>,
     pub(super) next_inode: u64,
-    pub(super) root: Directory,
-    pub(super) segments: Directory,
+    /// By their places in [`Dir::ALL`].
+    pub(super) dirs: [Directory; DIRS],
+    /// Which of them were made.
+    pub(super) made: Vec<Dir>,
     /// Who holds which file.
     pub(super) locks: BTreeMap<u64, Holders>,
     /// Decides the order in which names are listed, and is another number for each list.
@@ -32,18 +37,14 @@ pub(super) struct State {
 }
 
 impl State {
+    #[expect(clippy::indexing_slicing, reason = "there is one for each")]
     pub(super) fn dir(&self, dir: Dir) -> &Directory {
-        match dir {
-            Dir::Root => &self.root,
-            Dir::Segments => &self.segments,
-        }
+        &self.dirs[dir as usize]
     }
 
+    #[expect(clippy::indexing_slicing, reason = "there is one for each")]
     pub(super) fn dir_mut(&mut self, dir: Dir) -> &mut Directory {
-        match dir {
-            Dir::Root => &mut self.root,
-            Dir::Segments => &mut self.segments,
-        }
+        &mut self.dirs[dir as usize]
     }
 
     pub(super) fn find(&self, name: Name) -> io::Result<u64> {
@@ -79,23 +80,23 @@ impl State {
     pub(super) fn list(&mut self, dir: Dir) -> Vec<OsString> {
         self.order = self.order.wrapping_add(1);
         let files = self.dir(dir).now().keys().map(|name| name.file_name());
-        let dirs = (dir == Dir::Root).then(|| "segments".to_owned());
-        let mut names: Vec<String> = dirs.into_iter().chain(files).collect();
+        let is_there = |at: &Dir| self.made.contains(at) || !self.dir(*at).now().is_empty();
+        let dirs = Dir::ALL.iter().filter(|at| dir == Dir::Root && is_there(at));
+        let dirs = dirs.filter_map(|at| at.name()).map(str::to_owned);
+        let mut names: Vec<String> = dirs.chain(files).collect();
         names.sort_by_cached_key(|name| xxh3_64_with_seed(name.as_bytes(), self.order));
         names.into_iter().map(OsString::from).collect()
     }
 
     /// Forgets files that nothing leads to any more.
     pub(super) fn collect(&mut self) {
-        let (root, segments) = (&self.root, &self.segments);
-        self.inodes.retain(|id, inode| inode.handles > 0 || root.knows(*id) || segments.knows(*id));
+        let dirs = &self.dirs;
+        self.inodes.retain(|id, inode| inode.handles > 0 || dirs.iter().any(|dir| dir.knows(*id)));
     }
 
     /// Bytes of the files that have a name or are open.
     pub(super) fn used_bytes(&self) -> u64 {
-        let named = |id| {
-            self.root.now().values().chain(self.segments.now().values()).any(|named| *named == id)
-        };
+        let named = |id| self.dirs.iter().any(|dir| dir.now().values().any(|named| *named == id));
         let used = self.inodes.iter().filter(|(id, inode)| inode.handles > 0 || named(**id));
         used.map(|(_, inode)| inode.content().len() as u64).sum()
     }
@@ -120,30 +121,28 @@ impl State {
     /// durable.
     pub(super) fn rebuilt(
         &self,
-        root: Entries,
-        segments: Entries,
+        dirs: [Entries; DIRS],
         mut content: impl FnMut(&Inode) -> Arc<Vec<u8>>,
     ) -> State {
-        self.rebuilt_by_id(root, segments, |_, inode| content(inode))
+        self.rebuilt_by_id(dirs, |_, inode| content(inode))
     }
 
     /// What another disk with these directories holds, whose inodes are made of those here, each with
     /// its number.
     pub(super) fn rebuilt_by_id(
         &self,
-        root: Entries,
-        segments: Entries,
+        dirs: [Entries; DIRS],
         mut content: impl FnMut(u64, &Inode) -> Arc<Vec<u8>>,
     ) -> State {
-        let ids = root.values().chain(segments.values());
+        let ids = dirs.iter().flat_map(Entries::values);
         let inodes = ids
             .filter_map(|id| Some((*id, Inode::durable(content(*id, self.inodes.get(id)?)))))
             .collect();
         State {
             inodes,
             next_inode: self.next_inode,
-            root: Directory::durable(root),
-            segments: Directory::durable(segments),
+            dirs: dirs.map(Directory::durable),
+            made: self.made.clone(),
             order: self.order_of_copy(),
             drawn: self.drawn,
             capacity_bytes: self.capacity_bytes,

@@ -25,7 +25,7 @@ pub use line::DumpLine;
 use super::file::Segment;
 use super::frame::Section;
 use super::plain::PlainSegment;
-use crate::disk::{Access, DiskFile, Name};
+use crate::disk::{Access, DiskFile};
 use crate::error::{Error, Result};
 use crate::layout::{ALIGN, HEAD_BYTES, Kind, TRAILER_BYTES, in_memory};
 use reader::{Blocks, Out, Reader, Stop, Told};
@@ -70,7 +70,7 @@ impl Segment {
             Ok(()) | Err(Stop::Enough) => Ok(()),
             Err(Stop::Failed(error)) => Err(error),
             Err(Stop::Damaged(_, flaw)) => Err(Error::Corrupt(flaw)),
-            Err(Stop::Impossible(what)) => Err(Error::corrupt(Name::Segment(self.id()), 0, what)),
+            Err(Stop::Impossible(what)) => Err(Error::corrupt(self.frame().name(), 0, what)),
         }
     }
 
@@ -80,7 +80,7 @@ impl Segment {
         let file = open()?;
         let read = |from: u64, to: u64| -> Told<Vec<u8>> {
             let mut bytes = vec![0; in_memory(to - from)];
-            let name = Name::Segment(self.id());
+            let name = self.frame().name();
             let done = file.read_at(from, &mut bytes);
             done.map_err(|e| Stop::Failed(Error::io("read", name, e))).map(|()| bytes)
         };
@@ -136,7 +136,7 @@ impl Segment {
     }
 
     fn open_plainly(&self) -> Result<Box<dyn DiskFile>> {
-        let name = Name::Segment(self.id());
+        let name = self.frame().name();
         self.disk().open(name, Access::Read).map_err(|e| Error::io("open", name, e))
     }
 }

@@ -1,22 +1,20 @@
 //! Backups: a second directory with the same store, also of one that is being written.
 //!
 //! What a commit of the catalog holds is read as readers beside a writer do it, or by the writer itself
-//! between two commits, and the files that it lists are opened ([`source`]). They are linked or copied
-//! ([`files`]), a new catalog is written beside them, all of it is checked, and then that catalog gets
-//! its name ([`target`]).
+//! between two commits, and the files that it lists are opened. They are linked or copied
+//! ([`copying`](super::copying)), a new catalog is written beside them, all of it is checked, and then
+//! that catalog gets its name ([`target`]).
 
-mod files;
 mod options;
-mod source;
 mod target;
 
 use std::sync::Arc;
 
-pub use options::{BackedUp, BackupFiles, BackupOptions};
+pub use options::{BackedUp, BackupOptions};
 
-use self::files::Placed;
-use self::source::{Source, newest};
 use self::target::Target;
+use super::copying::{Counts, Placed, Source, newest};
+use super::files::Files;
 use super::handle::Store;
 use super::open::require_apart;
 use super::verify::{VerifyOptions, verify_files};
@@ -144,15 +142,18 @@ fn make(
     options: &BackupOptions,
 ) -> Result<(Whole, BackedUp)> {
     let (to, contents) = (&target.disk, &source.contents);
-    let mut placed = Placed::place(from, source, target, options)?;
+    let BackupOptions { copy, progress } = options;
+    let mut placed = Placed::place(from, source, (to, Files::Own), *copy, progress)?;
+    target.sync()?;
     let whole = Whole::write(to, contents)?;
     whole.check(&**to, contents)?;
     let check = || {
-        let options = VerifyOptions::default().progress(options.progress.clone());
+        let options = VerifyOptions::default().progress(progress.clone());
         verify_files(to, contents, options)
     };
     let mut checked = check()?;
     if placed.replace(&checked.flaws)? {
+        target.sync()?;
         checked = check()?;
     }
     let verified = checked.sound().map_err(|e| match e {
@@ -163,8 +164,9 @@ fn make(
         }
         other => other,
     })?;
-    let mut done = placed.done();
-    done.catalog_bytes = whole.bytes(&**to)?;
-    (done.pages, done.visits) = (verified.pages, verified.visits);
-    Ok((whole, done))
+    let Counts { kept, linked, copied, not_linked } = placed.counts();
+    let catalog_bytes = whole.bytes(&**to)?;
+    let (pages, visits) = (verified.pages, verified.visits);
+    let files = BackedUp { kept, linked, copied, not_linked, ..BackedUp::default() };
+    Ok((whole, BackedUp { catalog_bytes, pages, visits, ..files }))
 }

@@ -1,6 +1,7 @@
 //! Settings of a backup, and what it did.
 
 use crate::progress::Progress;
+use crate::store::copying::FileCount;
 use crate::store::settings::settings;
 
 settings! {
@@ -21,23 +22,6 @@ settings! {
     }
 }
 
-/// Some segments and tables of document frequencies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BackupFiles {
-    /// How many.
-    pub files: u64,
-    /// Bytes of them together.
-    pub bytes: u64,
-}
-
-impl BackupFiles {
-    pub(super) fn add(&mut self, bytes: u64) {
-        self.files += 1;
-        self.bytes += bytes;
-    }
-}
-
 /// What a backup did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -52,11 +36,11 @@ pub struct BackedUp {
     /// none.
     pub earlier: Option<u64>,
     /// Files that are links: of one file with the store.
-    pub linked: BackupFiles,
+    pub linked: FileCount,
     /// Files that are copies.
-    pub copied: BackupFiles,
+    pub copied: FileCount,
     /// Files that the earlier backup had already.
-    pub kept: BackupFiles,
+    pub kept: FileCount,
     /// Files of the earlier backup that were removed, because the store has them no more.
     pub removed: u64,
     /// Bytes of the catalog, which is always written anew.

@@ -1,153 +1,220 @@
-//! Getting the files of a store into its backup. They are never written again, so a link will do.
+//! Getting the files of a store into another directory. They are never written again, so a link will do.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use super::options::{BackedUp, BackupOptions};
+use super::count::FileCount;
 use super::source::Source;
-use super::target::Target;
 use crate::bug::OrBug;
-use crate::disk::{Disk, DiskFile, Name, NewFile, is_refused};
+use crate::disk::{Access, Disk, DiskFile, Linkable, Name, NewFile, is_refused};
 use crate::error::{Corruption, Error, Result};
 use crate::layout::in_memory;
-use crate::page::EpochInfo;
 use crate::progress::Progress;
-use crate::store::epochs::{open_table, table_name};
+use crate::segment::PlainSegment;
+use crate::store::epochs::open_table;
+use crate::store::files::{Files, Listed};
 use crate::store::listed::open_listed;
 
 /// What is copied at once.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// How a file got into a backup.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// How a file got there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     Kept,
     Linked,
     Copied,
 }
 
-/// The files of a backup.
-pub(super) struct Placed<'a> {
+/// The files of a store in another directory.
+pub(crate) struct Placed<'a> {
     source: &'a Source,
     from: &'a Arc<dyn Disk>,
-    target: &'a Target,
-    options: &'a BackupOptions,
+    to: &'a Arc<dyn Disk>,
+    /// What they are called there.
+    names: Files,
+    /// Whether to copy what could be linked.
+    copy: bool,
+    progress: &'a Progress,
     /// Each with its size, in the order of the source.
-    files: Vec<(Name, u64, How)>,
+    files: Vec<(u64, How)>,
     not_linked: Option<String>,
 }
 
+/// How many files got there, and how.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) kept: FileCount,
+    pub(crate) linked: FileCount,
+    pub(crate) copied: FileCount,
+    /// Why files were copied that were to be linked.
+    pub(crate) not_linked: Option<String>,
+}
+
 impl<'a> Placed<'a> {
-    /// Places all files, durably.
-    pub(super) fn place(
+    /// Places all files. Those that are copied are durable, and so are their names; names that are
+    /// links are so when their directory is synced.
+    pub(crate) fn place(
         from: &'a Arc<dyn Disk>,
         source: &'a Source,
-        target: &'a Target,
-        options: &'a BackupOptions,
+        (to, names): (&'a Arc<dyn Disk>, Files),
+        copy: bool,
+        progress: &'a Progress,
     ) -> Result<Placed<'a>> {
         let mut sized = Vec::with_capacity(source.files.len());
-        for (name, file) in &source.files {
-            sized.push((*name, file, file.size().map_err(|e| Error::io("measure", name, e))?));
+        for (listed, file) in &source.files {
+            let measured = file.size().map_err(|e| Error::io("measure", Files::Own.of(listed), e));
+            sized.push((listed, file, measured?));
         }
-        options.progress.expect(sized.iter().map(|(_, _, bytes)| bytes).sum());
-        let files = Vec::with_capacity(sized.len());
-        let mut placed = Placed { source, from, target, options, files, not_linked: None };
-        for (name, file, bytes) in sized {
-            options.progress.check()?;
-            let how = match is_there(source, target, name)? {
+        progress.expect(sized.iter().map(|(_, _, bytes)| bytes).sum());
+        let (files, not_linked) = (Vec::with_capacity(sized.len()), None);
+        let mut placed = Placed { source, from, to, names, copy, progress, files, not_linked };
+        for (listed, file, bytes) in sized {
+            progress.check()?;
+            let how = match placed.is_there(listed)? {
                 true => How::Kept,
-                false => placed.bring(name, &**file, bytes)?,
+                false => placed.bring(listed, &**file, bytes)?,
             };
             if how != How::Copied {
-                options.progress.pass(bytes);
+                progress.pass(bytes);
             }
-            placed.files.push((name, bytes, how));
+            placed.files.push((bytes, how));
         }
-        target.sync()?;
         Ok(placed)
     }
 
-    /// Places anew what an earlier backup had of these, which turned out to be damaged. Returns whether
-    /// there was any.
-    pub(super) fn replace(&mut self, flaws: &[Corruption]) -> Result<bool> {
-        let is_flawed = |name: Name| flaws.iter().any(|flaw| flaw.file == name.to_string());
+    /// Places anew what was there already of these, and turned out to be damaged. Returns whether there
+    /// was any.
+    pub(crate) fn replace(&mut self, flaws: &[Corruption]) -> Result<bool> {
         let mut any = false;
-        for at in 0..self.files.len() {
-            let file = self.files.get(at).copied();
-            let (name, bytes, how) = file.or_bug("a file that was placed is among all")?;
-            if how != How::Kept || !is_flawed(name) {
+        let (source, to, names) = (self.source, self.to, self.names);
+        for (at, (listed, file)) in source.files.iter().enumerate() {
+            let (bytes, how) = *self.files.get(at).or_bug("each file of the source was placed")?;
+            let name = names.of(listed);
+            let is_flawed = flaws.iter().any(|flaw| flaw.file == name.to_string());
+            if how != How::Kept || !is_flawed {
                 continue;
             }
-            let disk = &self.target.disk;
-            disk.remove(name).map_err(|e| Error::io("remove", name, e))?;
-            let open = self.source.files.iter().find(|(of, _)| *of == name);
-            let (_, open) = open.or_bug("what is placed is of the source")?;
-            let how = self.bring(name, &**open, bytes)?;
-            let place = self.files.get_mut(at);
-            *place.or_bug("a file that was placed is among all")? = (name, bytes, how);
+            to.remove(name).map_err(|e| Error::io("remove", name, e))?;
+            let how = self.bring(listed, &**file, bytes)?;
+            *self.files.get_mut(at).or_bug("each file of the source was placed")? = (bytes, how);
             any = true;
-        }
-        if any {
-            self.target.sync()?;
         }
         Ok(any)
     }
 
+    /// Checks all of what came now, and was not there before. Costs a read of these files.
+    pub(crate) fn check_new(&self) -> Result<()> {
+        for ((listed, _), (bytes, how)) in self.source.files.iter().zip(&self.files) {
+            if *how == How::Kept {
+                self.progress.pass(*bytes);
+                continue;
+            }
+            self.progress.check()?;
+            let store = self.source.contents.settings.store;
+            let checked = check_whole(self.to, self.names, store, listed, self.progress);
+            checked.map_err(|e| {
+                // Nobody is to find it there by its name; the next run tries again if this fails.
+                let _ = self.to.remove(self.names.of(listed));
+                match e {
+                    // Told from the same file of the store.
+                    Error::Corrupt(flaw) if *how == How::Linked => {
+                        let file = Files::Own.of(listed).to_string();
+                        Error::Corrupt(Corruption { file, ..flaw })
+                    }
+                    other => other,
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether a file is there already: of an earlier run, or of one that was stopped. What else has
+    /// its name goes.
+    fn is_there(&self, listed: &Listed) -> Result<bool> {
+        let (to, name) = (self.to, self.names.of(listed));
+        let found = match listed {
+            Listed::Segment(row) => {
+                let store = self.source.contents.settings.store;
+                open_listed(to, self.names, store, row).map(drop)
+            }
+            Listed::Table(info) => open_table(&**to, self.names, info).map(drop),
+        };
+        match found {
+            Ok(()) => Ok(true),
+            Err(Error::NoTable { .. }) => Ok(false),
+            Err(e) if e.is_not_found() => Ok(false),
+            Err(e) => {
+                // Damaged, or left by a copy of a state that the store did not keep.
+                e.flaw()?;
+                to.remove(name).map_err(|e| Error::io("remove", name, e))?;
+                Ok(false)
+            }
+        }
+    }
+
     /// Links or copies a file.
-    fn bring(&mut self, name: Name, file: &dyn DiskFile, bytes: u64) -> Result<How> {
-        let (to, copy) = (&self.target.disk, self.options.copy);
-        match if copy { Link::Refused(None) } else { link(&**self.from, &**to, name)? } {
+    fn bring(&mut self, listed: &Listed, file: &dyn DiskFile, bytes: u64) -> Result<How> {
+        let name = self.names.of(listed);
+        let link = match self.copy {
+            true => Link::Refused(None),
+            false => link(&**self.from, Files::Own.of(listed), &**self.to, name)?,
+        };
+        match link {
             Link::Made => Ok(How::Linked),
             Link::Refused(why) => {
                 self.not_linked = self.not_linked.take().or(why);
-                copy_file(file, bytes, to, name, &self.options.progress)?;
+                copy_file(file, bytes, self.to, name, self.progress)?;
                 Ok(How::Copied)
             }
         }
     }
 
     /// What was done.
-    pub(super) fn done(self) -> BackedUp {
-        let mut done = BackedUp { not_linked: self.not_linked, ..BackedUp::default() };
-        for (_, bytes, how) in self.files {
+    pub(crate) fn counts(self) -> Counts {
+        let mut counts = Counts { not_linked: self.not_linked, ..Counts::default() };
+        for (bytes, how) in self.files {
             let files = match how {
-                How::Kept => &mut done.kept,
-                How::Linked => &mut done.linked,
-                How::Copied => &mut done.copied,
+                How::Kept => &mut counts.kept,
+                How::Linked => &mut counts.linked,
+                How::Copied => &mut counts.copied,
             };
             files.add(bytes);
         }
-        done
+        counts
     }
 }
 
-/// Whether a file is there already: of the earlier backup, or of a run that was stopped. What else
-/// has its name goes.
-fn is_there(source: &Source, target: &Target, name: Name) -> Result<bool> {
-    let (disk, contents) = (&target.disk, &source.contents);
-    let found = match name {
-        Name::Segment(id) => {
-            let row = contents.segments.iter().find(|row| row.id == id);
-            let row = row.or_bug("a segment that is backed up is listed")?;
-            open_listed(disk, contents.settings.store, row).map(drop)
-        }
-        _ => {
-            let of_it = |info: &&EpochInfo| table_name(info.epoch) == name;
-            let info = contents.epochs.iter().find(of_it);
-            open_table(&**disk, info.or_bug("a table is of an epoch")?).map(drop)
+/// Reads all of a file that a list of a store names, and checks it.
+pub(crate) fn check_whole(
+    disk: &Arc<dyn Disk>,
+    names: Files,
+    store: u64,
+    listed: &Listed,
+    progress: &Progress,
+) -> Result<()> {
+    let row = match listed {
+        Listed::Segment(row) => row,
+        Listed::Table(info) => {
+            let table = open_table(&**disk, names, info)?;
+            progress.pass(table.bytes());
+            return Ok(());
         }
     };
-    match found {
-        Ok(()) => Ok(true),
-        Err(Error::NoTable { .. }) => Ok(false),
-        Err(e) if e.is_not_found() => Ok(false),
-        Err(e) => {
-            // Damaged, or left by a backup of a state that the store did not keep.
-            e.flaw()?;
-            disk.remove(name).map_err(|e| Error::io("remove", name, e))?;
-            Ok(false)
-        }
-    }
+    let segment = open_listed(disk, names, store, row)?;
+    let name = names.segment(row);
+    let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+    let mut flaw = None;
+    PlainSegment::new(segment.frame(), file).check(
+        &mut |found| {
+            flaw.get_or_insert(found);
+        },
+        &mut |bytes| {
+            progress.pass(bytes);
+            progress.check()
+        },
+    )?;
+    flaw.map_or(Ok(()), Err)
 }
 
 enum Link {
@@ -156,8 +223,9 @@ enum Link {
     Refused(Option<String>),
 }
 
-fn link(from: &dyn Disk, to: &dyn Disk, name: Name) -> Result<Link> {
-    match from.linkable(name).and_then(|file| to.link(&file, name)) {
+fn link(from: &dyn Disk, own: Name, to: &dyn Disk, name: Name) -> Result<Link> {
+    let linked = from.linkable(own).and_then(|file: Linkable| to.link(&file, name));
+    match linked {
         Ok(()) => Ok(Link::Made),
         // The writer has removed it meanwhile; here it is open still.
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(Link::Refused(None)),
@@ -173,12 +241,7 @@ fn copy_file(
     name: Name,
     progress: &Progress,
 ) -> Result<()> {
-    let temporary = match name {
-        Name::Segment(id) => Name::SegmentNew(id),
-        Name::Df(number) => Name::DfNew(number),
-        _ => return Err(Error::misuse("only segments and tables are copied")),
-    };
-    let mut new = NewFile::create(Arc::clone(to), temporary)?;
+    let mut new = NewFile::create(Arc::clone(to), Files::unfinished(name))?;
     let mut chunk = vec![0; in_memory(CHUNK_BYTES.min(bytes))];
     let mut at = 0;
     while at < bytes {

@@ -1,13 +1,13 @@
-//! The store that is backed up: what one commit of it lists, with the files open.
+//! The store that is copied: what one commit of it lists, with the files open.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::catalog::{Catalog, Contents, Locks, Tries, read_beside};
-use crate::disk::{Access, Disk, DiskFile, Lock, Name};
+use crate::disk::{Access, Disk, DiskFile, Lock};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::store::epochs::{has_table, table_name};
+use crate::store::files::{Files, Listed, has_table};
 use crate::store::open::{require_finished, require_store};
 use crate::sync::thread;
 
@@ -17,15 +17,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A store as a commit left it.
-pub(super) struct Source {
-    pub(super) contents: Contents,
+pub(crate) struct Source {
+    pub(crate) contents: Contents,
     /// Its segments and tables. They are open, so that they stay though a writer should remove them.
-    pub(super) files: Vec<(Name, Box<dyn DiskFile>)>,
+    pub(crate) files: Vec<(Listed, Box<dyn DiskFile>)>,
 }
 
 impl Source {
     /// `read` reads what the last commit left.
-    pub(super) fn open(
+    pub(crate) fn open(
         disk: &Arc<dyn Disk>,
         read: &dyn Fn() -> Result<Contents>,
     ) -> Result<Source> {
@@ -50,22 +50,22 @@ fn open_files(
     disk: &Arc<dyn Disk>,
     contents: &Contents,
     is_known: bool,
-) -> Result<Vec<(Name, Box<dyn DiskFile>)>> {
-    let segments = contents.segments.iter().map(|row| Name::Segment(row.id));
+) -> Result<Vec<(Listed, Box<dyn DiskFile>)>> {
+    let segments = contents.segments.iter().map(|row| Listed::Segment(*row));
     let tables = contents.epochs.iter().filter(|info| has_table(info));
-    let names = segments.chain(tables.map(|info| table_name(info.epoch)));
     let mut files = Vec::new();
-    for name in names {
+    for listed in segments.chain(tables.map(|info| Listed::Table(info.clone()))) {
+        let name = Files::Own.of(&listed);
         match disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e)) {
-            Err(e) if e.is_not_found() && is_known && matches!(name, Name::Df(_)) => {}
-            file => files.push((name, file?)),
+            Err(e) if e.is_not_found() && is_known && matches!(listed, Listed::Table(_)) => {}
+            file => files.push((listed, file?)),
         }
     }
     Ok(files)
 }
 
 /// What the last commit of a store left, whether or not another process writes it.
-pub(super) fn newest(disk: &Arc<dyn Disk>, progress: &Progress) -> Result<Contents> {
+pub(crate) fn newest(disk: &Arc<dyn Disk>, progress: &Progress) -> Result<Contents> {
     let until = Instant::now() + PATIENCE;
     loop {
         progress.check()?;

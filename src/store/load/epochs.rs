@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::super::files::{Files, has_table, table_name, table_of};
 use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::EPOCHS_MAX;
@@ -15,8 +16,7 @@ use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::page::{Entry, Epoch, EpochInfo, Terms};
 use crate::store::epochs::{
-    begun, check_name, check_terms, has_table, live_number, may_end, next_epoch, of_name,
-    open_table, reserved, table_name, table_of,
+    begun, check_name, check_terms, live_number, may_end, next_epoch, of_name, open_table, reserved,
 };
 use crate::store::origin::Origin;
 use crate::store::snapshot::Snapshot;
@@ -386,14 +386,14 @@ fn put_table(
     tables: &mut Unlisted,
 ) -> Result<()> {
     let number = info.epoch.count().into();
-    match (open_table(&**disk, info), source) {
+    match (open_table(&**disk, Files::Own, info), source) {
         (Err(Error::NoTable { .. }), Source::Origin(origin)) => {
             let table = origin.frequencies().or_bug("an origin has the table of its name")?;
             table.copy_to(disk, number)?;
         }
         (Err(Error::NoTable { .. }), Source::Table(table)) => table.copy_to(disk, number)?,
         (Err(Error::NoTable { .. }), Source::Store(from, like)) => {
-            match open_table(&**from, like) {
+            match open_table(&**from, Files::Own, like) {
                 Ok(table) => table.copy_to(disk, number)?,
                 // It has none, either.
                 Err(Error::NoTable { .. }) => return Ok(()),

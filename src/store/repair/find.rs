@@ -191,7 +191,7 @@ impl Found {
             let row = published.and_then(|m| m.segments.iter().find(|row| row.id == frame.id()));
             let checked = store.map_or(Ok(()), |store| match row {
                 Some(row) => check_listed(&frame, store, row),
-                None => check_store(frame.stamp(), store),
+                None => check_store(frame.name(), frame.stamp(), store),
             });
             let numbers = frame.numbers();
             let (first, last) = (numbers.first_sequence, numbers.last_sequence);
@@ -404,5 +404,5 @@ pub(super) fn open_file(disk: &Arc<dyn Disk>, id: u64) -> Result<Box<dyn crate::
 }
 
 fn read_frame(disk: &Arc<dyn Disk>, id: u64) -> Result<Frame> {
-    Frame::read(&*open_file(disk, id)?, id)
+    Frame::read(&*open_file(disk, id)?, Name::Segment(id), id)
 }

@@ -15,7 +15,8 @@ pub use options::{Loss, RepairOptions, Repaired};
 
 use self::find::{Found, Part, SavedComponent, flaw_of, open_file};
 use self::merge::{Input, Merge};
-use super::epochs::{first, has_table, open_table};
+use super::epochs::{first, open_table};
+use super::files::{Files, has_table};
 use super::handle::Store;
 use super::load::LoadOptions;
 use super::open;
@@ -229,7 +230,7 @@ fn copy_tables(
     repaired: &mut Repaired,
 ) -> Result<()> {
     for info in epochs.iter().filter(|info| has_table(info)) {
-        let flaw = match open_table(&**from, info) {
+        let flaw = match open_table(&**from, Files::Own, info) {
             Ok(table) => {
                 table.copy_to(to, info.epoch.count().into())?;
                 continue;

@@ -14,7 +14,8 @@ pub use options::{Verified, VerifyOptions};
 
 use super::base::Base;
 use super::counted::Counted;
-use super::epochs::{Epochs, has_table, open_table};
+use super::epochs::{Epochs, open_table};
+use super::files::{Files, has_table};
 use super::listed::{check_listed, check_unlisted, open_listed};
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
@@ -125,7 +126,7 @@ fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
         return Ok(Opened { seed: None, epochs: Vec::new(), segments });
     };
     let store = contents.settings.store;
-    let open = |row| with_file(disk, open_listed(disk, store, row));
+    let open = |row| with_file(disk, open_listed(disk, Files::Own, store, row));
     let segments = contents.segments.iter().map(open).collect();
     let (seed, epochs) = (Some(contents.settings.url_seed), contents.epochs.clone());
     Ok(Opened { seed, epochs, segments })
@@ -133,7 +134,7 @@ fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
 
 /// What a writer that is at work shows.
 fn beside(disk: &Arc<dyn Disk>, published: &Published) -> Result<Opened> {
-    let open = |row| match with_file(disk, open_listed(disk, published.store, row)) {
+    let open = |row| match with_file(disk, open_listed(disk, Files::Own, published.store, row)) {
         // It may be gone because another has taken its place.
         Err(e) if e.is_not_found() && Published::read(&**disk)?.as_ref() != Some(published) => {
             Err(e)
@@ -277,7 +278,9 @@ impl Check {
         // Without a seed there is a flaw, and nothing is looked up.
         let (seed, poison) = (seed.unwrap_or(0), Arc::default());
         let (near_distance, metrics) = (None, Metrics::none());
-        let view = View { seed, segments, memtables, epochs, near_distance, disk, poison, metrics };
+        let files = Files::Own;
+        let view =
+            View { seed, segments, memtables, epochs, near_distance, disk, files, poison, metrics };
         self.whole(&Snapshot::new(Arc::new(view), sequence))
     }
 
@@ -289,7 +292,7 @@ impl Check {
         epochs: impl Iterator<Item = &'e EpochInfo>,
     ) -> Result<()> {
         for info in epochs.filter(|info| has_table(info)) {
-            let table = match open_table(&**disk, info) {
+            let table = match open_table(&**disk, Files::Own, info) {
                 Err(Error::NoTable { .. }) => continue,
                 table => self.keep(table)?,
             };

@@ -28,7 +28,7 @@ fn back_up(from: &SimDisk, to: &SimDisk) -> Result<BackedUp> {
 }
 
 /// What makes fingerprints by a table of its own.
-fn weighed() -> Origin {
+pub(crate) fn weighed() -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("words.df");
@@ -39,7 +39,7 @@ fn weighed() -> Origin {
 }
 
 /// Observes what it may, in some segments and a journal.
-fn crawl(store: &Store, seed: u64, count: i64) {
+pub(crate) fn crawl(store: &Store, seed: u64, count: i64) {
     let mut choice = choice(seed);
     let all: Vec<_> = (0..count).map(|time| request(&mut choice, 12, 100 + time)).collect();
     for some in all.chunks(7) {
@@ -48,7 +48,7 @@ fn crawl(store: &Store, seed: u64, count: i64) {
 }
 
 /// A store with segments, a journal, something forgotten, an epoch that has ended, and one with a table.
-fn source() -> (SimDisk, Store) {
+pub(crate) fn source() -> (SimDisk, Store) {
     let disk = SimDisk::new();
     let store = create(&disk, small().merge_fanout(4));
     crawl(&store, 1, 70);
@@ -65,7 +65,7 @@ fn source() -> (SimDisk, Store) {
 }
 
 /// Goes on with it: some segments stay, others are merged, and the table goes.
-fn go_on(store: &Store) {
+pub(crate) fn go_on(store: &Store) {
     crawl(store, 2, 40);
     let weighed = store.snapshot().epochs()[3].epoch;
     store.register_epoch("last", Role::Both).unwrap();
@@ -73,7 +73,7 @@ fn go_on(store: &Store) {
     store.wait_idle().unwrap();
 }
 
-fn segments(disk: &SimDisk) -> Vec<Name> {
+pub(crate) fn segments(disk: &SimDisk) -> Vec<Name> {
     let names = disk.contents().into_iter().map(|(name, _)| name);
     names.filter(|name| matches!(name, Name::Segment(_))).collect()
 }

@@ -18,7 +18,8 @@ use super::golden;
 use super::store::Store;
 
 /// The pages that have dumps.
-const PAGES: &[&str] = &["catalog.md", "df.md", "lock.md", "segment.md", "snapshot.md"];
+const PAGES: &[&str] =
+    &["catalog.md", "df.md", "lock.md", "published.md", "segment.md", "snapshot.md"];
 
 pub(crate) fn page(name: &str) -> PathBuf {
     in_repository("format").join(name)
@@ -33,6 +34,9 @@ fn source(store: &Store, text: &str) -> Vec<u8> {
         ["catalog.redb", "epochs", count] => store.epoch_rows[number(count) as usize].clone(),
         ["catalog.redb", "journal_a", first] => store.journals[0][&number(first)].clone(),
         ["catalog.redb", "journal_b", first] => store.journals[1][&number(first)].clone(),
+        [file] if file.starts_with("generations/") => {
+            std::fs::read(golden::published().join(file)).unwrap()
+        }
         [file] => std::fs::read(store.path.join(file)).unwrap(),
         _ => panic!("no source: {text}"),
     }

@@ -15,6 +15,11 @@ pub(crate) fn directory() -> PathBuf {
     in_repository("format/golden")
 }
 
+/// What the golden store has published, without the files that are those of the store.
+pub(crate) fn published() -> PathBuf {
+    directory().join("v5-published")
+}
+
 /// A search and its answers: URL, distance, fingerprint; nearest first, then in SURT order.
 #[derive(Debug)]
 pub(crate) struct Near {

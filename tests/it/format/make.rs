@@ -10,6 +10,7 @@ use std::sync::Arc;
 use simkeep::df::Table;
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
+use simkeep::publishing::{PublishOptions, publish};
 use simkeep::{
     Answer, Digest, Epoch, GiveOutcome, Observation, Options, Origin, Prefix, Progress, Request,
     RestateOutcome, Restated, Restatement, Role, Scope, Store, Terms,
@@ -446,8 +447,7 @@ fn journal(maker: &mut Maker) {
 
 /// When the list was written, so that making it again gives the same bytes.
 fn set_written(path: &Path) {
-    let path = path.join("SNAPSHOT");
-    let mut bytes = std::fs::read(&path).unwrap();
+    let mut bytes = std::fs::read(path).unwrap();
     bytes[16..24].copy_from_slice(&(START + 100 * DAY).to_le_bytes());
     let end = bytes.len() - 4;
     let sum = super::bytes::crc32(&[&bytes[..end]]);
@@ -468,6 +468,12 @@ pub(crate) fn files() {
     let mut database = redb::Database::open(store.join("catalog.redb")).unwrap();
     database.compact().unwrap();
     drop(database);
-    set_written(&store);
+    set_written(&store.join("SNAPSHOT"));
     std::fs::write(lines, expected.write()).unwrap();
+    let generation = golden::published().join("generations/0000000001");
+    let to = tempfile::tempdir().unwrap();
+    publish(&store, to.path(), PublishOptions::default()).unwrap();
+    std::fs::create_dir_all(generation.parent().unwrap()).unwrap();
+    std::fs::copy(to.path().join("generations/0000000001"), &generation).unwrap();
+    set_written(&generation);
 }

@@ -10,6 +10,7 @@ mod dumps;
 mod features;
 mod golden;
 mod make;
+mod published;
 mod segment;
 mod store;
 mod surt;

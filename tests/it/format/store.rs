@@ -94,7 +94,17 @@ pub(crate) struct Component {
     pub(crate) last_sequence: u64,
 }
 
-/// What `SNAPSHOT` says.
+/// What stands between magic, version and length, and the checksum.
+fn told<'b>(bytes: &'b [u8], magic: &[u8; 8], version: u32) -> Bytes<'b> {
+    let (body, sum) = bytes.split_at(bytes.len() - 4);
+    assert_eq!(sum, crc32(&[body]).to_le_bytes());
+    let mut body = Bytes(body);
+    assert_eq!((body.take(8), body.u32()), (&magic[..], version));
+    assert_eq!(body.u32() as usize, body.0.len());
+    body
+}
+
+/// What `SNAPSHOT` or a generation says of segments and epochs.
 pub(crate) struct Told {
     pub(crate) store: u64,
     pub(crate) changes: u64,
@@ -219,11 +229,23 @@ impl Store {
     /// What a reader in another process is told of.
     pub(crate) fn snapshot(&self) -> Told {
         let bytes = std::fs::read(self.path.join("SNAPSHOT")).unwrap();
-        let (body, sum) = bytes.split_at(bytes.len() - 4);
-        assert_eq!(sum, crc32(&[body]).to_le_bytes());
-        let mut body = Bytes(body);
-        assert_eq!((body.take(8), body.u32()), (&b"simksnap"[..], 5));
-        assert_eq!(body.u32() as usize, body.0.len());
+        let mut body = told(&bytes, b"simksnap", 5);
+        let told = self.list(&mut body);
+        body.end();
+        told
+    }
+
+    /// What a generation says: the same, its number, and its tables with their bytes.
+    pub(crate) fn generation(&self, bytes: &[u8]) -> (Told, u64, Vec<(u32, u64)>) {
+        let mut body = told(bytes, b"simkgen\0", 1);
+        let told = self.list(&mut body);
+        let (number, tables) = (body.u64(), body.u32());
+        let tables = (0..tables).map(|_| (body.u32(), body.u64())).collect();
+        body.end();
+        (told, number, tables)
+    }
+
+    fn list(&self, body: &mut Bytes<'_>) -> Told {
         let _written = body.u64();
         let (store, changes, seed) = (body.u64(), body.u64(), body.u64());
         assert_eq!(body.u64(), self.settings["url_hash_bits"]);
@@ -234,7 +256,6 @@ impl Store {
             Epoch::read(body.take(len), count)
         });
         let epochs = epochs.collect();
-        body.end();
         Told { store, changes, seed, rows, epochs }
     }
 

@@ -222,7 +222,7 @@ macro_rules! passed_on {
 }
 
 passed_on! {
-    create_dirs() -> ();
+    create_dirs(dirs: &[Dir]) -> ();
     list(dir: Dir) -> Vec<std::ffi::OsString>;
     open(name: Name, access: Access) -> Box<dyn DiskFile>;
     map(name: Name) -> simkeep::disk::Map;

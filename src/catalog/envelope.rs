@@ -1,0 +1,68 @@
+//! A small file that is read and written as a whole: magic, version and length before its body, and a
+//! checksum at the end.
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use crate::disk::{Access, Disk, Name};
+use crate::error::{Error, Result};
+use crate::layout::{Cursor, Put, in_memory};
+
+/// A longer file is not ours: this is enough for some hundred thousand segments.
+pub(super) const BYTES_MAX: u64 = 16 << 20;
+/// What stands before the body.
+const HEAD_BYTES: usize = 16;
+
+/// The bytes of the file with this body.
+#[expect(clippy::expect_used, reason = "a manifest has some hundred segments and epochs")]
+pub(super) fn seal(magic: [u8; 8], version: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len() + 4);
+    bytes.extend_from_slice(&magic);
+    bytes.put_u32(version);
+    bytes.put_u32(u32::try_from(body.len()).expect("fewer than 2^32"));
+    bytes.extend_from_slice(body);
+    bytes.put_u32(crc32fast::hash(&bytes));
+    bytes
+}
+
+/// The bytes of the file of a name; `None` if there is none.
+pub(super) fn read(disk: &dyn Disk, name: Name) -> Result<Option<Vec<u8>>> {
+    let file = match disk.open(name, Access::Read) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|e| Error::io("open", name, e))?,
+    };
+    let len = file.size().map_err(|e| Error::io("measure", name, e))?;
+    if len > BYTES_MAX {
+        let what = format!("expected at most {BYTES_MAX} bytes, found {len}");
+        return Err(Error::corrupt(name, 0, what));
+    }
+    let mut bytes = vec![0; in_memory(len)];
+    file.read_at(0, &mut bytes).map_err(|e| Error::io("read", name, e))?;
+    Ok(Some(bytes))
+}
+
+/// The body of the file of a name with these bytes.
+pub(super) fn open(magic: [u8; 8], version: u32, name: Name, bytes: &[u8]) -> Result<&[u8]> {
+    let flaw = |offset: u64, what: &str| Error::corrupt(name, offset, what);
+    let mut cursor = Cursor::new(bytes);
+    if cursor.array() != Some(magic) {
+        let magic = String::from_utf8_lossy(&magic).into_owned();
+        let magic = magic.trim_end_matches('\0');
+        return Err(flaw(0, &format!("it does not begin with the bytes {magic}")));
+    }
+    let short = || flaw(bytes.len() as u64, "it is cut short");
+    let (found, len) = (cursor.u32().ok_or_else(short)?, cursor.u32().ok_or_else(short)?);
+    // The checksum is at the end in every version: only a sound file has a version number that can be
+    // trusted.
+    let (summed, sum) = bytes.split_last_chunk::<4>().ok_or_else(short)?;
+    let (expected, hashed) = (LittleEndian::read_u32(sum), crc32fast::hash(summed));
+    if expected != hashed {
+        return Err(flaw(0, &format!("checksum: expected {expected:08x}, found {hashed:08x}")));
+    }
+    if found != version {
+        return Err(Error::Version { file: name.to_string(), found, reads: version });
+    }
+    match summed.split_at_checked(HEAD_BYTES) {
+        Some((_, body)) if body.len() as u64 == u64::from(len) => Ok(body),
+        _ => Err(flaw(12, "its length is not that of the file")),
+    }
+}

@@ -1,0 +1,94 @@
+//! A file of `generations/`: one state of a store, as it was published.
+//!
+//! It names segments and tables that are there under names of their own, for ever. It is written once,
+//! when all of them are durable, and never changed.
+
+use std::sync::Arc;
+
+use super::envelope;
+use super::published::{Published, more_or_less};
+use crate::bug::OrBug;
+use crate::disk::{Disk, Name, NewFile};
+use crate::error::{Error, Result};
+use crate::layout::{Cursor, Put};
+
+const MAGIC: [u8; 8] = *b"simkgen\0";
+const VERSION: u32 = 1;
+
+/// One state of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Generation {
+    /// Its number, which is its name.
+    pub(crate) number: u64,
+    /// What is sealed, and all epochs.
+    pub(crate) published: Published,
+    /// The tables that are there, by epoch.
+    pub(crate) tables: Vec<TableRow>,
+}
+
+/// A table of document frequencies that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TableRow {
+    /// The place of its epoch among all.
+    pub(crate) epoch: u32,
+    /// Bytes of the file.
+    pub(crate) bytes: u64,
+}
+
+impl Generation {
+    /// Writes it, durably. Costs two syncs.
+    pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
+        let mut body = Vec::new();
+        self.published.put(&mut body);
+        body.put_u64(self.number);
+        let tables = u32::try_from(self.tables.len()).ok();
+        body.put_u32(tables.or_bug("a store has fewer epochs than 2^32")?);
+        for table in &self.tables {
+            body.put_u32(table.epoch);
+            body.put_u64(table.bytes);
+        }
+        let mut file = NewFile::create(Arc::clone(disk), Name::GenerationNew(self.number))?;
+        file.append(&envelope::seal(MAGIC, VERSION, &body))?;
+        file.finish(Name::Generation(self.number))?;
+        Ok(())
+    }
+
+    /// Reads the one of a number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it is not there, [`Error::Corrupt`], [`Error::Version`].
+    pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
+        let name = Name::Generation(number);
+        let Some(bytes) = envelope::read(disk, name)? else {
+            return Err(Error::io("open", name, std::io::ErrorKind::NotFound.into()));
+        };
+        let mut body = Cursor::new(envelope::open(MAGIC, VERSION, name, &bytes)?);
+        let published = Published::take(name, &mut body)?;
+        let generation = Self::take(published, &mut body).filter(|_| body.is_empty());
+        let generation = generation.ok_or_else(|| more_or_less(name))?;
+        if generation.number != number {
+            let what = format!("it is generation {}, under another name", generation.number);
+            return Err(Error::corrupt(name, 0, what));
+        }
+        let epochs = generation.published.epochs.len() as u64;
+        let mut tables = generation.tables.iter().map(|table| u64::from(table.epoch));
+        if !tables.clone().is_sorted_by(|a, b| a < b) || tables.any(|epoch| epoch >= epochs) {
+            return Err(Error::corrupt(
+                name,
+                0,
+                "its tables are not of its epochs, one after another",
+            ));
+        }
+        Ok(generation)
+    }
+
+    fn take(published: Published, cursor: &mut Cursor<'_>) -> Option<Generation> {
+        let (number, count) = (cursor.u64()?, cursor.u32()?);
+        let mut tables = Vec::new();
+        for _ in 0..count {
+            tables.push(TableRow { epoch: cursor.u32()?, bytes: cursor.u64()? });
+        }
+        Some(Generation { number, published, tables })
+    }
+}

@@ -1,0 +1,326 @@
+//! Publishing: states of a store as files that never change, for readers on other machines.
+//!
+//! A state that a commit of the catalog lists is read as for a backup ([`copying`](super::copying)).
+//! Its segments and tables get names of their own, which say what they are, and last of all a
+//! generation that names them becomes durable. Nothing is ever written again, so files can be carried
+//! elsewhere by whatever carries files, in any order, if only generations come last.
+
+mod options;
+mod target;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+pub use options::{GenerationInfo, Publication, PublishOptions};
+
+pub(super) use self::target::numbers;
+use self::target::{Target, listed};
+use super::copying::{Counts, FileCount, Placed, Source, check_whole, newest};
+use super::files::{Files, Listed};
+use super::forget::{Scope, holds};
+use super::handle::Store;
+use super::live_segment::LiveSegment;
+use super::open::require_apart;
+use crate::catalog::{Contents, Generation, Published, TableRow};
+use crate::disk::{Dir, Disk, Location};
+use crate::error::{Error, Result};
+use crate::progress::{Progress, Stage};
+
+/// Publishes what is sealed of the store in a directory: makes it a generation in another directory,
+/// which [`Reader::published`](crate::Reader::published) opens. Writes nothing to the store, and works
+/// beside a process that writes it. For the process that writes it itself there is
+/// [`Store::publish`], which seals everything before.
+///
+/// A generation is a small file that names segments and tables of document frequencies. These are linked
+/// or copied, if an earlier generation has not brought them already, and never change. So any tool can
+/// carry the directory elsewhere, file by file, as long as it carries `generations` last. One directory
+/// is for one store.
+///
+/// The newest [`keep`](PublishOptions::keep) generations stay, and others for a
+/// [`grace`](PublishOptions::grace) after they ceased to be the newest. What is forgotten is in no
+/// later generation; see [`holding`](crate::publishing::holding()) for earlier ones. If nothing is new,
+/// there is no new generation.
+///
+/// What comes is read and checked before a generation names it. So costs a read of the segments that are
+/// new, besides what is copied, and some syncs.
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// use simkeep::publishing::{PublishOptions, publish};
+/// # use simkeep::{Observation, Options, Reader, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let (path, to) = (dir.path().join("crawl.simkeep"), dir.path().join("published"));
+/// # let store = Store::create(&path, Options::default())?;
+/// # store.observe(Observation::gone("https://example.com/", 0))?;
+/// # store.close()?;
+/// let made = publish(&path, &to, PublishOptions::default())?;
+/// let reader = Reader::published(&to, made.generation)?;
+/// assert_eq!(reader.snapshot().sequence(), made.sequence);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Of the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`]; [`Error::Locked`] if
+/// its writer was so fast for a minute that no state of it could be read. Of the other directory:
+/// [`Error::NotAStore`] if it holds something else, lies in a store, or is of another store;
+/// [`Error::Locked`] if somebody publishes there. [`Error::Corrupt`] if a file that is new or a
+/// generation that is there is damaged; [`Error::Option`], [`Error::Cancelled`], [`Error::Io`].
+///
+/// After an error, or if the process is killed or the power fails, the generations that were there are
+/// whole, and the new one is whole or not there. Files that no generation names go at the end of the
+/// next run.
+pub fn publish(
+    from: impl Into<Location>,
+    to: impl Into<Location>,
+    options: PublishOptions,
+) -> Result<Publication> {
+    let (from, to) = (from.into(), to.into());
+    require_apart(&to, Some(&from))?;
+    let from = from.disk(None);
+    let to = to.disk(from.file_mode());
+    let progress = options.progress.clone();
+    publish_disk(&from, &to, &|| newest(&from, &progress), &options)
+}
+
+/// The generations that are published in a directory, in order. Costs a small read for each.
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// use simkeep::publishing::{PublishOptions, generations};
+/// # use simkeep::{Observation, Options, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let to = dir.path().join("published");
+/// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", 0))?;
+/// store.publish(&to, PublishOptions::default())?;
+/// let all = generations(&to)?;
+/// assert_eq!((all.len(), all[0].number, all[0].sequence), (1, 1, 1));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// [`Error::NotAStore`] if nothing is published there, [`Error::Corrupt`], [`Error::Version`],
+/// [`Error::Io`].
+pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
+    let disk = at.into().disk(None);
+    let some = some_numbers(&disk)?.into_iter();
+    some.map(|number| Ok(info(&Generation::read(&*disk, number)?))).collect()
+}
+
+/// Which generations in a directory still hold bytes of pages in a scope, by number: pages that have
+/// been [purged](Store::purge) from the store meanwhile, say. They are gone from the next generation
+/// on, and from the directory once [`publish`](crate::publishing::publish()) has kept 1 generation,
+/// with no grace. Costs a search in each segment that is named.
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// use std::time::Duration;
+///
+/// use simkeep::publishing::{PublishOptions, holding};
+/// use simkeep::{Observation, Options, Progress, Scope, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let to = dir.path().join("published");
+/// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", 0))?;
+/// store.observe(Observation::gone("https://example.org/", 0))?;
+/// store.publish(&to, PublishOptions::default())?;
+///
+/// let scope = Scope::Url("https://example.com/");
+/// store.purge(scope.clone(), &Progress::default())?;
+/// assert_eq!(holding(&to, &scope)?, [1]);
+/// store.publish(&to, PublishOptions::default().keep(1).grace(Duration::ZERO))?;
+/// assert_eq!(holding(&to, &scope)?, []);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// [`Error::NotAStore`] if nothing is published there, [`Error::Corrupt`], [`Error::Version`],
+/// [`Error::Io`].
+pub fn holding(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Vec<u64>> {
+    let disk = at.into().disk(None);
+    let mut open: Vec<Arc<LiveSegment>> = Vec::new();
+    let mut holding = Vec::new();
+    for number in some_numbers(&disk)? {
+        let Published { store, url_seed, segments, .. } =
+            Generation::read(&*disk, number)?.published;
+        let rows = segments.iter();
+        open = rows
+            .map(|row| LiveSegment::open_row(&disk, Files::Published(store), store, row, &open))
+            .collect::<Result<_>>()?;
+        let mut found = open.iter().map(|live| holds(live, scope, url_seed));
+        if found.try_fold(false, |any, one| Ok::<_, Error>(any | one?))? {
+            holding.push(number);
+        }
+    }
+    Ok(holding)
+}
+
+/// Reads all files that a generation names, and checks them.
+///
+/// # Errors
+///
+/// [`Error::Corrupt`] names the first that is damaged, [`Error::Io`] one that is not there;
+/// [`Error::NotAStore`], [`Error::Version`], [`Error::Cancelled`].
+pub fn check(at: impl Into<Location>, generation: u64, progress: &Progress) -> Result<()> {
+    let disk = at.into().disk(None);
+    some_numbers(&disk)?;
+    let generation = Generation::read(&*disk, generation)?;
+    progress.start(Stage::Checking, Some(info(&generation).files.bytes))?;
+    let store = generation.published.store;
+    for listed in listed(&generation)? {
+        check_whole(&disk, Files::Published(store), store, &listed, progress)?;
+    }
+    progress.finish();
+    Ok(())
+}
+
+impl Store {
+    /// Seals everything, and [publishes](crate::publishing::publish()) it. The store goes on meanwhile;
+    /// what is observed after this was called may be in the generation or not.
+    ///
+    /// ```
+    /// use simkeep::publishing::PublishOptions;
+    /// use simkeep::{Observation, Options, Reader, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let to = dir.path().join("published");
+    /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, 0))?;
+    /// let first = store.publish(&to, PublishOptions::default())?;
+    /// store.observe(Observation::gone(url, 1_000))?;
+    /// let second = store.publish(&to, PublishOptions::default())?;
+    /// assert_eq!((first.generation, second.generation, second.kept.files), (1, 2, 1));
+    ///
+    /// let reader = Reader::published(&to, first.generation)?;
+    /// assert_eq!(reader.snapshot().history(url)?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish`](crate::publishing::publish()), and of [`seal`](Store::seal).
+    pub fn publish(&self, to: impl Into<Location>, options: PublishOptions) -> Result<Publication> {
+        let to = to.into();
+        require_apart(&to, None)?;
+        self.call(|shared| {
+            let base = &shared.base;
+            let to = to.disk(base.disk.file_mode());
+            shared.committer.commit_all()?;
+            shared.sealer.seal_all()?;
+            publish_disk(&base.disk, &to, &|| base.catalog.contents(), &options)
+        })
+    }
+}
+
+/// The numbers of the generations that are there: at least one.
+pub(super) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
+    let numbers = numbers(&**disk)?;
+    if numbers.is_empty() {
+        let (location, why) = (disk.location(), "nothing is published there".to_owned());
+        return Err(Error::NotAStore { location, why });
+    }
+    Ok(numbers)
+}
+
+fn info(generation: &Generation) -> GenerationInfo {
+    let Generation { number, published, tables } = generation;
+    let mut files = FileCount::default();
+    published.segments.iter().for_each(|row| files.add(row.bytes));
+    tables.iter().for_each(|table| files.add(table.bytes));
+    let (store, written) = (published.store, published.written);
+    GenerationInfo { number: *number, store, written, sequence: published.last_sequence(), files }
+}
+
+fn publish_disk(
+    from: &Arc<dyn Disk>,
+    to: &Arc<dyn Disk>,
+    read: &dyn Fn() -> Result<Contents>,
+    options: &PublishOptions,
+) -> Result<Publication> {
+    let PublishOptions { keep, grace, copy, progress } = options;
+    if *keep == 0 {
+        return Err(Error::Option { name: "keep", takes: "at least 1" });
+    }
+    progress.start(Stage::Copying, None)?;
+    let source = Source::open(from, read)?;
+    let store = source.contents.settings.store;
+    let mut target = Target::take(to, store)?;
+    let placed = Placed::place(from, &source, (to, Files::Published(store)), *copy, progress)?;
+    target.sync(Dir::Files)?;
+    progress.begin(Stage::Checking, progress.of());
+    placed.check_new()?;
+    let Counts { kept, linked, copied, not_linked } = placed.counts();
+
+    let now = UNIX_EPOCH + Duration::from_millis(u64::try_from(to.clock()).unwrap_or(0));
+    let (number, is_new) = generate(to, &mut target, &source, now)?;
+    let removed = target.retire(*keep, *grace, now)?;
+    let removed_files = target.sweep()?;
+    progress.finish();
+
+    let sequence = source.contents.segments.last().map_or(0, |row| row.last_sequence);
+    let others = target.generations.iter().map(|of| of.number);
+    let older = others.filter(|other| *other != number).collect();
+    let unsealed = source.contents.marked().sequence - sequence;
+    Ok(Publication {
+        generation: number,
+        is_new,
+        sequence,
+        unsealed,
+        linked,
+        copied,
+        kept,
+        removed,
+        removed_files,
+        older,
+        not_linked,
+    })
+}
+
+/// Makes the next generation, unless the newest is what it would be. Returns the number of the newest
+/// then, and whether it is new.
+fn generate(
+    to: &Arc<dyn Disk>,
+    target: &mut Target,
+    source: &Source,
+    now: SystemTime,
+) -> Result<(u64, bool)> {
+    let mut tables = Vec::new();
+    for (listed, file) in &source.files {
+        if let Listed::Table(info) = listed {
+            let bytes = file.size().map_err(|e| Error::io("measure", Files::Own.of(listed), e))?;
+            tables.push(TableRow { epoch: info.epoch.count(), bytes });
+        }
+    }
+    let Contents { settings, segments, epochs, .. } = &source.contents;
+    let published = Published {
+        written: now,
+        store: settings.store,
+        changes: settings.changes,
+        url_seed: settings.url_seed,
+        segments: segments.clone(),
+        epochs: epochs.clone(),
+    };
+    let newest = target.generations.last();
+    if let Some(Generation { number, published: last, tables: of_last }) = newest
+        && (&last.segments, &last.epochs, of_last) == (segments, epochs, &tables)
+    {
+        let number = *number;
+        // Whoever wrote it may have been killed before it was durable.
+        target.sync(Dir::Generations)?;
+        return Ok((number, false));
+    }
+    let number = newest.map_or(1, |newest| newest.number.saturating_add(1));
+    let generation = Generation { number, published, tables };
+    generation.write(to)?;
+    target.generations.push(generation);
+    Ok((number, true))
+}

@@ -1,0 +1,178 @@
+//! The directory where a store is published: what is there, and what may go.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::bug::OrBug;
+use crate::catalog::Generation;
+use crate::disk::{Dir, Disk, Fixed, Lock, LockGuard, Locked, Name};
+use crate::error::{Error, Result};
+use crate::page::EpochInfo;
+use crate::store::files::{Files, Listed};
+
+/// Where one store publishes. Nobody else publishes there meanwhile.
+pub(super) struct Target {
+    disk: Arc<dyn Disk>,
+    store: u64,
+    _lock: Box<dyn LockGuard>,
+    /// What is there, by number.
+    pub(super) generations: Vec<Generation>,
+}
+
+impl Target {
+    /// Takes a directory for a store, and makes it if it is not there.
+    pub(super) fn take(disk: &Arc<dyn Disk>, store: u64) -> Result<Target> {
+        require_published(disk)?;
+        disk.create_dirs(Dir::PUBLISHED).map_err(|e| Error::io("create", disk.location(), e))?;
+        let held = disk.lock(Name::Lock, Lock::Exclusive);
+        let lock = match held.map_err(|e| Error::io("lock", Name::Lock, e))? {
+            Locked::Held(lock) => lock,
+            Locked::Refused(holder) => {
+                return Err(Error::Locked { location: disk.location(), holder });
+            }
+        };
+        let generations = numbers(&**disk)?.into_iter();
+        let generations: Vec<_> =
+            generations.map(|number| Generation::read(&**disk, number)).collect::<Result<_>>()?;
+        if let Some(other) = generations.iter().find(|of| of.published.store != store) {
+            let (location, other) = (disk.location(), other.published.store);
+            let why = format!(
+                "the store {other:016x} is published there, and this is the store {store:016x}; \
+                 name another directory"
+            );
+            return Err(Error::NotAStore { location, why });
+        }
+        Ok(Target { disk: Arc::clone(disk), store, _lock: lock, generations })
+    }
+
+    /// Makes the names of a directory durable.
+    pub(super) fn sync(&self, dir: Dir) -> Result<()> {
+        let synced = self.disk.sync_dir(dir);
+        synced.map_err(|e| Error::io("sync the directories of", self.disk.location(), e))
+    }
+
+    /// Removes generations that are neither among the newest so many, nor were the newest until so
+    /// short a time ago. Returns their numbers.
+    pub(super) fn retire(
+        &mut self,
+        keep: usize,
+        grace: Duration,
+        now: SystemTime,
+    ) -> Result<Vec<u64>> {
+        let followed = self.generations.iter().skip(1).map(|next| next.published.written);
+        let old = self.generations.len().saturating_sub(keep);
+        // The clock may have been set back.
+        let is_over = |since: SystemTime| {
+            grace.is_zero() || now.duration_since(since).is_ok_and(|age| age >= grace)
+        };
+        let retired = followed.take(old).take_while(|since| is_over(*since)).count();
+        let retired: Vec<u64> = self.generations.drain(..retired).map(|of| of.number).collect();
+        for number in &retired {
+            self.remove(Name::Generation(*number))?;
+        }
+        if !retired.is_empty() {
+            // Before any file goes that they name.
+            self.sync(Dir::Generations)?;
+        }
+        Ok(retired)
+    }
+
+    /// Removes what no generation names. Returns how many files went.
+    pub(super) fn sweep(&self) -> Result<u64> {
+        let named: BTreeSet<Name> = self.generations.iter().flat_map(names_of).collect();
+        let mut removed = 0;
+        for name in parsed(&*self.disk, Dir::Files)? {
+            let (Name::FixedSegment(Fixed { store, .. })
+            | Name::FixedSegmentNew(Fixed { store, .. })
+            | Name::FixedDf(Fixed { store, .. })
+            | Name::FixedDfNew(Fixed { store, .. })) = name
+            else {
+                continue;
+            };
+            if store == self.store && !named.contains(&name) {
+                self.remove(name)?;
+                removed += u64::from(matches!(name, Name::FixedSegment(_) | Name::FixedDf(_)));
+            }
+        }
+        for name in parsed(&*self.disk, Dir::Generations)? {
+            if matches!(name, Name::GenerationNew(_)) {
+                self.remove(name)?;
+            }
+        }
+        self.sync(Dir::Files)?;
+        Ok(removed)
+    }
+
+    fn remove(&self, name: Name) -> Result<()> {
+        self.disk.remove(name).map_err(|e| Error::io("remove", name, e))
+    }
+}
+
+/// The files that a generation names.
+pub(super) fn listed(generation: &Generation) -> Result<Vec<Listed>> {
+    let segments = generation.published.segments.iter().map(|row| Ok(Listed::Segment(*row)));
+    let tables = generation.tables.iter().map(|table| {
+        let epochs = &generation.published.epochs;
+        let info = epochs.get(table.epoch as usize);
+        Ok(Listed::Table(info.or_bug("a table is of an epoch of its generation")?.clone()))
+    });
+    segments.chain(tables).collect()
+}
+
+/// What they are called.
+fn names_of(generation: &Generation) -> impl Iterator<Item = Name> + '_ {
+    let names = Files::Published(generation.published.store);
+    let segments = generation.published.segments.iter().map(move |row| names.segment(row));
+    let of_table =
+        |info: &&EpochInfo| generation.tables.iter().any(|table| table.epoch == info.epoch.count());
+    let tables = generation.published.epochs.iter().filter(of_table);
+    segments.chain(tables.map(move |info| names.table(info)))
+}
+
+/// The numbers of the generations that are there, in order.
+pub(crate) fn numbers(disk: &dyn Disk) -> Result<Vec<u64>> {
+    let numbers = parsed(disk, Dir::Generations)?.into_iter().filter_map(|name| match name {
+        Name::Generation(number) => Some(number),
+        _ => None,
+    });
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Files with names of ours in a directory; none if it is not there.
+fn parsed(disk: &dyn Disk, dir: Dir) -> Result<Vec<Name>> {
+    match disk.list(dir) {
+        Ok(entries) => Ok(entries.iter().filter_map(|entry| Name::parse(dir, entry)).collect()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(Error::io("list", disk.location(), e)),
+    }
+}
+
+/// Checks that generations are here or may come here: the directory is empty, or not there, or somebody
+/// has published in it before.
+fn require_published(disk: &Arc<dyn Disk>) -> Result<()> {
+    let location = disk.location();
+    let entries = match disk.list(Dir::Root) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(Error::io("list", location, e)),
+    };
+    let not = |why: String| Err(Error::NotAStore { location: location.clone(), why });
+    if entries.iter().any(|entry| Name::parse(Dir::Root, entry) == Some(Name::Catalog)) {
+        return not("it is a store itself; name another directory".to_owned());
+    }
+    let known = Dir::PUBLISHED.iter().filter_map(|dir| dir.name());
+    let known: Vec<&str> = known.chain(["LOCK"]).collect();
+    let is_ours = entries.iter().any(|entry| entry.to_str() == Dir::Generations.name());
+    let foreign = entries.iter().find(|entry| !known.iter().any(|known| entry == known));
+    match foreign {
+        Some(entry) if !is_ours => {
+            let entry = entry.display().to_string();
+            let entry = entry.escape_debug();
+            not(format!("it holds something else, {entry}; name a new or an empty directory"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,346 @@
+//! What a store publishes: that generations are its states, for ever, and which of them stay.
+
+mod crash;
+mod refused;
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use simkeep::disk::{Access, Dir, Disk, Fault, Meter, Name, OpKind, SimDisk, Strikes};
+use simkeep::publishing::{Publication, PublishOptions, check, generations, holding, publish};
+use simkeep::{EpochInfo, Error, Observation, Progress, Reader, Result, Scope, Store};
+use simkeep_testing::compare::dump;
+use simkeep_testing::disks::HookDisk;
+use simkeep_testing::model::Model;
+use simkeep_testing::pages::URLS;
+use simkeep_testing::{create, on, small};
+
+use crate::backup::{crawl, go_on, segments, source};
+
+fn options() -> PublishOptions {
+    PublishOptions::default()
+}
+
+/// All that is not needed goes at once.
+fn strict(keep: usize) -> PublishOptions {
+    options().keep(keep).grace(Duration::ZERO)
+}
+
+/// What a snapshot holds: its visits, its epochs, its last operation.
+type Held = (Model, Vec<EpochInfo>, u64);
+
+fn held(reader: &Reader) -> Held {
+    let snapshot = reader.snapshot();
+    (dump(&snapshot).unwrap(), snapshot.epochs().to_vec(), snapshot.sequence())
+}
+
+fn generation(disk: &SimDisk, number: u64) -> Held {
+    check(on(disk), number, &Progress::default()).unwrap();
+    held(&Reader::published(on(disk), number).unwrap())
+}
+
+fn sealed(store: &Store) -> Held {
+    store.seal().unwrap();
+    let snapshot = store.snapshot();
+    (dump(&snapshot).unwrap(), snapshot.epochs().to_vec(), snapshot.sequence())
+}
+
+fn numbers(disk: &SimDisk) -> Vec<u64> {
+    generations(on(disk)).unwrap().iter().map(|of| of.number).collect()
+}
+
+fn names(disk: &SimDisk, dir: Dir) -> Vec<Name> {
+    let names = disk.contents().into_iter().map(|(name, _)| name);
+    names.filter(|name| name.dir() == dir).collect()
+}
+
+#[test]
+fn a_generation_is_the_state_that_was_sealed_and_stays_it() {
+    let (from, store) = source();
+    let to = SimDisk::new();
+    let first = store.publish(on(&to), options()).unwrap();
+    let before = sealed(&store);
+    assert_eq!(
+        (first.generation, first.is_new, first.sequence, first.unsealed),
+        (1, true, before.2, 0)
+    );
+    assert!(generation(&to, 1) == before);
+    let files = segments(&from).len() as u64 + 1;
+    assert_eq!((first.linked.files, first.copied.files, first.kept.files), (files, 0, 0));
+    go_on(&store);
+    let second = store.publish(on(&to), options()).unwrap();
+    let after = sealed(&store);
+    assert!(after != before);
+    assert_eq!((second.generation, &second.older[..]), (2, &[1][..]));
+    assert!(second.kept.files > 0 && second.linked.files > 0, "{second:?}");
+    assert!(generation(&to, 1) == before && generation(&to, 2) == after);
+    // Nothing of the store is needed.
+    drop(store);
+    from.contents().into_iter().for_each(|(name, _)| from.remove(name).unwrap());
+    assert!(generation(&to, 1) == before && generation(&to, 2) == after);
+    let all = generations(on(&to)).unwrap();
+    assert_eq!(all.iter().map(|of| of.sequence).collect::<Vec<_>>(), [before.2, after.2]);
+    assert!(all.iter().all(|of| of.store == all[0].store));
+    let count = second.kept.files + second.linked.files;
+    assert_eq!((all[0].files.files, all[1].files.files), (files, count));
+}
+
+#[test]
+fn beside_a_writer_what_is_sealed_is_published_and_it_is_said_what_is_not() {
+    let (from, store) = source();
+    let to = SimDisk::new();
+    let stats = store.stats().unwrap();
+    let made = publish(on(&from), on(&to), options()).unwrap();
+    assert!(made.unsealed > 0 && made.unsealed >= stats.unsealed_visits, "{made:?} {stats:?}");
+    assert_eq!(made.sequence + made.unsealed, store.snapshot().sequence());
+    assert_eq!(generation(&to, 1).2, made.sequence);
+    store.seal().unwrap();
+    let made = publish(on(&from), on(&to), options()).unwrap();
+    assert_eq!((made.generation, made.unsealed), (2, 0));
+    assert!(generation(&to, 2) == sealed(&store));
+    store.close().unwrap();
+    let again = publish(on(&from), on(&to), options()).unwrap();
+    assert_eq!((again.generation, again.is_new, again.linked.files), (2, false, 0));
+}
+
+#[test]
+fn older_generations_go_when_enough_came_and_their_time_is_over() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    for at in 0..4 {
+        store.observe(Observation::gone(URLS[0], 2_000 + at)).unwrap();
+        store.publish(on(&to), options().keep(2)).unwrap();
+    }
+    // None of them is a day old.
+    assert_eq!(numbers(&to), [1, 2, 3, 4]);
+    let made = store.publish(on(&to), strict(3)).unwrap();
+    assert_eq!((made.is_new, &made.removed[..], &made.older[..]), (false, &[1][..], &[2, 3][..]));
+    store.merge(&Progress::default()).unwrap();
+    let made = store.publish(on(&to), strict(1)).unwrap();
+    assert_eq!((made.generation, &made.removed[..], &made.older[..]), (5, &[2, 3, 4][..], &[][..]));
+    assert_eq!((numbers(&to), made.kept.files), (vec![5], 1));
+    // One segment and a table.
+    assert_eq!(names(&to, Dir::Files).len(), 2);
+    assert!(made.removed_files > 0);
+    assert!(generation(&to, 5) == sealed(&store));
+}
+
+#[test]
+fn what_was_purged_is_in_older_generations_only_and_it_is_said_in_which() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    let page = Scope::Url(URLS[2]);
+    store.observe(Observation::gone(URLS[2], 2_000)).unwrap();
+    store.publish(on(&to), options()).unwrap();
+    store.observe(Observation::gone(URLS[3], 2_001)).unwrap();
+    store.publish(on(&to), options()).unwrap();
+    store.purge(page.clone(), &Progress::default()).unwrap();
+    store.publish(on(&to), options()).unwrap();
+    assert_eq!(holding(on(&to), &page).unwrap(), [1, 2]);
+    assert!(holding(on(&to), &Scope::Url("https://nowhere.example/")).unwrap().is_empty());
+    let bytes = |disk: &SimDisk| {
+        let mut found = false;
+        disk.read_each(|_, bytes| {
+            found |= bytes.windows(URLS[2].len()).any(|at| at == URLS[2].as_bytes())
+        });
+        found
+    };
+    store.publish(on(&to), strict(1)).unwrap();
+    assert!(holding(on(&to), &page).unwrap().is_empty());
+    assert!(!bytes(&to) || URLS.iter().any(|url| *url != URLS[2] && url.contains(URLS[2])));
+    assert_eq!(store.snapshot().history(URLS[2]).unwrap().len(), 0);
+}
+
+#[test]
+fn a_reader_follows_the_newest_generation_or_stays_with_one() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    store.publish(on(&to), options()).unwrap();
+    let mut newest = Reader::published(on(&to), None).unwrap();
+    let mut pinned = Reader::published(on(&to), 1).unwrap();
+    assert!(newest.written().is_some() && !newest.fell_back());
+    assert!(!newest.refresh().unwrap() && !pinned.refresh().unwrap());
+    let before = held(&pinned);
+    go_on(&store);
+    store.publish(on(&to), strict(1)).unwrap();
+    assert_eq!(newest.behind(), pinned.behind());
+    assert!(newest.behind() > 0);
+    assert!(newest.refresh().unwrap() && !pinned.refresh().unwrap());
+    assert_eq!((newest.generation(), pinned.generation(), newest.behind()), (Some(2), Some(1), 0));
+    // Its files are gone, and it has them open.
+    assert!(held(&newest) == sealed(&store) && held(&pinned) == before);
+    assert_eq!(newest.stats().unwrap().catalog_bytes, 0);
+    assert!(
+        Reader::published(on(&to), 1).unwrap_err().to_string().contains("generations/0000000001")
+    );
+}
+
+#[test]
+fn files_have_names_that_say_what_they_are_and_are_written_once() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    let meter = Meter::counting(on(&to));
+    let disk = || Arc::new(meter.clone()) as Arc<dyn Disk>;
+    store.publish(disk(), options()).unwrap();
+    let before: Vec<_> = to.contents();
+    go_on(&store);
+    store.publish(disk(), options()).unwrap();
+    let written = meter.counts().bytes_written;
+    assert!(written < 10_000, "{written}");
+    let after = to.contents();
+    assert!(before.iter().all(|file| after.contains(file)));
+    for name in names(&to, Dir::Files) {
+        assert!(matches!(name, Name::FixedSegment(_) | Name::FixedDf(_)), "{name}");
+    }
+}
+
+#[test]
+fn tables_are_published_and_make_the_fingerprints_of_their_epochs() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    store.publish(on(&to), options()).unwrap();
+    let (here, there) = (store.snapshot(), Reader::published(on(&to), 1).unwrap().snapshot());
+    let epoch = here.epochs().iter().find(|info| here.table_file(info.epoch).is_some());
+    let epoch = epoch.unwrap().epoch;
+    let origin = |snapshot: &simkeep::Snapshot| snapshot.origin(epoch).unwrap().unwrap();
+    assert_eq!(origin(&here).name(), origin(&there).name());
+    let file = there.table_file(epoch).unwrap();
+    assert!(file.starts_with("files/") && file.ends_with(".df"), "{file}");
+    // The table goes with its epoch, and the older generation has it still.
+    go_on(&store);
+    store.publish(on(&to), options()).unwrap();
+    assert_eq!(
+        origin(&there).name(),
+        origin(&Reader::published(on(&to), 1).unwrap().snapshot()).name()
+    );
+    assert_eq!(Reader::published(on(&to), 2).unwrap().snapshot().table_file(epoch), None);
+}
+
+#[test]
+fn a_damaged_or_missing_file_is_named_by_whoever_reads_it() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    store.publish(on(&to), options().copy(true)).unwrap();
+    let named = |disk: &SimDisk, name: Name| {
+        let error = check(on(disk), 1, &Progress::default()).unwrap_err().to_string();
+        assert!(error.contains(&name.to_string()), "{error}");
+    };
+    for name in names(&to, Dir::Files) {
+        let gone = to.crash_all_kept();
+        gone.remove(name).unwrap();
+        named(&gone, name);
+        let flipped = to.crash_all_kept();
+        let file = flipped.open(name, Access::Write).unwrap();
+        let middle = file.size().unwrap() / 2;
+        let mut byte = [0];
+        file.read_at(middle, &mut byte).unwrap();
+        file.write_at(middle, &[byte[0] ^ 4]).unwrap();
+        named(&flipped, name);
+        // The next run puts it right, if it needs it.
+        if matches!(name, Name::FixedSegment(_)) {
+            store.publish(on(&gone), options()).unwrap();
+            check(on(&gone), 1, &Progress::default()).unwrap();
+        }
+    }
+    let name = Name::Generation(1);
+    let torn = to.crash_all_kept();
+    let file = torn.open(name, Access::Write).unwrap();
+    file.set_len(file.size().unwrap() - 1).unwrap();
+    named(&torn, name);
+    for error in [
+        Reader::published(on(&torn), None).unwrap_err(),
+        store.publish(on(&torn), options()).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::Corrupt(_)), "{error}");
+        assert!(error.to_string().contains("generations/0000000001"), "{error}");
+    }
+}
+
+#[test]
+fn of_a_damaged_segment_there_is_no_generation_and_earlier_ones_stay() {
+    let (from, store) = source();
+    let to = SimDisk::new();
+    store.publish(on(&to), options()).unwrap();
+    let before = generation(&to, 1);
+    let known = segments(&from);
+    crawl(&store, 9, 60);
+    store.seal().unwrap();
+    store.close().unwrap();
+    let new = segments(&from).into_iter().find(|name| !known.contains(name)).unwrap();
+    let file = from.open(new, Access::Write).unwrap();
+    let middle = file.size().unwrap() / 2;
+    let mut byte = [0];
+    file.read_at(middle, &mut byte).unwrap();
+    file.write_at(middle, &[byte[0] ^ 4]).unwrap();
+    for options in [options(), options().copy(true)] {
+        let error = publish(on(&from), on(&to), options).unwrap_err();
+        assert!(matches!(&error, Error::Corrupt(_)), "{error}");
+    }
+    assert_eq!(numbers(&to), [1]);
+    assert!(generation(&to, 1) == before);
+}
+
+#[test]
+fn files_that_the_writer_removes_meanwhile_are_copied_from_where_they_are_open() {
+    let (from, store) = source();
+    store.seal().unwrap();
+    let whole = sealed(&store);
+    let (to, gone) = (SimDisk::new(), from.clone());
+    let disk = HookDisk::new(on(&to), move |kind, _| {
+        if kind == OpKind::Link {
+            segments(&gone).into_iter().for_each(|name| gone.remove(name).unwrap());
+        }
+    });
+    let made = store.publish(Arc::new(disk) as Arc<dyn Disk>, options()).unwrap();
+    assert!(made.copied.files > 0 && made.not_linked.is_none(), "{made:?}");
+    assert!(generation(&to, 1) == whole);
+}
+
+#[test]
+fn it_can_be_stopped_and_the_next_run_goes_on() {
+    let (from, store) = source();
+    let to = SimDisk::new();
+    let progress = Progress::default();
+    let (stop, seen) = (progress.clone(), std::sync::atomic::AtomicU32::new(0));
+    let disk = HookDisk::new(on(&to), move |did, _| {
+        if did == OpKind::Write && seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 2 {
+            stop.cancel();
+        }
+    });
+    let stopped = publish(
+        on(&from),
+        Arc::new(disk) as Arc<dyn Disk>,
+        options().copy(true).progress(progress),
+    );
+    assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
+    assert!(matches!(generations(on(&to)), Err(Error::NotAStore { .. })));
+    let made = store.publish(on(&to), options().copy(true)).unwrap();
+    assert!(made.kept.files > 0, "{made:?}");
+    assert!(generation(&to, 1) == sealed(&store));
+}
+
+#[test]
+fn in_the_file_system_files_are_shared_and_have_the_permissions_of_the_store() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let (path, to) = (dir.path().join("a"), dir.path().join("deep/er/b"));
+    let store = Store::create(&path, simkeep::Options::default().file_mode(0o640)).unwrap();
+    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    let made = store.publish(&to, options()).unwrap();
+    assert_eq!((made.linked.files, made.copied.files), (1, 0));
+    let mode = |name: &str| to.join(name).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(["", "files", "generations"].map(mode), [0o750; 3]);
+    assert_eq!(mode("generations/0000000001"), 0o640);
+    // A copy of the directory that some other tool makes is read alike, also without the lock.
+    let copy = dir.path().join("copy");
+    assert!(
+        std::process::Command::new("cp").arg("-r").args([&to, &copy]).status().unwrap().success()
+    );
+    std::fs::remove_file(copy.join("LOCK")).unwrap();
+    for at in [&to, &copy] {
+        let location = simkeep::Location::from(at).plain_reads();
+        assert_eq!(Reader::published(location, None).unwrap().stats().unwrap().pages, 1);
+    }
+    assert!(matches!(Reader::open(&to), Err(Error::NotAStore { .. })));
+}
