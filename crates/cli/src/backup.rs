@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::integrity::{BackedUp, BackupFiles, BackupOptions};
+use simkeep::integrity::{BackedUp, BackupOptions, FileCount};
 
 use super::Common;
 use super::exit::{Exit, Failure, say};
@@ -118,8 +118,8 @@ fn lines(done: &BackedUp) -> Vec<String> {
     lines.extend(
         done.earlier.map(|earlier| format!("before    up to operation {}", count(earlier))),
     );
-    let files = |name: &str, files: &BackupFiles, remark: &str| {
-        let BackupFiles { files, bytes: size, .. } = *files;
+    let files = |name: &str, files: &FileCount, remark: &str| {
+        let FileCount { files, bytes: size, .. } = *files;
         let what = format!("{name:<9} {}, {}{remark}", many(files, "file", "files"), bytes(size));
         (files > 0).then_some(what)
     };

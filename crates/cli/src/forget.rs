@@ -1,16 +1,18 @@
 //! `forget`: the one verb that takes away.
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::publishing::holding;
 use simkeep::{Options, Page, Prefix, Scope, Snapshot, Store};
 
 use super::exit::{Exit, Failure};
 use super::gauge::watched;
 use super::output::Output;
-use super::words::{count, many};
+use super::words::{count, many, some_names};
 use super::{Common, common, spelling};
 use simkeep_archive::escape;
 
@@ -26,6 +28,7 @@ use simkeep_archive::escape;
   simkeep forget --prefix example.com --dry-run  what would be forgotten
   simkeep forget --prefix example.com            the domain with all its subdomains
   simkeep forget --prefix example.com/ --purge   that host only, from the files too
+  simkeep forget --prefix example.com/ --purge --published /srv/crawl
 
 Exits with 1 if there was nothing to forget; with --purge that is no failure, since what was
 forgotten before is purged as well.")]
@@ -38,6 +41,9 @@ pub(super) struct Forget {
     /// Rewrite the files now, so that none of them contains the URLs
     #[arg(long)]
     purge: bool,
+    /// Say which generations in a directory still hold the pages: what `publish` put there before
+    #[arg(long, value_name = "DIR", requires = "purge")]
+    published: Option<PathBuf>,
     /// Say what would be forgotten, and forget nothing
     #[arg(long)]
     dry_run: bool,
@@ -65,6 +71,8 @@ pub(super) struct Answer<'a> {
     /// Whether the files were rewritten.
     purged: bool,
     dry_run: bool,
+    /// With --published, the generations that still hold the pages, by number.
+    held_by_generations: Option<&'a [u64]>,
     /// With --dry-run, the first of the pages.
     first_urls: Option<&'a [String]>,
 }
@@ -109,9 +117,10 @@ impl Forget {
             }
         }
         let forgotten = match self.purge {
-            true => watched(|progress| store.purge(scope, progress))?,
-            false => store.forget(scope)?,
+            true => watched(|progress| store.purge(scope.clone(), progress))?,
+            false => store.forget(scope.clone())?,
         };
+        let held = self.published.as_ref().map(|at| holding(at, &scope)).transpose()?;
         let is_done = forgotten.pages > 0 || self.purge;
         let unknown = if is_done { None } else { Some(self.unknown(&store.snapshot())?) };
         store.close()?;
@@ -121,6 +130,7 @@ impl Forget {
                 visits: forgotten.visits,
                 purged: self.purge,
                 dry_run: false,
+                held_by_generations: held.as_deref(),
                 first_urls: None,
             })?;
         } else if forgotten.pages > 0 {
@@ -130,6 +140,9 @@ impl Forget {
         } else if self.purge {
             let name = escape::whole(&self.name());
             output.line(&format!("nothing was known of {name}, and now it stands in no file"))?;
+        }
+        if let Some(held) = held.filter(|_| !common.json) {
+            output.line(&told_of(&held))?;
         }
         let Some(unknown) = unknown else { return Ok(Exit::Done) };
         output.note(&unknown)?;
@@ -180,6 +193,7 @@ impl Forget {
                 visits: found.visits,
                 purged: false,
                 dry_run: true,
+                held_by_generations: None,
                 first_urls: Some(&found.first),
             })?;
         } else if found.pages > 0 {
@@ -203,6 +217,18 @@ fn confirmed(found: &Found) -> io::Result<bool> {
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+}
+
+/// Which generations hold it still.
+fn told_of(held: &[u64]) -> String {
+    let numbers: Vec<String> = held.iter().map(u64::to_string).collect();
+    match &numbers[..] {
+        [] => "no generation that is published there holds any of it".to_owned(),
+        some => format!(
+            "published before, and in files there still, of {}: publish with --keep 1 --grace 0",
+            some_names(some.iter().map(String::as_str))
+        ),
+    }
 }
 
 fn told(pages: u64, visits: u64) -> String {

@@ -22,7 +22,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Visit again", &["due", "recrawl", "simulate"]),
     ("Look at the store", &["inspect", "report", "stats", "tail", "verify"]),
     ("Change it", &["compact", "epoch", "forget"]),
-    ("Save it", &["backup", "export", "repair"]),
+    ("Save it", &["backup", "export", "publish", "repair"]),
     ("Make fingerprints", &["fingerprint", "evaluate", "df"]),
     ("For programs and shells", &["completions", "man", "schema"]),
 ];

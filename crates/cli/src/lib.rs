@@ -45,6 +45,7 @@ mod packed;
 mod pairs;
 mod pipeline;
 mod prometheus;
+mod publish;
 mod reading;
 mod recipe;
 mod recrawl;
@@ -118,6 +119,7 @@ enum Verb {
     Verify(verify::Verify),
     Repair(repair::Repair),
     Backup(backup::Backup),
+    Publish(publish::Publish),
     Compact(compact::Compact),
     Forget(forget::Forget),
     Export(export::Export),
@@ -165,6 +167,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Verify(verb) => verb.run(&cli.common, output),
         Verb::Repair(verb) => verb.run(&cli.common, output),
         Verb::Backup(verb) => verb.run(&cli.common, output),
+        Verb::Publish(verb) => verb.run(&cli.common, output),
         Verb::Compact(verb) => verb.run(&cli.common, output),
         Verb::Forget(verb) => verb.run(&cli.common, output),
         Verb::Export(verb) => verb.run(&cli.common, output),

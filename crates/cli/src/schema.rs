@@ -18,7 +18,8 @@ use super::{
     forget, history, ingest,
 };
 use super::{
-    inspect, load, mirrors, near, pairs, recrawl, repair, report, scan, simulate, stats, tail,
+    inspect, load, mirrors, near, pairs, publish, recrawl, repair, report, scan, simulate, stats,
+    tail,
 };
 
 /// Print the JSON Schema of what a verb prints with --json
@@ -86,6 +87,7 @@ const VERBS: &[(&str, Makes)] = &[
     ("mirrors", of::<mirrors::Line<'static>>),
     ("near", of::<near::Printed<'static>>),
     ("pairs", of::<pairs::Line<'static>>),
+    ("publish", of::<publish::Line<'static>>),
     ("recrawl", of::<recrawl::Answer<'static>>),
     ("repair", of::<repair::Answer<'static>>),
     ("report", of::<report::Answer<'static>>),

@@ -108,6 +108,7 @@ fn inputs() -> Place {
     }
     place.done(&["load", "crawl.simkeep", "--store", "copy.simkeep"]);
     place.done(&["backup", "backup/crawl.simkeep", "--store", "crawl.simkeep"]);
+    place.done(&["publish", "crawl.simkeep", "--to", "srv/crawl"]);
     place.done(&["export", "-o", "crawl.jsonl.zst", "--store", "crawl.simkeep"]);
     let urls = ["https://example.com/terms", "https://example.net/a", "https://example.net/b"];
     let record = |url: &&str| {
@@ -210,7 +211,10 @@ fn asked<'h>(example: &str, helps: &'h [Vec<String>]) -> Vec<&'h Vec<String>> {
 fn shell(place: &Place, example: &str) -> Command {
     let mut command = Command::new("bash");
     // Where the root of the disk stands, this place does.
-    let mut line = example.replace(" /backup/", &format!(" {}/", place.file("backup")));
+    let mut line = example.to_owned();
+    for folder in ["backup", "srv"] {
+        line = line.replace(&format!(" /{folder}/"), &format!(" {}/", place.file(folder)));
+    }
     for (many, fewer) in FEWER {
         line = line.replace(many, fewer);
     }

@@ -60,6 +60,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
         (0, &["report", "-o", "report.html"]),
         (0, &["backup", "backup"]),
         (0, &["backup", "backup", "--copy"]),
+        (0, &["publish", "--to", "public"]),
         (0, &["compact", "--dry-run"]),
         (0, &["compact", "empty"]),
         (0, &["stats"]),

@@ -41,6 +41,7 @@ mod no_room;
 mod no_threads;
 mod outcomes;
 mod pairs;
+mod publish;
 mod repair;
 mod report;
 mod resembling;

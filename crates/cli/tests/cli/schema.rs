@@ -394,6 +394,8 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
         &["backup", "safe"],
         &["backup", "saved", "--copy"],
         &["backup", "other"],
+        &["publish", "other", "--to", "public"],
+        &["publish", "--to", "public", "--list"],
         &["compact", "--dry-run", "other"],
         &["compact", "other"],
         &["inspect", "journal"],
@@ -401,7 +403,7 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
         &["repair", "--to", "saved"],
         &["repair", "--to", "saved2"],
         &["forget", "https://example.com/1"],
-        &["forget", "--prefix", "example.com", "--purge"],
+        &["forget", "--prefix", "example.com", "--purge", "--published", "public"],
         &["forget", "https://example.com/1", "--prefix", "x"],
     ] {
         checker.run(&place, args);
