@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::integrity::{self, BackupFiles, BackupOptions};
+use simkeep::integrity::{self, BackupOptions, FileCount};
 
 use crate::abi;
 use crate::call::done;
@@ -45,9 +45,9 @@ pub struct BackedUp {
 
 impl BackedUp {
     fn new(done: &integrity::BackedUp) -> BackedUp {
-        let BackupFiles { files: linked_files, bytes: linked_bytes, .. } = done.linked;
-        let BackupFiles { files: copied_files, bytes: copied_bytes, .. } = done.copied;
-        let BackupFiles { files: kept_files, bytes: kept_bytes, .. } = done.kept;
+        let FileCount { files: linked_files, bytes: linked_bytes, .. } = done.linked;
+        let FileCount { files: copied_files, bytes: copied_bytes, .. } = done.copied;
+        let FileCount { files: kept_files, bytes: kept_bytes, .. } = done.kept;
         BackedUp {
             sequence: done.sequence,
             pages: done.pages,

@@ -99,8 +99,8 @@ value! {
 }
 
 value! {
-    /// Some files of a backup.
-    BackupFiles {
+    /// Some segments and tables of document frequencies.
+    FileCount {
         /// How many.
         files: u64,
         /// Bytes of them together.
@@ -120,11 +120,11 @@ value! {
         /// The last operation that the earlier backup had in whose place this one is.
         earlier: Option<u64>,
         /// Files that are links: of one file with the store.
-        linked: Py<BackupFiles>,
+        linked: Py<FileCount>,
         /// Files that are copies.
-        copied: Py<BackupFiles>,
+        copied: Py<FileCount>,
         /// Files that the earlier backup had already.
-        kept: Py<BackupFiles>,
+        kept: Py<FileCount>,
         /// Files of the earlier backup that were removed.
         removed: u64,
         /// Bytes of the catalog, which is always written anew.
@@ -189,11 +189,15 @@ impl Repaired {
     }
 }
 
+impl FileCount {
+    pub(crate) fn of(py: Python<'_>, count: integrity::FileCount) -> PyResult<Py<FileCount>> {
+        Py::new(py, FileCount { files: count.files, bytes: count.bytes })
+    }
+}
+
 impl BackedUp {
     pub(crate) fn of(py: Python<'_>, made: integrity::BackedUp) -> PyResult<BackedUp> {
-        let files = |files: integrity::BackupFiles| {
-            Py::new(py, BackupFiles { files: files.files, bytes: files.bytes })
-        };
+        let files = |files| FileCount::of(py, files);
         Ok(BackedUp {
             sequence: made.sequence,
             pages: made.pages,

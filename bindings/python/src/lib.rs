@@ -64,6 +64,7 @@ mod plan;
 mod policy;
 mod prints;
 mod progress;
+mod publishing;
 mod query;
 mod rates;
 mod reader;
@@ -155,7 +156,7 @@ mod _simkeep {
     use super::history::{Given, Judged, Restated, Visit};
     #[pymodule_export]
     use super::integrity::{
-        BackedUp, BackupFiles, Flaw, Loss, Repaired, Verified, backup, repair, verify,
+        BackedUp, FileCount, Flaw, Loss, Repaired, Verified, backup, repair, verify,
     };
     #[pymodule_export]
     use super::join::{JoinedPair, join, join_parts};
@@ -189,6 +190,10 @@ mod _simkeep {
     use super::policy::{Policy, Schedule};
     #[pymodule_export]
     use super::progress::Progress;
+    #[pymodule_export]
+    use super::publishing::{
+        GenerationInfo, Publication, check_generation, generations, holding, publish,
+    };
     #[pymodule_export]
     use super::rates::{
         harmonic, hinted, interval, irregular, last_modified, naive, regular, value,

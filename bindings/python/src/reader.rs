@@ -1,31 +1,46 @@
 //! A store that is read beside its writer, and a moment of a store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use crate::reading::Reading;
+use crate::arg::{self, Arg};
+use crate::reading::{Of, Reading};
 use crate::stats::Stats;
 use crate::time::Time;
 use crate::value::no_pickle;
 use crate::view::{Source, View};
 
-/// What opens a reader again: its class, its path, and whether it reads plainly.
-type Call<'py> = (Bound<'py, PyType>, PathBuf, bool);
+/// What opens a reader again: its class, its path, whether it reads plainly, whether what is published,
+/// and which generation of that.
+type Call<'py> = (Bound<'py, PyType>, PathBuf, bool, bool, Option<u64>);
 
 /// A read-only view of a store, also beside a writer in another process, and without permission to
 /// write.
 ///
-/// It sees everything that was acknowledged before it was opened or refreshed, and writes nothing
-/// to the store's directory. It may be used in a forked process, and is pickled as its path, and
-/// opened anew. With `plain_reads=True` segments are read whole into memory instead of being
-/// mapped.
+/// It sees everything that was acknowledged before it was opened or refreshed, and writes nothing to
+/// the store's directory. `Reader.published` opens what a store has published. A reader may be used in
+/// a forked process, and is pickled as its path, and opened anew. With `plain_reads=True` segments are
+/// read whole into memory instead of being mapped.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Reader {
     reading: Arc<Reading>,
+}
+
+impl Reader {
+    fn of(
+        py: Python<'_>,
+        path: &Path,
+        plain: bool,
+        of: Of,
+    ) -> PyResult<PyClassInitializer<Reader>> {
+        let reading = Arc::new(Reading::open(py, path, plain, of)?);
+        let view = View::new(Source::Reader(Arc::clone(&reading)));
+        Ok(PyClassInitializer::from(view).add_subclass(Reader { reading }))
+    }
 }
 
 #[pymethods]
@@ -33,9 +48,30 @@ impl Reader {
     #[new]
     #[pyo3(signature = (path, *, plain_reads=false))]
     fn new(py: Python<'_>, path: PathBuf, plain_reads: bool) -> PyResult<PyClassInitializer<Self>> {
-        let reading = Arc::new(Reading::open(py, &path, plain_reads)?);
-        let view = View::new(Source::Reader(Arc::clone(&reading)));
-        Ok(PyClassInitializer::from(view).add_subclass(Reader { reading }))
+        Reader::of(py, &path, plain_reads, Of::Store)
+    }
+
+    /// Opens a generation that is published in a directory: the one of a number, or the newest.
+    ///
+    /// Takes no lock, and needs nothing but the files that the generation names. `refresh` moves on to
+    /// the newest generation if no number was given, and else to nothing.
+    #[staticmethod]
+    #[pyo3(signature = (path, generation=None, *, plain_reads=false))]
+    fn published(
+        py: Python<'_>,
+        path: PathBuf,
+        generation: Option<&Bound<'_, PyAny>>,
+        plain_reads: bool,
+    ) -> PyResult<Py<Reader>> {
+        let number = |given: &Bound<'_, PyAny>| arg::count(Arg::new("generation"), given);
+        let of = Of::Published(arg::optional(generation, number)?);
+        Py::new(py, Reader::of(py, &path, plain_reads, of)?)
+    }
+
+    /// The number of the generation that this is; `None` if it reads a store.
+    #[getter]
+    fn generation(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.reading.with(py, |reader| Ok(reader.generation()))
     }
 
     /// Moves on to the newest state, and says whether anything changed.
@@ -104,16 +140,25 @@ impl Reader {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let path = crate::open::shown(py, &self.reading.path)?;
-        Ok(format!(
-            "simkeep.Reader({path}{})",
-            if self.reading.plain { ", plain_reads=True" } else { "" }
-        ))
+        let plain = if self.reading.plain { ", plain_reads=True" } else { "" };
+        Ok(match self.reading.of {
+            Of::Store => format!("simkeep.Reader({path}{plain})"),
+            Of::Published(None) => format!("simkeep.Reader.published({path}{plain})"),
+            Of::Published(Some(number)) => {
+                format!("simkeep.Reader.published({path}, {number}{plain})")
+            }
+        })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Call<'py>)> {
         let open = slf.py().import("simkeep._words")?.getattr("_reader")?;
         let reading = &slf.get().reading;
-        Ok((open, (slf.get_type(), reading.path.clone(), reading.plain)))
+        let (published, generation) = match reading.of {
+            Of::Store => (false, None),
+            Of::Published(generation) => (true, generation),
+        };
+        let path = reading.path.clone();
+        Ok((open, (slf.get_type(), path, reading.plain, published, generation)))
     }
 }
 

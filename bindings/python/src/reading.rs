@@ -21,6 +21,15 @@ pub(crate) struct Reading {
     inner: Mutex<Inner>,
     pub(crate) path: PathBuf,
     pub(crate) plain: bool,
+    pub(crate) of: Of,
+}
+
+/// What a reader opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    Store,
+    /// A generation that is published; the newest if none is named.
+    Published(Option<u64>),
 }
 
 struct Inner {
@@ -43,13 +52,13 @@ enum Taken {
 }
 
 impl Reading {
-    pub(crate) fn open(py: Python<'_>, path: &Path, plain: bool) -> PyResult<Reading> {
+    pub(crate) fn open(py: Python<'_>, path: &Path, plain: bool, of: Of) -> PyResult<Reading> {
         // So that another process finds it from another directory.
         let path = std::path::absolute(path)?;
-        let reader = py.detach(|| open(&path, plain)).or_raise(py)?;
+        let reader = py.detach(|| open(&path, plain, of)).or_raise(py)?;
         let now = Some(reader.snapshot());
         let inner = Inner { now, reader: Some(reader), birth: Birth::now() };
-        Ok(Reading { inner: Mutex::new(inner), path, plain })
+        Ok(Reading { inner: Mutex::new(inner), path, plain, of })
     }
 
     /// What is seen.
@@ -71,7 +80,7 @@ impl Reading {
             py.detach(|| std::thread::sleep(PAUSE));
             py.check_signals()?;
         }
-        let opened = py.detach(|| open(&self.path, self.plain));
+        let opened = py.detach(|| open(&self.path, self.plain, self.of));
         // In a thread of this process another may wait for it.
         opened.or_raise(py).inspect_err(|_| self.inner.lock().birth = Birth::never())
     }
@@ -131,7 +140,11 @@ impl Reading {
     }
 }
 
-fn open(path: &Path, plain: bool) -> simkeep::Result<Reader> {
+fn open(path: &Path, plain: bool, of: Of) -> simkeep::Result<Reader> {
     let location = Location::from(path);
-    Reader::open(if plain { location.plain_reads() } else { location })
+    let location = if plain { location.plain_reads() } else { location };
+    match of {
+        Of::Store => Reader::open(location),
+        Of::Published(generation) => Reader::published(location, generation),
+    }
 }

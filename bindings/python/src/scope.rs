@@ -14,6 +14,7 @@ pub(crate) enum Scope {
 
 impl Scope {
     pub(crate) fn new(
+        call: &str,
         url: Option<&Bound<'_, PyAny>>,
         prefix: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Scope> {
@@ -22,7 +23,7 @@ impl Scope {
         match (url, prefix) {
             (Some(url), None) => Ok(Scope::Url(url)),
             (None, Some(prefix)) => Ok(Scope::Prefix(prefix)),
-            _ => Err(query::one_of("forget", "url and prefix")),
+            _ => Err(query::one_of(call, "url and prefix")),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::options::options;
 use crate::origin::Origin;
 use crate::outcome::Outcome;
 use crate::progress::{self, Progress};
+use crate::publishing::{Publication, publish_options};
 use crate::reader::Snapshot;
 use crate::row::{Ready, Row, given};
 use crate::scope::Scope;
@@ -252,7 +253,7 @@ impl Store {
         url: Option<&Bound<'py, PyAny>>,
         prefix: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Forgotten> {
-        let scope = Scope::new(url, prefix)?;
+        let scope = Scope::new("forget", url, prefix)?;
         self.call(py, |store| store.forget(scope.of())).map(Forgotten::from)
     }
 
@@ -266,7 +267,7 @@ impl Store {
         prefix: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Forgotten> {
-        let (store, scope) = (self.open.store(py)?, Scope::new(url, prefix)?);
+        let (store, scope) = (self.open.store(py)?, Scope::new("purge", url, prefix)?);
         let progress = progress::given(progress);
         long(py, &progress, || store.purge(scope.of(), &progress)).map(Forgotten::from)
     }
@@ -342,6 +343,25 @@ impl Store {
         let options = simkeep::integrity::BackupOptions::default().copy(copy);
         let options = options.progress(progress.clone());
         BackedUp::of(py, long(py, &progress, || store.backup(path, options))?)
+    }
+
+    /// Seals everything, and publishes it in a directory as a generation, which `Reader.published`
+    /// opens.
+    ///
+    /// Takes the keywords of `publish`, and costs what it does. Ctrl-C ends it.
+    #[pyo3(signature = (to, *, keep=None, grace=None, copy=false, progress=None))]
+    fn publish<'py>(
+        &self,
+        py: Python<'py>,
+        to: PathBuf,
+        keep: Option<&Bound<'py, PyAny>>,
+        grace: Option<&Bound<'py, PyAny>>,
+        copy: bool,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Publication> {
+        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let options = publish_options(keep, grace, copy, &progress)?;
+        Publication::of(py, long(py, &progress, || store.publish(to, options))?)
     }
 
     /// Registers an epoch of fingerprints that are made elsewhere, by name, and returns its number. A

@@ -78,7 +78,8 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     # Questions.
     (lambda s: s.near(1, k=65), ValueError, "k must be an int from 0 to 64, not 65"),
     (lambda s: s.near(1, k=-1), ValueError, "k must be"),
-    (lambda s: s.near(1, k=3, limt=5), TypeError, "there is no keyword limt"),
+    (lambda s: s.near(1, k=3, limt=5), TypeError, "unexpected keyword argument .limt."),
+    (lambda s: s.near_batch([1], k=3, limt=5), TypeError, "there is no keyword limt"),
     (lambda s: s.near(1, k=3, limit=-5), ValueError, "limit must be"),
     (lambda s: s.near(1, k=3, under="http://"), simkeep.PrefixError, "prefix"),
     (lambda s: s.near(1, k=3, at=AT, ever=True), TypeError, "at, seen and ever exclude each other"),

@@ -48,7 +48,6 @@ __all__ = [
     "Aliases",
     "Answers",
     "BackedUp",
-    "BackupFiles",
     "Balls",
     "Bands",
     "Batches",
@@ -89,6 +88,7 @@ __all__ = [
     "Fated",
     "Feature",
     "Figures",
+    "FileCount",
     "FingerprintCensus",
     "Fingerprinter",
     "Fingerprints",
@@ -96,6 +96,7 @@ __all__ = [
     "Flaw",
     "Forgotten",
     "Found",
+    "GenerationInfo",
     "Given",
     "HISTORY_WINDOW",
     "Hints",
@@ -145,6 +146,7 @@ __all__ = [
     "Prior",
     "Progress",
     "RECIPE",
+    "Publication",
     "Rate",
     "Reader",
     "Recent",
@@ -182,6 +184,7 @@ __all__ = [
     "_tool",
     "_words",
     "backup",
+    "check_generation",
     "compare",
     "crawl",
     "distance",
@@ -189,8 +192,10 @@ __all__ = [
     "fingerprint",
     "fingerprint_batch",
     "fixed_intervals",
+    "generations",
     "harmonic",
     "hinted",
+    "holding",
     "interval",
     "irregular",
     "join",
@@ -199,6 +204,7 @@ __all__ = [
     "merge",
     "naive",
     "normalised",
+    "publish",
     "random_times",
     "recipes",
     "regular",
@@ -286,6 +292,38 @@ def repair(
     The old one stays as it is. Costs two reads of all files, and a load of what is saved. Raises
     `DoubtfulError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends it, and
     leaves no new store.
+    """
+
+def publish(
+    path: _Path,
+    to: _Path,
+    *,
+    keep: int | None = None,
+    grace: _types.Seconds | None = None,
+    copy: bool = False,
+    progress: Progress | None = None,
+) -> Publication:
+    """Publishes what is sealed of the store in a directory: makes it a generation in another directory.
+
+    `Reader.published` opens it. Works also beside a process that writes the store. Segments and tables are
+    linked or copied (`copy=True` links none), if no earlier generation has brought them, and never change. The
+    newest `keep` generations stay (3), and others for a `grace` after they were the newest (a day). Costs a
+    read of the segments that are new. Ctrl-C ends it.
+    """
+
+def generations(path: _Path) -> tuple[GenerationInfo, ...]:
+    """The generations that are published in a directory, in order. Costs a small read for each."""
+
+def check_generation(path: _Path, generation: int, *, progress: Progress | None = None) -> None:
+    """Reads all files that a generation names.
+
+    Raises `CorruptError` for the first that is damaged, `IoError` for one that is not there. Ctrl-C ends it.
+    """
+
+def holding(path: _Path, url: str | None = None, *, prefix: str | None = None) -> tuple[int, ...]:
+    """Which generations in a directory still hold bytes of a page, or of pages under a `prefix`.
+
+    By number: of what was purged from the store meanwhile, say. Costs a search in each segment that is named.
     """
 
 def backup(path: _Path, to: _Path, *, copy: bool = False, progress: Progress | None = None) -> BackedUp:
@@ -1165,6 +1203,20 @@ class Store(View):
     def backup(self, path: _Path, *, copy: bool = False, progress: Progress | None = None) -> BackedUp:
         """Makes a backup of the store in another directory, or adds to it what is new. Ctrl-C ends it."""
 
+    def publish(
+        self,
+        to: _Path,
+        *,
+        keep: int | None = None,
+        grace: _types.Seconds | None = None,
+        copy: bool = False,
+        progress: Progress | None = None,
+    ) -> Publication:
+        """Seals everything, and publishes it in a directory as a generation, which `Reader.published` opens.
+
+        Takes the keywords of `publish`, and costs what it does. Ctrl-C ends it.
+        """
+
     def register_epoch(
         self,
         name: str,
@@ -1268,11 +1320,23 @@ class Reader(View):
     """A read-only view of a store, also beside a writer in another process, and without permission to write.
 
     It sees everything that was acknowledged before it was opened or refreshed, and writes nothing to the
-    store's directory. It may be used in a forked process, and is pickled as its path, and opened anew. With
-    `plain_reads=True` segments are read whole into memory instead of being mapped.
+    store's directory. `Reader.published` opens what a store has published. A reader may be used in a forked
+    process, and is pickled as its path, and opened anew. With `plain_reads=True` segments are read whole into
+    memory instead of being mapped.
     """
 
     def __new__(cls, path: _Path, *, plain_reads: bool = False) -> Self: ...
+    @staticmethod
+    def published(path: _Path, generation: int | None = None, *, plain_reads: bool = False) -> Reader:
+        """Opens a generation that is published in a directory: the one of a number, or the newest.
+
+        Takes no lock, and needs nothing but the files that the generation names. `refresh` moves on to the
+        newest generation if no number was given, and else to nothing.
+        """
+
+    @property
+    def generation(self) -> int | None:
+        """The number of the generation that this is; `None` if it reads a store."""
     def refresh(self) -> bool:
         """Moves on to the newest state, and says whether anything changed."""
 
@@ -5368,8 +5432,8 @@ class Repaired:
     ) -> Repaired: ...
 
 @final
-class BackupFiles:
-    """Some files of a backup."""
+class FileCount:
+    """Some segments and tables of document frequencies."""
 
     __match_args__: tuple[Literal["files"], Literal["bytes"]]
     @property
@@ -5378,7 +5442,107 @@ class BackupFiles:
     @property
     def bytes(self) -> int:
         """Bytes of them together."""
-    def __new__(cls, files: int, bytes: int) -> BackupFiles: ...
+    def __new__(cls, files: int, bytes: int) -> FileCount: ...
+
+@final
+class Publication:
+    """What was published."""
+
+    __match_args__: tuple[
+        Literal["generation"],
+        Literal["is_new"],
+        Literal["sequence"],
+        Literal["unsealed"],
+        Literal["linked"],
+        Literal["copied"],
+        Literal["kept"],
+        Literal["removed"],
+        Literal["removed_files"],
+        Literal["older"],
+        Literal["not_linked"],
+    ]
+    @property
+    def generation(self) -> int:
+        """The number of the generation."""
+    @property
+    def is_new(self) -> bool:
+        """Whether it is new. If not, the newest that was there already is this state of the store."""
+    @property
+    def sequence(self) -> int:
+        """The last operation that it has."""
+    @property
+    def unsealed(self) -> int:
+        """How many operations were acknowledged since, and are in no segment yet: none is published."""
+    @property
+    def linked(self) -> FileCount:
+        """Files that are links: of one file with the store."""
+    @property
+    def copied(self) -> FileCount:
+        """Files that are copies."""
+    @property
+    def kept(self) -> FileCount:
+        """Files that an earlier generation has, too."""
+    @property
+    def removed(self) -> tuple[int, ...]:
+        """Older generations that were removed, by number."""
+    @property
+    def removed_files(self) -> int:
+        """Files that were removed because no generation names them any more."""
+    @property
+    def older(self) -> tuple[int, ...]:
+        """Older generations that are there still. They have what was forgotten since."""
+    @property
+    def not_linked(self) -> str | None:
+        """Why files were copied that were to be linked."""
+    def __new__(
+        cls,
+        generation: int,
+        is_new: bool,
+        sequence: int,
+        unsealed: int,
+        linked: FileCount,
+        copied: FileCount,
+        kept: FileCount,
+        removed: tuple[int, ...],
+        removed_files: int,
+        older: tuple[int, ...],
+        not_linked: str | None,
+    ) -> Publication: ...
+
+@final
+class GenerationInfo:
+    """A state of a store that is published."""
+
+    __match_args__: tuple[
+        Literal["number"],
+        Literal["store"],
+        Literal["written"],
+        Literal["sequence"],
+        Literal["files"],
+    ]
+    @property
+    def number(self) -> int:
+        """Its number: each has a larger one than those before."""
+    @property
+    def store(self) -> int:
+        """The number of the store."""
+    @property
+    def written(self) -> datetime:
+        """When it was published, by the clock of whoever did that."""
+    @property
+    def sequence(self) -> int:
+        """The last operation that it has."""
+    @property
+    def files(self) -> FileCount:
+        """The segments and tables that it names."""
+    def __new__(
+        cls,
+        number: int,
+        store: int,
+        written: datetime,
+        sequence: int,
+        files: FileCount,
+    ) -> GenerationInfo: ...
 
 @final
 class BackedUp:
@@ -5409,13 +5573,13 @@ class BackedUp:
     def earlier(self) -> int | None:
         """The last operation that the earlier backup had in whose place this one is."""
     @property
-    def linked(self) -> BackupFiles:
+    def linked(self) -> FileCount:
         """Files that are links: of one file with the store."""
     @property
-    def copied(self) -> BackupFiles:
+    def copied(self) -> FileCount:
         """Files that are copies."""
     @property
-    def kept(self) -> BackupFiles:
+    def kept(self) -> FileCount:
         """Files that the earlier backup had already."""
     @property
     def removed(self) -> int:
@@ -5432,9 +5596,9 @@ class BackedUp:
         pages: int,
         visits: int,
         earlier: int | None,
-        linked: BackupFiles,
-        copied: BackupFiles,
-        kept: BackupFiles,
+        linked: FileCount,
+        copied: FileCount,
+        kept: FileCount,
         removed: int,
         catalog_bytes: int,
         not_linked: str | None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 __all__ = [
     "Band",
@@ -21,6 +21,9 @@ __all__ = [
     "VersionKind",
     "WhyLed",
 ]
+
+if TYPE_CHECKING:
+    from ._simkeep import Reader
 
 _T = TypeVar("_T")
 
@@ -261,6 +264,10 @@ def _call(make: Callable[..., _T], args: tuple[Any, ...], keywords: dict[str, An
     return make(*args, **keywords)
 
 
-def _reader(make: Callable[..., _T], path: str, plain_reads: bool) -> _T:
+def _reader(
+    make: type["Reader"], path: str, plain_reads: bool, published: bool, generation: int | None
+) -> "Reader":
     """Opens a reader, when it is unpickled."""
+    if published:
+        return make.published(path, generation, plain_reads=plain_reads)
     return make(path, plain_reads=plain_reads)

@@ -1,0 +1,166 @@
+//! States of a store as files that never change.
+
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use simkeep::publishing::{self, PublishOptions};
+
+use crate::arg::{self, Arg, optional};
+use crate::error::OrRaise;
+use crate::integrity::FileCount;
+use crate::long::long;
+use crate::progress::{self, Progress};
+use crate::scope::Scope;
+use crate::time::Time;
+use crate::value::{tuple, value};
+
+value! {
+    /// What was published.
+    Publication {
+        /// The number of the generation.
+        generation: u64,
+        /// Whether it is new. If not, the newest that was there already is this state of the store.
+        is_new: bool,
+        /// The last operation that it has.
+        sequence: u64,
+        /// How many operations were acknowledged since, and are in no segment yet: none is published.
+        unsealed: u64,
+        /// Files that are links: of one file with the store.
+        linked: Py<FileCount>,
+        /// Files that are copies.
+        copied: Py<FileCount>,
+        /// Files that an earlier generation has, too.
+        kept: Py<FileCount>,
+        /// Older generations that were removed, by number.
+        removed: Py<PyTuple>,
+        /// Files that were removed because no generation names them any more.
+        removed_files: u64,
+        /// Older generations that are there still. They have what was forgotten since.
+        older: Py<PyTuple>,
+        /// Why files were copied that were to be linked.
+        not_linked: Option<String>,
+    }
+}
+
+value! {
+    /// A state of a store that is published.
+    GenerationInfo {
+        /// Its number: each has a larger one than those before.
+        number: u64,
+        /// The number of the store.
+        store: u64,
+        /// When it was published, by the clock of whoever did that.
+        written: Time,
+        /// The last operation that it has.
+        sequence: u64,
+        /// The segments and tables that it names.
+        files: Py<FileCount>,
+    }
+}
+
+impl Publication {
+    pub(crate) fn of(py: Python<'_>, made: publishing::Publication) -> PyResult<Publication> {
+        Ok(Publication {
+            generation: made.generation,
+            is_new: made.is_new,
+            sequence: made.sequence,
+            unsealed: made.unsealed,
+            linked: FileCount::of(py, made.linked)?,
+            copied: FileCount::of(py, made.copied)?,
+            kept: FileCount::of(py, made.kept)?,
+            removed: PyTuple::new(py, made.removed)?.unbind(),
+            removed_files: made.removed_files,
+            older: PyTuple::new(py, made.older)?.unbind(),
+            not_linked: made.not_linked,
+        })
+    }
+}
+
+/// The settings of publishing.
+pub(crate) fn publish_options(
+    keep: Option<&Bound<'_, PyAny>>,
+    grace: Option<&Bound<'_, PyAny>>,
+    copy: bool,
+    progress: &simkeep::Progress,
+) -> PyResult<PublishOptions> {
+    let mut options = PublishOptions::default().copy(copy).progress(progress.clone());
+    if let Some(keep) = optional(keep, |v| arg::size(Arg::new("keep"), v))? {
+        options.keep = keep;
+    }
+    if let Some(grace) = optional(grace, |v| arg::duration(Arg::new("grace"), v))? {
+        options.grace = grace;
+    }
+    Ok(options)
+}
+
+/// Publishes what is sealed of the store in a directory: makes it a generation in another directory,
+/// which `Reader.published` opens, also beside a process that writes it.
+///
+/// Segments and tables are linked or copied (`copy=True` links none), if no earlier generation has
+/// brought them, and never change. The newest `keep` generations stay (3), and others for a `grace`
+/// after they were the newest (a day). Costs a read of the segments that are new. Ctrl-C ends it.
+#[pyfunction]
+#[pyo3(signature = (path, to, *, keep=None, grace=None, copy=false, progress=None))]
+pub(crate) fn publish<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    to: PathBuf,
+    keep: Option<&Bound<'py, PyAny>>,
+    grace: Option<&Bound<'py, PyAny>>,
+    copy: bool,
+    progress: Option<&Bound<'py, Progress>>,
+) -> PyResult<Publication> {
+    let progress = progress::given(progress);
+    let options = publish_options(keep, grace, copy, &progress)?;
+    Publication::of(py, long(py, &progress, || publishing::publish(path, to, options))?)
+}
+
+/// The generations that are published in a directory, in order. Costs a small read for each.
+#[pyfunction]
+pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyTuple>> {
+    let all = py.detach(|| publishing::generations(path)).or_raise(py)?;
+    tuple(py, all, |py, of| {
+        let since = of.written.duration_since(UNIX_EPOCH).ok();
+        let written = since.and_then(|since| i64::try_from(since.as_millis()).ok());
+        let info = GenerationInfo {
+            number: of.number,
+            store: of.store,
+            written: Time(written.unwrap_or(i64::MAX)),
+            sequence: of.sequence,
+            files: FileCount::of(py, of.files)?,
+        };
+        Ok(Bound::new(py, info)?.into_any())
+    })
+}
+
+/// Reads all files that a generation names, and raises `CorruptError` for the first that is damaged,
+/// `IoError` for one that is not there. Ctrl-C ends it.
+#[pyfunction]
+#[pyo3(signature = (path, generation, *, progress=None))]
+pub(crate) fn check_generation<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    generation: &Bound<'py, PyAny>,
+    progress: Option<&Bound<'py, Progress>>,
+) -> PyResult<()> {
+    let progress = progress::given(progress);
+    let generation = arg::count(Arg::new("generation"), generation)?;
+    long(py, &progress, || publishing::check(path, generation, &progress))
+}
+
+/// Which generations in a directory still hold bytes of a page, or of pages under a `prefix`, by number:
+/// of what was purged from the store meanwhile, say. Costs a search in each segment that is named.
+#[pyfunction]
+#[pyo3(signature = (path, url=None, *, prefix=None))]
+pub(crate) fn holding<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    url: Option<&Bound<'py, PyAny>>,
+    prefix: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Py<PyTuple>> {
+    let scope = Scope::new("holding", url, prefix)?;
+    let all = py.detach(|| publishing::holding(path, &scope.of())).or_raise(py)?;
+    Ok(PyTuple::new(py, all)?.unbind())
+}

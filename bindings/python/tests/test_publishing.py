@@ -1,0 +1,123 @@
+"""What a store publishes, and readers of it."""
+
+import pickle
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from conftest import AT, DAY, OTHER, URL, filled
+
+import simkeep
+
+
+def test_a_generation_is_a_state_of_the_store(store: simkeep.Store, tmp_path: Path) -> None:
+    filled(store, 500)
+    to = tmp_path / "published"
+    first = store.publish(to)
+    assert (first.generation, first.is_new, first.older, first.unsealed) == (1, True, (), 0)
+    assert first.linked.files == 1 and first.linked.bytes > 0
+    store.observe(URL, AT, fingerprint=5)
+    second = store.publish(to, copy=True)
+    assert (second.generation, second.older, second.copied.files, second.kept.files) == (2, (1,), 1, 1)
+    assert not store.publish(to).is_new
+
+    one, newest = simkeep.Reader.published(to, 1), simkeep.Reader.published(to)
+    assert (one.generation, newest.generation) == (1, 2)
+    assert one.latest(URL) is None and newest.latest(URL) is not None
+    assert newest.near(5, k=0).near == store.near(5, k=0).near
+    listed = simkeep.generations(to)
+    assert [of.number for of in listed] == [1, 2]
+    assert listed[1].sequence == 501 and listed[1].files.files == 2
+    assert listed[0].store == listed[1].store and listed[0].written <= listed[1].written
+    assert one.written == listed[0].written
+    for of in listed:
+        simkeep.check_generation(to, of.number)
+
+
+def test_a_reader_follows_what_is_published(store: simkeep.Store, tmp_path: Path) -> None:
+    to = tmp_path / "published"
+    store.observe(URL, AT, fingerprint=5)
+    store.publish(to)
+    pinned, newest = simkeep.Reader.published(to, 1), simkeep.Reader.published(to)
+    store.observe(OTHER, AT + DAY, fingerprint=6)
+    store.publish(to, keep=1, grace=timedelta(0))
+    assert (pinned.behind(), newest.behind()) == (1, 1)
+    assert not pinned.refresh() and newest.refresh()
+    assert (newest.generation, newest.behind()) == (2, 0)
+    assert pinned.latest(OTHER) is None and newest.latest(OTHER) is not None
+    # The one that went is open still.
+    assert pinned.latest(URL) is not None
+    with pytest.raises(simkeep.IoError, match="generations/0000000001"):
+        simkeep.Reader.published(to, 1)
+
+
+def test_readers_are_pickled_as_what_they_were_opened_as(store: simkeep.Store, tmp_path: Path) -> None:
+    to = tmp_path / "published"
+    store.observe(URL, AT, fingerprint=5)
+    store.publish(to)
+    store.observe(OTHER, AT, fingerprint=6)
+    store.publish(to)
+    for reader, number in [
+        (simkeep.Reader.published(to, 1), 1),
+        (simkeep.Reader.published(to, plain_reads=True), 2),
+    ]:
+        again = pickle.loads(pickle.dumps(reader))
+        assert again.generation == number and repr(again) == repr(reader)
+        assert eval(repr(reader), {"simkeep": simkeep}).generation == number  # noqa: S307
+    assert simkeep.Reader(store.path).generation is None
+    asked = f"import simkeep; print(simkeep.Reader.published({str(to)!r}, 1).stats().pages)"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert told.stdout == "1\n"
+
+
+def test_beside_a_writer_what_is_sealed_is_published(store: simkeep.Store, tmp_path: Path) -> None:
+    to = tmp_path / "published"
+    store.observe(URL, AT, fingerprint=5)
+    store.seal()
+    store.observe(OTHER, AT, fingerprint=6)
+    made = simkeep.publish(store.path, to)
+    assert (made.sequence, made.unsealed) == (1, 1)
+
+
+def test_what_was_purged_is_said_to_be_in_older_generations(store: simkeep.Store, tmp_path: Path) -> None:
+    to = tmp_path / "published"
+    store.observe(URL, AT, fingerprint=5)
+    store.observe(OTHER, AT, fingerprint=6)
+    store.publish(to)
+    store.purge(URL)
+    store.publish(to)
+    assert simkeep.holding(to, URL) == (1,)
+    assert simkeep.holding(to, prefix="nowhere.example") == ()
+    made = store.publish(to, keep=1, grace=0)
+    assert (made.removed, made.generation) == ((1,), 2)
+    assert simkeep.holding(to, URL) == ()
+
+
+def test_what_cannot_be_published_or_opened_is_told(store: simkeep.Store, tmp_path: Path) -> None:
+    to = tmp_path / "published"
+    with pytest.raises(simkeep.NotAStoreError, match="nothing is published there"):
+        simkeep.Reader.published(to)
+    store.observe(URL, AT, fingerprint=5)
+    with pytest.raises(ValueError, match="keep"):
+        store.publish(to, keep=0)
+    with pytest.raises(TypeError, match="generation"):
+        simkeep.Reader.published(to, "1")  # type: ignore[arg-type]
+    store.publish(to, copy=True)
+    (segment,) = (to / "files").iterdir()
+    whole = segment.read_bytes()
+    middle = len(whole) // 2
+    segment.write_bytes(whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :])
+    with pytest.raises(simkeep.CorruptError) as raised:
+        simkeep.check_generation(to, 1)
+    assert raised.value.file == f"files/{segment.name}"
+    segment.unlink()
+    with pytest.raises(simkeep.IoError, match=segment.name):
+        simkeep.check_generation(to, 1)
+    with pytest.raises(simkeep.NotAStoreError, match="it is a store itself"):
+        with simkeep.Store.create(tmp_path / "other") as other:
+            other.publish(store.path)
+    with pytest.raises(simkeep.NotAStoreError, match="is published there"):
+        with simkeep.Store.create(tmp_path / "another") as other:
+            other.publish(to)
