@@ -3,6 +3,7 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
+use crate::bug::{self, OrBug};
 use crate::disk::{Access, Disk, Name};
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, Put, in_memory};
@@ -13,15 +14,16 @@ pub(super) const BYTES_MAX: u64 = 16 << 20;
 const HEAD_BYTES: usize = 16;
 
 /// The bytes of the file with this body.
-#[expect(clippy::expect_used, reason = "a manifest has some hundred segments and epochs")]
-pub(super) fn seal(magic: [u8; 8], version: u32, body: &[u8]) -> Vec<u8> {
+pub(super) fn seal(magic: [u8; 8], version: u32, body: &[u8]) -> Result<Vec<u8>> {
+    let len = body.len() + HEAD_BYTES + 4;
+    bug::ensure(len as u64 <= BYTES_MAX, "a list is as short as its readers expect")?;
     let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len() + 4);
     bytes.extend_from_slice(&magic);
     bytes.put_u32(version);
-    bytes.put_u32(u32::try_from(body.len()).expect("fewer than 2^32"));
+    bytes.put_u32(u32::try_from(body.len()).ok().or_bug("a list is short")?);
     bytes.extend_from_slice(body);
     bytes.put_u32(crc32fast::hash(&bytes));
-    bytes
+    Ok(bytes)
 }
 
 /// The bytes of the file of a name; `None` if there is none.

@@ -39,7 +39,7 @@ impl Generation {
     /// Writes it, durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         let mut body = Vec::new();
-        self.published.put(&mut body);
+        self.published.put(&mut body)?;
         body.put_u64(self.number);
         let tables = u32::try_from(self.tables.len()).ok();
         body.put_u32(tables.or_bug("a store has fewer epochs than 2^32")?);
@@ -48,7 +48,7 @@ impl Generation {
             body.put_u64(table.bytes);
         }
         let mut file = NewFile::create(Arc::clone(disk), Name::GenerationNew(self.number))?;
-        file.append(&envelope::seal(MAGIC, VERSION, &body))?;
+        file.append(&envelope::seal(MAGIC, VERSION, &body)?)?;
         file.finish(Name::Generation(self.number))?;
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::envelope;
 use super::rows::{
     EPOCHS_MAX, SegmentRow, check_epochs, check_rows, check_url_hash_bits, put_epoch, take_epoch,
 };
-use crate::bug;
+use crate::bug::{self, OrBug};
 use crate::disk::{Disk, Name, NewFile};
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, Put, url_hash_bits};
@@ -41,11 +41,8 @@ pub(crate) struct Published {
 impl Published {
     /// Replaces the last one, durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
-        bug::ensure(check_rows(&self.segments).is_ok(), "segments follow one another")?;
-        let numbered = (0..).zip(&self.epochs).all(|(count, e)| e.epoch.count() == count);
-        bug::ensure(numbered, "epochs are numbered one after another")?;
         let mut file = NewFile::create(Arc::clone(disk), Name::SnapshotNew)?;
-        file.append(&self.to_bytes())?;
+        file.append(&self.to_bytes()?)?;
         file.finish(Name::Snapshot)?;
         Ok(())
     }
@@ -57,9 +54,9 @@ impl Published {
         Self::parse(&bytes).map(Some)
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut body = Vec::new();
-        self.put(&mut body);
+        self.put(&mut body)?;
         envelope::seal(MAGIC, VERSION, &body)
     }
 
@@ -76,9 +73,11 @@ impl Published {
     }
 
     /// The part of a file that says this.
-    #[expect(clippy::expect_used, reason = "a manifest has some hundred segments and epochs")]
-    pub(super) fn put(&self, body: &mut Vec<u8>) {
-        let count = |n: usize| u32::try_from(n).expect("fewer than 2^32");
+    pub(super) fn put(&self, body: &mut Vec<u8>) -> Result<()> {
+        bug::ensure(check_rows(&self.segments).is_ok(), "segments follow one another")?;
+        let numbered = (0..).zip(&self.epochs).all(|(count, e)| e.epoch.count() == count);
+        bug::ensure(numbered, "epochs are numbered one after another")?;
+        let count = |n: usize| u32::try_from(n).ok().or_bug("a list has fewer entries than 2^32");
         // A clock that was never set may stand before 1970.
         let since = self.written.duration_since(UNIX_EPOCH).unwrap_or_default();
         let written = since.as_secs() * 1000 + u64::from(since.subsec_millis());
@@ -86,15 +85,16 @@ impl Published {
         for word in [self.store, self.changes, self.url_seed, url_hash_bits()] {
             body.put_u64(word);
         }
-        body.put_u32(count(self.segments.len()));
-        body.put_u32(count(self.epochs.len()));
+        body.put_u32(count(self.segments.len())?);
+        body.put_u32(count(self.epochs.len())?);
         self.segments.iter().for_each(|row| row.put(body));
         for epoch in &self.epochs {
             let mut packed = Vec::new();
             put_epoch(&mut packed, epoch);
-            body.put_u32(count(packed.len()));
+            body.put_u32(count(packed.len())?);
             body.extend_from_slice(&packed);
         }
+        Ok(())
     }
 
     /// Reads that part of the file of this name, in which it comes first.
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_flipped_bit_and_a_missing_end_are_found() {
-        let bytes = published().to_bytes();
+        let bytes = published().to_bytes().unwrap();
         for bit in 0..bytes.len() * 8 {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn counts_that_are_not_true_are_found_behind_a_sound_checksum() {
-        let bytes = published().to_bytes();
+        let bytes = published().to_bytes().unwrap();
         // The counts, and the length of the first name.
         for at in [56, 60, 64 + 2 * 36] {
             for wrong in [0, 1, u32::MAX] {
@@ -219,19 +219,19 @@ mod tests {
         for name in ["", "two\nlines", "one", &long] {
             let mut published = sound.clone();
             published.epochs[2].name = name.to_owned();
-            Published::parse(&published.to_bytes()).unwrap_err();
+            Published::parse(&published.to_bytes().unwrap()).unwrap_err();
         }
         let mut published = sound.clone();
         published.epochs[2].begun = u64::MAX;
-        Published::parse(&published.to_bytes()).unwrap_err();
+        Published::parse(&published.to_bytes().unwrap()).unwrap_err();
         for (minor, moderate) in [(4, 3), (0, 65), (u32::MAX, u32::MAX)] {
             let mut published = sound.clone();
             published.epochs[2].bands = Bands { minor, moderate };
-            Published::parse(&published.to_bytes()).unwrap_err();
+            Published::parse(&published.to_bytes().unwrap()).unwrap_err();
         }
         let mut published = sound.clone();
         published.epochs.iter_mut().for_each(|epoch| epoch.ended = true);
-        Published::parse(&published.to_bytes()).unwrap_err();
+        Published::parse(&published.to_bytes().unwrap()).unwrap_err();
         let epoch = |count: usize| EpochInfo {
             epoch: Epoch::new(count, 0).unwrap(),
             name: format!("{count:0256}"),
@@ -241,11 +241,11 @@ mod tests {
             ended: false,
         };
         let mut published = Published { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };
-        let most = published.to_bytes();
+        let most = published.to_bytes().unwrap();
         assert!((most.len() as u64) < envelope::BYTES_MAX);
         assert_eq!(Published::parse(&most).unwrap(), published);
         published.epochs.push(epoch(EPOCHS_MAX));
-        let error = Published::parse(&published.to_bytes()).unwrap_err().to_string();
+        let error = Published::parse(&published.to_bytes().unwrap()).unwrap_err().to_string();
         assert!(error.contains("byte 60: expected at most 32768 epochs, found 32769"), "{error}");
     }
 
@@ -253,6 +253,6 @@ mod tests {
     fn a_gap_between_segments_is_found() {
         let mut published = published();
         published.segments[1].first_sequence = 12;
-        Published::parse(&published.to_bytes()).unwrap_err();
+        Published::parse(&published.to_bytes().unwrap()).unwrap_err();
     }
 }

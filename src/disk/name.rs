@@ -166,7 +166,10 @@ impl Name {
             Dir::Files => {
                 let (begin, rest) = entry.split_once('.')?;
                 let file = Fixed::parse(begin)?;
+                // What has more digits is no checksum of a segment.
+                let is_short = u32::try_from(file.checksum).is_ok();
                 match rest {
+                    "seg" | "seg.new" if !is_short => return None,
                     "seg" => Name::FixedSegment(file),
                     "seg.new" => Name::FixedSegmentNew(file),
                     "df" => Name::FixedDf(file),
@@ -249,6 +252,9 @@ mod tests {
         }
         for entry in ["0000000001.seg", "1.df", "0000000001.df.1.tmp", "crawl.df", ".df"] {
             assert_eq!(Name::parse(Dir::Root, OsStr::new(entry)), None, "{entry}");
+        }
+        for entry in ["0000000000000003-0000000012-123456789.seg"] {
+            assert_eq!(Name::parse(Dir::Files, OsStr::new(entry)), None, "{entry}");
         }
         for entry in ["0000000000000003-0000000012-123.seg", "3-0000000012-00000123.seg", "--.seg"]
         {

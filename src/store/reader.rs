@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::answer::Stats;
 use super::epochs::Epochs;
-use super::files::Files;
+use super::files::{Files, Listed};
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
@@ -14,10 +14,9 @@ use super::snapshot::Snapshot;
 use super::view::View;
 use crate::bug::OrBug;
 use crate::catalog::{
-    Catalog, Contents, Frames, Generation, Journal, Locks, Published, Tail, Tries, mark,
-    read_beside,
+    Catalog, Contents, Frames, Journal, Locks, Published, Tail, Tries, mark, read_beside,
 };
-use crate::disk::{Disk, Location, Lock, LockGuard};
+use crate::disk::{Access, Disk, Location, Lock, LockGuard};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::sync::thread;
@@ -196,8 +195,11 @@ impl Reader {
                 if publish::some_numbers(&self.disk)?.last() == Some(&number) {
                     return Ok(false);
                 }
-                let (number, seen) = newest(&self.disk, Some(&self.seen.now.view))?;
-                (self.follows, self.seen) = (Follows::Newest(number), seen);
+                let (newest, seen) = newest(&self.disk, Some(&self.seen.now.view))?;
+                if newest <= number {
+                    return Ok(false);
+                }
+                (self.follows, self.seen) = (Follows::Newest(newest), seen);
                 Ok(true)
             }
         }
@@ -259,7 +261,7 @@ impl Reader {
             Follows::Newest(_) | Follows::Generation(_) => {
                 let newest =
                     publish::some_numbers(&self.disk).ok().and_then(|all| all.last().copied());
-                let newest = newest.and_then(|number| Generation::read(&*self.disk, number).ok());
+                let newest = newest.and_then(|number| publish::read(&*self.disk, number).ok());
                 newest.map_or(0, |newest| newest.published.last_sequence())
             }
         };
@@ -387,21 +389,38 @@ pub(super) fn sight<T>(
 
 /// What a generation names.
 fn published(disk: &Arc<dyn Disk>, number: u64, before: Option<&View>) -> Result<Seen> {
-    let published = Generation::read(&**disk, number)?.published;
-    let now = show(disk, Files::Published(published.store), &published, before)?;
-    Ok(Seen { now, written: Some(published.written), fell_back: false, known: [None; 2] })
+    let generation = publish::read(&**disk, number)?;
+    let files = Files::Published(generation.published.store);
+    let now = show(disk, files, &generation.published, before)?;
+    // Those are read when an epoch's recipe is asked for.
+    for (listed, _) in publish::listed(&generation)? {
+        if let Listed::Table(info) = listed {
+            let name = files.table(&info);
+            disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+        }
+    }
+    let written = Some(generation.published.written);
+    Ok(Seen { now, written, fell_back: false, known: [None; 2] })
 }
 
-/// The newest generation, with its number.
+/// The newest generation of which all files are there, with its number.
 fn newest(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(u64, Seen)> {
+    let mut tried = Vec::new();
     loop {
         let all = publish::some_numbers(disk)?;
-        let number = *all.last().or_bug("there are some generations")?;
-        match published(disk, number, before) {
-            // It may have been removed meanwhile, with its files: then there is a newer one.
-            Err(e) if e.is_not_found() && publish::some_numbers(disk)?.last() != Some(&number) => {}
-            seen => return Ok((number, seen?)),
+        let mut missing = None;
+        for number in all.iter().rev() {
+            match published(disk, *number, before) {
+                // It is being carried there still, or was removed meanwhile with its files.
+                Err(e) if e.is_not_found() => drop(missing.get_or_insert(e)),
+                seen => return Ok((*number, seen?)),
+            }
         }
+        // All may have been removed meanwhile: then there is another.
+        if tried == all {
+            return Err(missing.or_bug("there is a generation, and it could not be opened")?);
+        }
+        tried = all;
     }
 }
 

@@ -90,8 +90,8 @@ impl Reader {
         self.reading.with(py, |reader| Ok(reader.behind()))
     }
 
-    /// When this was the newest state of the store, if a writer was at work then; `None` if there
-    /// was none.
+    /// When this was the newest state of the store, if a writer was at work then; of a generation, when
+    /// it was published; `None` if there was no writer.
     #[getter]
     fn written(&self, py: Python<'_>) -> PyResult<Option<Time>> {
         let written = self.reading.with(py, |reader| Ok(reader.written()))?;

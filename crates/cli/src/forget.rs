@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::publishing::holding;
+use simkeep::publishing::{generations, holding};
 use simkeep::{Options, Page, Prefix, Scope, Snapshot, Store};
 
 use super::exit::{Exit, Failure};
@@ -42,7 +42,7 @@ pub(super) struct Forget {
     #[arg(long)]
     purge: bool,
     /// Say which generations in a directory still hold the pages: what `publish` put there before
-    #[arg(long, value_name = "DIR", requires = "purge")]
+    #[arg(long, value_name = "DIR", requires = "purge", conflicts_with = "dry_run")]
     published: Option<PathBuf>,
     /// Say what would be forgotten, and forget nothing
     #[arg(long)]
@@ -109,6 +109,8 @@ impl Forget {
             let snapshot = common::read(&place)?.snapshot();
             return self.show(&snapshot, common.json, output);
         }
+        // Before anything is forgotten.
+        self.published.as_ref().map(generations).transpose()?;
         let store = Store::open(place, Options::default())?;
         if self.asks() {
             let found = self.found(&store.snapshot())?;

@@ -1,5 +1,6 @@
 //! `publish`: states of a store as files that never change.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -31,8 +32,8 @@ use super::{time, words};
   simkeep publish --to /srv/crawl --keep 1 --grace 0  leave nothing of what was purged
   simkeep publish --to /srv/crawl --list
 
-Carry the directory elsewhere with whatever carries files, and \"generations\" last: a generation is of
-use once the files that it names are there. Files are linked where the file system can, and else copied;
+Carry the directory elsewhere with whatever carries files, first \"files\" and then \"generations\": a
+generation is of use once the files that it names are there. Files are linked where the file system can, and else copied;
 they have names of their own for ever, so what was carried once is never carried again.
 
 A generation stays while it is among the newest (--keep), and for a while after it was the newest
@@ -135,6 +136,9 @@ impl Publish {
                 }
                 // Whoever writes it seals it.
                 Err(Error::Locked { .. }) => publish(&place, &self.to, options),
+                Err(Error::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
+                    publish(&place, &self.to, options)
+                }
                 Err(e) => Err(e),
             }
         })?;

@@ -88,6 +88,11 @@ impl SimDisk {
         self.state.lock().drawn = split_mix(seed);
     }
 
+    /// The clock shows this time from now on, in milliseconds since 1970.
+    pub fn set_clock(&self, ms: i64) {
+        self.state.lock().clock = Some(ms);
+    }
+
     /// The files as they are now, by name. Copies them all.
     pub fn contents(&self) -> Vec<(Name, Vec<u8>)> {
         let mut contents = Vec::new();
@@ -366,9 +371,9 @@ impl Disk for SimDisk {
         Ok(state.free_bytes())
     }
 
-    /// It stands still: in May 2026.
+    /// It stands still: in May 2026, unless it was set.
     fn clock(&self) -> i64 {
-        1_780_000_000_000
+        self.state.lock().clock.unwrap_or(1_780_000_000_000)
     }
 
     /// No operation: it is not counted, and never fails.

@@ -33,6 +33,8 @@ pub(super) struct State {
     /// Another number for each that was drawn.
     pub(super) drawn: u64,
     pub(super) capacity_bytes: Option<u64>,
+    /// What the clock shows, if it was set.
+    pub(super) clock: Option<i64>,
     pub(super) monitor: Monitor,
 }
 

@@ -13,6 +13,6 @@ pub struct FileCount {
 impl FileCount {
     pub(crate) fn add(&mut self, bytes: u64) {
         self.files += 1;
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 }

@@ -18,6 +18,15 @@ use crate::store::listed::open_listed;
 /// What is copied at once.
 const CHUNK_BYTES: u64 = 1 << 20;
 
+/// What has the name of a file.
+enum There {
+    /// The file, as far as its head tells.
+    It,
+    Nothing,
+    /// Something damaged, or left by a copy of a state that the store did not keep.
+    Damaged,
+}
+
 /// How a file got there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
@@ -72,8 +81,10 @@ impl<'a> Placed<'a> {
         for (listed, file, bytes) in sized {
             progress.check()?;
             let how = match placed.is_there(listed)? {
-                true => How::Kept,
-                false => placed.bring(listed, &**file, bytes)?,
+                There::It => How::Kept,
+                There::Nothing => placed.bring(listed, &**file, bytes)?,
+                // It takes the place of what is there at once: others may name it.
+                There::Damaged => placed.copy(listed, &**file, bytes)?,
             };
             if how != How::Copied {
                 progress.pass(bytes);
@@ -103,10 +114,11 @@ impl<'a> Placed<'a> {
         Ok(any)
     }
 
-    /// Checks all of what came now, and was not there before. Costs a read of these files.
-    pub(crate) fn check_new(&self) -> Result<()> {
+    /// Checks all of what came now, or was left by a run that was stopped: all but what is known to be
+    /// sound. Costs a read of these files.
+    pub(crate) fn check_new(&self, is_known: impl Fn(Name) -> bool) -> Result<()> {
         for ((listed, _), (bytes, how)) in self.source.files.iter().zip(&self.files) {
-            if *how == How::Kept {
+            if *how == How::Kept && is_known(self.names.of(listed)) {
                 self.progress.pass(*bytes);
                 continue;
             }
@@ -117,8 +129,8 @@ impl<'a> Placed<'a> {
                 // Nobody is to find it there by its name; the next run tries again if this fails.
                 let _ = self.to.remove(self.names.of(listed));
                 match e {
-                    // Told from the same file of the store.
-                    Error::Corrupt(flaw) if *how == How::Linked => {
+                    // Told from the same bytes of the store.
+                    Error::Corrupt(flaw) => {
                         let file = Files::Own.of(listed).to_string();
                         Error::Corrupt(Corruption { file, ..flaw })
                     }
@@ -129,10 +141,9 @@ impl<'a> Placed<'a> {
         Ok(())
     }
 
-    /// Whether a file is there already: of an earlier run, or of one that was stopped. What else has
-    /// its name goes.
-    fn is_there(&self, listed: &Listed) -> Result<bool> {
-        let (to, name) = (self.to, self.names.of(listed));
+    /// Whether a file is there already: of an earlier run, or of one that was stopped.
+    fn is_there(&self, listed: &Listed) -> Result<There> {
+        let to = self.to;
         let found = match listed {
             Listed::Segment(row) => {
                 let store = self.source.contents.settings.store;
@@ -141,15 +152,11 @@ impl<'a> Placed<'a> {
             Listed::Table(info) => open_table(&**to, self.names, info).map(drop),
         };
         match found {
-            Ok(()) => Ok(true),
-            Err(Error::NoTable { .. }) => Ok(false),
-            Err(e) if e.is_not_found() => Ok(false),
-            Err(e) => {
-                // Damaged, or left by a copy of a state that the store did not keep.
-                e.flaw()?;
-                to.remove(name).map_err(|e| Error::io("remove", name, e))?;
-                Ok(false)
-            }
+            Ok(()) => Ok(There::It),
+            Err(Error::NoTable { .. }) => Ok(There::Nothing),
+            Err(e) if e.is_not_found() => Ok(There::Nothing),
+            Err(Error::Corrupt(_)) => Ok(There::Damaged),
+            Err(e) => Err(e),
         }
     }
 
@@ -164,10 +171,14 @@ impl<'a> Placed<'a> {
             Link::Made => Ok(How::Linked),
             Link::Refused(why) => {
                 self.not_linked = self.not_linked.take().or(why);
-                copy_file(file, bytes, self.to, name, self.progress)?;
-                Ok(How::Copied)
+                self.copy(listed, file, bytes)
             }
         }
+    }
+
+    fn copy(&self, listed: &Listed, file: &dyn DiskFile, bytes: u64) -> Result<How> {
+        copy_file(file, bytes, self.to, self.names.of(listed), self.progress)?;
+        Ok(How::Copied)
     }
 
     /// What was done.
@@ -185,20 +196,20 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// Reads all of a file that a list of a store names, and checks it.
+/// Reads all of a file that a list of a store names, and checks it. Returns its bytes.
 pub(crate) fn check_whole(
     disk: &Arc<dyn Disk>,
     names: Files,
     store: u64,
     listed: &Listed,
     progress: &Progress,
-) -> Result<()> {
+) -> Result<u64> {
     let row = match listed {
         Listed::Segment(row) => row,
         Listed::Table(info) => {
             let table = open_table(&**disk, names, info)?;
             progress.pass(table.bytes());
-            return Ok(());
+            return Ok(table.bytes());
         }
     };
     let segment = open_listed(disk, names, store, row)?;
@@ -214,7 +225,7 @@ pub(crate) fn check_whole(
             progress.check()
         },
     )?;
-    flaw.map_or(Ok(()), Err)
+    flaw.map_or(Ok(segment.file_bytes()), Err)
 }
 
 enum Link {

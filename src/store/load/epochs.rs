@@ -111,7 +111,7 @@ impl Named {
 #[derive(Debug)]
 enum Source {
     Origin(Origin),
-    Store(Arc<dyn Disk>, EpochInfo),
+    Store(Arc<dyn Disk>, Files, EpochInfo),
     Table(Arc<Table>),
 }
 
@@ -159,7 +159,8 @@ impl LoadEpochs {
             let epoch = self.like(&info.name, reserved, info.terms(), info.begun, info.ended)?;
             self.name(&info.name, reserved, |named| {
                 if has_table(info) && named.table.is_none() {
-                    named.table = Some(Source::Store(Arc::clone(&other.view.disk), info.clone()));
+                    let (disk, files) = (Arc::clone(&other.view.disk), other.view.files);
+                    named.table = Some(Source::Store(disk, files, info.clone()));
                 }
                 Ok(())
             })?;
@@ -392,8 +393,8 @@ fn put_table(
             table.copy_to(disk, number)?;
         }
         (Err(Error::NoTable { .. }), Source::Table(table)) => table.copy_to(disk, number)?,
-        (Err(Error::NoTable { .. }), Source::Store(from, like)) => {
-            match open_table(&**from, Files::Own, like) {
+        (Err(Error::NoTable { .. }), Source::Store(from, files, like)) => {
+            match open_table(&**from, *files, like) {
                 Ok(table) => table.copy_to(disk, number)?,
                 // It has none, either.
                 Err(Error::NoTable { .. }) => return Ok(()),

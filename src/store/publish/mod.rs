@@ -13,14 +13,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use options::{GenerationInfo, Publication, PublishOptions};
 
-pub(super) use self::target::numbers;
-use self::target::{Target, listed};
+use self::target::{Target, each};
+pub(super) use self::target::{listed, read, some_numbers};
 use super::copying::{Counts, FileCount, Placed, Source, check_whole, newest};
 use super::files::{Files, Listed};
 use super::forget::{Scope, holds};
 use super::handle::Store;
 use super::live_segment::LiveSegment;
-use super::open::require_apart;
+use super::open::{require_apart, require_store};
 use crate::catalog::{Contents, Generation, Published, TableRow};
 use crate::disk::{Dir, Disk, Location};
 use crate::error::{Error, Result};
@@ -37,9 +37,9 @@ use crate::progress::{Progress, Stage};
 /// is for one store.
 ///
 /// The newest [`keep`](PublishOptions::keep) generations stay, and others for a
-/// [`grace`](PublishOptions::grace) after they ceased to be the newest. What is forgotten is in no
-/// later generation; see [`holding`](crate::publishing::holding()) for earlier ones. If nothing is new,
-/// there is no new generation.
+/// [`grace`](PublishOptions::grace) after they ceased to be the newest. What is purged is in no
+/// generation of a run that begins later; see [`holding`](crate::publishing::holding()) for earlier
+/// ones. If nothing is new, there is no new generation.
 ///
 /// What comes is read and checked before a generation names it. So costs a read of the segments that are
 /// new, besides what is copied, and some syncs.
@@ -79,6 +79,8 @@ pub fn publish(
     let (from, to) = (from.into(), to.into());
     require_apart(&to, Some(&from))?;
     let from = from.disk(None);
+    // Before anything is made there.
+    require_store(&from)?;
     let to = to.disk(from.file_mode());
     let progress = options.progress.clone();
     publish_disk(&from, &to, &|| newest(&from, &progress), &options)
@@ -106,15 +108,14 @@ pub fn publish(
 /// [`Error::NotAStore`] if nothing is published there, [`Error::Corrupt`], [`Error::Version`],
 /// [`Error::Io`].
 pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
-    let disk = at.into().disk(None);
-    let some = some_numbers(&disk)?.into_iter();
-    some.map(|number| Ok(info(&Generation::read(&*disk, number)?))).collect()
+    each(&at.into().disk(None), |generation| Ok(info(&generation)))
 }
 
 /// Which generations in a directory still hold bytes of pages in a scope, by number: pages that have
 /// been [purged](Store::purge) from the store meanwhile, say. They are gone from the next generation
 /// on, and from the directory once [`publish`](crate::publishing::publish()) has kept 1 generation,
-/// with no grace. Costs a search in each segment that is named.
+/// with no grace. A run that was under way during the purge may still bring one: ask after it. Costs a
+/// search in each segment that is named.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -145,20 +146,22 @@ pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
 pub fn holding(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Vec<u64>> {
     let disk = at.into().disk(None);
     let mut open: Vec<Arc<LiveSegment>> = Vec::new();
-    let mut holding = Vec::new();
-    for number in some_numbers(&disk)? {
-        let Published { store, url_seed, segments, .. } =
-            Generation::read(&*disk, number)?.published;
-        let rows = segments.iter();
-        open = rows
-            .map(|row| LiveSegment::open_row(&disk, Files::Published(store), store, row, &open))
-            .collect::<Result<_>>()?;
-        let mut found = open.iter().map(|live| holds(live, scope, url_seed));
-        if found.try_fold(false, |any, one| Ok::<_, Error>(any | one?))? {
-            holding.push(number);
+    let all = each(&disk, |generation| {
+        let Generation { number, published, .. } = generation;
+        let (files, rows) = (Files::Published(published.store), published.segments.iter());
+        let segments = rows.map(|row| {
+            let live = LiveSegment::open_row(&disk, files, published.store, row, &open)?;
+            Ok(live)
+        });
+        open = segments.collect::<Result<_>>()?;
+        for live in &open {
+            if holds(live, scope, published.url_seed)? {
+                return Ok(Some(number));
+            }
         }
-    }
-    Ok(holding)
+        Ok(None)
+    })?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// Reads all files that a generation names, and checks them.
@@ -170,11 +173,16 @@ pub fn holding(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Vec<u64>> {
 pub fn check(at: impl Into<Location>, generation: u64, progress: &Progress) -> Result<()> {
     let disk = at.into().disk(None);
     some_numbers(&disk)?;
-    let generation = Generation::read(&*disk, generation)?;
+    let generation = read(&*disk, generation)?;
     progress.start(Stage::Checking, Some(info(&generation).files.bytes))?;
     let store = generation.published.store;
-    for listed in listed(&generation)? {
-        check_whole(&disk, Files::Published(store), store, &listed, progress)?;
+    for (listed, bytes) in listed(&generation)? {
+        let files = Files::Published(store);
+        let checked = check_whole(&disk, files, store, &listed, progress)?;
+        if checked != bytes {
+            let what = format!("expected {bytes} bytes, as the generation says, found {checked}");
+            return Err(Error::corrupt(files.of(&listed), 0, what));
+        }
     }
     progress.finish();
     Ok(())
@@ -221,16 +229,6 @@ impl Store {
     }
 }
 
-/// The numbers of the generations that are there: at least one.
-pub(super) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
-    let numbers = numbers(&**disk)?;
-    if numbers.is_empty() {
-        let (location, why) = (disk.location(), "nothing is published there".to_owned());
-        return Err(Error::NotAStore { location, why });
-    }
-    Ok(numbers)
-}
-
 fn info(generation: &Generation) -> GenerationInfo {
     let Generation { number, published, tables } = generation;
     let mut files = FileCount::default();
@@ -251,19 +249,24 @@ fn publish_disk(
         return Err(Error::Option { name: "keep", takes: "at least 1" });
     }
     progress.start(Stage::Copying, None)?;
+    // Before the store is read: what another run publishes meanwhile would be newer than that.
+    let mut target = Target::take(to)?;
     let source = Source::open(from, read)?;
     let store = source.contents.settings.store;
-    let mut target = Target::take(to, store)?;
+    target.require(store)?;
     let placed = Placed::place(from, &source, (to, Files::Published(store)), *copy, progress)?;
     target.sync(Dir::Files)?;
     progress.begin(Stage::Checking, progress.of());
-    placed.check_new()?;
+    let known = target.named();
+    placed.check_new(|name| known.contains(&name))?;
     let Counts { kept, linked, copied, not_linked } = placed.counts();
 
-    let now = UNIX_EPOCH + Duration::from_millis(u64::try_from(to.clock()).unwrap_or(0));
+    // A clock that was never set may stand before 1970.
+    let since = u64::try_from(to.clock()).unwrap_or_default();
+    let now = UNIX_EPOCH + Duration::from_millis(since);
     let (number, is_new) = generate(to, &mut target, &source, now)?;
     let removed = target.retire(*keep, *grace, now)?;
-    let removed_files = target.sweep()?;
+    let removed_files = target.sweep(store)?;
     progress.finish();
 
     let sequence = source.contents.segments.last().map_or(0, |row| row.last_sequence);
@@ -318,7 +321,7 @@ fn generate(
         target.sync(Dir::Generations)?;
         return Ok((number, false));
     }
-    let number = newest.map_or(1, |newest| newest.number.saturating_add(1));
+    let number = target.next()?;
     let generation = Generation { number, published, tables };
     generation.write(to)?;
     target.generations.push(generation);

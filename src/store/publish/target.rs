@@ -5,24 +5,23 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::bug::OrBug;
-use crate::catalog::Generation;
+use crate::catalog::{Generation, TableRow};
 use crate::disk::{Dir, Disk, Fixed, Lock, LockGuard, Locked, Name};
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::page::EpochInfo;
-use crate::store::files::{Files, Listed};
+use crate::store::files::{Files, Listed, has_table};
 
 /// Where one store publishes. Nobody else publishes there meanwhile.
 pub(super) struct Target {
     disk: Arc<dyn Disk>,
-    store: u64,
     _lock: Box<dyn LockGuard>,
     /// What is there, by number.
     pub(super) generations: Vec<Generation>,
 }
 
 impl Target {
-    /// Takes a directory for a store, and makes it if it is not there.
-    pub(super) fn take(disk: &Arc<dyn Disk>, store: u64) -> Result<Target> {
+    /// Takes a directory, and makes it if it is not there.
+    pub(super) fn take(disk: &Arc<dyn Disk>) -> Result<Target> {
         require_published(disk)?;
         disk.create_dirs(Dir::PUBLISHED).map_err(|e| Error::io("create", disk.location(), e))?;
         let held = disk.lock(Name::Lock, Lock::Exclusive);
@@ -32,18 +31,41 @@ impl Target {
                 return Err(Error::Locked { location: disk.location(), holder });
             }
         };
-        let generations = numbers(&**disk)?.into_iter();
-        let generations: Vec<_> =
-            generations.map(|number| Generation::read(&**disk, number)).collect::<Result<_>>()?;
-        if let Some(other) = generations.iter().find(|of| of.published.store != store) {
-            let (location, other) = (disk.location(), other.published.store);
-            let why = format!(
-                "the store {other:016x} is published there, and this is the store {store:016x}; \
-                 name another directory"
-            );
-            return Err(Error::NotAStore { location, why });
-        }
-        Ok(Target { disk: Arc::clone(disk), store, _lock: lock, generations })
+        let read = |number| {
+            read(&**disk, number).map_err(|e| match e {
+                Error::Corrupt(flaw) => {
+                    let what = format!("{}; remove this file, and publish again", flaw.what);
+                    Error::Corrupt(Corruption { what, ..flaw })
+                }
+                other => other,
+            })
+        };
+        let generations = numbers(&**disk)?.into_iter().map(read).collect::<Result<_>>()?;
+        Ok(Target { disk: Arc::clone(disk), _lock: lock, generations })
+    }
+
+    /// Checks that nothing but this store is published here.
+    pub(super) fn require(&self, store: u64) -> Result<()> {
+        let other = self.generations.iter().find(|of| of.published.store != store);
+        let Some(other) = other else { return Ok(()) };
+        let (location, other) = (self.disk.location(), other.published.store);
+        let why = format!(
+            "the store {other:016x} is published there, and this is the store {store:016x}; name \
+             another directory"
+        );
+        Err(Error::NotAStore { location, why })
+    }
+
+    /// The number of the next generation.
+    pub(super) fn next(&self) -> Result<u64> {
+        let newest = self.generations.last().map_or(0, |newest| newest.number);
+        let (what, instead) = ("generations in a directory", "publish in another directory");
+        newest.checked_add(1).ok_or(Error::Limit { what, max: u64::MAX, instead })
+    }
+
+    /// The files that are named by what is there: they were whole when it was published.
+    pub(super) fn named(&self) -> BTreeSet<Name> {
+        self.generations.iter().flat_map(names_of).collect()
     }
 
     /// Makes the names of a directory durable.
@@ -60,9 +82,10 @@ impl Target {
         grace: Duration,
         now: SystemTime,
     ) -> Result<Vec<u64>> {
-        let followed = self.generations.iter().skip(1).map(|next| next.published.written);
+        // The clock may have been set back: no generation was followed before it was there.
+        let written = || self.generations.iter().map(|of| of.published.written);
+        let followed = written().zip(written().skip(1)).map(|(own, next)| own.max(next));
         let old = self.generations.len().saturating_sub(keep);
-        // The clock may have been set back.
         let is_over = |since: SystemTime| {
             grace.is_zero() || now.duration_since(since).is_ok_and(|age| age >= grace)
         };
@@ -78,9 +101,9 @@ impl Target {
         Ok(retired)
     }
 
-    /// Removes what no generation names. Returns how many files went.
-    pub(super) fn sweep(&self) -> Result<u64> {
-        let named: BTreeSet<Name> = self.generations.iter().flat_map(names_of).collect();
+    /// Removes what no generation names, of this store. Returns how many files went.
+    pub(super) fn sweep(&self, of: u64) -> Result<u64> {
+        let named = self.named();
         let mut removed = 0;
         for name in parsed(&*self.disk, Dir::Files)? {
             let (Name::FixedSegment(Fixed { store, .. })
@@ -90,7 +113,7 @@ impl Target {
             else {
                 continue;
             };
-            if store == self.store && !named.contains(&name) {
+            if store == of && !named.contains(&name) {
                 self.remove(name)?;
                 removed += u64::from(matches!(name, Name::FixedSegment(_) | Name::FixedDf(_)));
             }
@@ -109,13 +132,51 @@ impl Target {
     }
 }
 
-/// The files that a generation names.
-pub(super) fn listed(generation: &Generation) -> Result<Vec<Listed>> {
-    let segments = generation.published.segments.iter().map(|row| Ok(Listed::Segment(*row)));
+/// Reads a generation, and checks what it says of tables.
+pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
+    let generation = Generation::read(disk, number)?;
+    let of_table = |row: &TableRow| generation.published.epochs.get(row.epoch as usize);
+    let is_one = |row: &TableRow| of_table(row).is_some_and(has_table);
+    if generation.tables.iter().all(is_one) {
+        return Ok(generation);
+    }
+    let what = "it names a table of an epoch that has none";
+    Err(Error::corrupt(Name::Generation(number), 0, what))
+}
+
+/// What `look` makes of each generation that is there, in order. One that goes meanwhile is left out.
+pub(super) fn each<T>(
+    disk: &Arc<dyn Disk>,
+    mut look: impl FnMut(Generation) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    for number in some_numbers(disk)? {
+        match read(&**disk, number).and_then(&mut look) {
+            Err(e) if e.is_not_found() && !numbers(&**disk)?.contains(&number) => {}
+            looked => all.push(looked?),
+        }
+    }
+    Ok(all)
+}
+
+/// The numbers of the generations that are there: at least one.
+pub(crate) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
+    let numbers = numbers(&**disk)?;
+    if numbers.is_empty() {
+        let (location, why) = (disk.location(), "nothing is published there".to_owned());
+        return Err(Error::NotAStore { location, why });
+    }
+    Ok(numbers)
+}
+
+/// The files that a generation names, with their bytes.
+pub(crate) fn listed(generation: &Generation) -> Result<Vec<(Listed, u64)>> {
+    let segments = generation.published.segments.iter();
+    let segments = segments.map(|row| Ok((Listed::Segment(*row), row.bytes)));
     let tables = generation.tables.iter().map(|table| {
-        let epochs = &generation.published.epochs;
-        let info = epochs.get(table.epoch as usize);
-        Ok(Listed::Table(info.or_bug("a table is of an epoch of its generation")?.clone()))
+        let info = generation.published.epochs.get(table.epoch as usize);
+        let info = info.or_bug("a table is of an epoch of its generation")?;
+        Ok((Listed::Table(info.clone()), table.bytes))
     });
     segments.chain(tables).collect()
 }
@@ -131,7 +192,7 @@ fn names_of(generation: &Generation) -> impl Iterator<Item = Name> + '_ {
 }
 
 /// The numbers of the generations that are there, in order.
-pub(crate) fn numbers(disk: &dyn Disk) -> Result<Vec<u64>> {
+fn numbers(disk: &dyn Disk) -> Result<Vec<u64>> {
     let numbers = parsed(disk, Dir::Generations)?.into_iter().filter_map(|name| match name {
         Name::Generation(number) => Some(number),
         _ => None,

@@ -75,6 +75,61 @@ fn two_at_once_and_none_to_keep_are_refused() {
 }
 
 #[test]
+fn what_another_run_is_publishing_is_older_than_what_the_next_reads() {
+    let (from, store) = source();
+    let to = SimDisk::new();
+    let store = Arc::new(store);
+    let (purging, reads) = (Arc::clone(&store), from.clone());
+    let page = Scope::Url(URLS[2]);
+    store.observe(Observation::gone(URLS[2], 2_000)).unwrap();
+    store.seal().unwrap();
+    // The directory is taken; now somebody purges.
+    let disk = HookDisk::new(on(&to), move |kind, _| {
+        if matches!(kind, OpKind::Lock) {
+            purging.purge(Scope::Url(URLS[2]), &Progress::default()).unwrap();
+        }
+    });
+    publish(on(&reads), Arc::new(disk) as Arc<dyn Disk>, options()).unwrap();
+    assert!(holding(on(&to), &page).unwrap().is_empty());
+}
+
+#[test]
+fn a_damaged_generation_is_named_with_what_to_do() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    store.publish(on(&to), options()).unwrap();
+    damage(&to, Name::Generation(1));
+    let error = store.publish(on(&to), strict(1)).unwrap_err().to_string();
+    assert!(error.contains("generations/0000000001"), "{error}");
+    assert!(error.contains("remove this file, and publish again"), "{error}");
+    to.remove(Name::Generation(1)).unwrap();
+    store.publish(on(&to), strict(1)).unwrap();
+    assert!(generation(&to, 1) == sealed(&store));
+}
+
+#[test]
+fn a_clock_that_was_set_back_ends_no_grace() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    let at = |ms: i64| {
+        to.set_clock(ms);
+        store.observe(Observation::gone(URLS[0], ms)).unwrap();
+        let options = options().keep(1).grace(Duration::from_secs(60));
+        store.publish(on(&to), options).unwrap()
+    };
+    let older = |ms| {
+        let made = at(ms);
+        (made.generation, made.removed, made.older)
+    };
+    assert_eq!(older(1_000_000), (1, vec![], vec![]));
+    // As where there is no clock; then it is set.
+    assert_eq!(older(0), (2, vec![], vec![1]));
+    assert_eq!(older(1_030_000), (3, vec![], vec![1, 2]));
+    assert_eq!(older(1_061_000), (4, vec![1], vec![2, 3]));
+    assert_eq!(older(1_095_000), (5, vec![2], vec![3, 4]));
+}
+
+#[test]
 fn where_any_call_fails_earlier_generations_stay_and_the_next_run_goes_on() {
     let _again = simkeep_testing::again();
     let (from, store) = source();

@@ -1351,7 +1351,10 @@ class Reader(View):
 
     @property
     def written(self) -> datetime | None:
-        """When this was the newest state, if a writer was at work then; `None` if there was none."""
+        """When this was the newest state, if a writer was at work then; of a generation, when it was published.
+
+        `None` if there was no writer.
+        """
     @property
     def fell_back(self) -> bool:
         """Whether the writer's commits followed one another too fast, so that this is only what was sealed."""
