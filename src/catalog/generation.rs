@@ -38,6 +38,7 @@ pub(crate) struct TableRow {
 impl Generation {
     /// Writes it, durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
+        self.published.check()?;
         let mut body = Vec::new();
         self.published.put(&mut body)?;
         body.put_u64(self.number);

@@ -41,6 +41,7 @@ pub(crate) struct Published {
 impl Published {
     /// Replaces the last one, durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
+        self.check()?;
         let mut file = NewFile::create(Arc::clone(disk), Name::SnapshotNew)?;
         file.append(&self.to_bytes()?)?;
         file.finish(Name::Snapshot)?;
@@ -72,11 +73,15 @@ impl Published {
         self.segments.last().map_or(0, |row| row.last_sequence)
     }
 
-    /// The part of a file that says this.
-    pub(super) fn put(&self, body: &mut Vec<u8>) -> Result<()> {
+    /// Checks that it can be written: what it says is what its readers ask for.
+    pub(super) fn check(&self) -> Result<()> {
         bug::ensure(check_rows(&self.segments).is_ok(), "segments follow one another")?;
         let numbered = (0..).zip(&self.epochs).all(|(count, e)| e.epoch.count() == count);
-        bug::ensure(numbered, "epochs are numbered one after another")?;
+        Ok(bug::ensure(numbered, "epochs are numbered one after another")?)
+    }
+
+    /// The part of a file that says this.
+    pub(super) fn put(&self, body: &mut Vec<u8>) -> Result<()> {
         let count = |n: usize| u32::try_from(n).ok().or_bug("a list has fewer entries than 2^32");
         // A clock that was never set may stand before 1970.
         let since = self.written.duration_since(UNIX_EPOCH).unwrap_or_default();

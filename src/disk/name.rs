@@ -253,11 +253,12 @@ mod tests {
         for entry in ["0000000001.seg", "1.df", "0000000001.df.1.tmp", "crawl.df", ".df"] {
             assert_eq!(Name::parse(Dir::Root, OsStr::new(entry)), None, "{entry}");
         }
-        for entry in ["0000000000000003-0000000012-123456789.seg"] {
-            assert_eq!(Name::parse(Dir::Files, OsStr::new(entry)), None, "{entry}");
-        }
-        for entry in ["0000000000000003-0000000012-123.seg", "3-0000000012-00000123.seg", "--.seg"]
-        {
+        for entry in [
+            "0000000000000003-0000000012-123456789.seg",
+            "0000000000000003-0000000012-123.seg",
+            "3-0000000012-00000123.seg",
+            "--.seg",
+        ] {
             assert_eq!(Name::parse(Dir::Files, OsStr::new(entry)), None, "{entry}");
         }
         for entry in ["7", "0000000007.tmp", "+000000007", ""] {
