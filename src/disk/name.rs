@@ -22,6 +22,7 @@ impl Dir {
     /// Those of what a store publishes.
     pub const PUBLISHED: &[Dir] = &[Dir::Root, Dir::Files, Dir::Generations];
     /// All of them.
+    #[cfg(feature = "internals")]
     pub const ALL: [Dir; 4] = [Dir::Root, Dir::Segments, Dir::Files, Dir::Generations];
 
     /// Its name within the directory itself, which has none.
