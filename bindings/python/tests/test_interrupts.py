@@ -1,5 +1,6 @@
 """Ctrl-C ends calls that take long, soon, and leaves the store sound and whole."""
 
+import importlib
 import os
 import signal
 import threading
@@ -14,6 +15,9 @@ import pytest
 from conftest import AT, filled, mixed, threads
 
 import simkeep
+
+# pyarrow imports it when it first makes a table, and would be interrupted there.
+importlib.import_module("pandas")
 
 DEPTH = float(os.environ.get("SIMKEEP_DEPTH", "0.1"))
 """How often each call is stopped: 50 times at depth 1."""
