@@ -123,8 +123,8 @@ impl Reader {
 
     /// Opens a generation that is [published](crate::publishing) in a directory: the one of a number,
     /// or the newest with `None`. Costs mapping its segments. Takes no lock, and needs nothing but the
-    /// files that the generation names; these may go while it is open, where the system keeps what is
-    /// open or mapped.
+    /// files that the generation names. Its segments may go while it is open, where the system keeps
+    /// what is mapped; a table of document frequencies is opened when an epoch's origin is asked for.
     ///
     /// [`refresh`](Self::refresh) moves on to the newest generation if no number was given, and else to
     /// nothing.

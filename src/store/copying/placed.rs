@@ -118,24 +118,25 @@ impl<'a> Placed<'a> {
     /// sound. Costs a read of these files.
     pub(crate) fn check_new(&self, is_known: impl Fn(Name) -> bool) -> Result<()> {
         for ((listed, _), (bytes, how)) in self.source.files.iter().zip(&self.files) {
-            if *how == How::Kept && is_known(self.names.of(listed)) {
+            let name = self.names.of(listed);
+            if *how == How::Kept && is_known(name) {
                 self.progress.pass(*bytes);
                 continue;
             }
             self.progress.check()?;
             let store = self.source.contents.settings.store;
             let checked = check_whole(self.to, self.names, store, listed, self.progress);
-            checked.map_err(|e| {
-                // Nobody is to find it there by its name; the next run tries again if this fails.
-                let _ = self.to.remove(self.names.of(listed));
-                match e {
-                    // Told from the same bytes of the store.
-                    Error::Corrupt(flaw) => {
-                        let file = Files::Own.of(listed).to_string();
-                        Error::Corrupt(Corruption { file, ..flaw })
+            checked.map_err(|e| match e {
+                Error::Corrupt(flaw) => {
+                    // The next run begins with what the store has by then. What somebody names stays.
+                    if !is_known(name) {
+                        let _ = self.to.remove(name);
                     }
-                    other => other,
+                    // Told from the same bytes of the store.
+                    let file = Files::Own.of(listed).to_string();
+                    Error::Corrupt(Corruption { file, ..flaw })
                 }
+                other => other,
             })?;
         }
         Ok(())

@@ -4,12 +4,12 @@ use super::*;
 use simkeep_testing::again;
 use simkeep_testing::depth::every;
 
-fn power_failure(nth: u64) -> Fault {
+pub(crate) fn power_failure(nth: u64) -> Fault {
     Fault { strikes: Strikes::Changes, nth, kind: ErrorKind::Other, lasting: true }
 }
 
 /// States that a crash may leave.
-fn crashes(disk: &SimDisk, seed: u64) -> Vec<SimDisk> {
+pub(crate) fn crashes(disk: &SimDisk, seed: u64) -> Vec<SimDisk> {
     let mut disks = vec![disk.crash_all_kept(), disk.crash_synced_only()];
     disks.extend((0..6).map(|n| disk.crash(&mut choice(seed * 10 + n))));
     disks

@@ -1,6 +1,6 @@
 //! Backups: that they are the store, which directories they may go to, and what they take.
 
-mod crash;
+pub(crate) mod crash;
 mod refused;
 
 use std::io::ErrorKind;

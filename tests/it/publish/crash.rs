@@ -1,18 +1,7 @@
 //! The power goes at every operation that changes the directory.
 
 use super::*;
-use simkeep_testing::choice;
-
-fn power_failure(nth: u64) -> Fault {
-    Fault { strikes: Strikes::Changes, nth, kind: ErrorKind::Other, lasting: true }
-}
-
-/// States that a crash may leave.
-fn crashes(disk: &SimDisk, seed: u64) -> Vec<SimDisk> {
-    let mut disks = vec![disk.crash_all_kept(), disk.crash_synced_only()];
-    disks.extend((0..6).map(|n| disk.crash(&mut choice(seed * 10 + n))));
-    disks
-}
+use crate::backup::crash::{crashes, power_failure};
 
 #[test]
 fn after_a_crash_at_any_change_there_are_the_old_generations_or_the_new_one_and_all_are_whole() {

@@ -1,6 +1,7 @@
 //! What a store publishes: that generations are its states, for ever, and which of them stay.
 
 mod crash;
+mod damage;
 mod refused;
 
 use std::io::ErrorKind;
@@ -220,70 +221,6 @@ fn tables_are_published_and_make_the_fingerprints_of_their_epochs() {
 }
 
 #[test]
-fn a_damaged_or_missing_file_is_named_by_whoever_reads_it() {
-    let (_from, store) = source();
-    let to = SimDisk::new();
-    store.publish(on(&to), options().copy(true)).unwrap();
-    let named = |disk: &SimDisk, name: Name| {
-        let error = check(on(disk), 1, &Progress::default()).unwrap_err().to_string();
-        assert!(error.contains(&name.to_string()), "{error}");
-    };
-    for name in names(&to, Dir::Files) {
-        let gone = to.crash_all_kept();
-        gone.remove(name).unwrap();
-        named(&gone, name);
-        let flipped = to.crash_all_kept();
-        let file = flipped.open(name, Access::Write).unwrap();
-        let middle = file.size().unwrap() / 2;
-        let mut byte = [0];
-        file.read_at(middle, &mut byte).unwrap();
-        file.write_at(middle, &[byte[0] ^ 4]).unwrap();
-        named(&flipped, name);
-        // The next run puts it right, if it needs it.
-        if matches!(name, Name::FixedSegment(_)) {
-            store.publish(on(&gone), options()).unwrap();
-            check(on(&gone), 1, &Progress::default()).unwrap();
-        }
-    }
-    let name = Name::Generation(1);
-    let torn = to.crash_all_kept();
-    let file = torn.open(name, Access::Write).unwrap();
-    file.set_len(file.size().unwrap() - 1).unwrap();
-    named(&torn, name);
-    for error in [
-        Reader::published(on(&torn), None).unwrap_err(),
-        store.publish(on(&torn), options()).unwrap_err(),
-    ] {
-        assert!(matches!(error, Error::Corrupt(_)), "{error}");
-        assert!(error.to_string().contains("generations/0000000001"), "{error}");
-    }
-}
-
-#[test]
-fn of_a_damaged_segment_there_is_no_generation_and_earlier_ones_stay() {
-    let (from, store) = source();
-    let to = SimDisk::new();
-    store.publish(on(&to), options()).unwrap();
-    let before = generation(&to, 1);
-    let known = segments(&from);
-    crawl(&store, 9, 60);
-    store.seal().unwrap();
-    store.close().unwrap();
-    let new = segments(&from).into_iter().find(|name| !known.contains(name)).unwrap();
-    let file = from.open(new, Access::Write).unwrap();
-    let middle = file.size().unwrap() / 2;
-    let mut byte = [0];
-    file.read_at(middle, &mut byte).unwrap();
-    file.write_at(middle, &[byte[0] ^ 4]).unwrap();
-    for options in [options(), options().copy(true)] {
-        let error = publish(on(&from), on(&to), options).unwrap_err();
-        assert!(matches!(&error, Error::Corrupt(_)), "{error}");
-    }
-    assert_eq!(numbers(&to), [1]);
-    assert!(generation(&to, 1) == before);
-}
-
-#[test]
 fn files_that_the_writer_removes_meanwhile_are_copied_from_where_they_are_open() {
     let (from, store) = source();
     store.seal().unwrap();
@@ -320,61 +257,6 @@ fn it_can_be_stopped_and_the_next_run_goes_on() {
     let made = store.publish(on(&to), options().copy(true)).unwrap();
     assert!(made.kept.files > 0, "{made:?}");
     assert!(generation(&to, 1) == sealed(&store));
-}
-
-/// Flips a bit in the middle of a file.
-fn damage(disk: &SimDisk, name: Name) {
-    let file = disk.open(name, Access::Write).unwrap();
-    let middle = file.size().unwrap() / 2;
-    let mut byte = [0];
-    file.read_at(middle, &mut byte).unwrap();
-    file.write_at(middle, &[byte[0] ^ 4]).unwrap();
-}
-
-#[test]
-fn what_a_stopped_run_left_is_checked_by_the_next() {
-    let (from, store) = source();
-    store.close().unwrap();
-    let first = segments(&from)[0];
-    damage(&from, first);
-    let to = SimDisk::new();
-    // It ends once all is linked, and before anything is checked.
-    to.fail(Fault {
-        strikes: Strikes::Only(OpKind::SyncDir(Dir::Files)),
-        nth: 1,
-        kind: ErrorKind::Other,
-        lasting: false,
-    });
-    publish(on(&from), on(&to), options()).unwrap_err();
-    assert!(names(&to, Dir::Files).len() > 2);
-    let error = publish(on(&from), on(&to), options()).unwrap_err();
-    assert!(matches!(&error, Error::Corrupt(flaw) if flaw.file == first.to_string()), "{error}");
-    assert!(matches!(generations(on(&to)), Err(Error::NotAStore { .. })));
-}
-
-#[test]
-fn a_damaged_file_that_older_generations_name_is_replaced_at_once() {
-    let (_from, store) = source();
-    let to = SimDisk::new();
-    store.publish(on(&to), options().copy(true)).unwrap();
-    let whole = generation(&to, 1);
-    let segment =
-        *names(&to, Dir::Files).iter().find(|n| matches!(n, Name::FixedSegment(_))).unwrap();
-    // What its head says no longer holds.
-    let file = to.open(segment, Access::Write).unwrap();
-    file.write_at(9, &[0x55]).unwrap();
-    to.record();
-    let made = store.publish(on(&to), options()).unwrap();
-    assert_eq!((made.copied.files, made.is_new), (1, false));
-    let log = to.take_log();
-    assert!(log.iter().all(|op| !(op.kind == OpKind::Remove && op.name == Some(segment))));
-    assert!(generation(&to, 1) == whole);
-    // What merely cannot be read now stays.
-    let kept = to.contents();
-    to.fail(Fault { strikes: Strikes::Any, nth: 12, kind: ErrorKind::TimedOut, lasting: true });
-    store.publish(on(&to), strict(1)).unwrap_err();
-    to.heal();
-    assert!(to.contents() == kept);
 }
 
 #[test]

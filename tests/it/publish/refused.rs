@@ -1,5 +1,6 @@
 //! Directories where nothing is published, and stores of which nothing is.
 
+use super::damage::damage;
 use super::*;
 
 fn why(made: Result<Publication>) -> String {
