@@ -105,13 +105,19 @@ fn a_damaged_file_that_older_generations_name_is_replaced_at_once() {
     let log = to.take_log();
     assert!(log.iter().all(|op| !(op.kind == OpKind::Remove && op.name == Some(segment))));
     assert!(generation(&to, 1) == whole);
-    // A run that is stopped before it has checked what it replaced takes nothing away.
+    // A run that is stopped while it checks what it replaced takes nothing away.
     let file = to.open(segment, Access::Write).unwrap();
     file.write_at(9, &[0x55]).unwrap();
     let progress = Progress::default();
     let stop = progress.clone();
-    let disk = HookDisk::new(on(&to), move |did, _| {
+    let syncs = std::sync::atomic::AtomicU32::new(0);
+    let disk = HookDisk::with_reads(on(&to), move |did, name| {
         if did == OpKind::SyncDir(Dir::Files) {
+            syncs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        // That of the copy, and that of all names.
+        let is_checked = syncs.load(std::sync::atomic::Ordering::Relaxed) == 2;
+        if is_checked && did == OpKind::Read && name == Some(segment) {
             stop.cancel();
         }
     });
