@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::time::SystemTime;
+use std::sync::mpsc::channel;
+use std::time::{Duration, SystemTime};
 
 use flate2::write::GzEncoder;
 
@@ -11,6 +12,8 @@ use super::*;
 
 /// As wide as help ever is.
 const WIDTH: &str = "100";
+/// Far longer than the first lines of anything take.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The programs beside which examples name the tool. One that is not there is stood in for by a script,
 /// so that what the tool does is tried all the same.
 const STAND_INS: &[(&str, &str)] = &[
@@ -100,15 +103,18 @@ fn inputs() -> Place {
     for name in ["pages.jsonl.zst", "pages-1.jsonl.zst", "pages-2.jsonl.zst"] {
         place.write(name, zst(&pages));
     }
-    for store in ["crawl", "yesterday", "old"] {
+    for name in ["crawl", "yesterday", "old"] {
         // A segment, and a journal.
-        let store = format!("{store}.simkeep");
+        let store = format!("{name}.simkeep");
         place.done(&["load", "pages.jsonl", "--store", &store]);
+        if name == "crawl" {
+            // What is published is sealed before.
+            place.done(&["publish", &store, "--to", "srv/crawl"]);
+        }
         place.done(&["ingest", "late.jsonl", "--store", &store]);
     }
     place.done(&["load", "crawl.simkeep", "--store", "copy.simkeep"]);
     place.done(&["backup", "backup/crawl.simkeep", "--store", "crawl.simkeep"]);
-    place.done(&["publish", "crawl.simkeep", "--to", "srv/crawl"]);
     place.done(&["export", "-o", "crawl.jsonl.zst", "--store", "crawl.simkeep"]);
     let urls = ["https://example.com/terms", "https://example.net/a", "https://example.net/b"];
     let record = |url: &&str| {
@@ -241,8 +247,12 @@ fn tried(inputs: &Place, examples: &[String]) -> Vec<String> {
         if example.starts_with("simkeep tail -f") {
             let mut running = command.spawn().unwrap();
             let out = BufReader::new(running.stdout.take().unwrap());
-            let shown =
-                out.lines().map_while(Result::ok).any(|line| line.contains("://example.com/"));
+            let (heard, saw) = channel();
+            std::thread::spawn(move || {
+                let mut lines = out.lines().map_while(Result::ok);
+                let _ = heard.send(lines.any(|line| line.contains("://example.com/")));
+            });
+            let shown = saw.recv_timeout(PATIENCE).is_ok_and(|shown| shown);
             let ended = running.try_wait().unwrap();
             let _ = running.kill();
             let _ = running.wait();
