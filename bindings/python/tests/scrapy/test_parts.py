@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 
 import simkeep
 from simkeep.scrapy._observer import Answer, Make, Observer, _Job
-from simkeep.scrapy._visit import BODY_MAX, Visit, page_of
+from simkeep.scrapy._visit import BODY_MAX, Visit, _Arrivals, page_of
 
 PAGE = "https://example.com/"
 
@@ -110,3 +110,9 @@ def test_a_page_is_its_url_without_fragment() -> None:
     assert page_of(Request(PAGE, method="PUT")) is None
     assert page_of(Request(PAGE, meta={"simkeep_key": "k"}, method="PUT")) == "k"
     assert page_of(Request(PAGE, meta={"simkeep_enabled": 0})) is None
+
+
+def test_responses_of_one_millisecond_keep_their_order() -> None:
+    arrivals = _Arrivals()
+    clock = [1000, 1000, 1000, 1001, 1010, 1009, 5000, 3999, 4000]
+    assert [arrivals.next(at) for at in clock] == [1000, 1001, 1002, 1003, 1010, 1011, 5000, 3999, 4000]

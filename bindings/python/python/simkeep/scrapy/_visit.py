@@ -32,6 +32,28 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
+class _Arrivals:
+    """When responses came, in their order: of two near pages the one that came first is the original.
+
+    Times are in milliseconds, of which several may come in one, and a clock may be set back a little.
+    """
+
+    STEP_MAX = 1000
+    """How far a clock may be behind before it is believed all the same."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def next(self, at: int) -> int:
+        """This time, or the first after the last one."""
+        behind = self._last - at
+        self._last = at if behind < 0 or behind > self.STEP_MAX else self._last + 1
+        return self._last
+
+
+_arrivals = _Arrivals()
+
+
 def page_of(request: Request) -> str | None:
     """What the page of a request is known by in the store: its URL, or `simkeep_key`.
 
@@ -170,7 +192,7 @@ def _came(request: Request, response: Response) -> int:
         sent = _date(response, "Date")
         if sent is not None:
             return min(sent, now())
-    return now()
+    return _arrivals.next(now())
 
 
 def _modified(response: Response) -> int | None:
