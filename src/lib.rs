@@ -224,8 +224,13 @@ pub mod explain {
 ///
 /// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice. The
 /// pairs of a store come from [`Snapshot::all_pairs`] and [`Snapshot::page_pairs`].
+///
+/// Where the fingerprints of several stores are joined in several places, [`Tally`](join::Tally),
+/// [`Shares`](join::Shares) and [`Deal`](join::Deal) say what is joined where.
 pub mod join {
-    pub use crate::search::{Join, JoinPart as Part, Pair, Source};
+    pub use crate::search::{
+        Deal, Hand, Join, JoinPart as Part, Pair, Share, Shares, Source, Tally,
+    };
 }
 
 /// Sites that mirror each other.

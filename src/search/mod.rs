@@ -59,7 +59,8 @@
 //! rotations for fingerprints that are still arriving: each bucket is a chain in memory.
 //! [`Tables::find_each`] answers many queries at once.
 //!
-//! [`Join`] finds all pairs that are near each other in any [`Source`], without an index.
+//! [`Join`] finds all pairs that are near each other in any [`Source`], without an index. [`Shares`]
+//! share such a join out among several machines.
 //!
 //! # Sources
 //!
@@ -96,6 +97,7 @@ mod scan;
 mod scratch;
 mod shape;
 mod shards;
+mod share;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -119,6 +121,7 @@ pub use probe::BLOCKS;
 pub use rotation::{Address, Rotation, Rotations};
 pub use shape::Shape;
 pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key};
+pub use share::{Deal, Hand, Share, Shares, Tally};
 pub(crate) use tables::Steps;
 pub use tables::{Index, Tables};
 

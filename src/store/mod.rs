@@ -20,6 +20,7 @@ mod component;
 mod contender;
 mod copying;
 mod counted;
+mod dealt;
 mod diff;
 mod distinct;
 mod due;

@@ -43,11 +43,11 @@ pub(super) const MEMORY_BYTES_MIN: usize = 64 << 10;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Join {
-    pub(super) k: u32,
-    pub(super) memory_bytes: usize,
-    pub(super) threads: usize,
-    pub(super) across: Option<u32>,
-    pub(super) pass: Option<u32>,
+    pub(in crate::search) k: u32,
+    pub(in crate::search) memory_bytes: usize,
+    pub(in crate::search) threads: usize,
+    pub(in crate::search) across: Option<u32>,
+    pub(in crate::search) pass: Option<u32>,
 }
 
 impl Join {

@@ -11,6 +11,7 @@ mod kernels;
 mod lookups;
 mod passes;
 mod probes;
+mod shares;
 mod tables;
 mod timing;
 

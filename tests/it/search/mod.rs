@@ -6,6 +6,7 @@ mod lists;
 mod page_pairs;
 mod pairs;
 mod shapes;
+mod shared;
 
 use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Matches, Observation, Options, Store};

@@ -1,0 +1,262 @@
+//! The tasks of a join that is shared out.
+
+use std::ops::ControlFlow;
+
+use super::super::join::{Join, Pair, Part};
+use super::tally::{Tally, bucket, total};
+use crate::progress::Progress;
+
+/// With so many tasks, whatever is still to be shared out is not cut into pieces.
+const SHARES_MAX: usize = 1 << 20;
+/// The most ranges that are asked for.
+const RANGES_MAX: u64 = 1 << 16;
+/// The most pieces of a range.
+const PIECES_MAX: u64 = 1 << 8;
+
+/// How a join of fingerprints in several places is shared out: in tasks that are run each by itself.
+///
+/// It follows from a [`Tally`] of all fingerprints and two numbers, and is the same wherever it is
+/// made.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::Mutex;
+///
+/// use simkeep::Progress;
+/// use simkeep::join::{Deal, Join, Shares, Tally};
+///
+/// // Two places, which have one fingerprint in common.
+/// let places = [vec![0b0000, 0xffff_0000_0000_0000, 0b0111], vec![0b0000, 0b0001]];
+/// let mut tally = Tally::within(2, 64);
+/// places.iter().for_each(|place| tally.add(place));
+/// let shares = Shares::new(&tally, 6, 1 << 20);
+///
+/// let mut dealt = vec![[Vec::new(), Vec::new()]; shares.all().len()];
+/// for place in &places {
+///     let mut deal = Deal::new(&shares, 1 << 20);
+///     let mut take = |hand: simkeep::join::Hand| {
+///         dealt[hand.share as usize][usize::from(hand.is_second)].extend(hand.fingerprints);
+///         ControlFlow::Continue(())
+///     };
+///     let _ = deal.add(place, &mut take);
+///     let _ = deal.end(&mut take);
+/// }
+///
+/// let found = Mutex::new(Vec::new());
+/// for (share, sides) in shares.all().iter().zip(dealt) {
+///     let sink = |pairs: &[simkeep::join::Pair]| {
+///         found.lock().unwrap().extend(pairs.iter().map(|pair| (pair.fingerprints, pair.distance)));
+///         ControlFlow::Continue(())
+///     };
+///     let _ = share.run(sides, Join::within(2), &Progress::default(), sink);
+/// }
+/// let mut found = found.into_inner().unwrap();
+/// found.sort();
+/// assert_eq!(found, [([0b0000, 0b0001], 1), ([0b0001, 0b0111], 2)]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shares {
+    bits: u32,
+    parts: Vec<OfPart>,
+    all: Vec<Share>,
+}
+
+/// One of the tasks of a join: the pairs of one range of values of a part, or of two pieces of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    k: u32,
+    /// The pass of the join; none if it is joined whole.
+    pass: Option<u32>,
+    /// Whether it joins two pieces, and none with itself.
+    is_across: bool,
+    fingerprints: u64,
+}
+
+/// Where the values of a part go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OfPart {
+    part: Part,
+    /// Of each bucket.
+    ranges: Vec<u32>,
+    /// Of each range.
+    tasks: Vec<OfRange>,
+}
+
+/// The tasks of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OfRange {
+    first: u32,
+    pieces: u32,
+}
+
+impl Shares {
+    /// Shares a join out in about so many ranges of values, all parts together. None has more than
+    /// `most` fingerprints, unless a single bucket has. Such a one is cut into pieces, up to 256, so
+    /// that a task, which joins two of them, has about as many at most.
+    ///
+    /// Each fingerprint goes to one task of each part; if its range is cut into pieces, to as many as
+    /// there are.
+    #[must_use]
+    pub fn new(tally: &Tally, ranges: u32, most: u64) -> Shares {
+        let (k, bits) = (tally.k(), tally.bits());
+        let count = tally.parts().count() as u64;
+        let of_part = u64::from(ranges).div_ceil(count.max(1)).clamp(1, RANGES_MAX);
+        let most = most.max(2);
+        let (mut parts, mut all) = (Vec::new(), Vec::new());
+        for (pass, (part, counts)) in (0..).zip(tally.parts()) {
+            // A part of no bits is for distances that are joined whole.
+            let pass = (part.bits() > 0).then_some(pass);
+            let aim = total(counts).div_ceil(of_part).clamp(1, most);
+            let (mut ranges, mut sizes) = (Vec::with_capacity(counts.len()), Vec::new());
+            let mut size = 0_u64;
+            for (at, count) in counts.iter().enumerate() {
+                // A range ends where it is nearer to what it is to have than with the next bucket.
+                let grown = size.saturating_add(*count);
+                let ends = grown > most || grown.saturating_sub(aim) > aim.saturating_sub(size);
+                if at > 0 && size > 0 && ends {
+                    sizes.push(std::mem::take(&mut size));
+                }
+                ranges.push(number(sizes.len()));
+                size = size.saturating_add(*count);
+            }
+            sizes.push(size);
+            let tasks = sizes.into_iter().map(|size| tasks(size, most, k, pass, &mut all));
+            parts.push(OfPart { part, ranges, tasks: tasks.collect() });
+        }
+        Shares { bits, parts, all }
+    }
+
+    /// The tasks, which are named by their places here.
+    #[must_use]
+    pub fn all(&self) -> &[Share] {
+        &self.all
+    }
+
+    /// How many fingerprints are dealt out in all, each as often as there are tasks that take it.
+    #[must_use]
+    pub fn dealt(&self) -> u64 {
+        total(self.all.iter().map(|share| &share.fingerprints))
+    }
+
+    /// Calls `take` with the number of each task that takes this fingerprint, and whether it is of its
+    /// second piece.
+    #[expect(clippy::indexing_slicing, reason = "each bucket has a range, and each range tasks")]
+    #[inline]
+    pub(super) fn each(&self, fingerprint: u64, mut take: impl FnMut(u32, bool)) {
+        for OfPart { part, ranges, tasks } in &self.parts {
+            let range = ranges[bucket(*part, self.bits, fingerprint)];
+            let OfRange { first, pieces } = tasks[range as usize];
+            if pieces == 1 {
+                take(first, false);
+                continue;
+            }
+            let own = piece(fingerprint, pieces);
+            for other in 0..pieces {
+                take(first + pair(own.min(other), own.max(other)), other < own);
+            }
+        }
+    }
+}
+
+impl Share {
+    /// How many fingerprints were counted that go to it.
+    #[must_use]
+    pub fn fingerprints(&self) -> u64 {
+        self.fingerprints
+    }
+
+    /// Whether it joins two pieces of a range with each other; if not, there is no second piece.
+    #[must_use]
+    pub fn is_across(&self) -> bool {
+        self.is_across
+    }
+
+    /// Finds the pairs of this task among what was dealt to it: of its first piece and of its second
+    /// one, in any order. Equal fingerprints, which come from several places, count once. The join says
+    /// how much memory and how many threads to take, and the rest of it is ignored.
+    ///
+    /// Hands the pairs to `sink` as [`Join::run`] does, the smaller fingerprint of each first. Their
+    /// ordinals mean nothing.
+    ///
+    /// Costs some 25 ns to sort a fingerprint, and one pass of a join.
+    ///
+    /// Returns `Break` if the sink broke or the join was cancelled.
+    ///
+    /// # Panics
+    ///
+    /// For 2^32 fingerprints or more, and for a second piece of a task that has none.
+    pub fn run(
+        &self,
+        dealt: [Vec<u64>; 2],
+        join: Join,
+        progress: &Progress,
+        sink: impl Fn(&[Pair]) -> ControlFlow<()> + Sync,
+    ) -> ControlFlow<()> {
+        let [mut first, mut second] = dealt;
+        assert!(self.is_across || second.is_empty(), "this task has no second piece");
+        for piece in [&mut first, &mut second] {
+            piece.sort_unstable();
+            piece.dedup();
+        }
+        let mut join = Join { k: self.k, across: None, pass: self.pass, ..join };
+        if self.is_across {
+            #[expect(clippy::expect_used, reason = "said to panic for so many")]
+            let border = u32::try_from(first.len()).expect("fewer than 2^32 fingerprints");
+            join = join.across(border);
+        }
+        first.append(&mut second);
+        let Ok(flow) = join.run(&first[..], progress, |pairs: &[Pair]| {
+            if !self.is_across {
+                // They stand in order, and so do the fingerprints of a pair.
+                return sink(pairs);
+            }
+            let mut pairs = pairs.to_vec();
+            pairs.iter_mut().for_each(|pair| pair.fingerprints.sort_unstable());
+            sink(&pairs)
+        });
+        flow
+    }
+}
+
+/// The tasks of a range of so many fingerprints.
+fn tasks(size: u64, most: u64, k: u32, pass: Option<u32>, all: &mut Vec<Share>) -> OfRange {
+    let first = number(all.len());
+    if size <= most || all.len() >= SHARES_MAX {
+        all.push(Share { k, pass, is_across: false, fingerprints: size });
+        return OfRange { first, pieces: 1 };
+    }
+    // Two of them are joined at a time.
+    let pieces = size.div_ceil(most / 2).min(PIECES_MAX);
+    let of_piece = size / pieces;
+    let pieces = pieces as u32;
+    for later in 0..pieces {
+        for earlier in 0..=later {
+            let is_across = earlier < later;
+            let fingerprints = of_piece.saturating_mul(1 + u64::from(is_across));
+            all.push(Share { k, pass, is_across, fingerprints });
+        }
+    }
+    OfRange { first, pieces }
+}
+
+/// The number of the task of two pieces, of which none is after the other, among those of a range.
+fn pair(earlier: u32, later: u32) -> u32 {
+    later * (later + 1) / 2 + earlier
+}
+
+/// The piece of a fingerprint: by all of its bits, mixed as in the last step of MurmurHash3 (A.
+/// Appleby).
+fn piece(fingerprint: u64, pieces: u32) -> u32 {
+    let mut hash = fingerprint ^ (fingerprint >> 33);
+    hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash ^= hash >> 33;
+    hash = hash.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^= hash >> 33;
+    (((hash >> 32) * u64::from(pieces)) >> 32) as u32
+}
+
+/// As a number of a range or a task.
+#[expect(clippy::expect_used, reason = "few more than SHARES_MAX")]
+fn number(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 tasks")
+}

@@ -1,0 +1,150 @@
+//! How often values of the parts of fingerprints occur.
+
+use super::super::join::{Join, Part};
+
+/// Up to this distance a join goes by parts. The narrower ones of a wider distance would tell so little
+/// apart that comparing all with all is less work: with 16 parts of 4 bits it is as much.
+const PARTED_K_MAX: u32 = 14;
+/// The most bits that tell the buckets of a part apart.
+const BUCKET_BITS_MAX: u32 = 20;
+/// Bytes before the counts: `k`, and the bits that tell buckets apart.
+const HEAD_BYTES: usize = 8;
+
+/// How many of some fingerprints fall into which bucket: for each of the `k + 1` parts of a join, by a
+/// hash of the value that they have there.
+///
+/// From it follows how the join is shared out ([`Shares`](super::Shares)). It has the same size, 8
+/// bytes for each bucket and part, however many fingerprints were counted.
+///
+/// ```
+/// use simkeep::join::Tally;
+///
+/// let mut here = Tally::within(3, 4096);
+/// here.add(&[0x1111_2222_3333_4444, 0x1111_2222_3333_4445]);
+/// let mut there = Tally::within(3, 4096);
+/// there.add(&[0xffff]);
+/// // It comes from elsewhere.
+/// let came = Tally::from_bytes(&there.to_bytes()).unwrap();
+/// assert!(here.merge(&came));
+/// assert_eq!(here.fingerprints(), 3);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    k: u32,
+    bits: u32,
+    parts: Vec<Part>,
+    /// Those of one part after the other.
+    counts: Vec<u64>,
+}
+
+impl Tally {
+    /// Counts for a join within `k` bits (64 at most), with so many buckets to a part: the power of two
+    /// from it on, 2^20 at most. Wider distances than 14 have one bucket for all, since such a join
+    /// compares all with all.
+    #[must_use]
+    pub fn within(k: u32, buckets: u32) -> Tally {
+        let bits = buckets.clamp(1, 1 << BUCKET_BITS_MAX).next_power_of_two().ilog2();
+        Tally::of(k.min(u64::BITS), bits)
+    }
+
+    fn of(k: u32, bits: u32) -> Tally {
+        let is_parted = k <= PARTED_K_MAX;
+        let parts = if is_parted { Join::within(k).parts() } else { vec![Part::default()] };
+        let bits = if is_parted { bits } else { 0 };
+        Tally { k, bits, counts: vec![0; parts.len() << bits], parts }
+    }
+
+    /// The distance.
+    #[must_use]
+    pub fn k(&self) -> u32 {
+        self.k
+    }
+
+    /// How many fingerprints were counted.
+    #[must_use]
+    pub fn fingerprints(&self) -> u64 {
+        total(self.counts.iter().take(1 << self.bits))
+    }
+
+    /// Counts these as well. Costs some 1.5 ns for each and each part.
+    #[expect(clippy::indexing_slicing, reason = "a bucket is one of those of a part")]
+    pub fn add(&mut self, fingerprints: &[u64]) {
+        let Tally { bits, parts, counts, .. } = self;
+        for (part, counts) in parts.iter().zip(counts.chunks_exact_mut(1 << *bits)) {
+            for fingerprint in fingerprints {
+                let count = &mut counts[bucket(*part, *bits, *fingerprint)];
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+
+    /// Adds the counts of another one. `false`, and nothing is changed, if that is of another distance
+    /// or has another number of buckets.
+    #[must_use]
+    pub fn merge(&mut self, other: &Tally) -> bool {
+        let alike = (self.k, self.bits) == (other.k, other.bits);
+        if alike {
+            for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+                *count = count.saturating_add(*more);
+            }
+        }
+        alike
+    }
+
+    /// It as bytes: the distance and the bits of a bucket, 4 bytes each, and 8 bytes for each count;
+    /// all of it little-endian.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let counts = self.counts.iter().flat_map(|count| count.to_le_bytes());
+        [self.k, self.bits].into_iter().flat_map(u32::to_le_bytes).chain(counts).collect()
+    }
+
+    /// What [`to_bytes`](Tally::to_bytes) made these bytes of; `None` if it did not.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Tally> {
+        let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
+        let (k, bits) = head.split_at_checked(4)?;
+        let k = u32::from_le_bytes(k.try_into().ok()?);
+        let bits = u32::from_le_bytes(bits.try_into().ok()?);
+        if k > u64::BITS || bits > BUCKET_BITS_MAX {
+            return None;
+        }
+        let (counts, rest) = rest.as_chunks();
+        // No distance has fewer parts than one, so this is no more than what came.
+        if counts.len() >> bits == 0 || !rest.is_empty() {
+            return None;
+        }
+        let mut tally = Tally::of(k, bits);
+        if tally.bits != bits || counts.len() != tally.counts.len() {
+            return None;
+        }
+        for (count, bytes) in tally.counts.iter_mut().zip(counts) {
+            *count = u64::from_le_bytes(*bytes);
+        }
+        Some(tally)
+    }
+
+    pub(super) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The parts, each with its counts.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (Part, &[u64])> {
+        self.parts.iter().copied().zip(self.counts.chunks_exact(1 << self.bits))
+    }
+}
+
+/// The sum of some counts, which come from elsewhere.
+pub(super) fn total<'c>(counts: impl IntoIterator<Item = &'c u64>) -> u64 {
+    counts.into_iter().fold(0, |total, count| total.saturating_add(*count))
+}
+
+/// The bucket of a fingerprint among 2^bits: the first bits of a multiplicative hash of the part's
+/// value (D. E. Knuth, "The Art of Computer Programming", vol. 3, 6.4), so that neighbouring values,
+/// and those that differ in few bits, go to different ones.
+#[inline]
+pub(super) fn bucket(part: Part, bits: u32, fingerprint: u64) -> usize {
+    let hash = part.value(fingerprint).wrapping_mul(0x9e37_79b1);
+    // In two steps, since a shift by all bits is none.
+    ((hash >> 1) >> (u32::BITS - 1 - bits)) as usize
+}

@@ -1,0 +1,153 @@
+//! Joins that are shared out find what a double loop finds, however they are cut.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use super::join::{all_pairs, skewed};
+use super::*;
+use crate::progress::Progress;
+use crate::search::{Deal, Hand, Shares, Tally};
+
+/// The pairs of different fingerprints within `k` bits, the smaller one first, in order.
+fn truth(fingerprints: &[u64], k: u32) -> Vec<([u64; 2], u32)> {
+    let mut different = fingerprints.to_vec();
+    different.sort_unstable();
+    different.dedup();
+    let pairs = all_pairs(&different, k);
+    let mut pairs: Vec<_> =
+        pairs.into_iter().map(|pair| (pair.fingerprints, pair.distance)).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Deals out what several places have, and runs the tasks: with what they find, in order, and each
+/// task's most fingerprints.
+fn shared(
+    places: &[Vec<u64>],
+    k: u32,
+    buckets: u32,
+    ranges: u32,
+    most: u64,
+) -> (Vec<([u64; 2], u32)>, u64) {
+    let mut tally = Tally::within(k, buckets);
+    for place in places {
+        let mut own = Tally::within(k, buckets);
+        own.add(place);
+        assert!(tally.merge(&Tally::from_bytes(&own.to_bytes()).unwrap()));
+    }
+    let shares = Shares::new(&tally, ranges, most);
+    assert_eq!(shares, Shares::new(&tally, ranges, most));
+    let mut dealt = vec![[Vec::new(), Vec::new()]; shares.all().len()];
+    for place in places {
+        let mut deal = Deal::new(&shares, 0);
+        let mut take = |hand: Hand| {
+            assert!(hand.fingerprints.len() <= 1024);
+            dealt[hand.share as usize][usize::from(hand.is_second)].extend(hand.fingerprints);
+            ControlFlow::Continue(())
+        };
+        assert!(place.chunks(1000).all(|some| deal.add(some, &mut take).is_continue()));
+        assert!(deal.end(&mut take).is_continue());
+    }
+    let (found, mut largest) = (Mutex::new(Vec::new()), 0);
+    for (share, sides) in shares.all().iter().zip(dealt) {
+        assert!(share.is_across() || sides[1].is_empty());
+        largest = largest.max(sides.iter().map(Vec::len).sum::<usize>() as u64);
+        let sink = |pairs: &[Pair]| {
+            let pairs = pairs.iter().map(|pair| (pair.fingerprints, pair.distance));
+            found.lock().unwrap().extend(pairs);
+            ControlFlow::Continue(())
+        };
+        let join = Join::within(0).threads(1).memory_bytes(1 << 20);
+        assert!(share.run(sides, join, &Progress::default(), sink).is_continue());
+    }
+    let mut found = found.into_inner().unwrap();
+    found.sort_unstable();
+    (found, largest)
+}
+
+/// Put into so many places, some fingerprints into two.
+fn places(fingerprints: &[u64], count: usize) -> Vec<Vec<u64>> {
+    let mut places = vec![Vec::new(); count];
+    for (at, fingerprint) in fingerprints.iter().enumerate() {
+        places[at % count].push(*fingerprint);
+        if at % 5 == 0 {
+            places[at / 5 % count].push(*fingerprint);
+        }
+    }
+    for place in &mut places {
+        place.sort_unstable();
+        place.dedup();
+    }
+    places
+}
+
+#[test]
+fn a_shared_join_finds_what_a_double_loop_finds() {
+    for kind in KINDS {
+        let fingerprints = fingerprints(kind, 700, 61);
+        let places = places(&fingerprints, 3);
+        for k in [0, 1, 2, 3, 4, 7, 10, 14, 15, 31, 64, 65] {
+            let truth = truth(&fingerprints, k);
+            for (buckets, ranges, most) in
+                [(4096, 4, u64::MAX), (1, 1, u64::MAX), (4096, 64, 100), (64, 16, 200), (2, 1, 300)]
+            {
+                let (found, _) = shared(&places, k, buckets, ranges, most);
+                assert!(
+                    found == truth,
+                    "{kind:?} within {k}, {buckets} buckets, {ranges} ranges of {most}: {} of {}",
+                    found.len(),
+                    truth.len()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn tasks_are_of_about_one_size_whatever_the_bits() {
+    // Evenly spread; with sixteen bits that never change; with few that do.
+    let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let biased = |n: u64| spread(n) & !0xffff_0000_0000 | 0x1234_0000_0000;
+    let sets: [Vec<u64>; 3] =
+        [(0..8_000).map(spread).collect(), (0..8_000).map(biased).collect(), skewed(4_000, 62)];
+    for (set, fingerprints) in sets.iter().enumerate() {
+        let places = places(fingerprints, 4);
+        let all = places.iter().map(Vec::len).sum::<usize>() as u64;
+        let truth = truth(fingerprints, 3);
+        for ranges in [4, 16, 64] {
+            let most = all / 2;
+            let (found, largest) = shared(&places, 3, 4096, ranges, most);
+            assert!(found == truth, "set {set}, {ranges} ranges");
+            let mean = 4 * all / u64::from(ranges);
+            // Where one value of a part has all of them, they are cut.
+            assert!(largest <= most + most / 10, "set {set}, {ranges} ranges: {largest} of {all}");
+            if set == 0 {
+                assert!(largest <= mean + mean / 2, "{ranges} ranges: {largest}, not {mean}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_tally_is_none() {
+    let mut tally = Tally::within(3, 64);
+    tally.add(&[1, 2, 3]);
+    let bytes = tally.to_bytes();
+    assert_eq!((bytes.len(), tally.fingerprints()), (8 + 4 * 64 * 8, 3));
+    assert_eq!(Tally::from_bytes(&bytes), Some(tally.clone()));
+    assert_eq!(Tally::from_bytes(&bytes[..bytes.len() - 1]), None);
+    assert_eq!(Tally::from_bytes(&[&bytes[..], &[0]].concat()), None);
+    assert_eq!(Tally::from_bytes(&bytes[..7]), None);
+    for (at, wrong) in [(0, 4), (0, 65), (0, 15), (4, 7), (4, 21), (3, 1), (7, 1)] {
+        let mut bytes = bytes.clone();
+        bytes[at] = wrong;
+        assert_eq!(Tally::from_bytes(&bytes), None, "{wrong} at {at}");
+    }
+    assert!(!tally.merge(&Tally::within(3, 128)) && !tally.merge(&Tally::within(2, 64)));
+    assert_eq!(tally.fingerprints(), 3);
+    // No number of fingerprints makes more tasks than can be named.
+    let mut bytes = bytes;
+    bytes[8..].fill(0xff);
+    let tally = Tally::from_bytes(&bytes).unwrap();
+    assert!(Shares::new(&tally, u32::MAX, 0).all().len() < 1 << 30);
+}
