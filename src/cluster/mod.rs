@@ -21,6 +21,7 @@ mod items;
 mod leaders;
 mod local;
 mod places;
+mod ranked;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -34,5 +35,6 @@ pub use components::{Component, Components};
 pub use dropped::{Dropped, Fate, KeptFor};
 pub use local::PageCluster;
 pub use places::Place;
+pub use ranked::{RankedPage, RankedPages};
 
 pub use crate::page::{Ranking, RankingError, Rule};

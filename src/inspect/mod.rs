@@ -39,3 +39,15 @@ pub use versions::{Version, VersionKind, versions};
 pub fn surt(url: &str) -> String {
     hosts::surt(&crate::page::surt::key_of(url))
 }
+
+/// Bytes that compare, one after another, as pages are sorted: the key that the format specifies. Pages
+/// of several stores are put into one order by them; of two with one key, the less URL comes first.
+/// Linear in the length of the URL.
+///
+/// ```
+/// use simkeep::inspect::surt_key;
+/// assert!(surt_key("https://example.com/b") < surt_key("https://a.example.com/"));
+/// ```
+pub fn surt_key(url: &str) -> Vec<u8> {
+    crate::page::surt::key_of(url)
+}

@@ -69,11 +69,23 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
+    /// Bytes that compare as places do.
+    pub(crate) fn to_bytes(self) -> [u8; RANK_BYTES] {
+        let mut bytes = [0; RANK_BYTES];
+        let (key, by_rules) = bytes.split_at_mut(size_of::<u64>());
+        key.copy_from_slice(&self.key.to_be_bytes());
+        by_rules.copy_from_slice(&self.by_rules.to_be_bytes());
+        bytes
+    }
+
     /// This place, among pages of one key.
     pub(crate) fn after(self, key: u64) -> Rank {
         Rank { key, ..self }
     }
 }
+
+/// Bytes of a place.
+const RANK_BYTES: usize = size_of::<u64>() + size_of::<u128>();
 
 /// Bits of a time, and of the length of a URL.
 const TIME_BITS: u32 = (TIME_MAX - TIME_MIN).ilog2() + 1;

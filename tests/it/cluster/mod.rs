@@ -4,6 +4,7 @@ mod bad_input;
 mod dropped;
 mod old_ways;
 mod original;
+mod ranked;
 mod texts;
 mod thesis;
 mod worlds;

@@ -1,0 +1,95 @@
+//! The pages that are clustered, each with where it ranks, also among those of other stores.
+
+use std::fmt;
+
+use super::clustering::Clustering;
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::store::{Snapshot, TakenPages};
+
+/// What separates the key of a page from its URL: less than any byte of a key.
+const BEFORE_URL: u8 = 0;
+
+/// A page that is clustered, and where it ranks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RankedPage {
+    /// The page.
+    pub url: String,
+    /// Its fingerprint, with reserved bits set to 0.
+    pub fingerprint: u64,
+    /// The class that it is of now; `None` of a page that has none.
+    pub class: Option<u32>,
+    /// Bytes that are less, one after another, for the page that ranks before others, in whichever
+    /// store it is: what the rules go by, then its SURT key, then its URL.
+    pub rank: Vec<u8>,
+}
+
+/// The pages that are clustered, in SURT order, from [`Snapshot::ranked`]. It ends after an error.
+pub struct RankedPages {
+    snapshot: Snapshot,
+    asked: Clustering,
+    pages: TakenPages,
+}
+
+impl Snapshot {
+    /// The pages that [`clusters`](Snapshot::clusters) takes for the same question, each with where it
+    /// ranks: what pages of several stores are clustered by, together. The distance that is asked for
+    /// makes no difference.
+    ///
+    /// Costs what a [`scan`](Snapshot::scan) does.
+    ///
+    /// ```
+    /// use simkeep::cluster::Clustering;
+    /// use simkeep::{Observation, Options, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for (url, time) in [("https://example.com/a", 2), ("https://example.com/b", 1)] {
+    ///     store.observe(Observation::content(url, time, 0xff, store.change_epoch()))?;
+    /// }
+    /// let pages = store.snapshot().ranked(&Clustering::within(3))?;
+    /// let mut pages = pages.collect::<simkeep::Result<Vec<_>>>()?;
+    /// // The first that was seen ranks first.
+    /// pages.sort_by(|one, other| one.rank.cmp(&other.rank));
+    /// assert_eq!(pages[0].url, "https://example.com/b");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch; the iterator gives
+    /// [`Error::Corrupt`] if what is read is damaged.
+    pub fn ranked(&self, asked: &Clustering) -> Result<RankedPages> {
+        let pages = self.heed(|| Ok(asked.taking(self)?.pages(self)))?;
+        Ok(RankedPages { snapshot: self.clone(), asked: asked.clone(), pages })
+    }
+}
+
+impl Iterator for RankedPages {
+    type Item = Result<RankedPage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let RankedPages { snapshot, asked, pages } = self;
+        let taken = pages.next_of(|| Ok(()))?;
+        Some(snapshot.heed(|| {
+            let taken = taken?;
+            let rank = asked.rank(&taken);
+            let mut bytes = rank.to_bytes().to_vec();
+            bytes.extend_from_slice(pages.key());
+            bytes.push(BEFORE_URL);
+            bytes.extend_from_slice(taken.url.as_bytes());
+            let (fingerprint, class) = (taken.fingerprint, taken.class);
+            Ok(RankedPage { url: taken.url, fingerprint, class, rank: bytes })
+        }))
+    }
+}
+
+impl fmt::Debug for RankedPages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RankedPages").field("asked", &self.asked).finish_non_exhaustive()
+    }
+}

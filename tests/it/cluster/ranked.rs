@@ -1,0 +1,56 @@
+//! Where pages rank among those of other stores.
+
+use simkeep::cluster::{Clustering, RankedPage, Ranking};
+use simkeep::{Epoch, Observation, Options, Prefix, Progress, Store};
+use simkeep_testing::on;
+
+fn create() -> Store {
+    Store::create(on(&simkeep::disk::SimDisk::new()), Options::default()).unwrap()
+}
+
+fn ranked(store: &Store, asked: &Clustering) -> Vec<RankedPage> {
+    store.snapshot().ranked(asked).unwrap().collect::<simkeep::Result<_>>().unwrap()
+}
+
+#[test]
+fn pages_of_several_stores_rank_as_those_of_one_do() {
+    let all = create();
+    let stores = [create(), create()];
+    for n in 0..400_usize {
+        let scheme = ["http", "https", "HTTP"][n % 3];
+        let url = format!("{scheme}://{}.example/{}", n % 7, "x".repeat(n % 11));
+        let fingerprint = n as u64 % 5;
+        let at = (n * 7919 % 50) as i64;
+        for store in [&all, &stores[n % 7 % 2]] {
+            store
+                .observe(Observation::content(&url, at, fingerprint, Epoch::from_number(0)))
+                .unwrap();
+        }
+    }
+    for rule in ["first-seen", "newest", "https,shortest-url", "weight", "shortest-url,newest"] {
+        let asked = Clustering::within(0).rule(rule.parse::<Ranking>().unwrap());
+        let mut pages: Vec<RankedPage> =
+            stores.iter().flat_map(|store| ranked(store, &asked)).collect();
+        let of_all = ranked(&all, &asked);
+        assert_eq!(pages.len(), of_all.len());
+        pages.sort_by(|one, other| one.rank.cmp(&other.rank));
+        let mut same = of_all.clone();
+        same.sort_by(|one, other| one.rank.cmp(&other.rank));
+        assert_eq!(pages, same);
+        // Of each fingerprint, the first one leads.
+        let clusters = all.snapshot().clusters(&asked, &Progress::default()).unwrap();
+        for cluster in clusters.by_size(1).unwrap() {
+            let cluster = cluster.unwrap();
+            let first = pages.iter().find(|page| page.fingerprint == cluster.fingerprint).unwrap();
+            assert_eq!(first.url, cluster.leader, "{rule}");
+        }
+    }
+    let asked = Clustering::within(0).under("3.example".parse::<Prefix>().unwrap());
+    let under = ranked(&all, &asked);
+    assert!(!under.is_empty() && under.iter().all(|page| page.url.contains("://3.example/")));
+    let keys: Vec<Vec<u8>> = ranked(&all, &Clustering::within(0))
+        .iter()
+        .map(|page| simkeep::inspect::surt_key(&page.url))
+        .collect();
+    assert!(keys.is_sorted());
+}
