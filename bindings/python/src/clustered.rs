@@ -1,7 +1,7 @@
 //! Clusters and the pages in them, as values.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyTuple};
 use simkeep::cluster;
 
 use crate::time::Time;
@@ -21,6 +21,27 @@ value! {
         pages: u64,
         /// The greatest distance of the fingerprint of one of them to its own.
         widest: u32,
+    }
+}
+
+value! {
+    /// A page that is clustered, and where it ranks.
+    RankedPage {
+        /// The page.
+        url: String,
+        /// Its fingerprint, with reserved bits set to 0.
+        fingerprint: u64,
+        /// The class that it is of now; `None` of a page that has none.
+        class_: Option<u32>,
+        /// Bytes that are less for the page that ranks before others, in whichever store it is.
+        rank: Py<PyBytes>,
+    }
+}
+
+impl RankedPage {
+    pub(crate) fn of(py: Python<'_>, of: cluster::RankedPage) -> RankedPage {
+        let cluster::RankedPage { url, fingerprint, class, rank, .. } = of;
+        RankedPage { url, fingerprint, class_: class, rank: PyBytes::new(py, &rank).unbind() }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::OrRaise;
 use crate::fork::Birth;
 use crate::long::{alone, long};
 use crate::progress::{self, Progress};
-use crate::stream::{Item, Stream};
+use crate::stream::{Item, Iterated, Stream};
 use crate::threaded::Threaded;
 use crate::value::no_pickle;
 use crate::view::View;
@@ -133,8 +133,8 @@ impl Clusters {
         Ok(usize::try_from(self.get().len())?)
     }
 
-    /// The pages of clusters of so many pages at least, in SURT order, each with the page that leads it.
-    /// Costs a sort of some 100 bytes a page, and then a read of each.
+    /// The pages of clusters of so many pages at least, in SURT order, each with the page that leads
+    /// it. Costs a sort of some 100 bytes a page, and then a read of each.
     #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
     fn by_page(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
         let least = least(pages_min)?;
@@ -163,10 +163,10 @@ impl Clusters {
         })
     }
 
-    /// The pages that are dropped in favour of those that lead them, to look up by URL: each that is led
-    /// by another page of its class, or of one of the classes in `open`, which all may see (`None` among
-    /// them is for pages without a class). Costs a sort of 16 bytes for each of them, and a bit of
-    /// memory for each page of the store.
+    /// The pages that are dropped in favour of those that lead them, to look up by URL: each that is
+    /// led by another page of its class, or of one of the classes in `open`, which all may see (`None`
+    /// among them is for pages without a class). Costs a sort of 16 bytes for each of them, and a bit
+    /// of memory for each page of the store.
     #[pyo3(signature = (open=None))]
     fn dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<Dropped> {
         let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
@@ -195,12 +195,13 @@ impl Clusters {
 impl View {
     /// Puts all pages into clusters, each with a page that leads it, within k bits of all others in it.
     ///
-    /// Which page leads, `rule` says. Every page is in one cluster, and no two leaders are within k bits
-    /// of each other. The same pages make the same clusters, in whichever order they came.
+    /// Which page leads, `rule` says. Every page is in one cluster, and no two leaders are within k
+    /// bits of each other. The same pages make the same clusters, in whichever order they came.
     ///
     /// Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the versions
-    /// (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512 MiB); `scratch`,
-    /// a directory for what does not fit. Reads all pages once, and costs some joins. Ctrl-C ends it.
+    /// (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512 MiB);
+    /// `scratch`, a directory for what does not fit. Reads all pages once, and costs some joins.
+    /// Ctrl-C ends it.
     #[pyo3(signature = (k=None, *, progress=None, **like))]
     fn clusters<'py>(
         &self,
@@ -213,6 +214,17 @@ impl View {
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
         let of = long(py, &progress, || snapshot.clusters(&asked, &progress))?;
         Ok(Clusters::new(Of::One(Arc::new(of)), Birth::now()))
+    }
+
+    /// The pages that `clusters` takes for the same question, in SURT order, each with where it ranks,
+    /// also among pages of other stores. Takes the keywords of `clusters`. Reads lazily.
+    #[pyo3(signature = (**like))]
+    fn ranked<'py>(&self, py: Python<'py>, like: Option<&Bound<'py, PyDict>>) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let asked = clustering::asked(None, like, true)?;
+        let ranked = py.detach(|| snapshot.ranked(&asked)).or_raise(py)?;
+        let items = Iterated::new(ranked, Item::Ranked);
+        Ok(Stream::new(items, Some(Kind::Ranked), self.birth()))
     }
 
     /// The cluster of a page, as `clusters` would find it, by searches around it; `None` if the page is

@@ -235,6 +235,7 @@ pub(crate) enum Kind {
     Clusters,
     ClusteredPages,
     ClusterChanges,
+    Ranked,
     AliasRules,
     Differences,
 }
@@ -242,7 +243,7 @@ pub(crate) enum Kind {
 /// The columns of a kind of items.
 pub(crate) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
     match kind {
-        Kind::Clusters | Kind::ClusteredPages | Kind::ClusterChanges => {
+        Kind::Clusters | Kind::ClusteredPages | Kind::ClusterChanges | Kind::Ranked => {
             clusters::schema_of(kind, signed)
         }
         Kind::AliasRules => aliases::schema_of(),
@@ -291,6 +292,7 @@ pub(crate) fn of_items(kind: Kind, signed: bool, items: &[Item]) -> Made {
         Kind::Clusters => clusters::clusters(signed, items),
         Kind::ClusteredPages => clusters::pages(signed, items)?,
         Kind::ClusterChanges => clusters::changes(items)?,
+        Kind::Ranked => clusters::ranked(signed, items),
         Kind::AliasRules => aliases::rules(items)?,
         Kind::Differences => differences::differences(signed, items)?,
     };

@@ -75,6 +75,7 @@ mod route;
 mod row;
 mod scope;
 mod segment;
+mod shares;
 mod shingles;
 mod simulation;
 mod stats;
@@ -119,7 +120,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::cluster_changes::{ClusterChange, ClusterChanges};
     #[pymodule_export]
-    use super::clustered::{Cluster, ClusteredPage, PageCluster};
+    use super::clustered::{Cluster, ClusteredPage, PageCluster, RankedPage};
     #[pymodule_export]
     use super::clusters::Clusters;
     #[pymodule_export]
@@ -207,6 +208,8 @@ mod _simkeep {
     #[pymodule_export]
     use super::segment::{DumpLine, SectionView, SegmentView, TableView};
     #[pymodule_export]
+    use super::shares::Shares;
+    #[pymodule_export]
     use super::shingles::Shingles;
     #[pymodule_export]
     use super::simulation::{Decider, Figures, PoissonPages, crawl};
@@ -221,7 +224,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::tool::_tool;
     #[pymodule_export]
-    use super::trace::{Place, Trace, Version, surt, versions};
+    use super::trace::{Place, Trace, Version, surt, surt_key, versions};
     #[pymodule_export]
     use super::view::View;
     #[pymodule_export]

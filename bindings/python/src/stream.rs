@@ -11,7 +11,7 @@ use simkeep::{Entry, Error, History, NearPair, Page, Result, alias, cluster, ins
 use crate::aliases::AliasSite;
 use crate::batches::Batches;
 use crate::cluster_changes::ClusterChange;
-use crate::clustered::{Cluster, ClusteredPage};
+use crate::clustered::{Cluster, ClusteredPage, RankedPage};
 use crate::columns::Kind;
 use crate::differences::{Difference, ExactDifference};
 use crate::due::Decision;
@@ -23,6 +23,7 @@ use crate::journal::Operation;
 use crate::matches::{PagePair, Pair};
 use crate::page;
 use crate::segment::DumpLine;
+use crate::shares;
 
 /// The most items that are read ahead.
 const AHEAD_MAX: usize = 64;
@@ -46,6 +47,8 @@ pub(crate) enum Item {
     DumpLine(Box<inspect::DumpLine>),
     Operation(Box<inspect::Operation>),
     Joined(simkeep::join::Pair),
+    Hand(simkeep::join::Hand),
+    Ranked(cluster::RankedPage),
 }
 
 impl Item {
@@ -72,6 +75,8 @@ impl Item {
             Item::DumpLine(line) => Bound::new(py, DumpLine::of(py, *line))?.into_any(),
             Item::Operation(of) => Bound::new(py, Operation::of(py, *of)?)?.into_any(),
             Item::Joined(pair) => Bound::new(py, JoinedPair::of(py, pair)?)?.into_any(),
+            Item::Ranked(of) => Bound::new(py, RankedPage::of(py, of))?.into_any(),
+            Item::Hand(of) => shares::hand(py, of)?,
         })
     }
 }

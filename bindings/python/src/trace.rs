@@ -1,7 +1,7 @@
 //! Where a store has a page, what it knows of it, and which versions it had.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 use simkeep::inspect;
 
 use crate::arg::{self, Arg};
@@ -147,6 +147,16 @@ pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<V
 #[pyfunction]
 pub(crate) fn surt(url: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(inspect::surt(arg::url(Arg::new("url"), url)?))
+}
+
+/// Bytes that compare as pages are sorted, also those of several stores: what `surt` is made of. Of two
+/// URLs with the same, the less comes first.
+#[pyfunction]
+pub(crate) fn surt_key<'py>(
+    py: Python<'py>,
+    url: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &inspect::surt_key(arg::url(Arg::new("url"), url)?)))
 }
 
 #[pymethods]

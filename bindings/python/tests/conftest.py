@@ -1,12 +1,18 @@
 """What the tests share."""
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import simkeep
+
+if TYPE_CHECKING:
+    from published import Crawl
+    from pyspark.sql import SparkSession
 
 AT = datetime(2024, 5, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -26,6 +32,29 @@ def store(path: Path) -> Iterator[simkeep.Store]:
     """A new store, as it is by default."""
     with simkeep.Store.create(path) as store:
         yield store
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator["SparkSession"]:
+    """One session for all tests that want one; they are skipped where there is none to be had."""
+    from published import lacks, session
+
+    what = lacks()
+    if what is not None:
+        if os.environ.get("SPARK_NEEDED"):
+            pytest.fail(what)
+        pytest.skip(what)
+    spark = session()
+    yield spark
+    spark.stop()
+
+
+@pytest.fixture(scope="session")
+def crawl(tmp_path_factory: pytest.TempPathFactory, spark: "SparkSession") -> "Crawl":
+    """Published stores of one crawl."""
+    from published import made
+
+    return made(tmp_path_factory.mktemp("crawl"))
 
 
 def filled(store: simkeep.Store, pages: int, *, start: int = 0) -> None:

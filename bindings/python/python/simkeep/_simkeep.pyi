@@ -147,6 +147,7 @@ __all__ = [
     "Progress",
     "RECIPE",
     "Publication",
+    "RankedPage",
     "Rate",
     "Reader",
     "Recent",
@@ -159,6 +160,7 @@ __all__ = [
     "SegmentOverview",
     "SegmentStats",
     "SegmentView",
+    "Shares",
     "Shingles",
     "Snapshot",
     "SpaceOf",
@@ -212,6 +214,7 @@ __all__ = [
     "route",
     "site_of",
     "surt",
+    "surt_key",
     "value",
     "verify",
     "versions",
@@ -406,6 +409,12 @@ def surt(url: str) -> str:
     """What a page is sorted by, its SURT, as the Internet Archive writes it.
 
     Such as "com,example)/terms". Linear in the length of the URL.
+    """
+
+def surt_key(url: str) -> bytes:
+    """Bytes that compare as pages are sorted, also those of several stores: what `surt` is made of.
+
+    Of two URLs with the same, the less comes first.
     """
 
 def naive(changes: int, days: float) -> float:
@@ -633,6 +642,38 @@ class View:
         Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the iterator is closed.
         """
 
+    def tally(
+        self,
+        k: int,
+        *,
+        buckets: int | None = None,
+        progress: Progress | None = None,
+        **like: Unpack[_types.Pairs],
+    ) -> bytes:
+        """Counts the different fingerprints that pages have, for a join within `k` bits that is shared out.
+
+        It is what `Shares` is made of. Fingerprints are counted in so many buckets for each part of the join, a
+        power of two: more than there are to be tasks. Reads all fingerprints on all cores. Ctrl-C ends it.
+        """
+
+    def deal(
+        self,
+        shares: Shares,
+        *,
+        hand_bytes: int | None = None,
+        progress: Progress | None = None,
+        **like: Unpack[_types.Pairs],
+    ) -> Stream[tuple[int, bool, bytes]]:
+        """Deals the different fingerprints that pages have out to the tasks of a join of several stores.
+
+        Triples of a task's number, whether they are of its second piece, and the fingerprints as `bytes`, 8 for
+        each, little-endian. Takes the keywords that `tally` took.
+
+        Each task is handed `hand_bytes` (4 MiB) at a time, and what is left at the end; that much is held for
+        each of them. Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the
+        iterator is closed.
+        """
+
     def all_pairs(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Pairs]
     ) -> Stream[Pair]:
@@ -668,6 +709,12 @@ class View:
 
         Raises `EpochError` for an epoch that has ended or is not known, `IoError` if a scratch file
         cannot be written, `CancelledError` if `progress` was cancelled.
+        """
+
+    def ranked(self, **like: Unpack[_types.Clustering]) -> Stream[RankedPage]:
+        """The pages that `clusters` takes for the same question, in SURT order, each with where it ranks.
+
+        What ranks first is less also than pages of other stores. Reads lazily.
         """
 
     def cluster_of(
@@ -1856,6 +1903,47 @@ class Origin:
         """Whether an epoch with this name has fingerprints of one of simkeep's own recipes."""
 
 @final
+class Shares:
+    """How a join of fingerprints in several places is shared out: in tasks that are run each by itself.
+
+    Tasks are numbered from 0. It is made of what `View.tally` counted in each place. `ranges` is about how many
+    tasks there are to be; none takes more than `most` fingerprints, if it can be helped. It can be pickled, and
+    is the same wherever it is made of the same.
+    """
+
+    def __new__(cls, tallies: Iterable[bytes], ranges: int, most: int) -> Self: ...
+    def __len__(self) -> int: ...
+    @property
+    def k(self) -> int:
+        """The distance of the join."""
+    @property
+    def fingerprints(self) -> int:
+        """How many fingerprints were counted, those that are in several places as often."""
+    @property
+    def dealt(self) -> int:
+        """How many are dealt out in all, each as often as there are tasks that take it: 8 bytes each."""
+    def size(self, share: int) -> int:
+        """How many fingerprints a task takes."""
+
+    def join(
+        self,
+        share: int,
+        first: Iterable[bytes | bytearray | memoryview],
+        second: Iterable[bytes | bytearray | memoryview],
+        *,
+        memory_bytes: int | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Stream[Pair]:
+        """Finds the pairs of a task among what `View.deal` handed to it: of its first and its second piece.
+
+        What was handed may be in any order. Equal fingerprints, which come from several places, count once.
+        `memory_bytes` (256 MiB) bounds the memory beside the fingerprints, and `threads` is how many run (as many
+        as there are cores). Runs in the background, and waits for whoever reads the pairs. It ends when the
+        stream is closed.
+        """
+
+@final
 class Fingerprinter:
     """Makes fingerprints by one recipe, named long or short.
 
@@ -2976,6 +3064,30 @@ class Cluster:
         pages: int,
         widest: int,
     ) -> Cluster: ...
+
+@final
+class RankedPage:
+    """A page that is clustered, and where it ranks."""
+
+    __match_args__: tuple[
+        Literal["url"],
+        Literal["fingerprint"],
+        Literal["class_"],
+        Literal["rank"],
+    ]
+    @property
+    def url(self) -> str:
+        """The page."""
+    @property
+    def fingerprint(self) -> int:
+        """Its fingerprint, with reserved bits set to 0."""
+    @property
+    def class_(self) -> int | None:
+        """The class that it is of now; `None` of a page that has none."""
+    @property
+    def rank(self) -> bytes:
+        """Bytes that are less for the page that ranks before others, in whichever store it is."""
+    def __new__(cls, url: str, fingerprint: int, class_: int | None, rank: bytes) -> RankedPage: ...
 
 @final
 class ClusteredPage:

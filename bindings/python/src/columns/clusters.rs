@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{
-    Float64Builder, Int32Builder, Int64Builder, StringBuilder, StringDictionaryBuilder,
+    BinaryBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder,
+    StringDictionaryBuilder,
 };
 use arrow_array::types::Int32Type;
 use arrow_schema::{ArrowError, DataType, SchemaRef};
@@ -31,6 +32,12 @@ pub(super) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
             ("why", word(), false),
             ("bits", DataType::Int32, true),
         ]),
+        Kind::Ranked => schema(&[
+            ("url", DataType::Utf8, false),
+            ("fingerprint", bits(signed), false),
+            ("class_", DataType::Int64, true),
+            ("rank", DataType::Binary, false),
+        ]),
         _ => schema(&[
             ("url", DataType::Utf8, false),
             ("fingerprint", bits(signed), false),
@@ -43,6 +50,19 @@ pub(super) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
             ("by", word(), true),
         ]),
     }
+}
+
+pub(super) fn ranked(signed: bool, items: &[Item]) -> Vec<ArrayRef> {
+    let (mut url, mut prints) = (StringBuilder::new(), Bits::new(signed));
+    let (mut class, mut rank) = (Int64Builder::new(), BinaryBuilder::new());
+    for item in items {
+        let Item::Ranked(of) = item else { continue };
+        url.append_value(&of.url);
+        prints.push(Some(of.fingerprint));
+        class.append_option(of.class.map(i64::from));
+        rank.append_value(&of.rank);
+    }
+    vec![Arc::new(url.finish()), prints.finish(), Arc::new(class.finish()), Arc::new(rank.finish())]
 }
 
 pub(super) fn clusters(signed: bool, items: &[Item]) -> Vec<ArrayRef> {

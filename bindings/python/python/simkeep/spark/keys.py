@@ -1,0 +1,33 @@
+"""Which key Spark puts into which partition, so that each partition gets one piece of work."""
+
+_MASK = (1 << 32) - 1
+
+
+def _rotated(value: int, bits: int) -> int:
+    return (value << bits | value >> 32 - bits) & _MASK
+
+
+def hashed(key: int) -> int:
+    """The hash by which Spark partitions an `int`: MurmurHash3 (x86, 32 bits, seed 42)."""
+    mixed = _rotated(key * 0xCC9E2D51 & _MASK, 15) * 0x1B873593 & _MASK
+    value = _rotated(42 ^ mixed, 13) * 5 + 0xE6546B64 & _MASK
+    value ^= 4
+    value ^= value >> 16
+    value = value * 0x85EBCA6B & _MASK
+    value ^= value >> 13
+    value = value * 0xC2B2AE35 & _MASK
+    value ^= value >> 16
+    return value - (1 << 32) if value >> 31 else value
+
+
+def keys(partitions: int) -> list[int]:
+    """For each of so many partitions a key that Spark puts there when it repartitions by it.
+
+    Two keys in one partition would cost time, and no answer. Tries about `n * ln(n)` keys.
+    """
+    found: dict[int, int] = {}
+    key = 0
+    while len(found) < partitions:
+        found.setdefault(hashed(key) % partitions, key)
+        key += 1
+    return [found[partition] for partition in range(partitions)]

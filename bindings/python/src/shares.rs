@@ -1,0 +1,281 @@
+//! Joins of several stores, shared out among tasks.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use simkeep::join::{Hand, Join, Pair, Share, Tally};
+use simkeep::{Error, NearPair, Query, Result};
+
+use crate::arg::{self, Arg, optional};
+use crate::columns::Kind;
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::long::long;
+use crate::progress::{self, Progress};
+use crate::query;
+use crate::stream::{Item, Stream};
+use crate::threaded::{Out, Threaded};
+use crate::view::View;
+
+/// What the thread of a join is called, as that of one of a store.
+const NAME: &str = "simkeep-pairs";
+/// Bytes of a fingerprint.
+const BYTES: usize = size_of::<u64>();
+/// Bytes that a task is handed at a time.
+const HAND_BYTES: usize = 4 << 20;
+/// Buckets of each part that fingerprints are counted in.
+const BUCKETS: u32 = 4096;
+
+/// What shares are made of again: all tallies as one, and what was asked for.
+type MadeOf<'py> = ([Bound<'py, PyBytes>; 1], u32, u64);
+
+/// How a join of fingerprints in several places is shared out: in tasks, numbered from 0, that are run
+/// each by itself.
+///
+/// It is made of what `View.tally` counted in each place. `ranges` is about how many tasks there are
+/// to be; none takes more than `most` fingerprints, if it can be helped. It can be pickled, and is the
+/// same wherever it is made of the same.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Shares {
+    shares: Arc<simkeep::join::Shares>,
+    tally: Tally,
+    ranges: u32,
+    most: u64,
+}
+
+impl Shares {
+    fn share(&self, share: &Bound<'_, PyAny>) -> PyResult<Share> {
+        let arg = Arg::new("share");
+        let number = arg::size(arg, share)?;
+        let all = self.shares.all();
+        let none = || arg.wrong(format!("must be below {}, not {number}", all.len()));
+        all.get(number).copied().ok_or_else(none)
+    }
+}
+
+#[pymethods]
+impl Shares {
+    #[new]
+    fn new(
+        tallies: &Bound<'_, PyAny>,
+        ranges: &Bound<'_, PyAny>,
+        most: &Bound<'_, PyAny>,
+    ) -> PyResult<Shares> {
+        let arg = Arg::new("tallies");
+        let ranges = arg::u32(Arg::new("ranges"), ranges)?;
+        let most = arg::count(Arg::new("most"), most)?;
+        let mut all: Option<Tally> = None;
+        for (number, tally) in (0..).zip(tallies.try_iter()?) {
+            let arg = arg.at(number);
+            let bytes = arg::bytes(arg, &tally?, "bytes that View.tally returned")?;
+            let tally = Tally::from_bytes(&bytes)
+                .ok_or_else(|| arg.wrong("is not what View.tally returned".to_owned()))?;
+            let Some(all) = &mut all else {
+                all = Some(tally);
+                continue;
+            };
+            if !all.merge(&tally) {
+                let what = "is of another distance or of other buckets than those before";
+                return Err(arg.wrong(what.to_owned()));
+            }
+        }
+        let tally = all.ok_or_else(|| arg.wrong("must be at least one".to_owned()))?;
+        let shares = Arc::new(simkeep::join::Shares::new(&tally, ranges, most));
+        Ok(Shares { shares, tally, ranges, most })
+    }
+
+    /// How many tasks there are.
+    fn __len__(&self) -> usize {
+        self.shares.all().len()
+    }
+
+    /// The distance of the join.
+    #[getter]
+    fn k(&self) -> u32 {
+        self.tally.k()
+    }
+
+    /// How many fingerprints were counted, those that are in several places as often.
+    #[getter]
+    fn fingerprints(&self) -> u64 {
+        self.tally.fingerprints()
+    }
+
+    /// How many are dealt out in all, each as often as there are tasks that take it: 8 bytes each.
+    #[getter]
+    fn dealt(&self) -> u64 {
+        self.shares.dealt()
+    }
+
+    /// How many fingerprints a task takes.
+    fn size(&self, share: &Bound<'_, PyAny>) -> PyResult<u64> {
+        Ok(self.share(share)?.fingerprints())
+    }
+
+    /// Finds the pairs of a task among what `View.deal` handed to it: of its first piece and of its
+    /// second one, in any order. Equal fingerprints, which come from several places, count once.
+    ///
+    /// `memory_bytes` (256 MiB) bounds the memory beside the fingerprints, and `threads` is how many
+    /// run (as many as the processor has cores). Runs in the background, and waits for whoever reads
+    /// the pairs. It ends when the stream is closed.
+    #[pyo3(signature = (share, first, second, *, memory_bytes=None, threads=None, progress=None))]
+    fn join(
+        &self,
+        py: Python<'_>,
+        share: &Bound<'_, PyAny>,
+        first: &Bound<'_, PyAny>,
+        second: &Bound<'_, PyAny>,
+        memory_bytes: Option<&Bound<'_, PyAny>>,
+        threads: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, Progress>>,
+    ) -> PyResult<Stream> {
+        let share = self.share(share)?;
+        let mut join = Join::within(self.tally.k());
+        if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
+            join = join.memory_bytes(bytes);
+        }
+        if let Some(threads) = optional(threads, |v| arg::size(Arg::new("threads"), v))? {
+            join = join.threads(threads);
+        }
+        let dealt = [handed(Arg::new("first"), first)?, handed(Arg::new("second"), second)?];
+        if !share.is_across() && !dealt[1].is_empty() {
+            return Err(
+                Arg::new("second").wrong("must be empty: the task has no second piece".to_owned())
+            );
+        }
+        let count = dealt[0].len() + dealt[1].len();
+        if u32::try_from(count).is_err() {
+            let what =
+                format!("must be fewer than 2**32 fingerprints with the second, not {count}");
+            return Err(Arg::new("first").wrong(what));
+        }
+        let progress = progress::given(progress);
+        let pairs = Threaded::begin(NAME, progress, move |progress, out| {
+            run(share, dealt, join, progress, out)
+        });
+        Ok(Stream::new(pairs.or_raise(py)?, Some(Kind::Pairs), Some(Birth::now())))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, MadeOf<'py>)> {
+        let of = slf.get();
+        let tally = PyBytes::new(slf.py(), &of.tally.to_bytes());
+        Ok((slf.get_type().into_any(), ([tally], of.ranges, of.most)))
+    }
+
+    fn __repr__(&self) -> String {
+        let Shares { shares, tally, .. } = self;
+        let (tasks, k, count) = (shares.all().len(), tally.k(), tally.fingerprints());
+        format!("<simkeep.Shares: {tasks} tasks, {count} fingerprints within {k}>")
+    }
+}
+
+/// Fingerprints that were handed on, from buffers of bytes.
+fn handed(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    let mut fingerprints = Vec::new();
+    for (number, hand) in (0..).zip(given.try_iter()?) {
+        let (hand, arg) = (hand?, arg.at(number));
+        let buffer = PyBuffer::<u8>::get(&hand)
+            .map_err(|_| arg.type_error("bytes, or a buffer of them", &hand))?;
+        let bytes = buffer.to_vec(given.py())?;
+        let (each, rest) = bytes.as_chunks::<BYTES>();
+        if !rest.is_empty() {
+            return Err(arg.wrong(format!("must be 8 bytes each, not {} in all", bytes.len())));
+        }
+        fingerprints.reserve_exact(each.len());
+        fingerprints.extend(each.iter().map(|bytes| u64::from_le_bytes(*bytes)));
+    }
+    Ok(fingerprints)
+}
+
+/// Hands on the pairs of a task.
+fn run(
+    share: Share,
+    dealt: [Vec<u64>; 2],
+    join: Join,
+    progress: &simkeep::Progress,
+    out: &Out,
+) -> Result<()> {
+    let flow = share.run(dealt, join, progress, |pairs: &[Pair]| {
+        let near = pairs.iter().map(|pair| {
+            let [left, right] = pair.fingerprints;
+            Item::Pair(NearPair { left, right, distance: pair.distance })
+        });
+        out.give(near.collect())
+    });
+    match flow {
+        ControlFlow::Break(()) if progress.is_cancelled() => Err(Error::Cancelled),
+        _ => Ok(()),
+    }
+}
+
+/// Fingerprints for a task as Python has them: its number, whether they are of its second piece, and 8
+/// bytes for each.
+pub(crate) fn hand(py: Python<'_>, hand: Hand) -> PyResult<Bound<'_, PyAny>> {
+    let Hand { share, is_second, fingerprints } = hand;
+    let bytes = PyBytes::new_with(py, fingerprints.len() * BYTES, |bytes| {
+        let (each, _) = bytes.as_chunks_mut::<BYTES>();
+        for (place, fingerprint) in each.iter_mut().zip(&fingerprints) {
+            *place = fingerprint.to_le_bytes();
+        }
+        Ok(())
+    })?;
+    Ok((share, is_second, bytes).into_pyobject(py)?.into_any())
+}
+
+#[pymethods]
+impl View {
+    /// Counts the different fingerprints that pages have, for a join within `k` bits that is shared
+    /// out: what `Shares` is made of. Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and
+    /// `ever` of `near`.
+    ///
+    /// Fingerprints are counted in so many buckets for each part of the join, a power of two: more than
+    /// there are to be tasks. Reads all fingerprints on all cores. Ctrl-C ends it.
+    #[pyo3(signature = (k, *, buckets=None, progress=None, **like))]
+    fn tally<'py>(
+        &self,
+        py: Python<'py>,
+        k: &Bound<'py, PyAny>,
+        buckets: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let snapshot = self.now(py)?;
+        let k = arg::distance(Arg::new("k"), k)?;
+        let buckets = optional(buckets, |v| arg::u32(Arg::new("buckets"), v))?.unwrap_or(BUCKETS);
+        let query = query::with(Query::new(0, 0), like)?;
+        let progress = progress::given(progress);
+        let tally = long(py, &progress, || snapshot.tally(&query, k, buckets, &progress))?;
+        Ok(PyBytes::new(py, &tally.to_bytes()))
+    }
+
+    /// Deals the different fingerprints that pages have out to the tasks of a join of several stores:
+    /// triples of a task's number, whether they are of its second piece, and the fingerprints as
+    /// `bytes`, 8 for each, little-endian. Takes the keywords that `tally` took.
+    ///
+    /// Each task is handed `hand_bytes` (4 MiB) at a time, and what is left at the end; that much is
+    /// held for each of them. Reads all fingerprints on all cores, and waits for whoever reads them.
+    /// It ends when the iterator is closed.
+    #[pyo3(signature = (shares, *, hand_bytes=None, progress=None, **like))]
+    fn deal<'py>(
+        &self,
+        py: Python<'py>,
+        shares: &Bound<'py, Shares>,
+        hand_bytes: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let bytes = optional(hand_bytes, |v| arg::size(Arg::new("hand_bytes"), v))?;
+        let most = bytes.unwrap_or(HAND_BYTES) / BYTES;
+        let query = query::with(Query::new(0, 0), like)?;
+        let shares = Arc::clone(&shares.get().shares);
+        let hands = Threaded::begin(NAME, progress::given(progress), move |progress, out| {
+            let give = |hand| out.give(vec![Item::Hand(hand)]);
+            snapshot.deal(&query, &shares, most, progress, give)
+        });
+        Ok(Stream::new(hands.or_raise(py)?, None, Some(Birth::now())))
+    }
+}

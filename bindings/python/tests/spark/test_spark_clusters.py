@@ -1,0 +1,42 @@
+"""Leaders, over all stores."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+from published import Crawl
+
+import simkeep
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Spark leaves sockets to the garbage collector, and warns of versions to come.
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.mark.parametrize("rule", ["first-seen", "shortest-url"])
+def test_clusters_are_those_of_one_store_of_all_pages(spark: "SparkSession", crawl: Crawl, rule: str) -> None:
+    from simkeep.spark import Stores
+
+    found = Stores(spark, crawl.paths).clusters(3, rule).toArrow()
+    with simkeep.Reader(crawl.whole) as whole:
+        clusters = whole.clusters(3, rule=rule)
+        wanted = {page.url: (page.leader, page.distance) for page in clusters.by_page()}
+    assert found.num_rows == len(wanted)
+    columns = (found[name].to_pylist() for name in ("url", "leader", "distance"))
+    assert {url: (leader, distance) for url, leader, distance in zip(*columns, strict=True)} == wanted
+
+
+def test_a_chain_is_decided_round_by_round(spark: "SparkSession") -> None:
+    from simkeep.spark.leaders import led
+
+    # Each is near the next one, and ranks before it; 6 is near 1 as well.
+    chain = [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (1, 6)]
+    edges = spark.createDataFrame(chain, "first long, second long")
+    found, rounds = led(edges)
+    assert sorted((row.first, row.second) for row in found.collect()) == [(1, 2), (1, 6), (3, 4), (5, 6)]
+    assert rounds == 2
+    with pytest.raises(simkeep.LimitError, match="leaders: 2 pairs are undecided after 1 rounds"):
+        led(edges, rounds_max=1)
+    none, rounds = led(edges.where("first > 9"))
+    assert (none.count(), rounds) == (0, 0)

@@ -1,0 +1,32 @@
+"""What docs/spark.md shows runs."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from published import Crawl
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Spark leaves sockets to the garbage collector, and warns of versions to come.
+pytestmark = pytest.mark.filterwarnings("default")
+
+PAGE = Path(__file__).parents[4] / "docs" / "spark.md"
+
+
+def test_what_the_page_shows_runs(spark: "SparkSession", crawl: Crawl, tmp_path: Path) -> None:
+    asked, by_hand = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.S | re.M)
+    asked = asked.replace("/crawl/w*/", f"{crawl.paths[0].parent}/w*/").replace("parquet(\"", f"parquet(\"{tmp_path}/")
+    names: dict[str, Any] = {"spark": spark, "queries": crawl.fingerprints[:100]}
+    exec(compile(asked, str(PAGE), "exec"), names)
+    assert names["near"].columns == ["query", "store", "url", "distance", "fingerprint", "complete"]
+    assert names["pairs"].columns == ["left", "right", "distance"]
+    assert names["clusters"].columns == ["url", "store", "fingerprint", "leader", "distance"]
+    assert names["near"].count() > 90 and names["pairs"].count() > 0
+    assert (tmp_path / "visits" / "_SUCCESS").exists()
+    by_hand = by_hand.replace("print(", "total.append(")
+    total: list[int] = []
+    exec(compile(by_hand, str(PAGE), "exec"), {**names, "paths": crawl.paths, "total": total})
+    assert sum(total) == names["pairs"].count()
