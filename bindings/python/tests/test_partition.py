@@ -24,7 +24,8 @@ def prints(count: int) -> list[int]:
     found = [mixed(n) for n in range(count)]
     for n in range(0, count, 3):
         found[n] = found[n * 7 % count] ^ 1 << n % 64 ^ 1 << n % 11
-    found[count // 2 : count // 2 + 40] = [found[0]] * 40
+    # One that is on pages of all stores.
+    found[1::75] = [found[0]] * len(found[1::75])
     return found
 
 
@@ -36,7 +37,7 @@ def stores(tmp_path: Path) -> dict[str, simkeep.Reader]:
     for number, name in enumerate(("a", "b", "c")):
         with simkeep.Store.create(tmp_path / name) as store:
             store.load(
-                {"url": f"https://{n % 13}.example/{n}", "at": AT, "fingerprint": fingerprint}
+                {"url": f"https://{'ab'[n % 2]}.{'xyz'[n % 3]}.example/{n}", "at": AT, "fingerprint": fingerprint}
                 for n, fingerprint in pages[number * 1000 : number * 1000 + 1100]
             )
         found[name] = simkeep.Reader(tmp_path / name)
@@ -63,7 +64,8 @@ def test_near_is_the_best_of_all_stores(stores: dict[str, simkeep.Reader], k: in
         for name, of in stores.items()
         for page in of.scan()
     ]
-    queries = [*prints(60), prints(1)[0], 12345]
+    # Of all stores, of pages that are in two of them, and one that nothing is near.
+    queries = [*prints(3000)[::37], *prints(3000)[1000:1040], 12345]
     rows = found(stores, queries, k, limit)
     for query in set(queries):
         near = sorted(
@@ -150,16 +152,21 @@ def test_ranks_of_several_stores_are_those_of_one(stores: dict[str, simkeep.Read
 
 
 def test_a_crowd_of_one_store_hides_nothing(tmp_path: Path) -> None:
-    # So many fingerprints close to each other that a search compares some of them only.
-    close = sorted({0x5555 ^ 1 << a ^ 1 << b ^ 1 << c for a in range(40) for b in range(a) for c in range(b)})[:9000]
+    # So many fingerprints close to each other that a search compares only some, and three among them that are near.
+    crowd = sorted({0x5555 ^ 1 << a ^ 1 << b ^ 1 << c for a in range(40) for b in range(a) for c in range(b)})[:9000]
+    other = 0x5555 ^ 0b111 << 50
+    held = {"crowd": [*crowd, 0x5555, 0x5554, 0x5557], "other": [other]}
     stores = {}
-    for name, mine in (("crowd", close), ("other", [0x5555 ^ 0b111 << 50])):
+    for name, mine in held.items():
         with simkeep.Store.create(tmp_path / name) as store:
             store.load({"url": f"https://{name}.example/{n}", "at": AT, "fingerprint": of} for n, of in enumerate(mine))
         stores[name] = simkeep.Reader(tmp_path / name)
     query = 0x5555 ^ 0b11 << 62
-    for k, limit in [(2, 16), (5, 16), (5, 20_000)]:
-        near = sorted((query ^ of).bit_count() for of in [*close, 0x5555 ^ 0b111 << 50] if (query ^ of).bit_count() <= k)
+    assert len(stores["crowd"].near(query, 4)) < 3
+    for k, limit in [(2, 16), (4, 16), (4, 2), (5, 16), (5, 20_000)]:
+        near = sorted((query ^ of).bit_count() for of in [*held["crowd"], other] if (query ^ of).bit_count() <= k)
         rows = found(stores, [query], k, limit)
-        assert sorted(row["distance"] for row in rows) == near[:limit]
-        assert {row["complete"] for row in rows} <= {len(near) <= limit}
+        if len(near) <= limit:
+            assert sorted(row["distance"] for row in rows) == near
+        assert len(rows) == min(limit, len(near))
+        assert {row["complete"] for row in rows} == {len(near) <= limit}

@@ -50,6 +50,8 @@ def test_what_is_no_published_store_is_said(spark: "SparkSession", tmp_path: Pat
     to = store(tmp_path / "s", tmp_path / "w", 0xFF)
     with pytest.raises(FileNotFoundError, match="none: no such directory"):
         Stores(spark, tmp_path / "none")
+    with pytest.raises(ValueError, match="paths: there are none"):
+        Stores(spark, [])
     with pytest.raises(FileNotFoundError, match="no such directory"):
         Stores(spark, [to, f"{tmp_path}/x*"])
     with pytest.raises(simkeep.NotAStoreError, match="not a published store: simkeep publish"):
@@ -71,12 +73,19 @@ def test_a_page_in_two_stores_is_named(spark: "SparkSession", tmp_path: Path) ->
     for name, urls in [("a", "xy"), ("b", "yz")]:
         with simkeep.Store.create(tmp_path / name) as made:
             for url in urls:
-                made.observe(f"https://example.com/{url}", 1, fingerprint=0xFF)
+                digest = {"x": b"1", "y": b"2", "z": b"1"}[url] * 16
+                made.observe(f"https://example.com/{url}", 1, fingerprint=0xFF, digest=digest)
             made.publish(tmp_path / f"w{name}")
         paths.append(tmp_path / f"w{name}")
     stores = Stores(spark, paths)
     (row,) = stores.overlaps().collect()
     assert (row.url, row.stores) == ("https://example.com/y", ["wa", "wb"])
+    # A page is no copy of itself.
+    copies = stores.copies().collect()
+    assert sorted((row.url, row.store, row.pages) for row in copies) == [
+        ("https://example.com/x", "wa", 2),
+        ("https://example.com/z", "wb", 2),
+    ]
     # Each of them counts.
     assert sorted(row.store for row in stores.near([0xFF]).collect()) == ["wa", "wa", "wb", "wb"]
 

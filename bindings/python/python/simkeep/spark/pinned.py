@@ -13,9 +13,11 @@ import pyarrow as pa
 import simkeep
 from simkeep import Reader
 
-_RESERVED_SHIFT = 24
 _OPEN_MAX = 16
 """How many stores a worker holds open."""
+
+_RESERVED_SHIFT = 24
+"""Where in the number of an epoch it stands how many leading bits are no part of a fingerprint."""
 
 _open: "OrderedDict[Pinned, Reader]" = OrderedDict()
 
@@ -89,6 +91,8 @@ def _folders(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
         if not folders:
             raise FileNotFoundError(f"{pattern}: no such directory; simkeep publish makes one of a store")
         found += folders
+    if not found:
+        raise ValueError("paths: there are none")
     return found
 
 
@@ -138,7 +142,6 @@ def pinned(
                 raise ValueError(f"{folder}: there is no epoch {epoch}; there are {names}")
             count = reader.fingerprints(of[1])
             found.append(Pinned(name, folder, info.number, info.store, reader.sequence, of[1], count))
-            # How many leading bits are no part of a fingerprint, the upper bits of its number say.
             reserved = of[1] >> _RESERVED_SHIFT
             told = f"{of[0]} with {reserved} reserved bits" if reserved else of[0]
             epochs.setdefault(told, []).append(folder)
