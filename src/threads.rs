@@ -7,6 +7,11 @@ use std::panic::resume_unwind;
 use crate::sync::Mutex;
 use crate::sync::thread::{self, Builder, Scope, ScopedJoinHandle};
 
+/// How many threads to run work on that may have `most`: one at least, and not more than cores.
+pub(crate) fn up_to(most: usize) -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(most).max(1)
+}
+
 /// Does some jobs on up to this many threads, including this one, and returns their results in
 /// order. Each thread that has a job gets an `own` value.
 pub(crate) fn share<J: Send, O, T: Send>(

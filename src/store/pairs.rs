@@ -55,6 +55,54 @@ impl Snapshot {
         self.heed(|| search::all_pairs(self, like, progress, sink))
     }
 
+    /// Finds all pairs of one of some fingerprints and a different one of a page within distance
+    /// [`k`](Query::k) of it, whether a page has the given one or not: what is new among all that is
+    /// there. It takes the epoch, versions, prefix and classes from `like`, and ignores its fingerprint,
+    /// limit and budget. Each pair comes once for each of the given that is in it, in no particular
+    /// order.
+    ///
+    /// Costs a search for each, on all cores, and some nanoseconds for each fingerprint that is found; in
+    /// several segments, looking each up in the others, and a page of each. So few are better sought,
+    /// and what is as many as there are is better joined by [`all_pairs`](Snapshot::all_pairs). Takes
+    /// memory for what is found near 256 of them for each core. `sink` is called from several threads; if
+    /// it breaks, that is the end.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use std::sync::Mutex;
+    ///
+    /// use simkeep::{Observation, Options, Progress, Query, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::content("https://example.com/", 1, 0b1110, store.change_epoch()))?;
+    /// let found = Mutex::new(Vec::new());
+    /// store.snapshot().pairs_with(&[0b1000], &Query::new(0, 3), &Progress::default(), |pairs| {
+    ///     found.lock().unwrap().extend_from_slice(pairs);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// let [pair] = found.into_inner().unwrap()[..] else { panic!() };
+    /// assert_eq!((pair.left, pair.right, pair.distance), (0b1000, 0b1110, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if `progress` was,
+    /// [`Error::Limit`] if there are 2^32 fingerprints or more. Pairs passed on before the error are
+    /// right, but not all.
+    pub fn pairs_with(
+        &self,
+        fingerprints: &[u64],
+        like: &Query,
+        progress: &Progress,
+        sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
+    ) -> Result<()> {
+        self.heed(|| search::pairs_with(self, fingerprints, like, progress, sink))
+    }
+
     /// Finds pairs of pages with fingerprints that are near each other, or equal, of the versions in
     /// force. Each pair comes once, in no particular order. How many pages of one fingerprint are
     /// paired, [`PairQuery`] says: by default the first one, so that the list is no longer than the

@@ -82,6 +82,9 @@ pub struct Query {
     pub classes: Option<Classes>,
     /// How long the search may go on widening; see [`Query::budget`].
     pub budget: Option<Duration>,
+    /// How many threads many searches, or work with all fingerprints, may run on; see
+    /// [`Query::threads`].
+    pub threads: usize,
 }
 
 impl Query {
@@ -99,6 +102,7 @@ impl Query {
             except: None,
             classes: None,
             budget: None,
+            threads: usize::MAX,
         }
     }
 
@@ -216,6 +220,15 @@ impl Query {
     #[must_use]
     pub fn budget(mut self, time: Duration) -> Query {
         self.budget = Some(time);
+        self
+    }
+
+    /// Bounds how many threads many searches, or work with all fingerprints, run on. Default: as many
+    /// as the processor has cores. One search runs on the thread that asks. Whoever runs such work for
+    /// others at the same time, a core for each, asks for 1.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Query {
+        self.threads = threads;
         self
     }
 }

@@ -75,6 +75,13 @@ fn is_poisoned(store: &Store) -> Error {
             cause_of("all_pairs", store.snapshot().all_pairs(&query, &Progress::default(), pairs)),
         ),
         (
+            "pairs_with",
+            cause_of(
+                "pairs_with",
+                store.snapshot().pairs_with(&[7], &query, &Progress::default(), pairs),
+            ),
+        ),
+        (
             "all_fingerprints",
             cause_of(
                 "all_fingerprints",

@@ -56,6 +56,7 @@ fn whatever_takes_long_stops_when_it_is_told_to() {
     is_cancelled(store.verify(VerifyOptions::default().progress(cancelled())));
     let pairs = |_: &[_]| -> ControlFlow<()> { panic!("it is cancelled") };
     is_cancelled(store.snapshot().all_pairs(&Query::new(0, 3), &cancelled(), pairs));
+    is_cancelled(store.snapshot().pairs_with(&[1], &Query::new(0, 3), &cancelled(), pairs));
     let all = |_: &[u64]| ControlFlow::Continue(());
     is_cancelled(store.snapshot().all_fingerprints(&Query::new(0, 3), &cancelled(), all));
     assert_eq!(store.stats().unwrap().segments.len(), 3);

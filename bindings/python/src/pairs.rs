@@ -34,6 +34,20 @@ pub(crate) fn of_fingerprints(
     })
 }
 
+/// All pairs of one of some fingerprints and a different one.
+pub(crate) fn with(
+    snapshot: Snapshot,
+    fingerprints: Vec<u64>,
+    like: Query,
+    progress: Progress,
+) -> Result<Threaded> {
+    Threaded::begin(NAME, progress, move |progress, out| {
+        snapshot.pairs_with(&fingerprints, &like, progress, |pairs| {
+            out.give(pairs.iter().copied().map(Item::Pair).collect())
+        })
+    })
+}
+
 /// All pairs of pages.
 pub(crate) fn of_pages(
     snapshot: Snapshot,

@@ -57,6 +57,7 @@ pub(crate) struct Keywords<'py> {
     pub(crate) ever: Given<'py>,
     pub(crate) budget: Given<'py>,
     pub(crate) fingerprints: Given<'py>,
+    pub(crate) threads: Given<'py>,
 }
 
 impl Keywords<'_> {
@@ -67,6 +68,9 @@ impl Keywords<'_> {
         }
         if let Some(fingerprints) = &self.fingerprints.0 {
             query.fingerprints = arg::u32(Arg::new("fingerprints"), fingerprints)?;
+        }
+        if let Some(threads) = self.threads.unless_none(|v| arg::size(Arg::new("threads"), v))? {
+            query.threads = threads;
         }
         let but = |but: &Bound<'_, PyAny>| arg::url(Arg::new("but"), but).map(str::to_owned);
         query.except = self.but.unless_none(but)?;
@@ -121,6 +125,7 @@ pub(crate) fn with(query: Query, keywords: Option<&Bound<'_, PyDict>>) -> PyResu
             "ever" => &mut all.ever,
             "budget" => &mut all.budget,
             "fingerprints" => &mut all.fingerprints,
+            "threads" => &mut all.threads,
             other => return Err(unknown(other)),
         };
         *keyword = Given(Some(value.clone()));

@@ -20,6 +20,7 @@ use crate::open::Open;
 use crate::outcome::Meaning;
 use crate::page::Page;
 use crate::pairs;
+use crate::prints;
 use crate::progress::{self, Progress};
 use crate::query::{self, Given, Keywords};
 use crate::reading::Reading;
@@ -113,9 +114,11 @@ impl View {
         let snapshot = self.now(py)?;
         let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
         let query = Query::new(fingerprint, query::distance(k, &snapshot)?);
+        let threads = Given::default();
         #[rustfmt::skip]
-        let keywords =
-            Keywords { limit, under, but, classes, epoch, at, seen, ever, budget, fingerprints };
+        let keywords = Keywords {
+            limit, under, but, classes, epoch, at, seen, ever, budget, fingerprints, threads,
+        };
         let query = keywords.of(query)?;
         py.detach(|| snapshot.search(&query)).or_raise(py).map(Matches::from)
     }
@@ -333,6 +336,29 @@ impl View {
         let join =
             pairs::of_fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
         Ok(Stream::new(join, Some(Kind::Pairs), Some(Birth::now())))
+    }
+
+    /// All pairs of one of these fingerprints and a different one of a page within k bits of it, in no
+    /// particular order; once for each of the given that is in it. No page need have a given one. Takes
+    /// them as `near_batch` does, and the keywords `epoch`, `under`, `classes`, `at`, `seen`, `ever` and
+    /// `threads` of `near`.
+    ///
+    /// Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when the
+    /// iterator is closed. As many as there are in all are better joined by `all_pairs`.
+    #[pyo3(signature = (fingerprints, /, k=None, *, progress=None, **like))]
+    fn pairs_with<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprints: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Stream> {
+        let snapshot = self.now(py)?;
+        let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
+        let given = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?;
+        let pairs = pairs::with(snapshot, given, query, progress::given(progress)).or_raise(py)?;
+        Ok(Stream::new(pairs, Some(Kind::Pairs), Some(Birth::now())))
     }
 
     /// Pairs of pages with fingerprints within k bits of each other, in no particular order.

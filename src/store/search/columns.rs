@@ -13,7 +13,7 @@ use crate::segment::EpochTables;
 use crate::store::component::{Component, ComponentId};
 use crate::store::memtable::Memtable;
 use crate::store::view::View;
-use crate::threads::share;
+use crate::threads::{share, up_to};
 
 /// Fingerprints that a thread takes at a time.
 const SOME: u32 = 1 << 12;
@@ -104,16 +104,17 @@ impl<'v> Columns<'v> {
         }
     }
 
-    /// Does some work with all fingerprints, each with its ordinal, some at a time and on all cores,
-    /// until it breaks.
+    /// Does some work with all fingerprints, each with its ordinal, some at a time and on up to so many
+    /// cores, until it breaks.
     pub(super) fn each(
         &self,
+        threads: usize,
         progress: &Progress,
         work: impl Fn(&[(u32, u64)]) -> Result<ControlFlow<()>> + Sync,
     ) -> Result<ControlFlow<()>> {
         let n = u64::from(self.len());
         progress.begin(Stage::Joining, Some(n));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = up_to(threads);
         let (next, ended) = (AtomicU64::new(0), AtomicBool::new(false));
         let some = |ordinals: Range<u32>| {
             let mut buffer = vec![0; (ordinals.end - ordinals.start) as usize];
@@ -142,6 +143,36 @@ impl<'v> Columns<'v> {
         };
         share(0..threads, threads, || (), run).into_iter().collect::<Result<()>>()?;
         Ok(if ended.into_inner() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// The fingerprints within `k` bits of some, each with its ordinal and the place of that one: of
+    /// each component that has it.
+    pub(super) fn near(
+        &self,
+        fingerprints: &[u64],
+        epoch: u32,
+        k: u32,
+    ) -> Result<Vec<(usize, u32, Candidate)>> {
+        let mut found = Vec::new();
+        for ((_, column), start) in self.columns.iter().zip(&self.starts) {
+            let mut find = |place: usize, candidate: Candidate| {
+                found.push((place, start + candidate.ordinal, candidate));
+            };
+            match column {
+                Column::Tables(tables) => tables.find_each(fingerprints, k, &mut find)?,
+                Column::Memory(_, all) if all.is_empty() => {}
+                Column::Memory(memtable, all) => {
+                    let (inner, mut near) = (memtable.read(), Vec::new());
+                    for (place, fingerprint) in fingerprints.iter().enumerate() {
+                        inner.near(epoch, *fingerprint, k, &mut near);
+                        // What came since has no ordinal here.
+                        let here = near.drain(..).filter(|c| (c.ordinal as usize) < all.len());
+                        here.for_each(|candidate| find(place, candidate));
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Prefetches what is read of one.

@@ -18,7 +18,7 @@ pub(in crate::store) fn all_fingerprints(
 ) -> Result<()> {
     progress.start(Stage::Joining, None)?;
     let shown = Shown::new(snapshot, wanted(snapshot, like)?)?;
-    let flow = shown.columns.each(progress, |some| {
+    let flow = shown.columns.each(like.threads, progress, |some| {
         let is_shown = shown.of(some)?.into_iter();
         let found = some.iter().zip(is_shown).filter(|(_, shown)| *shown);
         let found: Vec<u64> = found.map(|((_, fingerprint), _)| *fingerprint).collect();

@@ -16,6 +16,7 @@ use crate::store::query::{Matches, Query};
 use crate::store::snapshot::Snapshot;
 use crate::store::view::View;
 use crate::sync::thread;
+use crate::threads::up_to;
 
 /// The most searches that are answered together: few enough that what they find is soon released.
 const TOGETHER: usize = 1 << 12;
@@ -120,7 +121,7 @@ pub(in crate::store) fn search_batch(
     sought: &[Sought<'_>],
     like: &Query,
 ) -> Result<Vec<Matches>> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = up_to(like.threads);
     let each = sought.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
     let chunks = sought.chunks(each);
     if chunks.len() < 2 {

@@ -10,6 +10,7 @@ mod many;
 mod order;
 mod page_pairs;
 mod pairs;
+mod pairs_with;
 mod resolve;
 mod shown;
 mod widen;
@@ -37,6 +38,7 @@ pub(super) use many::{Sought, search_batch};
 pub(super) use order::together;
 pub(super) use page_pairs::page_pairs;
 pub(super) use pairs::all_pairs;
+pub(super) use pairs_with::pairs_with;
 pub(super) use widen::{bounds, bounds_of_search, pages_near, search};
 
 /// What is searched for.

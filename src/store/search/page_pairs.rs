@@ -17,7 +17,7 @@ use super::{Hit, Wanted};
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
-use crate::search::Pair;
+use crate::search::{Join, Pair};
 use crate::store::component::Component;
 use crate::store::pairs::{PagePair, PairQuery, PairedPage};
 use crate::store::query::Query;
@@ -41,14 +41,16 @@ pub(in crate::store) fn page_pairs(
     let wanted = Wanted { bounds: None, ..wanted(snapshot, &like)? };
     let columns = Columns::new(&snapshot.view, wanted.epoch)?;
     let finder = Finder { snapshot, columns, wanted, each: asked.each.max(1), progress, sink };
-    if asked.equal && finder.columns.each(progress, |some| finder.equal(some))?.is_break() {
+    if asked.equal
+        && finder.columns.each(usize::MAX, progress, |some| finder.equal(some))?.is_break()
+    {
         return progress.check();
     }
     if asked.k == 0 {
         progress.finish();
         return Ok(());
     }
-    join(&finder.columns, finder.wanted.k, progress, |pairs| finder.near(pairs))
+    join(&finder.columns, Join::within(finder.wanted.k), progress, |pairs| finder.near(pairs))
 }
 
 /// What finds pairs of pages, on several threads.

@@ -12,6 +12,7 @@ use crate::store::pairs::NearPair;
 use crate::store::query::Query;
 use crate::store::snapshot::Snapshot;
 use crate::sync::Mutex;
+use crate::threads::up_to;
 
 /// All pairs of near fingerprints.
 pub(in crate::store) fn all_pairs(
@@ -22,7 +23,8 @@ pub(in crate::store) fn all_pairs(
 ) -> Result<()> {
     progress.start(Stage::Joining, None)?;
     let shown = Shown::new(snapshot, wanted(snapshot, like)?)?;
-    join(&shown.columns, shown.wanted.k, progress, |pairs| {
+    let join_of = Join::within(shown.wanted.k).threads(up_to(like.threads));
+    join(&shown.columns, join_of, progress, |pairs| {
         let near = shown.pairs(pairs)?;
         progress.find(near.len() as u64);
         Ok(if near.is_empty() { ControlFlow::Continue(()) } else { sink(&near) })
@@ -43,12 +45,12 @@ impl Shown<'_> {
 /// Joins all fingerprints with each other. What is done with pairs may fail, which ends the join.
 pub(super) fn join(
     columns: &Columns<'_>,
-    k: u32,
+    join: Join,
     progress: &Progress,
     work: impl Fn(&[Pair]) -> Result<ControlFlow<()>> + Sync,
 ) -> Result<()> {
     let failed: Mutex<Option<Error>> = Mutex::new(None);
-    let flow = Join::within(k).run(columns, progress, |pairs: &[Pair]| {
+    let flow = join.run(columns, progress, |pairs: &[Pair]| {
         work(pairs).unwrap_or_else(|error| {
             *failed.lock() = Some(error);
             ControlFlow::Break(())
@@ -79,6 +81,10 @@ impl Fingerprints {
             let [left, right] = pair.fingerprints;
             all.extend([(pair.left, left), (pair.right, right)]);
         }
+        Fingerprints::new(all)
+    }
+
+    pub(super) fn new(mut all: Vec<(u32, u64)>) -> Fingerprints {
         all.sort_unstable();
         all.dedup();
         Fingerprints(all)

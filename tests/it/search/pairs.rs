@@ -99,6 +99,102 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
 }
 
 #[test]
+fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these_or_not() {
+    let near: Vec<u64> = random(21)
+        .zip(random(22))
+        .take(3000)
+        .map(|(fingerprint, moved)| match moved % 2 {
+            0 => 0xffff ^ 1 << (fingerprint % 16) ^ 1 << (moved >> 60),
+            _ => fingerprint & 0x8000_0000_0700_0003,
+        })
+        .collect();
+    let store = create(Options::default());
+    fill(&store, &near);
+    store.seal().unwrap();
+    // A third changes to what another page had, and some fingerprints are no page's any more.
+    let later: Vec<u64> =
+        (0..3000).map(|i| if i % 3 == 0 { near[(i * 7 + 1) % 3000] } else { near[i] }).collect();
+    fill_later(&store, &later[..1500]);
+    store.seal().unwrap();
+    fill_later(&store, &later);
+    // Some that were there, some twice, and some that never were.
+    let mut given: Vec<u64> = near.iter().step_by(4).copied().collect();
+    given.extend(random(23).take(300).map(|of| of & 0x8000_0000_0700_0107));
+    for merged in [false, true] {
+        if merged {
+            store.seal().unwrap();
+            store.merge(&Progress::default()).unwrap();
+        }
+        let prefix = Prefix::parse("host-007.example").unwrap();
+        for (k, under) in [(0, None), (1, None), (3, None), (8, None), (3, Some(prefix))] {
+            let pages = if under.is_some() { 700..800 } else { 0..3000 };
+            let mut distinct = later[pages].to_vec();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let mut expected = Vec::new();
+            for &one in &given {
+                let others = distinct.iter().map(|&other| NearPair {
+                    left: one.min(other),
+                    right: one.max(other),
+                    distance: (one ^ other).count_ones(),
+                });
+                expected.extend(others.filter(|pair| (1..=k).contains(&pair.distance)));
+            }
+            expected.sort_unstable();
+            assert_eq!(expected.is_empty(), k == 0);
+            for threads in [1, usize::MAX] {
+                let like = Query::new(0, k).under(under.clone()).threads(threads);
+                let (found, progress) = (Mutex::new(Vec::new()), Progress::default());
+                let end = store.snapshot().pairs_with(&given, &like, &progress, |pairs| {
+                    assert!(!pairs.is_empty());
+                    found.lock().unwrap().extend_from_slice(pairs);
+                    ControlFlow::Continue(())
+                });
+                end.unwrap();
+                assert_eq!(progress.fraction(), Some(1.0));
+                let mut found = found.into_inner().unwrap();
+                found.sort_unstable();
+                assert_eq!(found.len(), expected.len(), "k = {k}, merged: {merged}");
+                assert_eq!(found, expected);
+            }
+        }
+    }
+    let taken = AtomicUsize::new(0);
+    let like = Query::new(0, 8).threads(1);
+    let broken = store.snapshot().pairs_with(&given, &like, &Progress::default(), |_| {
+        taken.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Break(())
+    });
+    broken.unwrap();
+    assert_eq!(taken.into_inner(), 1);
+}
+
+#[test]
+fn what_may_have_one_thread_runs_on_that_of_whoever_asks() {
+    let store = create(Options::default());
+    fill(&store, &random(31).take(20_000).collect::<Vec<_>>());
+    store.seal().unwrap();
+    let snapshot = store.snapshot();
+    let own = std::thread::current().id();
+    let like = Query::new(0, 20).threads(1);
+    let here = || {
+        assert_eq!(std::thread::current().id(), own);
+        ControlFlow::Continue(())
+    };
+    let progress = Progress::default;
+    snapshot.all_fingerprints(&like, &progress(), |_| here()).unwrap();
+    snapshot.all_pairs(&Query::new(0, 12).threads(1), &progress(), |_| here()).unwrap();
+    let given: Vec<u64> = random(31).take(1000).collect();
+    snapshot.pairs_with(&given, &like, &progress(), |_| here()).unwrap();
+    let few = Query::new(0, 3).threads(1);
+    let many = Query::new(0, 3);
+    let answers = snapshot.search_batch(&given, &few).unwrap();
+    assert_eq!(answers, snapshot.search_batch(&given, &many).unwrap());
+    // None is one.
+    assert_eq!(answers, snapshot.search_batch(&given, &few.threads(0)).unwrap());
+}
+
+#[test]
 fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_longer() {
     let store = hot(900, true);
     fill_later(

@@ -95,6 +95,13 @@ class Near(TypedDict, total=False):
     """How many fingerprints of a crowd to compare (4,096)."""
 
 
+class NearMany(Near, total=False):
+    """Which pages many searches are for."""
+
+    threads: int | None
+    """How many threads they may run on: by default as many as the processor has cores."""
+
+
 class Pairs(TypedDict, total=False):
     """Which pairs of fingerprints are sought."""
 
@@ -110,6 +117,8 @@ class Pairs(TypedDict, total=False):
     """Among the versions that a visit saw between two times, both included."""
     ever: bool
     """Among all versions ever seen."""
+    threads: int | None
+    """How many threads may work: by default as many as the processor has cores."""
 
 
 class PagePairs(TypedDict, total=False):
