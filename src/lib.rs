@@ -180,13 +180,16 @@ pub mod due {
 ///
 /// [`publish`](publishing::publish()) and [`Store::publish`] make a state of a store a generation in a
 /// directory, which any tool can carry elsewhere, and which [`Reader::published`] opens.
-/// [`generations`](publishing::generations()) lists what is there, [`check`](publishing::check()) reads
-/// all files of a generation, and [`holding`](publishing::holding()) says which still have what was
-/// purged.
+/// [`generations`](publishing::generations()) lists what is there, [`files`](publishing::files()) the
+/// files of one, and [`fingerprints`](publishing::fingerprints()) counts before they are all there.
+/// [`check`](publishing::check()) reads all files of a generation,
+/// [`check_file`](publishing::check_file()) one of them, and [`holding`](publishing::holding()) says
+/// which generations still have what was purged.
 pub mod publishing {
     pub use crate::store::{
-        FileCount, GenerationInfo, Publication, PublishOptions, check_generation as check,
-        generations, holding, publish,
+        FileCount, GenerationInfo, Publication, PublishOptions, PublishedFile, check_file,
+        check_generation as check, generation_files as files,
+        generation_fingerprints as fingerprints, generations, holding, publish,
     };
 }
 

@@ -193,7 +193,8 @@ mod _simkeep {
     use super::progress::Progress;
     #[pymodule_export]
     use super::publishing::{
-        GenerationInfo, Publication, check_generation, generations, holding, publish,
+        GenerationInfo, Publication, PublishedFile, check_generation, generation_files,
+        generation_fingerprints, generations, holding, publish,
     };
     #[pymodule_export]
     use super::rates::{

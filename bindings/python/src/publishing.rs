@@ -8,6 +8,7 @@ use pyo3::types::PyTuple;
 use simkeep::publishing::{self, PublishOptions};
 
 use crate::arg::{self, Arg, optional};
+use crate::epoch::EpochInfo;
 use crate::error::OrRaise;
 use crate::integrity::FileCount;
 use crate::long::long;
@@ -57,6 +58,20 @@ value! {
         sequence: u64,
         /// The segments and tables that it names.
         files: Py<FileCount>,
+        /// The store's epochs, by number.
+        epochs: Py<PyTuple>,
+        /// The number of the epoch that near-duplicates are sought by.
+        near_epoch: u32,
+    }
+}
+
+value! {
+    /// A file that a generation names.
+    PublishedFile {
+        /// Its path within the directory. A name is for ever of the same bytes.
+        name: String,
+        /// How many bytes it has.
+        bytes: u64,
     }
 }
 
@@ -130,24 +145,63 @@ pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyTuple>
             written: Time(written.unwrap_or(i64::MAX)),
             sequence: of.sequence,
             files: FileCount::of(py, of.files)?,
+            epochs: tuple(py, of.epochs, |py, info| {
+                Ok(Bound::new(py, EpochInfo::of(py, &info)?)?.into_any())
+            })?,
+            near_epoch: of.near_epoch.number(),
         };
         Ok(Bound::new(py, info)?.into_any())
     })
 }
 
-/// Reads all files that a generation names, and raises `CorruptError` for the first that is damaged,
-/// `IoError` for one that is not there. Ctrl-C ends it.
+/// The files that a generation names: segments, then tables of document frequencies. Needs the
+/// generation alone, none of these files. Costs a small read.
 #[pyfunction]
-#[pyo3(signature = (path, generation, *, progress=None))]
+pub(crate) fn generation_files(
+    py: Python<'_>,
+    path: PathBuf,
+    generation: &Bound<'_, PyAny>,
+) -> PyResult<Py<PyTuple>> {
+    let generation = arg::count(Arg::new("generation"), generation)?;
+    let all = py.detach(|| publishing::files(path, generation)).or_raise(py)?;
+    tuple(py, all, |py, of| {
+        let file = PublishedFile { name: of.name, bytes: of.bytes };
+        Ok(Bound::new(py, file)?.into_any())
+    })
+}
+
+/// How many distinct fingerprints of an epoch a generation has; one counts once for each segment that
+/// has it. Reads the beginning of each segment, and some bytes for each MiB at its end: what is between
+/// need not have arrived, if only the files have their lengths.
+#[pyfunction]
+pub(crate) fn generation_fingerprints(
+    py: Python<'_>,
+    path: PathBuf,
+    generation: &Bound<'_, PyAny>,
+    epoch: &Bound<'_, PyAny>,
+) -> PyResult<u64> {
+    let generation = arg::count(Arg::new("generation"), generation)?;
+    let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+    py.detach(|| publishing::fingerprints(path, generation, epoch)).or_raise(py)
+}
+
+/// Reads all files that a generation names, or the one of this name. Raises `CorruptError` for the first
+/// that is damaged, `IoError` for one that is not there. Ctrl-C ends it.
+#[pyfunction]
+#[pyo3(signature = (path, generation, *, file=None, progress=None))]
 pub(crate) fn check_generation<'py>(
     py: Python<'py>,
     path: PathBuf,
     generation: &Bound<'py, PyAny>,
+    file: Option<&str>,
     progress: Option<&Bound<'py, Progress>>,
 ) -> PyResult<()> {
     let progress = progress::given(progress);
     let generation = arg::count(Arg::new("generation"), generation)?;
-    long(py, &progress, || publishing::check(path, generation, &progress))
+    long(py, &progress, || match file {
+        Some(name) => publishing::check_file(path, generation, name, &progress),
+        None => publishing::check(path, generation, &progress),
+    })
 }
 
 /// Which generations in a directory still hold bytes of a page, or of pages under a `prefix`, by number:

@@ -1,6 +1,7 @@
 """What a store publishes, and readers of it."""
 
 import pickle
+import shutil
 import subprocess
 import sys
 from datetime import timedelta
@@ -93,6 +94,31 @@ def test_what_was_purged_is_said_to_be_in_older_generations(store: simkeep.Store
     made = store.publish(to, keep=1, grace=0)
     assert (made.removed, made.generation) == ((1,), 2)
     assert simkeep.holding(to, URL) == ()
+
+
+def test_a_generation_tells_what_it_names_before_that_is_there(store: simkeep.Store, tmp_path: Path) -> None:
+    to, alone = tmp_path / "published", tmp_path / "alone"
+    filled(store, 500)
+    store.publish(to)
+    shutil.copytree(to / "generations", alone / "generations")
+    (file,) = simkeep.generation_files(alone, 1)
+    assert file.bytes == (to / file.name).stat().st_size
+    (info,) = simkeep.generations(alone)
+    with simkeep.Reader.published(to, 1) as reader:
+        assert (list(info.epochs), info.near_epoch) == (reader.epochs(), reader.near_epoch)
+        count = reader.fingerprints(info.near_epoch)
+    # A file with a hole, of which the ends alone have arrived.
+    content = (to / file.name).read_bytes()
+    (alone / "files").mkdir()
+    (alone / file.name).write_bytes(content[:64] + bytes(file.bytes - 4160) + content[-4096:])
+    assert simkeep.generation_fingerprints(alone, 1, info.near_epoch) == count == 500
+    simkeep.check_generation(to, 1, file=file.name)
+    with pytest.raises(simkeep.CorruptError, match=file.name):
+        simkeep.check_generation(alone, 1, file=file.name)
+    with pytest.raises(simkeep.MisuseError, match="generation 1 names no file LOCK"):
+        simkeep.check_generation(to, 1, file="LOCK")
+    with pytest.raises(TypeError, match="generation"):
+        simkeep.generation_files(to, "1")  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_published_or_opened_is_told(store: simkeep.Store, tmp_path: Path) -> None:

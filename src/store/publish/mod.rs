@@ -5,17 +5,21 @@
 //! generation that names them becomes durable. Nothing is ever written again, so files can be carried
 //! elsewhere by whatever carries files, in any order, if only generations come last.
 
+mod named;
 mod options;
 mod target;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+pub use named::{PublishedFile, check_file, files, fingerprints};
 pub use options::{GenerationInfo, Publication, PublishOptions};
 
+use self::named::check_one;
 use self::target::{Target, each};
 pub(super) use self::target::{listed, read, some_numbers};
-use super::copying::{Counts, FileCount, Placed, Source, check_whole, newest};
+use super::copying::{Counts, FileCount, Placed, Source, newest};
+use super::epochs::Epochs;
 use super::files::{Files, Listed};
 use super::forget::{Scope, holds};
 use super::handle::Store;
@@ -177,12 +181,7 @@ pub fn check(at: impl Into<Location>, generation: u64, progress: &Progress) -> R
     progress.start(Stage::Checking, Some(info(&generation).files.bytes))?;
     let store = generation.published.store;
     for (listed, bytes) in listed(&generation)? {
-        let files = Files::Published(store);
-        let checked = check_whole(&disk, files, store, &listed, progress)?;
-        if checked != bytes {
-            let what = format!("expected {bytes} bytes, as the generation says, found {checked}");
-            return Err(Error::corrupt(files.of(&listed), 0, what));
-        }
+        check_one(&disk, store, (&listed, bytes), progress)?;
     }
     progress.finish();
     Ok(())
@@ -235,7 +234,15 @@ fn info(generation: &Generation) -> GenerationInfo {
     published.segments.iter().for_each(|row| files.add(row.bytes));
     tables.iter().for_each(|table| files.add(table.bytes));
     let (store, written) = (published.store, published.written);
-    GenerationInfo { number: *number, store, written, sequence: published.last_sequence(), files }
+    GenerationInfo {
+        number: *number,
+        store,
+        written,
+        sequence: published.last_sequence(),
+        files,
+        near_epoch: Epochs::new(published.epochs.clone()).near(),
+        epochs: published.epochs.clone(),
+    }
 }
 
 fn publish_disk(

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use crate::page::{Epoch, EpochInfo};
 use crate::progress::Progress;
 use crate::store::copying::FileCount;
 use crate::store::settings::settings;
@@ -71,4 +72,8 @@ pub struct GenerationInfo {
     pub sequence: u64,
     /// The segments and tables that it names.
     pub files: FileCount,
+    /// The store's epochs, by number.
+    pub epochs: Vec<EpochInfo>,
+    /// The epoch that near-duplicates are sought by.
+    pub near_epoch: Epoch,
 }

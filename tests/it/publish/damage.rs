@@ -131,3 +131,35 @@ fn a_damaged_file_that_older_generations_name_is_replaced_at_once() {
     to.heal();
     assert!(to.contents() == kept);
 }
+
+#[test]
+fn a_file_is_checked_by_itself() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    store.publish(on(&to), options().copy(true)).unwrap();
+    let one = |disk: &SimDisk, name: &str| check_file(on(disk), 1, name, &Progress::default());
+    for name in names(&to, Dir::Files) {
+        let alone = to.crash_all_kept();
+        for other in names(&to, Dir::Files).into_iter().filter(|other| *other != name) {
+            alone.remove(other).unwrap();
+        }
+        one(&alone, &name.to_string()).unwrap();
+        let flipped = alone.crash_all_kept();
+        damage(&flipped, name);
+        let error = one(&flipped, &name.to_string()).unwrap_err();
+        assert!(matches!(&error, Error::Corrupt(flaw) if flaw.file == name.to_string()), "{error}");
+        let file = alone.open(name, Access::Write).unwrap();
+        file.set_len(file.size().unwrap() - 1).unwrap();
+        let error = one(&alone, &name.to_string()).unwrap_err();
+        assert!(matches!(&error, Error::Corrupt(flaw) if flaw.file == name.to_string()), "{error}");
+        alone.remove(name).unwrap();
+        let error = one(&alone, &name.to_string()).unwrap_err();
+        let is_table = matches!(&error, Error::NoTable { .. });
+        assert!(is_table || is_missing(&error, &name.to_string()), "{error}");
+        assert!(error.to_string().contains(&name.to_string()), "{error}");
+    }
+    for name in ["LOCK", "files/../LOCK", "generations/0000000001", ""] {
+        let error = one(&to, name).unwrap_err();
+        assert!(matches!(error, Error::Misuse(_)), "{error}");
+    }
+}

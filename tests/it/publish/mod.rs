@@ -9,7 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use simkeep::disk::{Access, Dir, Disk, Fault, Meter, Name, OpKind, SimDisk, Strikes};
-use simkeep::publishing::{Publication, PublishOptions, check, generations, holding, publish};
+use simkeep::publishing::{
+    Publication, PublishOptions, check, check_file, files, fingerprints, generations, holding,
+    publish,
+};
 use simkeep::{EpochInfo, Error, Observation, Progress, Reader, Result, Scope, Store};
 use simkeep_testing::compare::dump;
 use simkeep_testing::disks::HookDisk;
@@ -49,6 +52,11 @@ fn sealed(store: &Store) -> Held {
 
 fn numbers(disk: &SimDisk) -> Vec<u64> {
     generations(on(disk)).unwrap().iter().map(|of| of.number).collect()
+}
+
+/// Whether it is said that a file is not there.
+fn is_missing(error: &Error, name: &str) -> bool {
+    matches!(error, Error::Io { file, source, .. } if file == name && source.kind() == ErrorKind::NotFound)
 }
 
 fn names(disk: &SimDisk, dir: Dir) -> Vec<Name> {
@@ -300,6 +308,79 @@ fn a_generation_that_comes_before_its_files_is_passed_over() {
     names(&mirror, Dir::Files).into_iter().for_each(|name| mirror.remove(name).unwrap());
     let error = Reader::published(on(&mirror), None).unwrap_err();
     assert!(error.to_string().contains("files/"), "{error}");
+}
+
+#[test]
+fn a_generation_tells_what_it_names_before_any_of_it_is_there() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    store.publish(on(&to), options().copy(true)).unwrap();
+    go_on(&store);
+    store.publish(on(&to), options().copy(true)).unwrap();
+    let alone = to.crash_all_kept();
+    for name in names(&to, Dir::Files) {
+        alone.remove(name).unwrap();
+    }
+    let mut named = Vec::new();
+    for info in generations(on(&alone)).unwrap() {
+        let listed = files(on(&alone), info.number).unwrap();
+        assert_eq!(listed, files(on(&to), info.number).unwrap());
+        assert_eq!(listed.len() as u64, info.files.files);
+        assert_eq!(listed.iter().map(|file| file.bytes).sum::<u64>(), info.files.bytes);
+        named.extend(listed);
+        let snapshot = Reader::published(on(&to), info.number).unwrap().snapshot();
+        assert_eq!(info.epochs, snapshot.epochs());
+        assert_eq!(info.near_epoch, snapshot.near_epoch());
+    }
+    for name in names(&to, Dir::Files) {
+        let bytes = to.open(name, Access::Read).unwrap().size().unwrap();
+        let file = named.iter().find(|file| file.name == name.to_string()).unwrap();
+        assert_eq!(file.bytes, bytes);
+    }
+    let error = files(on(&alone), 3).unwrap_err();
+    assert!(is_missing(&error, "generations/0000000003"), "{error}");
+    assert!(matches!(files(on(&SimDisk::new()), 1), Err(Error::NotAStore { .. })));
+}
+
+#[test]
+fn fingerprints_are_counted_from_both_ends_of_segments() {
+    let (_from, store) = source();
+    let to = SimDisk::new();
+    store.publish(on(&to), options().copy(true)).unwrap();
+    go_on(&store);
+    let made = store.publish(on(&to), options().copy(true)).unwrap();
+    let snapshot = Reader::published(on(&to), made.generation).unwrap().snapshot();
+    // Nothing but the ends has arrived.
+    let ends = to.crash_all_kept();
+    for name in names(&to, Dir::Files) {
+        if matches!(name, Name::FixedDf(_)) {
+            ends.remove(name).unwrap();
+            continue;
+        }
+        let file = ends.open(name, Access::Write).unwrap();
+        let bytes = file.size().unwrap();
+        // The trailer says where the table begins.
+        let mut table = [0; 8];
+        file.read_at(bytes - 48, &mut table).unwrap();
+        let middle = usize::try_from(u64::from_le_bytes(table) - 64).unwrap();
+        file.write_at(64, &vec![0; middle]).unwrap();
+    }
+    let mut some = 0;
+    for info in snapshot.epochs() {
+        let count = fingerprints(on(&ends), made.generation, info.epoch).unwrap();
+        assert_eq!(count, snapshot.fingerprints(info.epoch), "{}", info.name);
+        some += count;
+    }
+    assert!(some > 0);
+    let segment = *names(&ends, Dir::Files).last().unwrap();
+    let other = ends.crash_all_kept();
+    let file = other.open(segment, Access::Write).unwrap();
+    file.write_at(file.size().unwrap() - 1, &[0x5a]).unwrap();
+    let error = fingerprints(on(&other), made.generation, snapshot.near_epoch()).unwrap_err();
+    assert!(matches!(&error, Error::Corrupt(flaw) if flaw.file == segment.to_string()), "{error}");
+    ends.remove(segment).unwrap();
+    let error = fingerprints(on(&ends), made.generation, snapshot.near_epoch()).unwrap_err();
+    assert!(is_missing(&error, &segment.to_string()), "{error}");
 }
 
 /// Beside a writer at full speed: generation after generation, of which old ones go, while readers of

@@ -147,6 +147,7 @@ __all__ = [
     "Progress",
     "RECIPE",
     "Publication",
+    "PublishedFile",
     "RankedPage",
     "Rate",
     "Reader",
@@ -194,6 +195,8 @@ __all__ = [
     "fingerprint",
     "fingerprint_batch",
     "fixed_intervals",
+    "generation_files",
+    "generation_fingerprints",
     "generations",
     "harmonic",
     "hinted",
@@ -317,8 +320,23 @@ def publish(
 def generations(path: _Path) -> tuple[GenerationInfo, ...]:
     """The generations that are published in a directory, in order. Costs a small read for each."""
 
-def check_generation(path: _Path, generation: int, *, progress: Progress | None = None) -> None:
-    """Reads all files that a generation names.
+def generation_files(path: _Path, generation: int) -> tuple[PublishedFile, ...]:
+    """The files that a generation names: segments, then tables of document frequencies.
+
+    Needs the generation alone, none of these files. Costs a small read.
+    """
+
+def generation_fingerprints(path: _Path, generation: int, epoch: int) -> int:
+    """How many distinct fingerprints of an epoch a generation has; one counts once for each segment that has it.
+
+    Reads the beginning of each segment, and some bytes for each MiB at its end: what is between need not have
+    arrived, if only the files have their lengths.
+    """
+
+def check_generation(
+    path: _Path, generation: int, *, file: str | None = None, progress: Progress | None = None
+) -> None:
+    """Reads all files that a generation names, or the one of this name.
 
     Raises `CorruptError` for the first that is damaged, `IoError` for one that is not there. Ctrl-C ends it.
     """
@@ -552,7 +570,7 @@ class View:
         fingerprints: Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray,
         /,
         k: int | None = None,
-        **like: Unpack[_types.Near],
+        **like: Unpack[_types.NearMany],
     ) -> Answers:
         """Finds pages near each of many fingerprints, in their order.
 
@@ -562,7 +580,7 @@ class View:
         """
 
     def near_batch_of_pages(
-        self, pages: Iterable[tuple[SupportsIndex, str]], /, k: int | None = None, **like: Unpack[_types.Near]
+        self, pages: Iterable[tuple[SupportsIndex, str]], /, k: int | None = None, **like: Unpack[_types.NearMany]
     ) -> Answers:
         """Finds the pages near each of many pages, which are named with a fingerprint of theirs.
 
@@ -681,6 +699,24 @@ class View:
 
         A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads the pairs.
         It ends when the iterator is closed.
+        """
+
+    def pairs_with(
+        self,
+        fingerprints: Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray,
+        /,
+        k: int | None = None,
+        *,
+        progress: Progress | None = None,
+        **like: Unpack[_types.Pairs],
+    ) -> Stream[Pair]:
+        """All pairs of one of these fingerprints and a different one of a page within k bits of it.
+
+        They come in no particular order, and once for each of the given that is in it. No page need have a given
+        one. Takes fingerprints as `near_batch` does.
+
+        Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when the iterator is
+        closed. As many as there are in all are better joined by `all_pairs`.
         """
 
     def page_pairs(
@@ -5634,6 +5670,8 @@ class GenerationInfo:
         Literal["written"],
         Literal["sequence"],
         Literal["files"],
+        Literal["epochs"],
+        Literal["near_epoch"],
     ]
     @property
     def number(self) -> int:
@@ -5650,6 +5688,12 @@ class GenerationInfo:
     @property
     def files(self) -> FileCount:
         """The segments and tables that it names."""
+    @property
+    def epochs(self) -> tuple[EpochInfo, ...]:
+        """The store's epochs, by number."""
+    @property
+    def near_epoch(self) -> int:
+        """The number of the epoch that near-duplicates are sought by."""
     def __new__(
         cls,
         number: int,
@@ -5657,7 +5701,22 @@ class GenerationInfo:
         written: datetime,
         sequence: int,
         files: FileCount,
+        epochs: tuple[EpochInfo, ...],
+        near_epoch: int,
     ) -> GenerationInfo: ...
+
+@final
+class PublishedFile:
+    """A file that a generation names."""
+
+    __match_args__: tuple[Literal["name"], Literal["bytes"]]
+    @property
+    def name(self) -> str:
+        """Its path within the directory. A name is for ever of the same bytes."""
+    @property
+    def bytes(self) -> int:
+        """How many bytes it has."""
+    def __new__(cls, name: str, bytes: int) -> PublishedFile: ...
 
 @final
 class BackedUp:
