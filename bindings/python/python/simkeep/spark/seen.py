@@ -1,0 +1,136 @@
+"""What is published at a place, told without fetching it: which generation, which epoch, how many fingerprints."""
+
+import errno
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import simkeep
+from simkeep import EpochInfo, GenerationInfo, PublishedFile, Reader
+
+from .remote import Remote, is_uri
+
+_HEAD, _TAIL, _MORE = 64, 64 << 10, 64
+"""How many bytes are read of both ends of a segment, and how many times as many if that is not enough."""
+
+
+class Seen(NamedTuple):
+    """A generation, and an epoch of it."""
+
+    generation: GenerationInfo
+    epoch: EpochInfo
+    fingerprints: int
+    """How many it has of that epoch."""
+
+
+def seen(place: str, number: int | None, epoch: str | None) -> Seen:
+    """The generation of a number, or the newest of which all files are there; and its epoch of a name, or the one by
+    which near-duplicates are sought.
+
+    Of a directory it opens all files; of what is at a URI it reads which files there are, and the ends of segments.
+    """
+    return _elsewhere(Remote(place), number, epoch) if is_uri(place) else _here(place, number, epoch)
+
+
+def _here(folder: str, number: int | None, epoch: str | None) -> Seen:
+    if not os.path.isdir(os.path.join(folder, "generations")):
+        raise simkeep.NotAStoreError(
+            f"{folder}: not a published store: simkeep publish STORE --to {folder} makes it one"
+        )
+    if number is not None:
+        _check_number(folder, number, [of.number for of in simkeep.generations(folder)])
+    with Reader.published(folder, number) as reader:
+        # The newest of which all files are there.
+        (info,) = (of for of in simkeep.generations(folder) if of.number == reader.generation)
+        return _asked(folder, info, epoch, reader.fingerprints)
+
+
+def _elsewhere(remote: Remote, number: int | None, epoch: str | None) -> Seen:
+    numbers = remote.generations()
+    if not numbers:
+        what = "nothing is published there: simkeep publish makes a directory of a store, which is to be carried there"
+        raise simkeep.NotAStoreError(f"{remote.where}: {what}")
+    if number is not None:
+        _check_number(remote.where, number, numbers)
+    sizes = remote.files("files")
+    missing: simkeep.IoError | None = None
+    for candidate in reversed(numbers) if number is None else [number]:
+        with tempfile.TemporaryDirectory(prefix="simkeep-") as made:
+            folder = Path(made)
+            (folder / "generations").mkdir()
+            (folder / "files").mkdir()
+            try:
+                _read(remote, folder, candidate)
+                (info,) = simkeep.generations(folder)
+                files = simkeep.generation_files(folder, candidate)
+                _check_files(remote, candidate, files, sizes)
+            except simkeep.CorruptError as error:
+                error.add_note(f"This is of the published store {remote.where}, generation {candidate}.")
+                raise
+            except simkeep.IoError as error:
+                # It is being carried there still, or was removed meanwhile.
+                if error.errno != errno.ENOENT or number is not None:
+                    raise
+                missing = missing or error
+                continue
+            segments = [file for file in files if file.name.endswith(".seg")]
+            return _asked(remote.where, info, epoch, lambda of: _counted(remote, folder, candidate, segments, of))
+    assert missing is not None
+    raise missing
+
+
+def _check_number(where: str, number: int, numbers: list[int]) -> None:
+    if number not in numbers:
+        raise ValueError(f"{where}: there is no generation {number}; there are {', '.join(map(str, numbers))}")
+
+
+def _asked(where: str, info: GenerationInfo, name: str | None, count: Callable[[int], int]) -> Seen:
+    live = [of for of in info.epochs if not of.ended]
+    for of in live:
+        if of.name == name or name is None and of.epoch == info.near_epoch:
+            return Seen(info, of, count(of.epoch))
+    raise ValueError(f"{where}: there is no epoch {name}; there are {', '.join(of.name for of in live)}")
+
+
+def _read(remote: Remote, folder: Path, generation: int) -> None:
+    name = f"generations/{generation:010}"
+    with open(folder / name, "wb") as file:
+        for chunk in remote.chunks(name):
+            file.write(chunk)
+
+
+def _check_files(
+    remote: Remote, generation: int, files: tuple[PublishedFile, ...], sizes: dict[str, int]
+) -> None:
+    for file in files:
+        what = f"{remote.where}/{file.name}"
+        if file.name not in sizes:
+            raise simkeep.IoError(errno.ENOENT, f"{what} is not there, and generation {generation} names it", what)
+    for file in files:
+        if (found := sizes[file.name]) != file.bytes:
+            what = f"{remote.where}/{file.name} is damaged: expected {file.bytes} bytes, found {found}"
+            error = simkeep.CorruptError(what)
+            error.file, error.offset = file.name, min(found, file.bytes)
+            raise error
+
+
+def _counted(remote: Remote, folder: Path, generation: int, segments: list[PublishedFile], epoch: int) -> int:
+    """How many fingerprints of an epoch there are, from files that are holes but for their ends."""
+    tail = _TAIL
+    while True:
+        for file in segments:
+            count, first, last = remote.ends(file.name, _HEAD, tail)
+            with open(folder / file.name, "wb") as holes:
+                holes.write(first)
+                holes.seek(count - len(last))
+                holes.write(last)
+        try:
+            return simkeep.generation_fingerprints(folder, generation, epoch)
+        except simkeep.CorruptError as error:
+            # What it needs may begin before that.
+            if all(file.bytes <= tail for file in segments):
+                error.add_note(f"This is of the published store {remote.where}, generation {generation}.")
+                raise
+            tail *= _MORE
