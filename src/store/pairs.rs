@@ -61,10 +61,11 @@ impl Snapshot {
     /// limit and budget. Each pair comes once for each of the given that is in it, in no particular
     /// order.
     ///
-    /// Costs a search for each, on all cores, and some nanoseconds for each fingerprint that is found; in
-    /// several segments, looking each up in the others, and a page of each. So few are better sought,
-    /// and what is as many as there are is better joined by [`all_pairs`](Snapshot::all_pairs). Takes
-    /// memory for what is found near 256 of them for each core. `sink` is called from several threads; if
+    /// Costs a search for each, on all cores, and some nanoseconds for each fingerprint that is found;
+    /// in several segments, looking each up in the others, and a page of each. So few are better
+    /// sought, and what is as many as there are is better joined by
+    /// [`all_pairs`](Snapshot::all_pairs). Takes memory for what is found near 256 of them for each
+    /// core. `sink` is called from several threads; if
     /// it breaks, that is the end.
     ///
     /// ```

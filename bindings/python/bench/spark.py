@@ -109,6 +109,7 @@ def main() -> None:
         shared = np.split(all_prints, args.stores)
         paths = [published(Path(folder), number, mine) for number, mine in enumerate(shared)]
         builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
+        builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "4g")
         spark = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
         stores = Stores(spark, paths)

@@ -170,3 +170,97 @@ def test_a_crowd_of_one_store_hides_nothing(tmp_path: Path) -> None:
             assert sorted(row["distance"] for row in rows) == near
         assert len(rows) == min(limit, len(near))
         assert {row["complete"] for row in rows} == {len(near) <= limit}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 1000])
+def test_pairs_of_several_parts_are_capped_as_those_of_one(
+    monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    # A crowd within a few bits, stars, and what is near nothing.
+    crowd = {0xFFFF_FFFF_0000_0000 ^ n for n in range(64)}
+    stars = {mixed(n) ^ bit for n in range(4) for bit in (0, *(1 << 2 * shift for shift in range(n * 8)))}
+    values = np.array(sorted(crowd | stars), np.uint64)
+    near = np.bitwise_count(values[:, None] ^ values[None, :])
+    left, right = np.nonzero(np.triu((near <= 2), 1))
+    every = list(zip(values[left].tolist(), values[right].tolist(), near[left, right].tolist(), strict=True))
+    assert len(every) > 500
+
+    def first(pairs: list[tuple[int, int, int]]) -> set[tuple[int, int, int]]:
+        """The pairs that are among the first so many of both, with what is not left of the others' counts."""
+        of: dict[int, list[tuple[int, int]]] = {}
+        for one, other, distance in pairs:
+            of.setdefault(one, []).append((distance, other))
+            of.setdefault(other, []).append((distance, one))
+        ranks = {(one, other): rank for one in of for rank, (_, other) in enumerate(sorted(of[one]))}
+        more = {one for one in of if len(of[one]) > limit}
+        kept = [(a, b, d) for a, b, d in pairs if ranks[a, b] < limit and ranks[b, a] < limit]
+        return {(a, b, d + 100 * (a in more) + 1000 * (b in more)) for a, b, d in kept}
+
+    # Parts are cut several times as they come.
+    monkeypatch.setattr(partition, "_ROWS", 20)
+    parts: list[list[tuple[int, int, int]]] = [[], [], []]
+    for number, pair in enumerate(every):
+        parts[mixed(number) % 3].append(pair)
+    left_over: list[tuple[int, int, int]] = []
+    for part in parts:
+        signed = [tuple(np.array(pair[:2], np.uint64).view(np.int64).tolist()) for pair in part]
+        batches = [
+            pa.record_batch(
+                [
+                    pa.array([pair[0] for pair in signed[at : at + 7]], pa.int64()),
+                    pa.array([pair[1] for pair in signed[at : at + 7]], pa.int64()),
+                    pa.array([pair[2] for pair in part[at : at + 7]], pa.int32()),
+                ],
+                schema=partition.PAIRS,
+            )
+            for at in range(0, len(part), 7)
+        ]
+        table = partition.capped(batches, limit)
+        assert table.schema == partition.PAIRS
+        left_over += [(row["left"] & MASK, row["right"] & MASK, row["distance"]) for row in table.to_pylist()]
+    assert first(left_over) == first(every)
+    assert len(left_over) < len(every) or limit > 1
+
+
+def test_pairs_with_some_are_those_with_pages_of_each_store(stores: dict[str, simkeep.Reader]) -> None:
+    given = [*prints(3000)[::50], 12345, 12345 ^ 3]
+    asked = partition.fingerprints(given)
+    for of in stores.values():
+        have = set(of.all_fingerprints())
+        wanted = sorted(
+            (min(one, other), max(one, other), (one ^ other).bit_count())
+            for one in {value & MASK for value in asked.tolist()}
+            for other in have
+            if 1 <= (one ^ other).bit_count() <= 3
+        )
+        batches = list(partition.pairs_with(of, asked, k=3, threads=1))
+        assert all(batch.schema == partition.PAIRS for batch in batches)
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        assert sorted((row["left"] & MASK, row["right"] & MASK, row["distance"]) for row in rows) == wanted
+        assert wanted
+
+
+@pytest.mark.parametrize("limit", [1, 3, 16, None])
+def test_pages_that_are_hidden_take_the_place_of_no_other(
+    stores: dict[str, simkeep.Reader], monkeypatch: pytest.MonkeyPatch, limit: int | None
+) -> None:
+    # Without a limit, slices are as large as what is found allows.
+    monkeypatch.setattr(partition, "_QUERIES_MIN", 3)
+    monkeypatch.setattr(partition, "_ROWS", 40)
+    reader = stores["a"]
+    pages = list(reader.scan())
+    hidden = [page.url for number, page in enumerate(pages) if number % 3 == 0]
+    left = [(page.last.fingerprint, page.url) for number, page in enumerate(pages) if number % 3]
+    queries = partition.fingerprints(prints(3000)[:1000:20])
+    tables = list(partition.near("a", reader, queries, k=3, limit=limit, hidden=hidden, threads=1))
+    rows = [row for table in tables for row in table.to_pylist()]
+    for query in {value & MASK for value in queries.tolist()}:
+        near = sorted(
+            ((query ^ fingerprint).bit_count(), simkeep.surt_key(url))
+            for fingerprint, url in left
+            if fingerprint is not None and (query ^ fingerprint).bit_count() <= 3
+        )
+        mine = [row for row in rows if row["query"] & MASK == query]
+        assert sorted((row["distance"], simkeep.surt_key(row["url"])) for row in mine) == near[:limit]
+        # What is beyond the limit is not looked at, and may be hidden.
+        assert not any(row["complete"] for row in mine) or limit is None or len(near) <= limit

@@ -22,7 +22,7 @@ Fingerprints are `int64`, bit for bit: few engines have unsigned numbers. Needs 
 
 import operator
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import pyarrow as pa
@@ -66,8 +66,11 @@ PAIRS = pa.schema(
 _QUERIES = 1 << 16
 """How many queries are searched for at a time."""
 
+_QUERIES_MIN = 1 << 10
+"""How many are searched for at first, if nothing is known of how much they find."""
+
 _ROWS = 1 << 20
-"""How many hits are held beyond twice what is left of them."""
+"""How many hits are held: of some searches, and beyond twice what is left of all."""
 
 
 def near(
@@ -78,28 +81,55 @@ def near(
     k: int,
     limit: int | None = 16,
     epoch: int | None = None,
+    hidden: Iterable[str] = (),
+    threads: int | None = None,
 ) -> Iterator[pa.Table]:
     """The pages of one store near each of many fingerprints: tables of `HITS`.
 
     `name` is that of the store in the column `store`. Of each query there are up to `limit` pages, the nearest
     first, then in SURT order. `complete` says whether there are no more in this store; if there are, and many are
-    equally far, which of those are named is as `Matches` says of one search. Costs some tenths of a
-    microsecond for each query, and some microseconds for each page that is found.
+    equally far, which of those are named is as `Matches` says of one search. Pages that are `hidden`, by their
+    URLs, do not count: they are other ones by now, in another store. Costs some tenths of a microsecond for
+    each query, on as many `threads` (as there are cores), and some microseconds for each page that is found.
     """
-    for start in range(0, len(queries), _QUERIES):
-        some = queries[start : start + _QUERIES]
-        found, complete = _found(view.near_batch(some, k, limit=limit, epoch=epoch))
+    gone = pa.array(hidden, pa.string())
+
+    def search(some: "NDArray[np.int64]", limit: int | None) -> _Found:
+        found, complete = _found(view.near_batch(some, k, limit=limit, epoch=epoch, threads=threads))
+        named = np.bincount(found["query"].to_numpy(), minlength=len(some))
+        # Which of them are sure to be the nearest: a crowd may hide any, if there are fewer than were asked for.
+        sure = complete if limit is None else complete | (named >= limit)
+        if len(gone):
+            found = found.filter(pc.invert(pc.is_in(found["url"], gone)))
+        return _Found(found, complete, sure, np.bincount(found["query"].to_numpy(), minlength=len(some)))
+
+    start, count = 0, _QUERIES_MIN if limit is None else min(max(_ROWS // limit, 1), _QUERIES)
+    while start < len(queries):
+        some = queries[start : start + count]
+        start += len(some)
+        of = search(some, limit)
+        found, complete = of.pages, of.complete
+        # As many as find about so many pages, if the next ones are like these.
+        count = min(max(_ROWS * len(some) // max(found.num_rows, 1), 1), 2 * count, _QUERIES)
         if limit is not None:
-            # Cut short by a crowd, with fewer pages than were asked for: what was left out may be anywhere.
-            counts = np.bincount(found["query"].to_numpy(), minlength=len(some))
-            short = np.flatnonzero(~complete & (counts < limit))
-            if len(short):
-                all_of, _ = _found(view.near_batch(some[short], k, limit=None, epoch=epoch))
-                of_short = all_of["query"].to_numpy()
-                complete[short] = np.bincount(of_short, minlength=len(short)) <= limit
-                best = all_of.filter(pa.array(_rank(of_short) < limit))
-                best = best.set_column(0, found.schema.field("query"), pa.array(short).take(best["query"]))
-                found = pa.concat_tables([found.filter(pa.array(~np.isin(found["query"], short))), best])
+            # Cut short, with fewer than were asked for: what was left out is looked for among more.
+            short = np.flatnonzero(~(complete | of.sure & (of.left >= limit)))
+            tables = [found.filter(pa.array(~np.isin(found["query"], short)))] if len(short) else [found]
+            wider: int | None = limit
+            while len(short):
+                wider = 8 * wider if wider is not None and wider < _ROWS // 64 else None
+                again = []
+                for at in range(0, len(short), each := max(_ROWS // (wider or _ROWS), 1)):
+                    these = short[at : at + each]
+                    of = search(some[these], wider)
+                    done = of.complete | of.sure & (of.left >= limit)
+                    complete[these] = of.complete & (of.left <= limit)
+                    which = of.pages["query"].to_numpy()
+                    best = of.pages.filter(pa.array(done[which] & (_rank(which) < limit)))
+                    tables.append(best.set_column(0, found.schema.field("query"), pa.array(these).take(best["query"])))
+                    again.append(these[~done])
+                short = np.concatenate(again)
+            found = pa.concat_tables(tables)
         if found.num_rows:
             at = found["query"]
             columns = [
@@ -111,6 +141,18 @@ def near(
                 pa.array(complete).take(at),
             ]
             yield pa.table(columns, schema=HITS)
+
+
+class _Found(NamedTuple):
+    """What was found of some queries."""
+
+    pages: pa.Table
+    complete: "NDArray[np.bool_]"
+    """Whether there are no more, of each query."""
+    sure: "NDArray[np.bool_]"
+    """Whether these are the nearest, of each query."""
+    left: "NDArray[np.int64]"
+    """How many there are that count, of each query."""
 
 
 def _found(answers: Answers) -> tuple[pa.Table, "NDArray[np.bool_]"]:
@@ -207,15 +249,16 @@ def dealt(
     hand_bytes: int = 4 << 20,
     memory_bytes: int = 256 << 20,
     epoch: int | None = None,
+    threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The fingerprints of one store, dealt out to the tasks of a join: batches of `HANDS`, one row each.
 
     `epoch` is to be what `View.tally` was asked with. A hand has up to `hand_bytes`, and less where hands for
     all tasks together would take more than `memory_bytes`. Costs a read of all fingerprints, and some
-    nanoseconds for each of them and each of `k + 1` parts.
+    nanoseconds for each of them and each of `k + 1` parts, on as many `threads` (as there are cores).
     """
     each = min(hand_bytes, max(memory_bytes // max(len(shares), 1), 8 << 10))
-    with view.deal(shares, hand_bytes=each, epoch=epoch) as hands:
+    with view.deal(shares, hand_bytes=each, epoch=epoch, threads=threads) as hands:
         for share, second, hand in hands:
             columns = [pa.array([share], pa.int32()), pa.array([second]), pa.array([hand], pa.binary())]
             yield pa.record_batch(columns, schema=HANDS)
@@ -244,6 +287,52 @@ def joined(
     first, second = pieces
     with shares.join(share, first, second, memory_bytes=memory_bytes, threads=threads) as pairs:
         yield from pa.RecordBatchReader.from_stream(pairs.batches(signed=True)).cast(PAIRS)
+
+
+def pairs_with(
+    view: View,
+    fingerprints: "NDArray[np.int64]",
+    *,
+    k: int,
+    epoch: int | None = None,
+    threads: int | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The pairs of some fingerprints with different ones that pages of one store have: batches of `PAIRS`.
+
+    Each comes once for each of the given that is in it, the smaller one first, as unsigned numbers. Costs a search
+    for each, on as many `threads` (as there are cores).
+    """
+    with view.pairs_with(fingerprints, k, epoch=epoch, threads=threads) as pairs:
+        yield from pa.RecordBatchReader.from_stream(pairs.batches(signed=True)).cast(PAIRS)
+
+
+def capped(pairs: Iterable[pa.RecordBatch], limit: int) -> pa.Table:
+    """What is needed of some pairs to know the first `limit` of each fingerprint among all: a table of `PAIRS`.
+
+    The pairs of a fingerprint are in order of their distances, then of the other fingerprint as an unsigned number.
+    Of each there are the first `limit` and one more, which says that there are more, and with them what others
+    need. So what is left of several parts of all pairs comes to what is left of all. Each pair is to be there once.
+    Takes memory for what is left, and for some more.
+    """
+    held, rows, left = [PAIRS.empty_table()], 0, 0
+    for batch in pairs:
+        held.append(pa.Table.from_batches([batch]))
+        rows += batch.num_rows
+        if rows > 2 * left + _ROWS:
+            held = [_first(pa.concat_tables(held), limit)]
+            rows = left = held[0].num_rows
+    return _first(pa.concat_tables(held), limit)
+
+
+def _first(pairs: pa.Table, limit: int) -> pa.Table:
+    table = pairs.combine_chunks()
+    left, right = (table[side].to_numpy().view(np.uint64) for side in ("left", "right"))
+    distance = table["distance"].to_numpy()
+    needed = np.zeros(len(left), bool)
+    for mine, other in ((left, right), (right, left)):
+        order = np.lexsort((other, distance, mine))
+        needed[order] |= _rank(mine[order]) <= limit
+    return table.filter(pa.array(needed))
 
 
 RANKED = pa.schema(

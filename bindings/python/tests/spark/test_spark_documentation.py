@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[4] / "docs" / "spark.md"
 
 
 def test_what_the_page_shows_runs(spark: "SparkSession", crawl: Crawl, tmp_path: Path) -> None:
-    asked, by_hand = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.S | re.M)
+    asked, tables, by_hand, in_sql = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.S | re.M)
     asked = asked.replace("/crawl/w*/", f"{crawl.paths[0].parent}/w*/").replace("parquet(\"", f"parquet(\"{tmp_path}/")
     names: dict[str, Any] = {"spark": spark, "queries": crawl.fingerprints[:100]}
     exec(compile(asked, str(PAGE), "exec"), names)
@@ -26,7 +26,13 @@ def test_what_the_page_shows_runs(spark: "SparkSession", crawl: Crawl, tmp_path:
     assert names["clusters"].columns == ["url", "store", "fingerprint", "leader", "distance"]
     assert names["near"].count() > 90 and names["pairs"].count() > 0
     assert (tmp_path / "visits" / "_SUCCESS").exists()
+    exec(compile(tables.replace("/crawl/w*/", f"{crawl.paths[0].parent}/w*/"), str(PAGE), "exec"), names)
+    assert names["recent"].columns == ["url", "fingerprint"] and names["visits"].columns == ["url", "at"]
+    assert names["recent"].count() == names["visits"].count() == 0
     by_hand = by_hand.replace("print(", "total.append(")
     total: list[int] = []
-    exec(compile(by_hand, str(PAGE), "exec"), {**names, "paths": crawl.paths, "total": total})
+    values = {**names, "paths": crawl.paths, "total": total}
+    exec(compile(by_hand, str(PAGE), "exec"), values)
+    exec(compile(in_sql, str(PAGE), "exec"), values)
+    assert [name for name, _ in values["per_store"]] == ["w0", "w1", "w2", "w3"]
     assert sum(total) == names["pairs"].count()

@@ -38,14 +38,15 @@ def test_pairs_are_those_of_one_store_of_all_pages(spark: "SparkSession", crawl:
 
     stores = Stores(spark, crawl.paths)
     wanted = joined(crawl.fingerprints, k)
-    for ranges in (4, 16):
+    for ranges in (4, 16, 64) if k == 3 else (4, 16):
         assert np.array_equal(told(stores.pairs(k, ranges=ranges)), wanted)
 
 
 def test_pairs_of_bits_that_are_biased_and_of_a_value_that_is_everywhere(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import simkeep.spark.stores as module
+    import simkeep.spark.pairs as module
+    from simkeep.spark import Stores
 
     random = np.random.default_rng(11)
     biased = random.integers(0, 1 << 64, 6000, dtype=np.uint64)
@@ -58,7 +59,7 @@ def test_pairs_of_bits_that_are_biased_and_of_a_value_that_is_everywhere(
         loaded(tmp_path / f"s{number}", pa.table({"url": urls, "at": [1000] * len(urls), "fingerprint": mine}))
         paths.append(tmp_path / f"w{number}")
         simkeep.publish(tmp_path / f"s{number}", paths[-1])
-    stores = module.Stores(spark, paths)
+    stores = Stores(spark, paths)
     wanted = joined(biased, 3)
     for ranges in (1, 64):
         assert np.array_equal(told(stores.pairs(3, ranges=ranges)), wanted)
@@ -75,3 +76,57 @@ def test_pairs_that_mean_nothing_are_warned_of(
     stores = Stores(spark, crawl.paths)
     with pytest.warns(UserWarning, match="by chance alone, each of .* fingerprints has .* others within 13 bits"):
         stores.pairs(13)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 1000])
+def test_pairs_are_cut_to_the_first_of_both_fingerprints(spark: "SparkSession", tmp_path: Path, limit: int) -> None:
+    from simkeep.spark import Stores
+
+    random = np.random.default_rng(13)
+    # A star, a crowd, and pairs: some have more neighbours than others.
+    star = np.uint64(0xABCD << 48) ^ np.append(np.uint64(0), np.uint64(1) << np.arange(40, dtype=np.uint64))
+    crowd = np.uint64(0xFF00FF << 40) ^ random.integers(0, 64, 40, dtype=np.uint64)
+    lone = random.integers(0, 1 << 64, 500, dtype=np.uint64)
+    mine = np.concatenate([star, crowd, lone, lone ^ np.uint64(1 << 63)])
+    paths = []
+    for number in range(2):
+        some = mine[number::2]
+        urls = [f"https://{number}.example/{n}" for n in range(len(some))]
+        loaded(tmp_path / f"s{number}", pa.table({"url": urls, "at": [1000] * len(urls), "fingerprint": some}))
+        paths.append(tmp_path / f"w{number}")
+        simkeep.publish(tmp_path / f"s{number}", paths[-1])
+    neighbours: dict[int, list[tuple[int, int]]] = {}
+    for left, right, distance in joined(mine, 3).tolist():
+        left, right = left & (1 << 64) - 1, right & (1 << 64) - 1
+        neighbours.setdefault(left, []).append((distance, right))
+        neighbours.setdefault(right, []).append((distance, left))
+    first = {of: {other for _, other in sorted(others)[:limit]} for of, others in neighbours.items()}
+    wanted = {
+        (of, other, distance, max(len(neighbours[of]), len(neighbours[other])) <= limit)
+        for of, others in neighbours.items()
+        for distance, other in others
+        if of < other and other in first[of] and of in first[other]
+    }
+    rows = Stores(spark, paths).pairs(3, limit=limit, ranges=16).collect()
+    mask = (1 << 64) - 1
+    assert len(rows) == len(wanted)
+    assert {(row.left & mask, row.right & mask, row.distance, row.complete) for row in rows} == wanted
+    assert {row.complete for row in rows} == ({True} if limit == 1000 else {True, False})
+
+
+def test_pairs_with_new_fingerprints_are_searched_for(spark: "SparkSession", crawl: Crawl) -> None:
+    from simkeep.spark import Stores
+
+    stores = Stores(spark, crawl.paths)
+    # Some that pages have, and some that no page has.
+    new = np.concatenate([crawl.fingerprints[::200], crawl.fingerprints[1::400] ^ np.uint64(1 << 40)])
+    all_of = joined(np.concatenate([crawl.fingerprints, new]), 3)
+    have = np.isin(all_of[:, :2], np.unique(crawl.fingerprints).view(np.int64))
+    asked = np.isin(all_of[:, :2], new.view(np.int64))
+    wanted = all_of[(asked[:, 0] & have[:, 1]) | (asked[:, 1] & have[:, 0])]
+    assert len(wanted) > 200
+    assert np.array_equal(told(stores.pairs(3, new=new)), wanted)
+    frame = spark.createDataFrame([(value,) for value in new.view(np.int64).tolist()], "f long")
+    assert np.array_equal(told(stores.pairs(3, new=frame)), wanted)
+    with pytest.raises(ValueError, match="ranges: pairs of new fingerprints are searched for"):
+        stores.pairs(3, new=new, ranges=4)

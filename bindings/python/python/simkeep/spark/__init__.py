@@ -10,6 +10,8 @@ better, and what a question costs. Needs PySpark 4, and this package on all work
 """
 
 from .pinned import Pinned
+from .costs import Plan, plan
+from .source import Source
 from .stores import Stores
 
-__all__ = ["Pinned", "Stores"]
+__all__ = ["Pinned", "Plan", "Source", "Stores", "plan"]

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import simkeep
 from simkeep import PublishedFile
 
+from .one import one
 from .remote import Remote
 
 if TYPE_CHECKING:
@@ -163,8 +164,10 @@ class Room:
                 _check(remote, new, generation, file)
                 os.rename(new / file.name, folder / file.name)
             _sync(folder / "files")
-            os.rename(new / name, folder / name)
-            _sync(folder / "generations")
+            # One that is there is the same, and whoever reads it has locked it.
+            if not (folder / name).exists():
+                os.rename(new / name, folder / name)
+                _sync(folder / "generations")
         finally:
             shutil.rmtree(new, ignore_errors=True)
 
@@ -333,13 +336,12 @@ def _is_there(folder: Path, generation: int, sequence: int) -> bool:
     if not path.exists():
         return False
     try:
-        states = [(info.number, info.sequence) for info in simkeep.generations(folder)]
-        if (generation, sequence) in states:
+        if one(folder, generation).sequence == sequence:
             return all(_has(folder, file) for file in _named(folder, generation))
-        path.unlink()
     except simkeep.Error:
-        for damaged in _listed(folder / "generations"):
-            damaged.unlink()
+        pass
+    # Of another state, or damaged. Others are left: somebody may read them.
+    path.unlink()
     return False
 
 

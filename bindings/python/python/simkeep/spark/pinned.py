@@ -1,5 +1,6 @@
 """One generation of a published store: what a task needs to know to open it, wherever it runs."""
 
+import errno
 import glob
 import json
 import os
@@ -15,6 +16,7 @@ import simkeep
 from simkeep import Reader
 
 from .cache import Cache, Hold
+from .one import one
 from .remote import found as uris
 from .remote import is_uri, shown
 from .seen import Seen, seen
@@ -84,13 +86,11 @@ class Pinned(NamedTuple):
         except (simkeep.Error, pa.ArrowException) as error:
             # What reads columns has errors of its own, which say what the store said.
             error.add_note(f"This is of the published store {self.where}, generation {self.generation}.")
-            if isinstance(error, simkeep.CorruptError):
-                _doubt(self, error)
+            _doubt(self, error)
             raise
         finally:
             _asked[self] -= 1
             _give_room(self)
-
 
     def check(self) -> None:
         """Reads all of its files, and raises the error of the first that is damaged or not there."""
@@ -140,8 +140,8 @@ def _opened(pinned: Pinned) -> _Opened:
         except BaseException:
             hold.close()
             raise
-    there = [of for of in simkeep.generations(pinned.path) if of.number == pinned.generation]
-    if there and (there[0].store, there[0].sequence) != (pinned.store, pinned.sequence):
+    there = one(pinned.path, pinned.generation)
+    if (there.store, there.sequence) != (pinned.store, pinned.sequence):
         what = f"{pinned.path}: generation {pinned.generation} is of another store or another state by now"
         raise simkeep.MisuseError(f"{what}: make Stores anew")
     return _Opened(Reader.published(pinned.path, pinned.generation), None)
@@ -158,10 +158,19 @@ def _give_room(pinned: Pinned) -> None:
         hold.room.shrink()
 
 
-def _doubt(pinned: Pinned, error: simkeep.CorruptError) -> None:
-    """Removes what is damaged of a copy in the cache, and closes that."""
+def _doubt(pinned: Pinned, error: Exception) -> None:
+    """Removes what is damaged of a copy in the cache, if that is what is wrong, and closes that."""
     hold = _open[pinned].hold if pinned in _open else None
     if hold is not None:
+        if isinstance(error, pa.ArrowException):
+            # It came by a stream, which tells the text of an error alone.
+            try:
+                simkeep.check_generation(hold.folder, pinned.generation)
+            except simkeep.CorruptError as damage:
+                error.add_note(str(damage))
+                error = damage
+        if not isinstance(error, simkeep.CorruptError):
+            return
         hold.doubt(error.file)
         error.add_note("This copy of it was removed from the cache: whoever asks next fetches it anew.")
         if _asked[pinned] == 1:
@@ -187,12 +196,15 @@ def pinned(
     told = [shown(place) if is_uri(place) else place for place in places]
     short = [where.rstrip("/").rpartition("/")[2] for where in told]
     names = short if len(set(short)) == len(short) else told
+    if len(set(names)) < len(names):
+        clash = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"paths: several are {clash}, which is not enough to tell them from each other")
     found: list[Pinned] = []
     epochs: dict[str, list[str]] = {}
     stores: dict[int, str] = {}
     for name, place, where, of in zip(names, places, told, _looked(places, number, epoch), strict=True):
         if isinstance(of, Exception):
-            if missing is None or not isinstance(of, simkeep.Error):
+            if missing is None or not is_of_store(of):
                 raise of
             missing[name] = str(of)
             continue
@@ -213,6 +225,12 @@ def pinned(
         listed = "; ".join(f"{of}: {', '.join(folders)}" for of, folders in sorted(epochs.items()))
         raise ValueError(f"the stores have several epochs to ask by, so name one with epoch=: {listed}")
     return found
+
+
+def is_of_store(error: Exception) -> bool:
+    """Whether an error says that a store is damaged, not there, or newer than this package."""
+    of_store = (simkeep.CorruptError, simkeep.NotAStoreError, simkeep.VersionError)
+    return isinstance(error, of_store) or isinstance(error, simkeep.IoError) and error.errno == errno.ENOENT
 
 
 def _looked(places: list[str], number: int | None, epoch: str | None) -> list[Seen | Exception]:

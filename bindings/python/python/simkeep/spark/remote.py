@@ -33,6 +33,9 @@ def is_uri(path: str) -> bool:
 def shown(uri: str) -> str:
     """A URI as it may be told: without its query, and without the name and password of who asks."""
     scheme, authority, path, _ = _parts(uri)
+    if authority.endswith(":") or ":" in authority and "@" in path:
+        # A password that begins with a slash, or has one in it.
+        return f"{scheme}://"
     user, _, host = authority.rpartition("@")
     # A password with a slash in it ends the authority early, and its beginning stands where a port should.
     if not re.fullmatch(r"[^:]*(:[0-9]*)?|\[[^\]]*\](:[0-9]*)?", host):
@@ -46,7 +49,7 @@ def shown(uri: str) -> str:
 def found(pattern: str) -> list[str]:
     """The URIs of the folders that a pattern names, in order; of one that is no pattern its own."""
     scheme, authority, path, query = _parts(pattern)
-    if not authority and scheme != "file" or _MAGIC.search(authority):
+    if not authority and scheme not in ("file", "hdfs") or _MAGIC.search(authority):
         raise ValueError(f"{shown(pattern)}: a URI begins with the name of a bucket or host, which is no pattern")
     uris = [f"{scheme}://{authority}"]
     for part in filter(None, path.split("/")):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import simkeep
 from simkeep import EpochInfo, GenerationInfo, PublishedFile, Reader
 
+from .one import numbers, one
 from .remote import Remote, is_uri
 
 _HEAD, _TAIL, _MORE = 64, 64 << 10, 64
@@ -40,23 +41,23 @@ def _here(folder: str, number: int | None, epoch: str | None) -> Seen:
             f"{folder}: not a published store: simkeep publish STORE --to {folder} makes it one"
         )
     if number is not None:
-        _check_number(folder, number, [of.number for of in simkeep.generations(folder)])
+        _check_number(folder, number, numbers(folder))
     with Reader.published(folder, number) as reader:
         # The newest of which all files are there.
-        (info,) = (of for of in simkeep.generations(folder) if of.number == reader.generation)
-        return _asked(folder, info, epoch, reader.fingerprints)
+        assert reader.generation is not None, "it is published"
+        return _asked(folder, one(folder, reader.generation), epoch, reader.fingerprints)
 
 
 def _elsewhere(remote: Remote, number: int | None, epoch: str | None) -> Seen:
-    numbers = remote.generations()
-    if not numbers:
+    there = remote.generations()
+    if not there:
         what = "nothing is published there: simkeep publish makes a directory of a store, which is to be carried there"
         raise simkeep.NotAStoreError(f"{remote.where}: {what}")
     if number is not None:
-        _check_number(remote.where, number, numbers)
+        _check_number(remote.where, number, there)
     sizes = remote.files("files")
     missing: simkeep.IoError | None = None
-    for candidate in reversed(numbers) if number is None else [number]:
+    for candidate in reversed(there) if number is None else [number]:
         with tempfile.TemporaryDirectory(prefix="simkeep-") as made:
             folder = Path(made)
             (folder / "generations").mkdir()
@@ -81,9 +82,9 @@ def _elsewhere(remote: Remote, number: int | None, epoch: str | None) -> Seen:
     raise missing
 
 
-def _check_number(where: str, number: int, numbers: list[int]) -> None:
-    if number not in numbers:
-        raise ValueError(f"{where}: there is no generation {number}; there are {', '.join(map(str, numbers))}")
+def _check_number(where: str, number: int, there: list[int]) -> None:
+    if number not in there:
+        raise ValueError(f"{where}: there is no generation {number}; there are {', '.join(map(str, there))}")
 
 
 def _asked(where: str, info: GenerationInfo, name: str | None, count: Callable[[int], int]) -> Seen:

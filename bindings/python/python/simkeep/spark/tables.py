@@ -1,12 +1,16 @@
 """What stores hold, as tables: which columns, and how a range of them is read."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from simkeep import Reader, Stream
+
+from .filters import Filter
+from .hosts import hosts
+from .ranges import Range
 
 _TIME = pa.timestamp("us", "UTC")
 _NAMES = {
@@ -27,6 +31,7 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
 PAGES = _schema(
     store=pa.string(),
     url=pa.string(),
+    host=pa.string(),
     visits=pa.int64(),
     first=_TIME,
     last=_TIME,
@@ -40,11 +45,12 @@ PAGES = _schema(
     weight=pa.float64(),
     class_=pa.int64(),
 )
-"""The columns of pages. An epoch is told by its name, since each store numbers its own."""
+"""The columns of pages: `store`, `host` and those of `View.scan`, an epoch by its name."""
 
 VISITS = _schema(
     store=pa.string(),
     url=pa.string(),
+    host=pa.string(),
     at=_TIME,
     seen=pa.string(),
     fingerprint=pa.int64(),
@@ -55,16 +61,11 @@ VISITS = _schema(
     weight=pa.float64(),
     class_=pa.int64(),
 )
-"""The columns of visits."""
+"""The columns of visits: `store`, `host` and those of `View.observations`."""
 
 
-class Table(NamedTuple):
-    """One of the tables."""
-
-    schema: pa.Schema
-    """Its columns."""
-    read: Callable[[str, Reader, str | None, str | None, str | None], Iterator[pa.RecordBatch]]
-    """The rows of a store of this name, under a prefix, from one URL on and before another one."""
+TABLES = {"pages": PAGES, "visits": VISITS}
+"""The columns of the tables by their names."""
 
 
 def spark_schema(schema: pa.Schema) -> str:
@@ -72,33 +73,34 @@ def spark_schema(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {_NAMES[field.type]}" for field in schema)
 
 
-def _pages(
-    name: str, reader: Reader, under: str | None, start: str | None, end: str | None
+def rows(
+    table: str,
+    name: str,
+    reader: Reader,
+    columns: list[str],
+    filters: list[Filter],
+    under: str | None,
+    of: Range,
 ) -> Iterator[pa.RecordBatch]:
-    with reader.scan(under, start=start, end=end) as pages:
-        yield from _named(name, reader, pages, PAGES)
-
-
-def _visits(
-    name: str, reader: Reader, under: str | None, start: str | None, end: str | None
-) -> Iterator[pa.RecordBatch]:
-    with reader.observations(under, start=start, end=end) as visits:
-        yield from _named(name, reader, visits, VISITS)
-
-
-def _named(name: str, reader: Reader, rows: Stream[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows with the names of the store and of epochs, in the types that Spark knows."""
+    """The rows of a table of the store with this name: of a range of its URLs, and under a prefix."""
+    schema = TABLES[table]
+    wanted = pa.schema([schema.field(column) for column in columns])
     known = {info.epoch: info.name for info in reader.epochs()}
-    numbers, names = pa.array(known.keys(), pa.int64()), pa.array(known.values(), pa.string())
-    for batch in pa.RecordBatchReader.from_stream(rows.batches(signed=True)):
-        columns = [pa.repeat(name, batch.num_rows)]
-        for field in schema:
-            if field.name == "epoch":
-                columns.append(names.take(pc.index_in(batch["epoch"], numbers)))
-            elif field.name != "store":
-                columns.append(batch[field.name].cast(field.type))
-        yield pa.record_batch(columns, schema=schema)
+    epochs = pa.array(known.keys(), pa.int64()), pa.array(known.values(), pa.string())
 
+    def column(named: str, batch: pa.RecordBatch) -> pa.Array:
+        if named == "store":
+            return pa.repeat(name, batch.num_rows)
+        if named == "host":
+            return hosts(batch["url"])
+        if named == "epoch":
+            return epochs[1].take(pc.index_in(batch["epoch"], epochs[0]))
+        return batch[named].cast(schema.field(named).type)
 
-TABLES = {"pages": Table(PAGES, _pages), "visits": Table(VISITS, _visits)}
-"""The tables by their names."""
+    read: Callable[..., Stream[Any]] = reader.scan if table == "pages" else reader.observations
+    with read(under, start=of.start, end=of.end) as stream:
+        for batch in pa.RecordBatchReader.from_stream(stream.batches(signed=True)):
+            for one in filters:
+                batch = batch.filter(one.rows(column(one.column, batch)))
+            if batch.num_rows:
+                yield pa.record_batch([column(named, batch) for named in columns], schema=wanted)

@@ -1,0 +1,193 @@
+"""Whether `Stores.plan` tells what questions cost: bytes that are exchanged, tasks, and seconds of a core.
+
+    python bindings/python/bench/spark_plan.py [--pages 1000000] [--queries 100000] [--stores 4] [--k 3] [--json]
+
+Seconds are those of all processes: the driver, Java and the workers, of the last of three runs, so that what Java
+compiles at first does not count. Bytes read are those of the stores' files that are in memory after a run that began
+with none of them there. Told besides is the most memory that a worker had.
+"""
+
+import argparse
+import ctypes
+import json
+import mmap
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pyspark.sql import SparkSession
+from spark import prints, published
+
+from simkeep.spark import Plan, Stores
+
+RUNS = 3
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = mmap.PAGESIZE
+
+
+def processes() -> list[int]:
+    """This one and those that it started, and they."""
+    children: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid, rest = path.parent.name, path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        children.setdefault(int(rest[1]), []).append(int(pid))
+    found = [os.getpid()]
+    for pid in found:
+        found += children.get(pid, [])
+    return found
+
+
+def processor_seconds() -> float:
+    """Those of all processes, and of those of them that have ended."""
+    total = 0
+    for pid in processes():
+        try:
+            total += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
+        except OSError:
+            continue
+    return total / TICKS
+
+
+def workers() -> Iterable[tuple[int, int]]:
+    """The workers of Spark, and the bytes of memory that each has by itself."""
+    for pid in processes():
+        try:
+            is_worker = b"pyspark" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            rest = Path(f"/proc/{pid}/statm").read_text().split()
+        except OSError:
+            continue
+        if is_worker and b"java" not in Path(f"/proc/{pid}/cmdline").read_bytes()[:100]:
+            yield pid, (int(rest[1]) - int(rest[2])) * PAGE
+
+
+class Watch:
+    """Sees the most memory that a worker has."""
+
+    def __init__(self) -> None:
+        self.most, self.ended = 0, threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self) -> None:
+        while not self.ended.wait(0.05):
+            self.most = max([self.most, *(of for _, of in workers())])
+
+    def end(self) -> int:
+        self.ended.set()
+        self.thread.join()
+        return self.most
+
+
+def shuffled(spark: SparkSession) -> tuple[int, int]:
+    """Bytes that tasks have written for other tasks, and the tasks that ended."""
+    # The figures come a moment after the job.
+    time.sleep(0.5)
+    (all_of,) = [spark.sparkContext._jsc.sc().statusStore().executorList(False).apply(0)]
+    return all_of.totalShuffleWrite(), all_of.completedTasks()
+
+
+def files(paths: list[Path]) -> list[Path]:
+    return [file for path in paths for file in (path / "files").iterdir()]
+
+
+def forget(paths: list[Path]) -> None:
+    """Has nothing of the files in memory, as far as no process maps it."""
+    for file in files(paths):
+        handle = os.open(file, os.O_RDONLY)
+        os.fsync(handle)
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(handle)
+
+
+def in_memory(paths: list[Path]) -> int:
+    """How many bytes of the files are in memory."""
+    system, found = ctypes.CDLL(None), 0
+    for file in files(paths):
+        with open(file, "rb") as of, mmap.mmap(of.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            view = np.frombuffer(mapped, np.uint8)
+            there = np.zeros(-(-len(view) // PAGE), np.uint8)
+            size, to = ctypes.c_size_t(len(view)), ctypes.c_void_p(there.ctypes.data)
+            if system.mincore(ctypes.c_void_p(view.ctypes.data), size, to):
+                raise OSError(f"{file}: mincore failed")
+            found += int((there & 1).sum()) * PAGE
+            del view
+    return found
+
+
+def measured(spark: SparkSession, paths: list[Path], plan: Plan, work: Callable[[], Any]) -> dict[str, Any]:
+    """A question asked some times, beside its plan."""
+    told: dict[str, Any] = {"found": work()}
+    for _ in range(RUNS - 1):
+        watch = Watch()
+        (bytes_before, tasks_before), seconds, begun = shuffled(spark), processor_seconds(), time.perf_counter()
+        work()
+        told["seconds"] = time.perf_counter() - begun
+        told["core_seconds"] = processor_seconds() - seconds
+        bytes_after, tasks_after = shuffled(spark)
+        told["worker_bytes_max"] = watch.end()
+        told["exchanged_bytes"], told["tasks"] = bytes_after - bytes_before, tasks_after - tasks_before
+    # Workers that map files keep them in memory.
+    for pid, _ in list(workers()):
+        if pid != os.getpid() and b"daemon" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, 9)
+    time.sleep(1)
+    forget(paths)
+    before = in_memory(paths)
+    work()
+    told["read_bytes"] = in_memory(paths) - before
+    for name in ("core_seconds", "exchanged_bytes", "read_bytes", "tasks"):
+        told[f"planned_{name}"] = getattr(plan, name)
+        told[f"{name}_of_planned"] = told[name] / max(getattr(plan, name), 1e-9)
+    return told
+
+
+def main() -> None:
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask.add_argument("--pages", type=int, default=1_000_000, help="pages of each store")
+    ask.add_argument("--stores", type=int, default=4)
+    ask.add_argument("--queries", type=int, default=100_000)
+    ask.add_argument("--k", type=int, default=3)
+    ask.add_argument("--clusters", action="store_true", help="clusters, too")
+    ask.add_argument("--json", action="store_true", help="print a line of JSON")
+    args = ask.parse_args()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    told: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        all_prints = prints(args.pages * args.stores, 1)
+        shared = np.split(all_prints, args.stores)
+        paths = [published(Path(folder), number, mine) for number, mine in enumerate(shared)]
+        builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
+        builder = builder.config("spark.driver.memory", "4g").config("spark.driver.host", "127.0.0.1")
+        spark = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+        spark.sparkContext.setLogLevel("OFF")
+        stores = Stores(spark, paths)
+        queries = np.random.default_rng(2).choice(all_prints, args.queries)
+        near = stores.plan("near", args.k, queries=len(np.unique(queries)))
+        told["near"] = measured(spark, paths, near, lambda: stores.near(queries, args.k).count())
+        told["pairs"] = measured(spark, paths, stores.plan("pairs", args.k), lambda: stores.pairs(args.k).count())
+        if args.clusters:
+            clusters = stores.plan("clusters", args.k)
+            told["clusters"] = measured(spark, paths, clusters, lambda: stores.clusters(args.k).count())
+        spark.stop()
+    if args.json:
+        print(json.dumps(vars(args) | told))
+        return
+    for question, of in told.items():
+        most = of["worker_bytes_max"]
+        print(f"{question}: {of['found']:,} found in {of['seconds']:.2f} s, at most {most:,} bytes a worker")
+        for name in ("core_seconds", "exchanged_bytes", "read_bytes", "tasks"):
+            planned, share = of[f"planned_{name}"], of[f"{name}_of_planned"]
+            print(f"  {name:16}{of[name]:>18,.2f}, planned {planned:>18,.2f}: {share:.2f}")
+
+
+if __name__ == "__main__":
+    main()

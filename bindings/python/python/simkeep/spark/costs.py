@@ -1,0 +1,289 @@
+"""What a question to several stores costs, before anything runs: by formulas, and figures that were measured.
+
+The figures are those of a core of a server of some years ago, within a factor of two on real stores from 10^6 to
+10^7 pages each (`bench/spark_plan.py`); beyond that they are computed. Times to the first task, and for a machine
+that waits for others, are not in them.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from .checks import check_count, check_k, strangers
+from .pairs import ranges_of
+
+_JOB, _TASK = 0.4, 0.06
+"""Seconds of a core for a question, and for a task of it, however small: Spark's own, and Python's."""
+
+_ROW = 2.5e-6
+"""Seconds of a core for a row that comes out of a task."""
+
+_TABLE_BYTES, _COLUMN_BYTES, _URL_BYTES = 46, 17, 54
+"""Bytes of a fingerprint that searches look into, those that a join reads of it, and those of a page's URL."""
+
+_FILE_BYTES = 100
+"""Bytes of a store's files for each fingerprint, with a visit and a URL of usual length."""
+
+_LINE_BYTES = 128 << 10
+"""Bytes that a machine reads from a disk for each look into a table that is not in memory."""
+
+_FOUND = 1.0
+"""How many pages a query finds, if nobody says it."""
+
+_PAIRS = 0.2
+"""How many pairs a fingerprint is in the first of, on real pages and within few bits."""
+
+_FOUND_BYTES = 36
+"""Bytes of a page that was found, on its way."""
+
+_FOUND_SECONDS = 4e-6
+"""Seconds of a core for a page that is found."""
+
+_COUNTED, _MOVED = 270e-9, 80e-9
+"""Seconds of a core to read a fingerprint twice, to count and to deal it; and to move it, for each of k + 1 parts."""
+
+_JOINED = (80e-9, 160e-9, 250e-9, 400e-9, 850e-9, 1.5e-6, 2.4e-6, 4.5e-6, 9e-6)
+"""Seconds of a core to join a fingerprint with all others within 0, 1, ... bits; a third more for each bit more."""
+
+_WIDER = (1, 1, 1, 1, 4, 7, 11, 17, 32, 64, 128)
+"""How many times as much a search costs as one within 3 bits; twice as much for each bit more."""
+
+_SCANNED = 2e-6
+"""Seconds of a core to scan a page."""
+
+_RANKED_BYTES, _RANKED_SECONDS = 200, 4.5e-6
+"""Bytes exchanged for a page of clusters beside those of pairs, and seconds of a core."""
+
+
+class Share(NamedTuple):
+    """What a task takes of a question."""
+
+    core_seconds: float
+    read_bytes: int
+    file_bytes: int
+
+
+class Plan(NamedTuple):
+    """What a question costs, as far as that can be told before."""
+
+    question: str
+    """What is asked, in words."""
+    how: str
+    """How it is answered: by a search of each in all stores, or by a join of all."""
+    why: str
+    """Why in this way."""
+    tasks: int
+    """How many tasks run, of all stages."""
+    read_bytes: int
+    """Bytes of the stores that are looked into. They are read from a disk if they are not in memory."""
+    file_bytes: int
+    """Bytes of the stores' files, about: what is fetched once of stores that are elsewhere."""
+    exchanged_bytes: int
+    """Bytes that go from tasks to other tasks, or from the driver to all machines."""
+    longest: Share
+    """What of this is for one task, however many cores there are."""
+    core_seconds: float
+    """Seconds of one core, of Spark's own work as well, with the files in memory."""
+    chance: float
+    """How many neighbours a fingerprint has by chance: those that mean nothing."""
+    chance_pairs: float
+    """How many pairs there are by chance in all."""
+
+    def seconds(self, cores: int, *, disk: float = math.inf, network: float = math.inf) -> float:
+        """How long it takes on so many cores, after half a second or so in which Spark begins.
+
+        `disk` is how many bytes a second a core reads of what is not in memory, and `network` how many it fetches of
+        stores that are elsewhere, and not in the cache. A store is counted, dealt out and fetched by one task, so
+        that more cores than stores shorten little but the rest.
+        """
+        shared = (self.core_seconds + self.read_bytes / disk) / cores
+        alone = self.longest.core_seconds + self.longest.read_bytes / disk
+        return max(shared, alone) + max(self.file_bytes / cores, self.longest.file_bytes) / network
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.question}: {self.how}, {self.why}",
+            f"  {self.tasks:,} tasks, {_count(self.core_seconds)} core-seconds",
+            f"  {_bytes(self.read_bytes)} read, {_bytes(self.exchanged_bytes)} exchanged",
+            f"  by chance: {_count(self.chance)} neighbours of a fingerprint, {_count(self.chance_pairs)} pairs",
+        ]
+        return "\n".join(lines)
+
+
+def plan(
+    question: Literal["near", "pairs", "clusters"],
+    fingerprints: Sequence[int],
+    k: int = 3,
+    *,
+    queries: int | None = None,
+    new: int | None = None,
+    tasks: int = 8,
+    ranges: int | None = None,
+) -> Plan:
+    """What it costs to ask stores that have so many `fingerprints` each.
+
+    `queries` are those of `near`, and `new` those of `pairs(new=…)`; `tasks` is how many run at a time. A query is
+    taken to find one page, and a fingerprint to be near two others for each five: where templates are asked for,
+    what is found costs more than to find it, and 2.5 microseconds of a core for each row are to be added.
+    """
+    check_k(k)
+    check_count("tasks", tasks)
+    if not fingerprints:
+        raise ValueError("fingerprints: there are no stores")
+    if question == "near":
+        if queries is None:
+            raise ValueError("queries must say how many there are")
+        return _near(fingerprints, k, queries, tasks)
+    if queries is not None:
+        raise ValueError(f"queries: {question} has none")
+    if question == "pairs" and new is not None:
+        return _new(fingerprints, k, new, tasks)
+    if new is not None:
+        raise ValueError(f"new: {question} are always of all pages")
+    if question == "pairs":
+        return _pairs(fingerprints, k, tasks, ranges)
+    if question == "clusters":
+        return _clusters(fingerprints, k, tasks)
+    raise ValueError(f'question must be "near", "pairs" or "clusters", not {question!r}')
+
+
+def _search(count: int, k: int) -> float:
+    """Seconds of a core for a search among so many fingerprints, from memory."""
+    wider = _WIDER[k] if k < len(_WIDER) else _WIDER[-1] * 2 ** (k - len(_WIDER) + 1)
+    # More of a larger table is in no cache.
+    each = 70e-9 + 175e-9 * max(math.log10(max(count, 1)) - 6, -0.3)
+    return min(each * wider, 1e-6 + count * 0.6e-9)
+
+
+def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tuple[int, int, float, Share]:
+    """How many tasks ask stores, the bytes that they look into, the seconds, and the longest of them."""
+    slices = max(-(-queries * len(fingerprints) // (2 * tasks)), 1 << 16)
+    asking = len(fingerprints) * -(-queries // min(slices, 4_000_000))
+    found = queries * _FOUND / len(fingerprints)
+    read, seconds, longest = 0, 0.0, Share(0, 0, 0)
+    for count in fingerprints:
+        looked = min(_TABLE_BYTES * count, queries * (k + 1) * _LINE_BYTES)
+        mine = int(looked + min(found * _LINE_BYTES, _URL_BYTES * count))
+        taken = queries * _search(count, k) + found * _FOUND_SECONDS
+        read += mine
+        seconds += taken
+        # Several tasks may ask one store; a machine reads and fetches it once for all.
+        share = len(fingerprints) / asking
+        longest = max(longest, Share(taken * share, int(mine * share), _FILE_BYTES * count))
+    return asking, read, seconds, longest
+
+
+def _near(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> Plan:
+    asking, read, seconds, longest = _asked(fingerprints, k, queries, tasks)
+    found = queries * _FOUND
+    merging = tasks if len(fingerprints) > 1 else 0
+    return _made(
+        f"{queries:,} queries within {k} of {_of(fingerprints)}",
+        "a search of each in each store",
+        "since there is no other way to name pages",
+        fingerprints,
+        k,
+        tasks=asking + merging,
+        read=read,
+        exchanged=8 * queries + int(_FOUND_BYTES * found),
+        seconds=seconds + found * _ROW,
+        longest=longest,
+    )
+
+
+def _new(fingerprints: Sequence[int], k: int, new: int, tasks: int) -> Plan:
+    asking, read, seconds, longest = _asked(fingerprints, k, new, tasks)
+    joined = _pairs(fingerprints, k, tasks, None)
+    cost = _count(joined.core_seconds)
+    is_less = seconds < joined.core_seconds
+    why = f"which costs less than a join of all does ({cost} core-seconds)"
+    if not is_less:
+        why = f"though a join of all costs less ({cost} core-seconds): publish them, and ask for all pairs"
+    found = int(new * _FOUND)
+    return _made(
+        f"pairs within {k} of {new:,} fingerprints and those of {_of(fingerprints)}",
+        "a search of each in each store",
+        why,
+        fingerprints,
+        k,
+        tasks=asking + tasks,
+        read=read,
+        exchanged=8 * new + 20 * found,
+        seconds=seconds + found * 2 * _ROW,
+        longest=longest,
+    )
+
+
+def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) -> Plan:
+    count, most = sum(fingerprints), max(fingerprints)
+    parts = k + 1
+    more = max(k + 1 - len(_JOINED), 0)
+    each = _COUNTED + parts * _MOVED + _JOINED[k - more] * (4 / 3) ** more
+    seconds = count * each + (_PAIRS * count + _chance_pairs(count, k)) * _ROW
+    return _made(
+        f"pairs within {k} of {_of(fingerprints)}",
+        "a join",
+        f"of {parts} parts of 64 bits, each fingerprint dealt out to a task for each",
+        fingerprints,
+        k,
+        tasks=2 * len(fingerprints) + (ranges or ranges_of(count, k, tasks)),
+        read=_COLUMN_BYTES * count,
+        exchanged=8 * parts * count,
+        seconds=seconds,
+        longest=Share((_COUNTED + parts * _MOVED) * most, _COLUMN_BYTES * most, _FILE_BYTES * most),
+    )
+
+
+def _clusters(fingerprints: Sequence[int], k: int, tasks: int) -> Plan:
+    pairs, count = _pairs(fingerprints, k, tasks, None), sum(fingerprints)
+    longest = pairs.longest
+    return pairs._replace(
+        question=f"clusters within {k} of {_of(fingerprints)}",
+        how="a join, and rounds over its pairs",
+        tasks=pairs.tasks + len(fingerprints) + 12 * tasks,
+        read_bytes=pairs.read_bytes + _URL_BYTES * count,
+        exchanged_bytes=pairs.exchanged_bytes + _RANKED_BYTES * count,
+        longest=Share(longest.core_seconds + _SCANNED * max(fingerprints), *longest[1:]),
+        core_seconds=pairs.core_seconds + _RANKED_SECONDS * count + 12 * tasks * _TASK,
+    )
+
+
+def _made(
+    question: str,
+    how: str,
+    why: str,
+    fingerprints: Sequence[int],
+    k: int,
+    *,
+    tasks: int,
+    read: int,
+    exchanged: int,
+    seconds: float,
+    longest: Share,
+) -> Plan:
+    count = sum(fingerprints)
+    seconds += _JOB + tasks * _TASK
+    files, chance = _FILE_BYTES * count, _chance_pairs(count, k)
+    return Plan(question, how, why, tasks, read, files, exchanged, longest, seconds, strangers(count, k), chance)
+
+
+def _chance_pairs(count: int, k: int) -> float:
+    """How many pairs of different fingerprints there are by chance: n^2 * V(k) / 2^65."""
+    return strangers(count, k) * count / 2
+
+
+def _of(fingerprints: Sequence[int]) -> str:
+    many = "stores" if len(fingerprints) > 1 else "store"
+    return f"{len(fingerprints):,} {many} with {sum(fingerprints):,} fingerprints"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def _bytes(value: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if value < 1000 or unit == "TB":
+            return f"{value:,.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+        value /= 1000
+    raise AssertionError("the last unit takes any number")

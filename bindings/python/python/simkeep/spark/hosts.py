@@ -1,0 +1,65 @@
+"""The hosts of URLs."""
+
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.")
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+"""ASCII letters only: what else has a lower case depends on the version of Unicode."""
+
+# As nearly all are: what stands between the scheme and the first slash is the host.
+_PLAIN = r"^https?://[a-z0-9._-]*[a-z0-9_-](/|\z)"
+
+
+class Parts(NamedTuple):
+    """A URL taken apart, as for its place among others in SURT order."""
+
+    scheme: str
+    """As it is; empty if there is none."""
+    authority: str | None
+    """What stands between `//` and the path, if the URL has a host."""
+    path: str
+    """What follows."""
+
+
+def parts(url: str) -> Parts:
+    """Takes a URL apart."""
+    scheme, colon, rest = url.partition(":")
+    if not colon or not scheme or not scheme[0].isalpha() or not _SCHEME.issuperset(scheme):
+        return Parts("", None, url)
+    if rest.startswith("//") and scheme.lower() != "file":
+        end = min((at for at in map(rest[2:].find, "/?#") if at >= 0), default=len(rest) - 2)
+        if end:
+            return Parts(scheme, rest[2 : 2 + end], rest[2 + end :])
+    return Parts(scheme, None, rest)
+
+
+def host(url: str) -> str | None:
+    """The host of a URL, with its ASCII letters in lower case, without port, user and a dot at its end.
+
+    URLs with the same host are neighbours in SURT order, and belong to the same store by `simkeep.route`.
+    """
+    authority = parts(url).authority
+    if authority is None:
+        return None
+    found = authority.rpartition("@")[2]
+    before, colon, port = found.rpartition(":")
+    digits = not port or port.isascii() and port.isdigit()
+    if colon and digits and (not before.startswith("[") or before.endswith("]")):
+        found = before
+    return found.removesuffix(".").translate(_LOWER)
+
+
+def hosts(urls: pa.Array) -> pa.Array:
+    """The `host` of each URL of a column."""
+    plain = pc.match_substring_regex(urls, _PLAIN)
+    # After https:, nothing, and up to the next slash.
+    found = pc.list_element(pc.split_pattern(urls.filter(plain), "/", max_splits=3), 2)
+    if len(found) == len(urls):
+        return found
+    other = pc.invert(plain)
+    unusual = pa.array([host(url) for url in urls.filter(other).to_pylist()], pa.string())
+    of_each = pc.replace_with_mask(pa.nulls(len(urls), pa.string()), plain, found)
+    return pc.replace_with_mask(of_each, other, unusual)

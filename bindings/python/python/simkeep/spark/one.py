@@ -1,0 +1,31 @@
+"""One generation of a published directory, whatever stands beside it."""
+
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import simkeep
+from simkeep import GenerationInfo
+
+_NUMBER = re.compile(r"[0-9]{10,20}")
+
+
+def numbers(folder: str | Path) -> list[int]:
+    """The numbers of the generations that are there, in order; they need not be whole."""
+    return sorted(int(name) for name in os.listdir(os.path.join(folder, "generations")) if _NUMBER.fullmatch(name))
+
+
+def one(folder: str | Path, number: int) -> GenerationInfo:
+    """What a generation says of itself. Another one that is damaged, or being carried there, makes no difference."""
+    name = os.path.join("generations", f"{number:010}")
+    with tempfile.TemporaryDirectory(prefix="simkeep-") as alone:
+        os.mkdir(os.path.join(alone, "generations"))
+        try:
+            shutil.copyfile(os.path.join(folder, name), os.path.join(alone, name))
+        except OSError as error:
+            what = f"{os.path.join(folder, name)} cannot be read: {error.strerror}"
+            raise simkeep.IoError(error.errno, what, name) from None
+        (info,) = simkeep.generations(alone)
+        return info

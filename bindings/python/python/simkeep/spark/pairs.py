@@ -1,0 +1,118 @@
+"""Pairs of fingerprints near each other, over several stores."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from simkeep import Shares, partition
+
+from .keys import keys
+from .near import Queries, Work, asked
+from .pinned import Pinned
+from .places import Batches, Places, stores_of
+from .tables import spark_schema
+
+SHARE_BYTES = 64 << 20
+"""How many bytes of fingerprints a task of a join is meant to have."""
+_SHARE_BYTES_MAX = 256 << 20
+"""Of how many bytes on a task's fingerprints are cut into pieces."""
+_BUCKETS = (1 << 12, 1 << 16)
+"""In how many buckets fingerprints are counted: some, and very many."""
+_MANY = 4_000_000_000
+"""From how many fingerprints on there are very many."""
+
+_SCHEMA = spark_schema(partition.PAIRS)
+
+
+def ranges_of(count: int, k: int, tasks: int) -> int:
+    """Into about how many tasks a join of so many fingerprints is shared out, where so many run at a time."""
+    return max(-(-8 * (k + 1) * count // SHARE_BYTES), tasks)
+
+
+def joined(places: Places, k: int, ranges: int | None, limit: int | None) -> DataFrame:
+    """The pairs of all fingerprints, dealt out to tasks that join what they are dealt."""
+    count = places.fingerprints
+    buckets = _BUCKETS[count >= _MANY]
+    tallies = places.rows().mapInArrow(_tally(k, buckets), "tally binary").collect()
+    ranges = ranges or ranges_of(count, k, places.tasks)
+    shares = Shares([bytes(row.tally) for row in tallies], ranges, _SHARE_BYTES_MAX // 8)
+    dealt = places.rows().mapInArrow(_dealt(shares), "key int, share int, second boolean, hand binary")
+    return dealt.repartition(len(shares), "key").mapInArrow(_joined(shares, limit), _SCHEMA)
+
+
+def searched(places: Places, new: Any, k: int) -> DataFrame:
+    """The pairs of some fingerprints with those of all stores, each of which is searched for."""
+    # Several stores may have the other one, and both may be among those given.
+    return asked(places, new, _pairs_with(k), _SCHEMA).distinct()
+
+
+def cut(pairs: DataFrame, limit: int) -> DataFrame:
+    """The pairs that are among the first `limit` of both fingerprints, and whether these are all of both."""
+    sides = F.array(
+        F.struct(F.col("left").alias("of"), F.col("right").alias("other")),
+        F.struct(F.col("right").alias("of"), F.col("left").alias("other")),
+    )
+    each = pairs.select("left", "right", "distance", F.inline(sides))
+    # In the order of unsigned numbers.
+    of = Window.partitionBy("of")
+    nearest = of.orderBy("distance", F.col("other").bitwiseXOR(F.lit(-(1 << 63))))
+    ranked = each.select(
+        "left",
+        "right",
+        "distance",
+        F.row_number().over(nearest).alias("rank"),
+        F.count("*").over(of).alias("pairs"),
+    )
+    first = ranked.where(F.col("rank") <= limit).groupBy("left", "right", "distance")
+    both = first.agg(F.count("*").alias("sides"), (F.max("pairs") <= limit).alias("complete"))
+    return both.where("sides = 2").select("left", "right", "distance", "complete")
+
+
+# What follows runs in tasks.
+
+
+def _tally(k: int, buckets: int) -> Callable[[Batches], Batches]:
+    def run(batches: Batches) -> Batches:
+        for store, _ in stores_of(batches):
+            with store.asked() as reader:
+                tally = reader.tally(k, buckets=buckets, epoch=store.epoch, threads=1)
+            yield pa.record_batch({"tally": pa.array([tally], pa.binary())})
+
+    return run
+
+
+def _dealt(shares: Shares) -> Callable[[Batches], Batches]:
+    def run(batches: Batches) -> Batches:
+        places = pa.array(keys(len(shares)), pa.int32())
+        for store, _ in stores_of(batches):
+            with store.asked() as reader:
+                for hands in partition.dealt(reader, shares, epoch=store.epoch, threads=1):
+                    columns = [places.take(hands["share"]), *hands.columns]
+                    yield pa.record_batch(columns, names=["key", *hands.schema.names])
+
+    return run
+
+
+def _joined(shares: Shares, limit: int | None) -> Callable[[Batches], Batches]:
+    def run(batches: Batches) -> Batches:
+        # There is one task in a partition, or few.
+        by_share: dict[int, list[pa.RecordBatch]] = {}
+        for batch in batches:
+            for at, share in enumerate(batch["share"].to_pylist()):
+                by_share.setdefault(share, []).append(batch.slice(at, 1))
+        for share in sorted(by_share):
+            pairs = partition.joined(shares, share, by_share.pop(share), threads=1)
+            yield from pairs if limit is None else partition.capped(pairs, limit).to_batches()
+
+    return run
+
+
+def _pairs_with(k: int) -> Work:
+    def run(store: Pinned, queries: Queries, _: list[str]) -> Iterator[pa.RecordBatch]:
+        with store.asked() as reader:
+            yield from partition.pairs_with(reader, queries, k=k, epoch=store.epoch, threads=1)
+
+    return run

@@ -1,0 +1,167 @@
+"""Where in SURT order the pages stand that filters want.
+
+A range may have more pages than are wanted, and never fewer: where that is not certain, it is all of them.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from simkeep import surt_key
+
+from .filters import Filter
+from .hosts import host, parts
+
+_MANY = 1000
+"""From how many ranges on the one that spans them is read."""
+_URL_BYTES_MAX = 8192
+
+_UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
+_Place = tuple[bytes, bytes]
+
+
+class Range(NamedTuple):
+    """The URLs from one on, and before another one."""
+
+    start: str | None
+    """The first; the first of all if there is none."""
+    end: str | None
+    """What follows the last."""
+
+
+ALL = [Range(None, None)]
+"""All URLs."""
+
+
+def narrowed(filters: Iterable[Filter]) -> list[Range]:
+    """Ranges that have all pages for which the filters hold, in order, without a page in two of them."""
+    found = ALL
+    for one in filters:
+        found = _both(found, _of(one))
+    return found
+
+
+def cut(ranges: list[Range], borders: list[str]) -> list[Range]:
+    """The ranges, cut wherever a URL of `borders`, which are in order, is within one."""
+    ends = [None, *borders, None]
+    return _both(ranges, [Range(start, end) for start, end in zip(ends, ends[1:], strict=False)])
+
+
+def _low(one: Range) -> _Place:
+    return (b"", b"") if one.start is None else _place(one.start)
+
+
+def _high(one: Range) -> _Place:
+    # No key begins with FF twice.
+    return (b"\xff\xff", b"") if one.end is None else _place(one.end)
+
+
+def _place(url: str) -> _Place:
+    return surt_key(url), url.encode()
+
+
+def _both(left: list[Range], right: list[Range]) -> list[Range]:
+    """What is in a range of either."""
+    found = []
+    one, other = iter(left), iter(right)
+    of_left, of_right = next(one, None), next(other, None)
+    while of_left and of_right:
+        start = max(of_left, of_right, key=_low).start
+        first = of_left if _high(of_left) <= _high(of_right) else of_right
+        part = Range(start, first.end)
+        if _low(part) < _high(part):
+            found.append(part)
+        if first is of_left:
+            of_left = next(one, None)
+        else:
+            of_right = next(other, None)
+    return found
+
+
+def _of(one: Filter) -> list[Range]:
+    ranges = {"url": _at_url, "host": _of_host}.get(one.column)
+    if ranges and one.operator in ("=", "in"):
+        values = one.value if one.operator == "in" else [one.value]
+        return _together([ranges(value) for value in dict.fromkeys(values)])
+    return [_from(one.value)] if one.column == "url" and one.operator == "starts with" else ALL
+
+
+def _together(ranges: list[Range]) -> list[Range]:
+    """What is in any of them."""
+    found: list[Range] = []
+    for one in sorted(ranges, key=_low):
+        if found and _low(one) <= _high(found[-1]):
+            found[-1] = Range(found[-1].start, max(found[-1], one, key=_high).end)
+        else:
+            found.append(one)
+    return found if len(found) <= _MANY else [Range(found[0].start, found[-1].end)]
+
+
+def _is_url(text: str) -> bool:
+    """Whether a page can have this URL, or one that begins with it."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        return False
+    return 0 < size <= _URL_BYTES_MAX and all(" " <= one < "\x7f" or one >= "\xa0" for one in text)
+
+
+def _at_url(url: str) -> Range:
+    if not _is_url(url):
+        return ALL[0]
+    # What follows a URL at once are its fragments.
+    return Range(url, f"{url}#") if surt_key(url) < surt_key(f"{url}#") else Range(url, None)
+
+
+def _of_host(name: str) -> Range:
+    # Of all URLs of a host the first: no scheme, no port and no path come before these.
+    first = f"A://{name.translate(_UPPER)}"
+    if not _is_url(first) or host(first) != name:
+        return ALL[0]
+    return Range(first, _next(_after_host(name), surt_key(first).partition(b"\x01")[0] + b"\x01"))
+
+
+def _after_host(name: str) -> list[str]:
+    """URLs that may be behind all of a host: its subdomains, a longer address, other addresses."""
+    return [f"a://.{name}", f"a://{name}]", f"a://{name}0", f"a://{name.partition('.')[0]}0"]
+
+
+def _after_authority(authority: str) -> list[str]:
+    """URLs that may be behind all of a host, a port and a user: a longer port, another port, a longer user."""
+    user, _, rest = authority.rpartition("@")
+    return [f"a://{authority}0", f"a://{authority}:0", f"a://{user}!@{rest}"]
+
+
+def _next(urls: Iterable[str], keys: bytes) -> str | None:
+    """The first of those URLs that come after all whose keys begin with these bytes."""
+    behind = (url for url in urls if _is_url(url) and surt_key(url) > keys and not surt_key(url).startswith(keys))
+    return min(behind, key=_place, default=None)
+
+
+def _from(prefix: str) -> Range:
+    """A range of all URLs that begin with this text."""
+    if not _is_url(prefix) or ":" not in prefix:
+        return ALL[0]
+    of = parts(prefix)
+    if of.authority is not None:
+        if not of.path:
+            # The host may go on.
+            return ALL[0]
+        keys = surt_key(prefix).rpartition(b"\x01")[0]
+        others = [*_after_authority(of.authority), *_after_host(host(prefix) or "")]
+    elif of.scheme and of.scheme.lower() != "file" and of.path in ("", "/", "//") or not of.path:
+        # A host may follow.
+        return ALL[0]
+    else:
+        keys, others = surt_key(prefix), []
+    return Range(prefix, _next([*_continued(prefix), *others], keys))
+
+
+def _continued(prefix: str) -> list[str]:
+    """URLs that may be behind all that begin with this text: with another character for its last one."""
+    # Nothing follows the last of all characters, so that the one before it is to be another one.
+    text = prefix.rstrip("\U0010ffff")
+    before, last = text[:-1], text[-1:]
+    # In keys, some characters have a place of their own; behind some others are none for texts.
+    others = ["#", "?", "/", ":", " ", "\xa0", "\ue000"]
+    others += [chr(ord(of) + more) for of in last for more in (1, 2) if ord(of) + more <= 0x10FFFF]
+    return [f"{before}{other}" for other in others]

@@ -1,0 +1,157 @@
+"""Tasks that fail, workers and executors that are killed, and Spark Connect: answers are the same.
+
+It takes a minute and more, so it is run by its name: `pytest tests/spark/spark_faults.py`. For Spark Connect it needs
+`pip install "pyspark[connect]"`.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from published import Crawl
+
+import simkeep
+
+pytest.importorskip("numpy")
+pytest.importorskip("pyarrow")
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Spark leaves sockets to the garbage collector, and warns of versions to come.
+pytestmark = pytest.mark.filterwarnings("default")
+
+FAULTS = """
+# What Python runs first: each task fails at its first try, and each fifth kills its process.
+import os
+import signal
+import zlib
+
+if folder := os.environ.get("FAULTS"):
+    from pyspark import TaskContext
+
+    from simkeep import partition
+    from simkeep.spark.pinned import Pinned
+
+    def faulty(work):
+        def run(*args, **keywords):
+            context = TaskContext.get()
+            if context is not None:
+                task = f"{context.stageId()}-{context.partitionId()}"
+                try:
+                    open(os.path.join(folder, task), "x").close()
+                except FileExistsError:
+                    pass
+                else:
+                    if zlib.crc32(task.encode()) % 5 == 0:
+                        os.kill(os.getpid(), signal.SIGKILL)
+                    raise RuntimeError("the first try of each task fails")
+            return work(*args, **keywords)
+
+        return run
+
+    Pinned.unpacked = staticmethod(faulty(Pinned.unpacked))
+    partition.joined = faulty(partition.joined)
+    partition.merged = faulty(partition.merged)
+"""
+
+PROGRAM = """
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from spark_faults import answers
+
+mode, folder, *paths = sys.argv[1:]
+from pyspark.sql import SparkSession
+
+if mode == "connect":
+    spark = SparkSession.builder.remote("local[2]").getOrCreate()
+else:
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+    for name, value in {"enabled": "true", "quantile": "0.1", "multiplier": "1.01", "interval": "20ms"}.items():
+        builder = builder.config("spark.speculation" if name == "enabled" else f"spark.speculation.{name}", value)
+    builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.task.maxFailures", "8")
+    builder = builder.config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
+    builder = builder.config("spark.executorEnv.FAULTS", folder)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+
+
+def kill():
+    # An executor of this program, when some tasks have failed.
+    while len(os.listdir(folder)) < 12:
+        time.sleep(0.05)
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            told = path.read_bytes()
+        except OSError:
+            continue
+        if b"CoarseGrainedExecutorBackend" in told and spark.sparkContext.applicationId.encode() in told:
+            os.kill(int(path.parent.name), signal.SIGKILL)
+            print("killed", path.parent.name, file=sys.stderr)
+            return
+
+
+if mode != "connect":
+    threading.Thread(target=kill, daemon=True).start()
+print(json.dumps(answers(spark, paths)), flush=True)
+spark.stop()
+"""
+
+
+def answers(spark: "SparkSession", paths: list[str]) -> dict[str, list[Any]]:
+    """What is answered to some questions: how many rows, and a hash of them all."""
+    from simkeep.spark import Stores
+
+    stores = Stores(spark, paths, tasks=4)
+    with simkeep.Reader.published(paths[0]) as reader:
+        queries = sorted(reader.all_fingerprints())[:2000]
+    all_of = {
+        # Which pages are named of more than as many is not determined.
+        "near": stores.near(queries, 4, limit=5).where("complete"),
+        "pairs": stores.pairs(3, ranges=8),
+        "pages": stores.pages(columns=["store", "url", "fingerprint"]),
+    }
+    found = {}
+    for name, frame in all_of.items():
+        rows = sorted(tuple(row) for row in frame.collect())
+        found[name] = [len(rows), hashlib.sha256(repr(rows).encode()).hexdigest()]
+    return found
+
+
+def ran(mode: str, folder: Path, crawl: Crawl) -> dict[str, list[Any]]:
+    """The answers of a session in a process of its own."""
+    (folder / "sitecustomize.py").write_text(FAULTS)
+    (folder / "tasks").mkdir()
+    environment = dict(os.environ, PYSPARK_PYTHON=sys.executable)
+    environment.pop("SPARK_REMOTE", None)
+    environment["PYTHONPATH"] = os.pathsep.join([str(folder), str(Path(__file__).parent)])
+    command = [sys.executable, "-c", PROGRAM, mode, str(folder / "tasks"), *map(str, crawl.paths)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    assert done.returncode == 0, done.stderr[-4000:]
+    if mode != "connect":
+        assert "killed" in done.stderr
+    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+
+
+def test_answers_are_the_same_when_every_task_fails_once_and_processes_are_killed(
+    spark: "SparkSession", crawl: Crawl, tmp_path: Path
+) -> None:
+    assert ran("cluster", tmp_path, crawl) == answers(spark, [str(path) for path in crawl.paths])
+    assert len(list((tmp_path / "tasks").iterdir())) >= 4 + 4 + 4 + 8 + 4
+
+
+def test_answers_are_the_same_by_spark_connect(spark: "SparkSession", crawl: Crawl, tmp_path: Path) -> None:
+    pytest.importorskip("grpc")
+    pytest.importorskip("zstandard")
+    assert ran("connect", tmp_path, crawl) == answers(spark, [str(path) for path in crawl.paths])

@@ -1,0 +1,99 @@
+"""What questions cost, told before they are asked."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from published import Crawl
+from test_spark_documentation import PAGE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytest.importorskip("numpy")
+pytest.importorskip("pyspark")
+
+# Spark leaves sockets to the garbage collector, and warns of versions to come.
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def test_a_plan_says_how_and_why_and_what_it_costs(spark: "SparkSession", crawl: Crawl) -> None:
+    from simkeep.spark import Stores
+
+    stores = Stores(spark, crawl.paths, tasks=8)
+    count = sum(store.fingerprints for store in stores.pinned)
+    pairs = stores.plan("pairs", 3)
+    assert pairs.exchanged_bytes == 32 * count and pairs.tasks == 2 * 4 + 8
+    assert stores.plan("pairs", 3, ranges=64).tasks == 2 * 4 + 64
+    told = str(pairs)
+    assert told.startswith(f"pairs within 3 of 4 stores with {count:,} fingerprints: a join, of 4 parts")
+    assert "16 tasks" in told and "exchanged" in told and "by chance" in told
+    near = stores.plan("near", queries=1000)
+    assert near.exchanged_bytes > 8000 and near.tasks == 4 + 8
+    assert stores.plan("clusters").core_seconds > pairs.core_seconds
+
+
+def test_new_fingerprints_are_said_to_cost_more_when_they_do() -> None:
+    from simkeep.spark import plan
+
+    stores = [100_000_000] * 80
+    assert "costs less than a join" in plan("pairs", stores, new=10_000_000).why
+    assert "ask for all pairs" in plan("pairs", stores, new=4_000_000_000).why
+
+
+def test_costs_on_paper_are_of_the_size_that_was_computed_by_hand() -> None:
+    from simkeep.spark import plan
+
+    stores = [100_000_000] * 80
+    near = plan("near", stores, queries=1_000_000, tasks=80)
+    # 0.42 microseconds for each query and store.
+    assert 33 < near.core_seconds < 80
+    pairs = plan("pairs", stores, tasks=200)
+    assert pairs.exchanged_bytes == 256_000_000_000
+    assert 76_000 * 0.9 < pairs.chance_pairs < 76_000 * 1.1
+    assert 76_000 * 0.9 < plan("pairs", [8_000_000_000]).chance_pairs < 76_000 * 1.1
+    assert plan("pairs", stores, 7).chance_pairs == pytest.approx(1.2e9, rel=0.1)
+    # From an object store it is the reading that takes long.
+    assert near.seconds(80, network=100e6) > 10 * near.seconds(80, disk=1e9) > 10 * near.seconds(80)
+
+
+def told(seconds: float) -> str:
+    """A time as the page has it."""
+    for most, unit, one in [(10, "s", 1), (120, "s", 1), (7200, "min", 60), (36 * 3600, "h", 3600)]:
+        if seconds < most:
+            return f"{seconds / one:.2g} {unit}" if seconds < 10 or unit == "h" else f"{seconds / one:.0f} {unit}"
+    return f"{seconds / 86400:.1f} d"
+
+
+def test_the_page_tells_what_is_computed() -> None:
+    from simkeep.spark import plan
+
+    lines = ["| pages | | 20 cores | 200 cores | 2,000 cores |", "|---|---|---|---|---|"]
+    for name, stores in [("10^9", 10), ("8·10^9", 80), ("10^11", 1000)]:
+        for what, question, queries in [("a million queries", "near", 1_000_000), ("all pairs", "pairs", None)]:
+            cells = []
+            for cores in (20, 200, 2000):
+                of = plan(question, [100_000_000] * stores, 3, queries=queries, tasks=cores)  # type: ignore[arg-type]
+                times = of.seconds(cores), of.seconds(cores, disk=1e9), of.seconds(cores, network=1e8)
+                cells.append(", ".join(map(told, times)))
+            lines.append(f"| {name} | {what} | {' | '.join(cells)} |")
+    page = PAGE.read_text()
+    assert "\n".join(lines) in page, "\n".join(lines)
+    shown = str(plan("pairs", [100_000_000] * 80, k=3, tasks=200))
+    assert shown in page, shown
+
+
+def test_what_cannot_be_planned_is_refused() -> None:
+    from simkeep.spark import plan
+
+    wrongs: list[tuple[Callable[[], object], str]] = [
+        (lambda: plan("near", [1]), "queries must say"),
+        (lambda: plan("pairs", [1], queries=1), "pairs has none"),
+        (lambda: plan("clusters", [1], new=1), "always of all pages"),
+        (lambda: plan("pairs", []), "there are no stores"),
+        (lambda: plan("copies", [1]), '"near", "pairs" or "clusters"'),  # type: ignore[arg-type]
+        (lambda: plan("pairs", [1], 65), "k must be from 0 to 64"),
+    ]
+    for wrong, told in wrongs:
+        with pytest.raises(ValueError, match=told):
+            wrong()

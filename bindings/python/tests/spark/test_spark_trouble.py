@@ -1,0 +1,117 @@
+"""What goes wrong with stores and with what a machine keeps of them, and what is left as it was."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from elsewhere import cache, pages, published, resolved, settings
+
+import simkeep
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyspark")
+
+if TYPE_CHECKING:
+    from simkeep.spark.cache import Cache
+
+__all__ = ["cache", "settings"]
+
+
+def test_a_copy_whose_damage_comes_by_a_stream_is_fetched_anew(tmp_path: Path, cache: "Cache") -> None:
+    from simkeep import partition
+    from simkeep.spark import pinned
+
+    there = published(tmp_path, "w1", pages=2000)
+    (one,) = resolved(cache, there.uri)
+    by_stream = 0
+    size = there.files()[0].stat().st_size
+    for place in range(size // 16, size, size // 8):
+        assert pages(one) == 2000
+        pinned._close_idle(0)
+        (copy,) = Path(cache.folder or "").glob("*/files/*.seg")
+        with open(copy, "r+b") as file:
+            file.seek(place)
+            byte = file.read(1)
+            file.seek(place)
+            file.write(bytes([byte[0] ^ 0x55]))
+        try:
+            with one.asked() as reader:
+                list(partition.ranked("w1", reader))
+        except pa.ArrowException as error:
+            by_stream += 1
+            assert any(copy.name in note for note in error.__notes__)
+            assert not copy.exists()
+        except simkeep.CorruptError:
+            assert not copy.exists()
+        else:
+            # What it has damaged was not needed.
+            copy.unlink()
+            pinned._close_idle(0)
+    assert by_stream
+    assert pages(one) == 2000
+
+
+def test_another_generation_that_is_damaged_is_none_of_a_pinned_one(tmp_path: Path, cache: "Cache") -> None:
+    from simkeep.spark import pinned
+
+    there = published(tmp_path, "w1")
+    (here,) = pinned.pinned(str(there.folder), 1, None)
+    (elsewhere,) = resolved(cache, there.uri)
+    (there.folder / "generations" / "0000000003").write_bytes(b"being carried here")
+    assert pages(here) == pages(elsewhere) == 300
+    assert pinned.pinned(str(there.folder), 1, None) == [here]
+    pinned._close_idle(0)
+    assert pages(here) == 300
+
+
+def test_what_is_read_stays_when_the_same_generation_is_fetched_once_more(tmp_path: Path, cache: "Cache") -> None:
+    there = published(tmp_path, "w1")
+    (one,) = resolved(cache, there.uri)
+    room = cache.opened()
+    wanted = (there.uri, one.generation, one.store, one.sequence)
+    first = room.hold(*wanted, give_up=lambda: None)
+    (copy,) = (first.folder / "files").iterdir()
+    copy.unlink()
+    room.hold(*wanted, give_up=lambda: None).close()
+    assert not room._shrink(0)
+    assert copy.exists()
+    # A torn generation beside it is removed alone.
+    (first.folder / "generations" / "0000000009").write_bytes(b"torn")
+    with pytest.raises(simkeep.Error):
+        room.hold(there.uri, 9, one.store, one.sequence, give_up=lambda: None)
+    assert not room._shrink(0) and copy.exists()
+    first.close()
+    assert room._shrink(0) and not copy.exists()
+
+
+def test_what_is_wrong_with_a_machine_is_not_wrong_with_a_store(tmp_path: Path) -> None:
+    from simkeep.spark.cache import Cache
+    from simkeep.spark.sound import _checked
+
+    there = published(tmp_path, "w1")
+    open_to_all = tmp_path / "cache"
+    open_to_all.mkdir()
+    os.chmod(open_to_all, 0o777)
+    (one,) = resolved(Cache(str(open_to_all), 1 << 30), there.uri)
+    rows = pa.record_batch({"store": [one.packed()]})
+    with pytest.raises(simkeep.IoError, match="can be written by others"):
+        list(_checked(iter([rows])))
+    (segment,) = there.files()
+    os.chmod(segment, 0o600)
+    segment.write_bytes(segment.read_bytes()[:-1] + b"x")
+    here = one._replace(path=str(there.folder), cache=None)
+    (checked,) = _checked(iter([pa.record_batch({"store": [here.packed()]})]))
+    assert segment.name in checked["wrong"][0].as_py()
+
+
+def test_stores_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
+    from simkeep.spark import pinned
+    from simkeep.spark.remote import shown
+
+    one = published(tmp_path, "w1")
+    uris = [f"{one.uri}?a=1", f"{one.uri}?a=2"]
+    with pytest.raises(ValueError, match="not enough to tell them|is to be named once"):
+        pinned.pinned(uris, "latest", None)
+    assert shown("s3://AKIA:/abcSECRET@bucket/w") == "s3://"
+    assert shown("s3://AKIA:secret@bucket/w") == "s3://bucket/w"
