@@ -123,30 +123,42 @@ def in_memory(paths: list[Path]) -> int:
     return found
 
 
-def measured(spark: SparkSession, paths: list[Path], plan: Plan, work: Callable[[], Any]) -> dict[str, Any]:
+def begun(paths: list[Path]) -> Stores:
+    """The stores, asked by a session that has just begun."""
+    builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.memory", "4g").config("spark.driver.host", "127.0.0.1")
+    spark = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return Stores(spark, paths)
+
+
+def measured(paths: list[Path], plan: Callable[[Stores], Plan], work: Callable[[Stores], Any]) -> dict[str, Any]:
     """A question asked some times, beside its plan."""
-    told: dict[str, Any] = {"found": work()}
+    stores = begun(paths)
+    spark = SparkSession.active()
+    told: dict[str, Any] = {"found": work(stores)}
     for _ in range(RUNS - 1):
         watch = Watch()
-        (bytes_before, tasks_before), seconds, begun = shuffled(spark), processor_seconds(), time.perf_counter()
-        work()
-        told["seconds"] = time.perf_counter() - begun
+        (bytes_before, tasks_before), seconds, at = shuffled(spark), processor_seconds(), time.perf_counter()
+        work(stores)
+        told["seconds"] = time.perf_counter() - at
         told["core_seconds"] = processor_seconds() - seconds
         bytes_after, tasks_after = shuffled(spark)
         told["worker_bytes_max"] = watch.end()
         told["exchanged_bytes"], told["tasks"] = bytes_after - bytes_before, tasks_after - tasks_before
+    planned = plan(stores)
     # Workers that map files keep them in memory.
-    for pid, _ in list(workers()):
-        if pid != os.getpid() and b"daemon" in Path(f"/proc/{pid}/cmdline").read_bytes():
-            os.kill(pid, 9)
+    spark.stop()
     time.sleep(1)
+    stores = begun(paths)
     forget(paths)
     before = in_memory(paths)
-    work()
+    work(stores)
     told["read_bytes"] = in_memory(paths) - before
+    SparkSession.active().stop()
     for name in ("core_seconds", "exchanged_bytes", "read_bytes", "tasks"):
-        told[f"planned_{name}"] = getattr(plan, name)
-        told[f"{name}_of_planned"] = told[name] / max(getattr(plan, name), 1e-9)
+        told[f"planned_{name}"] = getattr(planned, name)
+        told[f"{name}_of_planned"] = told[name] / max(getattr(planned, name), 1e-9)
     return told
 
 
@@ -165,19 +177,13 @@ def main() -> None:
         all_prints = prints(args.pages * args.stores, 1)
         shared = np.split(all_prints, args.stores)
         paths = [published(Path(folder), number, mine) for number, mine in enumerate(shared)]
-        builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
-        builder = builder.config("spark.driver.memory", "4g").config("spark.driver.host", "127.0.0.1")
-        spark = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
-        spark.sparkContext.setLogLevel("OFF")
-        stores = Stores(spark, paths)
         queries = np.random.default_rng(2).choice(all_prints, args.queries)
-        near = stores.plan("near", args.k, queries=len(np.unique(queries)))
-        told["near"] = measured(spark, paths, near, lambda: stores.near(queries, args.k).count())
-        told["pairs"] = measured(spark, paths, stores.plan("pairs", args.k), lambda: stores.pairs(args.k).count())
+        different, k = len(np.unique(queries)), args.k
+        near = lambda of: of.plan("near", k, queries=different)  # noqa: E731
+        told["near"] = measured(paths, near, lambda of: of.near(queries, k).count())
+        told["pairs"] = measured(paths, lambda of: of.plan("pairs", k), lambda of: of.pairs(k).count())
         if args.clusters:
-            clusters = stores.plan("clusters", args.k)
-            told["clusters"] = measured(spark, paths, clusters, lambda: stores.clusters(args.k).count())
-        spark.stop()
+            told["clusters"] = measured(paths, lambda of: of.plan("clusters", k), lambda of: of.clusters(k).count())
     if args.json:
         print(json.dumps(vars(args) | told))
         return
