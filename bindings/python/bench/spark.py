@@ -27,6 +27,8 @@ from simkeep.spark import Stores
 
 ROUNDS = 3
 CHECKED = 1000
+HOT = np.uint64(0x0123_4567_89AB_CDEF)
+"""The fingerprint of very many pages."""
 
 
 def prints(count: int, seed: int) -> Any:
@@ -100,13 +102,18 @@ def main() -> None:
     ask.add_argument("--stores", type=int, default=4)
     ask.add_argument("--queries", type=int, default=100_000)
     ask.add_argument("--k", type=int, default=3)
+    ask.add_argument("--skew", type=int, default=0, help="further pages, all of one fingerprint, over all stores")
     ask.add_argument("--json", action="store_true", help="print a line of JSON")
     args = ask.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     told: dict[str, Any] = vars(args).copy()
     with tempfile.TemporaryDirectory() as folder:
         all_prints = prints(args.pages * args.stores, 1)
-        shared = np.split(all_prints, args.stores)
+        hot = np.full(args.skew // args.stores, HOT, np.uint64)
+        shared = [np.concatenate([mine, hot]) for mine in np.split(all_prints, args.stores)]
+        if args.skew:
+            # A neighbour, so that it is in a pair.
+            shared[0] = np.append(shared[0], HOT ^ np.uint64(1))
         paths = [published(Path(folder), number, mine) for number, mine in enumerate(shared)]
         builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "4g")
@@ -139,9 +146,22 @@ def main() -> None:
             wrong += near != sorted(found.get(int(query), []))
         told["near_unlike_brute_force"] = wrong
 
+        if args.skew:
+            with_hot = np.append(queries, HOT)
+            told["near_with_the_frequent_one"], hits = least(lambda: stores.near(with_hot, args.k).toArrow())
+            of_hot = hits.filter(pc.equal(hits["query"], pa.scalar(int(HOT.view(np.int64)), pa.int64())))
+            told["pages_of_the_frequent_one"] = of_hot.num_rows
+            told["complete_of_the_frequent_one"] = of_hot["complete"].unique().to_pylist()
+            of_pair = f"left = {HOT.view(np.int64)} or right = {HOT.view(np.int64)}"
+            told["pairs_of_the_frequent_one"] = stores.pairs(args.k).where(of_pair).count()
+
         told["pairs"], count = least(lambda: stores.pairs(args.k).count())
-        different = np.unique(all_prints)
-        join = lambda: sum(len(of) for of in pa.RecordBatchReader.from_stream(simkeep.join(different, args.k).batches()))  # noqa: E731
+        different = np.unique(np.concatenate(shared))
+
+        def join() -> int:
+            found = pa.RecordBatchReader.from_stream(simkeep.join(different, args.k).batches())
+            return sum(len(of) for of in found)
+
         told["pairs_in_one_process"], native = least(join)
         told["pairs_by_rows"], rows = least(lambda: by_rows(spark, stores, args.k))
         told["pairs_found"] = {"spark": count, "one process": native, "by rows": rows}
