@@ -54,7 +54,7 @@ if folder := os.environ.get("FAULTS"):
 
         return run
 
-    Pinned.unpacked = staticmethod(faulty(Pinned.unpacked))
+    Pinned.asked = faulty(Pinned.asked)
     partition.joined = faulty(partition.joined)
     partition.merged = faulty(partition.merged)
 """

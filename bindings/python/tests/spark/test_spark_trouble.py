@@ -94,14 +94,13 @@ def test_what_is_wrong_with_a_machine_is_not_wrong_with_a_store(tmp_path: Path) 
     open_to_all.mkdir()
     os.chmod(open_to_all, 0o777)
     (one,) = resolved(Cache(str(open_to_all), 1 << 30), there.uri)
-    rows = pa.record_batch({"store": [one.packed()]})
     with pytest.raises(simkeep.IoError, match="can be written by others"):
-        list(_checked(iter([rows])))
+        list(_checked(one))
     (segment,) = there.files()
     os.chmod(segment, 0o600)
     segment.write_bytes(segment.read_bytes()[:-1] + b"x")
     here = one._replace(path=str(there.folder), cache=None)
-    (checked,) = _checked(iter([pa.record_batch({"store": [here.packed()]})]))
+    (checked,) = _checked(here)
     assert segment.name in checked["wrong"][0].as_py()
 
 

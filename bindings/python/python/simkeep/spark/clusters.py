@@ -8,14 +8,15 @@ from pyspark.sql import functions as F
 from simkeep import partition
 
 from .leaders import kept, led
-from .places import Batches, Places, stores_of
+from .pinned import Pinned
+from .places import Batches, Places
 from .tables import spark_schema
 
 
 def ranked(places: Places, rule: str, hidden: DataFrame | None) -> DataFrame:
     """The pages that have a fingerprint in force, but for those that do not count, each with where it ranks."""
     places.check(lambda reader: reader.ranked(rule=rule, epoch=places.pinned[0].epoch).close())
-    pages = places.rows().mapInArrow(_ranked(rule), spark_schema(partition.RANKED))
+    pages = places.run(_ranked(rule), spark_schema(partition.RANKED))
     return pages if hidden is None else pages.join(hidden, ["url", "store"], "left_anti")
 
 
@@ -52,10 +53,9 @@ def clusters(pages: DataFrame, pairs: DataFrame, rounds_max: int) -> DataFrame:
 # What follows runs in tasks.
 
 
-def _ranked(rule: str) -> Callable[[Batches], Batches]:
-    def run(batches: Batches) -> Batches:
-        for store, _ in stores_of(batches):
-            with store.asked() as reader:
-                yield from partition.ranked(store.name, reader, rule, epoch=store.epoch)
+def _ranked(rule: str) -> Callable[[Pinned], Batches]:
+    def run(store: Pinned) -> Batches:
+        with store.asked() as reader:
+            yield from partition.ranked(store.name, reader, rule, epoch=store.epoch)
 
     return run

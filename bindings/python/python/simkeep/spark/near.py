@@ -14,18 +14,21 @@ from simkeep import partition
 
 from .keys import keys
 from .pinned import Pinned
-from .places import Batches, Places, stores_of
+from .places import Batches, Places
 from .tables import spark_schema
 
 Queries = NDArray[np.int64]
 """Fingerprints that are asked for."""
 
-Work = Callable[[Pinned, Queries, list[str]], Iterator[pa.RecordBatch]]
-"""What a task does with a store, queries, and the pages of the store that do not count."""
+Work = Callable[[Pinned, Queries], Batches]
+"""What a task does with a store and queries."""
+
+Hidden = dict[str, list[str]]
+"""The pages that do not count, by the names of stores."""
 
 SLICE = 4_000_000
 """How many queries go to all machines at a time, and to a task at most."""
-HIDDEN_MAX = 1_000_000
+HIDDEN_MAX = 200_000
 """How many pages that do not count are sent to all machines."""
 _SLICE_MIN = 1 << 16
 """How many queries go to a task, if there are as many."""
@@ -34,32 +37,46 @@ _SLICE_MIN = 1 << 16
 def near(places: Places, queries: Any, k: int, limit: int | None, hidden: DataFrame | None) -> DataFrame:
     """The pages near each query. `hidden` are pages of a store that do not count: `store` and `url`."""
     schema = spark_schema(partition.HITS)
+    of_store = {} if hidden is None else _by_store(hidden)
     if limit is None or len(places.pinned) == 1:
-        return asked(places, queries, _near(k, limit), schema, hidden)
+        return asked(places, queries, _near(k, limit, of_store), schema)
     parts = places.tasks
-    placed = asked(places, queries, _near_packed(k, limit, parts), "key int, hits binary", hidden)
+    placed = asked(places, queries, _near_packed(k, limit, of_store, parts), "key int, hits binary")
     return placed.repartition(parts, "key").mapInArrow(_merged(limit), schema)
 
 
-def asked(places: Places, queries: Any, work: Work, schema: str, hidden: DataFrame | None = None) -> DataFrame:
+def asked(places: Places, queries: Any, work: Work, schema: str) -> DataFrame:
     """What comes of some work with each store and slice of queries: different fingerprints, in order."""
     if isinstance(queries, DataFrame):
-        return _of_rows(places, _packed_of(queries), hidden).mapInArrow(_asking(work, None), schema)
+        packed = F.broadcast(_packed_of(queries))
+        tasks = places.numbers(len(places.pinned)).crossJoin(packed)
+        if len(places.pinned) < places.tasks:
+            # Otherwise a task for each store asks it for all of them, and no row of queries moves once more.
+            tasks = tasks.repartition(2 * places.tasks)
+        return tasks.mapInArrow(_of_rows(places.pinned, work), schema)
     array = partition.fingerprints(queries)
     if not len(array):
         raise ValueError("queries: there are none")
     each = min(max(-(-len(array) * len(places.pinned) // (2 * places.tasks)), _SLICE_MIN), SLICE)
     answer: DataFrame | None = None
     for begin in range(0, len(array), SLICE):
-        # They go along with the function that is run: no row and no join is needed to bring them.
         some = array[begin : begin + SLICE]
-        starts = range(0, len(some), each)
-        rows = [(store.packed(), start, min(start + each, len(some))) for start in starts for store in places.pinned]
-        tasks = _with_hidden(places.spread(rows, "store string, start int, end int"), hidden)
-        found = tasks.mapInArrow(_asking(work, some), schema)
+        pieces = [(store, start) for start in range(0, len(some), each) for store in places.pinned]
+        found = places.spread(pieces, _of_slice(some, each, work), schema)
         answer = found if answer is None else answer.unionByName(found)
     assert answer is not None, "there are queries, so there is a slice"
     return answer
+
+
+def _by_store(hidden: DataFrame) -> Hidden:
+    """The pages of each store that do not count."""
+    found: Hidden = {}
+    for row in hidden.limit(HIDDEN_MAX + 1).collect():
+        found.setdefault(row.store, []).append(row.url)
+    if sum(map(len, found.values())) > HIDDEN_MAX:
+        what = f"more than {HIDDEN_MAX:,} pages are in several stores, and near takes up to that many"
+        raise simkeep.LimitError(f'{what}: ask with overlapping="all", and drop what overlaps() names')
+    return found
 
 
 def _packed_of(queries: DataFrame) -> DataFrame:
@@ -75,38 +92,22 @@ def _packed_of(queries: DataFrame) -> DataFrame:
     return one.mapInArrow(_packed, "queries binary")
 
 
-def _of_rows(places: Places, queries: DataFrame, hidden: DataFrame | None) -> DataFrame:
-    """A row for each store and row of queries."""
-    tasks = _with_hidden(places.rows(), hidden).crossJoin(F.broadcast(queries))
-    if len(places.pinned) >= places.tasks:
-        # A task for each store asks it for all of them, and no row of queries moves once more.
-        return tasks
-    return tasks.repartition(2 * places.tasks)
-
-
-def _with_hidden(tasks: DataFrame, hidden: DataFrame | None) -> DataFrame:
-    """Each row with the pages of its store that do not count."""
-    if hidden is None:
-        return tasks
-    if (count := hidden.count()) > HIDDEN_MAX:
-        what = f"{count:,} pages are in several stores, and near takes up to {HIDDEN_MAX:,} that do not count"
-        raise simkeep.LimitError(f'{what}: ask with overlapping="all", and drop what overlaps() names')
-    of_store = hidden.groupBy(F.col("store").alias("name")).agg(F.collect_list("url").alias("hidden"))
-    name = F.get_json_object("store", "$[0]")
-    return tasks.join(F.broadcast(of_store), name == F.col("name"), "left").drop("name")
-
-
 # What follows runs in tasks.
 
 
-def _asking(work: Work, queries: Queries | None) -> Callable[[Batches], Batches]:
+def _of_slice(queries: Queries, each: int, work: Work) -> Callable[[tuple[Pinned, int]], Batches]:
+    def run(piece: tuple[Pinned, int]) -> Batches:
+        store, start = piece
+        yield from work(store, queries[start : start + each])
+
+    return run
+
+
+def _of_rows(stores: tuple[Pinned, ...], work: Work) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
-        for store, row in stores_of(batches):
-            if queries is None:
-                some = np.frombuffer(row["queries"], np.int64)
-            else:
-                some = queries[row["start"] : row["end"]]
-            yield from work(store, some, row.get("hidden") or [])
+        for batch in batches:
+            for row in batch.to_pylist():
+                yield from work(stores[row["id"]], np.frombuffer(row["queries"], np.int64))
 
     return run
 
@@ -132,25 +133,32 @@ def _slice(held: list[Queries]) -> pa.RecordBatch:
     return pa.record_batch({"queries": pa.array([np.concatenate(held).tobytes()], pa.binary())})
 
 
-def _hits(store: Pinned, queries: Queries, hidden: list[str], k: int, limit: int | None) -> Iterator[pa.Table]:
+def _hits(store: Pinned, queries: Queries, k: int, limit: int | None, hidden: Hidden) -> Iterator[pa.Table]:
     with store.asked() as reader:
         yield from partition.near(
-            store.name, reader, queries, k=k, limit=limit, epoch=store.epoch, hidden=hidden, threads=1
+            store.name,
+            reader,
+            queries,
+            k=k,
+            limit=limit,
+            epoch=store.epoch,
+            hidden=hidden.get(store.name, ()),
+            threads=1,
         )
 
 
-def _near(k: int, limit: int | None) -> Work:
-    def run(store: Pinned, queries: Queries, hidden: list[str]) -> Iterator[pa.RecordBatch]:
-        for hits in _hits(store, queries, hidden, k, limit):
+def _near(k: int, limit: int | None, hidden: Hidden) -> Work:
+    def run(store: Pinned, queries: Queries) -> Batches:
+        for hits in _hits(store, queries, k, limit, hidden):
             yield from hits.to_batches()
 
     return run
 
 
-def _near_packed(k: int, limit: int, parts: int) -> Work:
-    def run(store: Pinned, queries: Queries, hidden: list[str]) -> Iterator[pa.RecordBatch]:
+def _near_packed(k: int, limit: int, hidden: Hidden, parts: int) -> Work:
+    def run(store: Pinned, queries: Queries) -> Batches:
         places = keys(parts)
-        for hits in _hits(store, queries, hidden, k, limit):
+        for hits in _hits(store, queries, k, limit, hidden):
             for part, some in partition.spread(hits, parts):
                 columns = [pa.array([places[part]], pa.int32()), pa.array([partition.packed(some)], pa.binary())]
                 yield pa.record_batch(columns, names=["key", "hits"])

@@ -1,6 +1,6 @@
 """Pairs of fingerprints near each other, over several stores."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from simkeep import Shares, partition
 from .keys import keys
 from .near import Queries, Work, asked
 from .pinned import Pinned
-from .places import Batches, Places, stores_of
+from .places import Batches, Places
 from .tables import spark_schema
 
 SHARE_BYTES = 64 << 20
@@ -36,10 +36,10 @@ def joined(places: Places, k: int, ranges: int | None, limit: int | None) -> Dat
     """The pairs of all fingerprints, dealt out to tasks that join what they are dealt."""
     count = places.fingerprints
     buckets = _BUCKETS[count >= _MANY]
-    tallies = places.rows().mapInArrow(_tally(k, buckets), "tally binary").collect()
+    tallies = places.run(_tally(k, buckets), "tally binary").collect()
     ranges = ranges or ranges_of(count, k, places.tasks)
     shares = Shares([bytes(row.tally) for row in tallies], ranges, _SHARE_BYTES_MAX // 8)
-    dealt = places.rows().mapInArrow(_dealt(shares), "key int, share int, second boolean, hand binary")
+    dealt = places.run(_dealt(shares), "key int, share int, second boolean, hand binary")
     return dealt.repartition(len(shares), "key").mapInArrow(_joined(shares, limit), _SCHEMA)
 
 
@@ -74,24 +74,22 @@ def cut(pairs: DataFrame, limit: int) -> DataFrame:
 # What follows runs in tasks.
 
 
-def _tally(k: int, buckets: int) -> Callable[[Batches], Batches]:
-    def run(batches: Batches) -> Batches:
-        for store, _ in stores_of(batches):
-            with store.asked() as reader:
-                tally = reader.tally(k, buckets=buckets, epoch=store.epoch, threads=1)
-            yield pa.record_batch({"tally": pa.array([tally], pa.binary())})
+def _tally(k: int, buckets: int) -> Callable[[Pinned], Batches]:
+    def run(store: Pinned) -> Batches:
+        with store.asked() as reader:
+            tally = reader.tally(k, buckets=buckets, epoch=store.epoch, threads=1)
+        yield pa.record_batch({"tally": pa.array([tally], pa.binary())})
 
     return run
 
 
-def _dealt(shares: Shares) -> Callable[[Batches], Batches]:
-    def run(batches: Batches) -> Batches:
+def _dealt(shares: Shares) -> Callable[[Pinned], Batches]:
+    def run(store: Pinned) -> Batches:
         places = pa.array(keys(len(shares)), pa.int32())
-        for store, _ in stores_of(batches):
-            with store.asked() as reader:
-                for hands in partition.dealt(reader, shares, epoch=store.epoch, threads=1):
-                    columns = [places.take(hands["share"]), *hands.columns]
-                    yield pa.record_batch(columns, names=["key", *hands.schema.names])
+        with store.asked() as reader:
+            for hands in partition.dealt(reader, shares, epoch=store.epoch, threads=1):
+                columns = [places.take(hands["share"]), *hands.columns]
+                yield pa.record_batch(columns, names=["key", *hands.schema.names])
 
     return run
 
@@ -111,7 +109,7 @@ def _joined(shares: Shares, limit: int | None) -> Callable[[Batches], Batches]:
 
 
 def _pairs_with(k: int) -> Work:
-    def run(store: Pinned, queries: Queries, _: list[str]) -> Iterator[pa.RecordBatch]:
+    def run(store: Pinned, queries: Queries) -> Batches:
         with store.asked() as reader:
             yield from partition.pairs_with(reader, queries, k=k, epoch=store.epoch, threads=1)
 

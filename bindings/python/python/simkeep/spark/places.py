@@ -1,18 +1,20 @@
 """Where stores are, and what asks them: what each question to several stores begins with."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from simkeep import Reader
 
-from .keys import keys
 from .pinned import Pinned
 
 Batches = Iterator[pa.RecordBatch]
 """What tasks take and give."""
+
+Piece = TypeVar("Piece")
+"""What a task works with."""
 
 
 class Places(NamedTuple):
@@ -39,19 +41,29 @@ class Places(NamedTuple):
             with first.asked() as reader:
                 ask(reader)
 
-    def rows(self) -> DataFrame:
-        """A row for each store, each for a task."""
-        return self.spread([(store.packed(),) for store in self.pinned], "store string")
+    def run(self, work: Callable[[Pinned], Batches], schema: str) -> DataFrame:
+        """What comes of some work with each store, in a task for each."""
+        return self.spread(self.pinned, work, schema)
 
-    def spread(self, rows: list[tuple[Any, ...]], schema: str) -> DataFrame:
-        """These rows, each in a partition of its own."""
-        count = len(rows)
-        keyed = [(key, *row) for key, row in zip(keys(count), rows, strict=True)]
-        return self.spark.createDataFrame(keyed, f"key int, {schema}").repartition(count, "key")
+    def spread(self, pieces: Sequence[Piece], work: Callable[[Piece], Batches], schema: str) -> DataFrame:
+        """What comes of some work with each of these pieces, in a task for each.
+
+        They go along with the function that tasks run, and so nothing is exchanged for that.
+        """
+        return self.numbers(len(pieces)).mapInArrow(_piece(pieces, work), schema)
+
+    def numbers(self, count: int) -> DataFrame:
+        """The numbers from 0 on, `id`, each in a partition of its own."""
+        return self.spark.range(0, count, 1, count)
 
 
-def stores_of(batches: Batches) -> Iterator[tuple[Pinned, dict[str, Any]]]:
-    """Each store of a partition, with the row that it stands in. For tasks."""
-    for batch in batches:
-        for row in batch.to_pylist():
-            yield Pinned.unpacked(row["store"]), row
+# What follows runs in tasks.
+
+
+def _piece(pieces: Sequence[Piece], work: Callable[[Piece], Batches]) -> Callable[[Batches], Batches]:
+    def run(batches: Batches) -> Batches:
+        for batch in batches:
+            for number in batch["id"].to_pylist():
+                yield from work(pieces[number])
+
+    return run

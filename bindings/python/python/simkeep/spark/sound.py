@@ -4,8 +4,8 @@ import pyarrow as pa
 
 import simkeep
 
-from .pinned import is_of_store
-from .places import Batches, Places, stores_of
+from .pinned import Pinned, is_of_store
+from .places import Batches, Places
 
 
 def sound(places: Places, missing: dict[str, str]) -> Places:
@@ -13,7 +13,7 @@ def sound(places: Places, missing: dict[str, str]) -> Places:
 
     Each store is read once, by a task.
     """
-    rows = places.rows().mapInArrow(_checked, "name string, wrong string").collect()
+    rows = places.run(_checked, "name string, wrong string").collect()
     wrong = {row.name: row.wrong for row in rows if row.wrong is not None}
     missing.update(wrong)
     left = tuple(store for store in places.pinned if store.name not in wrong)
@@ -25,15 +25,14 @@ def sound(places: Places, missing: dict[str, str]) -> Places:
 # What follows runs in tasks.
 
 
-def _checked(batches: Batches) -> Batches:
-    for store, _ in stores_of(batches):
-        wrong = None
-        try:
-            store.check()
-        except simkeep.Error as error:
-            # What is wrong with a machine is not wrong with a store, and another run would not see it.
-            if not is_of_store(error):
-                raise
-            wrong = str(error)
-        columns = [pa.array([store.name]), pa.array([wrong], pa.string())]
-        yield pa.record_batch(columns, names=["name", "wrong"])
+def _checked(store: Pinned) -> Batches:
+    wrong = None
+    try:
+        store.check()
+    except simkeep.Error as error:
+        # What is wrong with a machine is not wrong with a store, and another run would not see it.
+        if not is_of_store(error):
+            raise
+        wrong = str(error)
+    columns = [pa.array([store.name]), pa.array([wrong], pa.string())]
+    yield pa.record_batch(columns, names=["name", "wrong"])

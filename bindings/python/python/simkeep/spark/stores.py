@@ -28,9 +28,9 @@ class Stores:
     which near-duplicates are sought, or of the one named `epoch`.
 
     With `overlapping="newest"` a page that is in several stores counts in the one that visited it last, and not in
-    the others; otherwise it counts in each. With `on_error="skip"` stores that are damaged or not there are left
-    out: all files are read once and checked, at once, and `missing` says which are left out and why. Answers then
-    have a column `missing` with their names.
+    the others; otherwise it counts in each. `near` takes up to 200,000 such pages. With `on_error="skip"` stores that
+    are damaged or not there are left out: all files are read once and checked, at once, and `missing` says which are
+    left out and why. Answers then have a column `missing` with their names.
 
     Answers are `DataFrame`s of Spark, and are computed when their rows are asked for. Fingerprints in them are
     `long`, bit for bit. A task that is run again answers the same.
