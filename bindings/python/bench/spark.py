@@ -65,6 +65,18 @@ def least(work: Callable[[], Any]) -> tuple[float, Any]:
     return min(times), done
 
 
+def session(**settings: str) -> SparkSession:
+    """Spark on all processors of this machine; an underscore in a setting stands for a dot."""
+    builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+    builder = builder.config("spark.driver.memory", "4g")
+    for name, value in settings.items():
+        builder = builder.config(name.replace("_", "."), value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
 def by_rows(spark: SparkSession, stores: Stores, k: int) -> int:
     """All pairs with a row for each fingerprint and part, as Spark would have it, instead of packed ones."""
     parts = simkeep.join_parts(k)
@@ -115,10 +127,7 @@ def main() -> None:
             # A neighbour, so that it is in a pair.
             shared[0] = np.append(shared[0], HOT ^ np.uint64(1))
         paths = [published(Path(folder), number, mine) for number, mine in enumerate(shared)]
-        builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
-        builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "4g")
-        spark = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
-        spark.sparkContext.setLogLevel("ERROR")
+        spark = session()
         stores = Stores(spark, paths)
         queries = np.random.default_rng(2).choice(all_prints, args.queries)
 

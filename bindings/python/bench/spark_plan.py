@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from pyspark.sql import SparkSession
-from spark import prints, published
+from spark import prints, published, session
 
 from simkeep.spark import Plan, Stores
 
@@ -125,11 +125,7 @@ def in_memory(paths: list[Path]) -> int:
 
 def begun(paths: list[Path]) -> Stores:
     """The stores, asked by a session that has just begun."""
-    builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.driver.memory", "4g").config("spark.driver.host", "127.0.0.1")
-    spark = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    return Stores(spark, paths)
+    return Stores(session(), paths)
 
 
 def measured(paths: list[Path], plan: Callable[[Stores], Plan], work: Callable[[Stores], Any]) -> dict[str, Any]:

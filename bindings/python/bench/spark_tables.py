@@ -3,11 +3,11 @@
     python bindings/python/bench/spark_tables.py [--pages 1000000] [--stores 4] [--json]
 
 Makes stores of so many pages on some thousand hosts, and publishes them. All times are the least of three, in
-seconds, on two tasks at a time. The rates are rows a second, divided by those of the one process. The bytes that
-are read for the pages of one host are what the system holds of files afterwards of which it held nothing, as a
-share of all. They have what the system reads around each place that is looked at: some MiB at a time, since files
-are mapped with huge pages. So the share falls with the size of the stores. At last all visits go to Parquet by
-Spark and from there into a new store, which is asked what the first ones are asked.
+seconds, on as many tasks at a time as there are processors. The rates are rows a second, divided by those of the
+one process. The bytes that are read for the pages of one host are what the system holds of files afterwards of
+which it held nothing, as a share of all. They have what the system reads around each place that is looked at: some
+MiB at a time, since files are mapped with huge pages. So the share falls with the size of the stores. At last all
+visits go to Parquet by Spark and from there into a new store, which is asked what the first ones are asked.
 """
 
 import argparse
@@ -26,12 +26,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
-from pyspark.sql import SparkSession
+from spark import least, session
 
 import simkeep
 from simkeep.spark import Stores
 
-ROUNDS = 3
 HOSTS = 997
 QUESTIONS = 10_000
 
@@ -61,16 +60,6 @@ def published(folder: Path, store: int, mine: Any) -> Path:
         made.load(rows)
         made.publish(to)
     return to
-
-
-def least(work: Callable[[], Any]) -> tuple[float, Any]:
-    """The least time of some runs, and what the last one returned."""
-    times = []
-    for _ in range(ROUNDS):
-        begun = time.perf_counter()
-        done = work()
-        times.append(time.perf_counter() - begun)
-    return min(times), done
 
 
 def files(paths: list[Path]) -> list[Path]:
@@ -147,11 +136,8 @@ def main() -> None:
         all_prints = prints(every)
         shared = np.split(all_prints, args.stores)
         paths = [published(Path(folder), number, mine) for number, mine in enumerate(shared)]
-        builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
         # What is older is for Hive: times without a zone.
-        builder = builder.config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
-        spark = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
-        spark.sparkContext.setLogLevel("ERROR")
+        spark = session(spark_sql_parquet_outputTimestampType="TIMESTAMP_MICROS")
         stores = Stores(spark, paths)
 
         def alone() -> int:

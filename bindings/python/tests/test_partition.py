@@ -264,3 +264,17 @@ def test_pages_that_are_hidden_take_the_place_of_no_other(
         assert sorted((row["distance"], simkeep.surt_key(row["url"])) for row in mine) == near[:limit]
         # What is beyond the limit is not looked at, and may be hidden.
         assert not any(row["complete"] for row in mine) or limit is None or len(near) <= limit
+
+
+def test_one_pair_more_than_the_limit_says_that_there_are_more() -> None:
+    # 0 is near 1, and 6 as well, of which 5 is the first. Without the pair of 0 and 6, 1 would seem to be all.
+    rows = {"left": [0, 0, 5], "right": [1, 6, 6], "distance": [1, 2, 1]}
+    batch = pa.record_batch(
+        [pa.array(rows["left"]), pa.array(rows["right"]), pa.array(rows["distance"], pa.int32())],
+        schema=partition.PAIRS,
+    )
+    assert sorted(zip(*partition.capped([batch], 1).to_pydict().values(), strict=True)) == [
+        (0, 1, 1),
+        (0, 6, 2),
+        (5, 6, 1),
+    ]

@@ -328,10 +328,12 @@ def _first(pairs: pa.Table, limit: int) -> pa.Table:
     table = pairs.combine_chunks()
     left, right = (table[side].to_numpy().view(np.uint64) for side in ("left", "right"))
     distance = table["distance"].to_numpy()
-    needed = np.zeros(len(left), bool)
-    for mine, other in ((left, right), (right, left)):
-        order = np.lexsort((other, distance, mine))
-        needed[order] |= _rank(mine[order]) <= limit
+    # Each pair is one of both of its fingerprints.
+    mine, other = np.concatenate([left, right]), np.concatenate([right, left])
+    order = np.lexsort((other, np.concatenate([distance, distance]), mine))
+    first = np.empty(len(mine), bool)
+    first[order] = _rank(mine[order]) <= limit
+    needed = first[: len(left)] | first[len(left) :]
     return table.filter(pa.array(needed))
 
 
