@@ -1,4 +1,4 @@
-"""Tasks that fail, processes that are killed, and Spark Connect: answers are the same.
+"""Tasks that fail, processes that are killed, generations that come and go, and Spark Connect: the same answers.
 
 It takes some minutes, so it is run by its name: `pytest tests/spark/spark_faults.py`. For Spark Connect it needs
 `pip install "pyspark[connect]"`.
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Spark leaves sockets to the garbage collector, and warns of versions to come.
 pytestmark = pytest.mark.filterwarnings("default")
+
+MASK = (1 << 64) - 1
 
 FAULTS = """
 # What Python runs first: each task fails at its first try, and each fifth kills its process.
@@ -108,6 +110,39 @@ print(json.dumps(answers(spark, paths)), flush=True)
 spark.stop()
 """
 
+WRITER = """
+import random
+import sys
+import threading
+import time
+
+import simkeep
+
+path, to = sys.argv[1:]
+ended = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+chance = random.Random(5)
+first, few = [chance.getrandbits(64) for _ in range(15_000)], (0, 1, 2, 4)
+with simkeep.Store.open_or_create(path) as store:
+    at = 1_700_000_000_000
+    while not ended.is_set():
+        begun = time.monotonic()
+        while time.monotonic() < begun + 1 and not ended.is_set():
+            at += 1000
+            store.observe_batch(
+                # Pages stay near what they were, and near their neighbour.
+                {
+                    "url": f"https://{n % 97}.example/{n}",
+                    "at": at,
+                    "fingerprint": first[n // 2] ^ chance.choice(few),
+                    "epoch": 0,
+                }
+                for n in chance.sample(range(30_000), 1000)
+            )
+        made = store.publish(to, keep=3, grace=60)
+        print(made.generation, len(made.removed), flush=True)
+"""
+
 
 def answers(spark: "SparkSession", paths: list[str]) -> dict[str, list[Any]]:
     """What is answered to some questions: how many rows, and a hash of them all."""
@@ -155,3 +190,34 @@ def test_answers_are_the_same_by_spark_connect(spark: "SparkSession", crawl: Cra
     pytest.importorskip("grpc")
     pytest.importorskip("zstandard")
     assert ran("connect", tmp_path, crawl) == answers(spark, [str(path) for path in crawl.paths])
+
+
+def test_a_pinned_generation_answers_alike_while_a_writer_publishes_others(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    from simkeep.spark import Stores
+
+    to = tmp_path / "w0"
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "store"), str(to)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdin is not None and writer.stdout is not None
+        writer.stdout.readline()
+        jobs, generations = 0, set()
+        while jobs < 200:
+            stores = Stores(spark, to)
+            (pinned,) = stores.pinned
+            generations.add(pinned.generation)
+            with simkeep.Reader.published(to, pinned.generation) as reader:
+                queries = sorted(reader.all_fingerprints())[:20]
+                pairs = {(pair.left, pair.right) for pair in reader.all_pairs(1)}
+                near = {query: len(reader.near(query, 1, limit=None)) for query in queries}
+            for _ in range(2):
+                assert {(row.left & MASK, row.right & MASK) for row in stores.pairs(1, ranges=2).collect()} == pairs
+                found = [row.query & MASK for row in stores.near(queries, 1, limit=None).collect()]
+                assert {query: found.count(query) for query in queries} == near
+                jobs += 2
+        writer.stdin.close()
+        told = [line.split() for line in writer.stdout.read().splitlines()]
+    assert writer.returncode == 0
+    assert len(generations) >= 25 and int(told[-1][0]) >= 50
+    assert sum(int(removed) for _, removed in told) > 0
