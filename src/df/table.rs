@@ -84,6 +84,7 @@ impl Table {
             if !same || map.len() as u64 != frame.file_len() {
                 continue;
             }
+            map.ask_for_huge_pages(0..map.len());
             let table = Table { map, frame, id };
             return match table.flaw() {
                 None => Ok(table),

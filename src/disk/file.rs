@@ -138,6 +138,7 @@ impl Scratch {
         let temporary = self.extents.temporary;
         let mapped = temporary.disk.map(temporary.name);
         let map = mapped.map_err(Failure::of("map", temporary.name))?;
+        map.ask_for_huge_pages(0..map.len());
         Ok(ScratchMap { map, _temporary: temporary })
     }
 }

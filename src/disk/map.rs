@@ -3,12 +3,12 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// From this length on a map asks for huge pages: below it there is not one to give.
+/// From this length on huge pages are asked for: below it there is not one to give.
 #[cfg(target_os = "linux")]
-const HUGE_PAGE_BYTES: u64 = 2 << 20;
+const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// The bytes of a file that is never written again: mapped, or held in memory.
 ///
@@ -35,7 +35,7 @@ impl Map {
         Map { bytes: Bytes::Shared(bytes) }
     }
 
-    /// Maps a whole file, in huge pages where the system gives them.
+    /// Maps a whole file.
     ///
     /// # Errors
     ///
@@ -53,13 +53,23 @@ impl Map {
         // drawn by lot. A program that goes around the lock is
         // outside of what the store promises.
         let map = unsafe { memmap2::Mmap::map(file)? };
+        Ok(Map { bytes: Bytes::Mapped(map) })
+    }
+
+    /// Asks the system for huge pages under some of the bytes, which will be touched here and there:
+    /// each touch of what is not in memory then reads 2 MiB of the file. Where few are touched, that
+    /// is much more than is needed, and so it is not asked for by itself.
+    pub(crate) fn ask_for_huge_pages(&self, range: Range<usize>) {
         // Not `Advice::Random`: with small pages it makes each touch a fault of its own.
         #[cfg(target_os = "linux")]
-        if size >= HUGE_PAGE_BYTES {
+        if let Bytes::Mapped(map) = &self.bytes
+            && range.len() >= HUGE_PAGE_BYTES
+        {
             // Only a hint: kernels and file systems without huge pages for files refuse it.
-            let _ = map.advise(memmap2::Advice::HugePage);
+            let _ = map.advise_range(memmap2::Advice::HugePage, range.start, range.len());
         }
-        Ok(Map { bytes: Bytes::Mapped(map) })
+        #[cfg(not(target_os = "linux"))]
+        let _ = range;
     }
 }
 
@@ -110,7 +120,7 @@ impl MapPart {
     ///
     /// If the map does not have them.
     #[expect(clippy::indexing_slicing, reason = "who asks has compared the lengths")]
-    pub(crate) fn new(map: &Arc<Map>, range: std::ops::Range<usize>) -> MapPart {
+    pub(crate) fn new(map: &Arc<Map>, range: Range<usize>) -> MapPart {
         let bytes = &map[range];
         MapPart { start: bytes.as_ptr(), len: bytes.len(), _map: Arc::clone(map) }
     }
@@ -135,5 +145,44 @@ impl Deref for MapPart {
 impl fmt::Debug for MapPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MapPart({} bytes)", self.len)
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+
+    /// Whether the system was asked for huge pages at an address.
+    fn asks_at(address: usize) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut within = false;
+        for line in maps.lines() {
+            let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+            let number = |of: &str| usize::from_str_radix(of, 16);
+            if let Some((Ok(start), Ok(end))) = range.map(|(a, b)| (number(a), number(b))) {
+                within = (start..end).contains(&address);
+            } else if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| within) {
+                return flags.split_whitespace().any(|flag| flag == "hg");
+            }
+        }
+        panic!("nothing is mapped at {address:x}");
+    }
+
+    #[test]
+    fn huge_pages_are_asked_for_where_a_file_is_touched_here_and_there() {
+        const MIB: usize = 1 << 20;
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            return;
+        }
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(12 * MIB as u64).unwrap();
+        let map = Map::of_file(&file).unwrap();
+        let asked = || [1, 5, 8, 10, 11].map(|at| asks_at(map.as_ptr().addr() + at * MIB));
+        assert_eq!(asked(), [false; 5]);
+        map.ask_for_huge_pages(4 * MIB..10 * MIB);
+        // Too little for a single one.
+        map.ask_for_huge_pages(11 * MIB..12 * MIB);
+        assert_eq!(asked(), [false, true, true, false, false]);
     }
 }

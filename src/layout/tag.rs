@@ -70,6 +70,27 @@ impl Kind {
         Kind::Sums,
     ];
 
+    /// Whether it is looked up in, here and there, rather than read through from some place on.
+    pub(crate) fn is_looked_up_in(self) -> bool {
+        match self {
+            Kind::Pages | Kind::PageIndex | Kind::Schedule | Kind::Tombstones | Kind::Sums => false,
+            Kind::Hashes
+            | Kind::HashPages
+            | Kind::HashDirectory
+            | Kind::Filter
+            | Kind::Fingerprints
+            | Kind::Shards
+            | Kind::Shape
+            | Kind::Postings
+            | Kind::Lists
+            | Kind::Buckets
+            | Kind::Rest
+            | Kind::Cells
+            | Kind::Further
+            | Kind::Ordinals => true,
+        }
+    }
+
     /// Its name, as `format/segment.md` has it.
     pub(crate) fn name(self) -> &'static str {
         match self {

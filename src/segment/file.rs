@@ -62,6 +62,15 @@ impl Segment {
         if map.len() as u64 != frame.bytes() {
             return Err(Error::corrupt(name, 0, "its length changed while it was opened"));
         }
+        let looked_up = |section: &Section| section.tag.kind.is_looked_up_in();
+        for some in frame.sections().chunk_by(|a, b| looked_up(a) == looked_up(b)) {
+            if let [first, ..] = some
+                && let [.., last] = some
+                && looked_up(first)
+            {
+                map.ask_for_huge_pages(in_memory(first.offset)..in_memory(last.offset + last.len));
+            }
+        }
         let checked = (0..frame.blocks().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let whole = (0..=frame.sections().len()).map(|_| Arc::default()).collect();
         Ok(Segment {
