@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use simkeep::join::{Hand, Join, Pair, Share, Tally};
 use simkeep::{Error, NearPair, Query, Result};
 
@@ -29,21 +29,22 @@ const HAND_BYTES: usize = 4 << 20;
 /// Buckets of each part that fingerprints are counted in.
 const BUCKETS: u32 = 4096;
 
-/// What shares are made of again: all tallies as one, and what was asked for.
-type MadeOf<'py> = ([Bound<'py, PyBytes>; 1], u32, u64);
+/// What shares are made of.
+enum Made {
+    Counted { tally: Tally, ranges: u32, most: u64 },
+    Uncounted { k: u32, tasks: u32 },
+}
 
 /// How a join of fingerprints in several places is shared out: in tasks, numbered from 0, that are run
 /// each by itself.
 ///
-/// It is made of what `View.tally` counted in each place. `ranges` is about how many tasks there are
-/// to be; none takes more than `most` fingerprints, if it can be helped. It can be pickled, and is the
-/// same wherever it is made of the same.
+/// It is made of what `View.tally` counted in each place; `uncounted` makes one without. `ranges` is
+/// about how many tasks there are to be; none takes more than `most` fingerprints, if it can be helped.
+/// It can be pickled, and is the same wherever it is made of the same.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Shares {
     shares: Arc<simkeep::join::Shares>,
-    tally: Tally,
-    ranges: u32,
-    most: u64,
+    made: Made,
 }
 
 impl Shares {
@@ -84,7 +85,19 @@ impl Shares {
         }
         let tally = all.ok_or_else(|| arg.wrong("must be at least one".to_owned()))?;
         let shares = Arc::new(simkeep::join::Shares::new(&tally, ranges, most));
-        Ok(Shares { shares, tally, ranges, most })
+        Ok(Shares { shares, made: Made::Counted { tally, ranges, most } })
+    }
+
+    /// A join within `k` bits in at most so many tasks, of which each can have all fingerprints: none
+    /// need be counted for that.
+    ///
+    /// Each looks for the pairs of some of the parts, so there are no more tasks than parts.
+    #[staticmethod]
+    fn uncounted(k: &Bound<'_, PyAny>, tasks: &Bound<'_, PyAny>) -> PyResult<Shares> {
+        let k = arg::distance(Arg::new("k"), k)?;
+        let tasks = arg::u32(Arg::new("tasks"), tasks)?;
+        let shares = Arc::new(simkeep::join::Shares::uncounted(k, tasks));
+        Ok(Shares { shares, made: Made::Uncounted { k, tasks } })
     }
 
     /// How many tasks there are.
@@ -95,22 +108,29 @@ impl Shares {
     /// The distance of the join.
     #[getter]
     fn k(&self) -> u32 {
-        self.tally.k()
+        match &self.made {
+            Made::Counted { tally, .. } => tally.k(),
+            Made::Uncounted { k, .. } => *k,
+        }
     }
 
     /// How many fingerprints were counted, those that are in several places as often.
     #[getter]
     fn fingerprints(&self) -> u64 {
-        self.tally.fingerprints()
+        match &self.made {
+            Made::Counted { tally, .. } => tally.fingerprints(),
+            Made::Uncounted { .. } => 0,
+        }
     }
 
-    /// How many are dealt out in all, each as often as there are tasks that take it: 8 bytes each.
+    /// How many of these are dealt out in all, each as often as there are tasks that take it: 8 bytes
+    /// each.
     #[getter]
     fn dealt(&self) -> u64 {
         self.shares.dealt()
     }
 
-    /// How many fingerprints a task takes.
+    /// How many of these a task takes.
     fn size(&self, share: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.share(share)?.fingerprints())
     }
@@ -133,7 +153,7 @@ impl Shares {
         progress: Option<&Bound<'_, Progress>>,
     ) -> PyResult<Stream> {
         let share = self.share(share)?;
-        let mut join = Join::within(self.tally.k());
+        let mut join = Join::within(self.k());
         if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
             join = join.memory_bytes(bytes);
         }
@@ -159,16 +179,30 @@ impl Shares {
         Ok(Stream::new(pairs.or_raise(py)?, Some(Kind::Pairs), Some(Birth::now())))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, MadeOf<'py>)> {
-        let of = slf.get();
-        let tally = PyBytes::new(slf.py(), &of.tally.to_bytes());
-        Ok((slf.get_type().into_any(), ([tally], of.ranges, of.most)))
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, class) = (slf.py(), slf.get_type().into_any());
+        Ok(match &slf.get().made {
+            Made::Counted { tally, ranges, most } => {
+                let tally = PyBytes::new(py, &tally.to_bytes());
+                (class, ([tally], *ranges, *most).into_pyobject(py)?)
+            }
+            Made::Uncounted { k, tasks } => {
+                (class.getattr("uncounted")?, (*k, *tasks).into_pyobject(py)?)
+            }
+        })
     }
 
     fn __repr__(&self) -> String {
-        let Shares { shares, tally, .. } = self;
-        let (tasks, k, count) = (shares.all().len(), tally.k(), tally.fingerprints());
-        format!("<simkeep.Shares: {tasks} tasks, {count} fingerprints within {k}>")
+        let (tasks, k) = (self.shares.all().len(), self.k());
+        match &self.made {
+            Made::Counted { tally, .. } => {
+                let count = tally.fingerprints();
+                format!("<simkeep.Shares: {tasks} tasks, {count} fingerprints within {k}>")
+            }
+            Made::Uncounted { .. } => format!("<simkeep.Shares: {tasks} tasks, within {k}>"),
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Fingerprints that lie in several places, such as the stores of several workers, are joined in three
 //! steps. Each place counts its own ([`Tally`]). From all counts together follow the tasks
-//! ([`Shares`]). Then each place deals its fingerprints out to these ([`Deal`]), and each task joins
-//! what it was dealt ([`Share::run`]). All of it is a function of the counts and the fingerprints: a
-//! task that is run again finds the same pairs.
+//! ([`Shares`]); they follow from nothing where each task can have all fingerprints. Then each place
+//! deals its fingerprints out to these ([`Deal`]), and each task joins what it was dealt
+//! ([`Share::run`]). All of it is a function of the counts and the fingerprints: a task that is run
+//! again finds the same pairs.
 //!
 //! ```text
 //!             part 0          part 1              ...   part k

@@ -15,8 +15,8 @@ const PIECES_MAX: u64 = 1 << 8;
 
 /// How a join of fingerprints in several places is shared out: in tasks that are run each by itself.
 ///
-/// It follows from a [`Tally`] of all fingerprints and two numbers, and is the same wherever it is
-/// made.
+/// It follows from a [`Tally`] of all fingerprints and two numbers, or, where each task can have all,
+/// from two numbers alone. It is the same wherever it is made.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -61,12 +61,13 @@ pub struct Shares {
     all: Vec<Share>,
 }
 
-/// One of the tasks of a join: the pairs of one range of values of a part, or of two pieces of it.
+/// One of the tasks of a join: the pairs of one range of values of a part, or of two pieces of it; or of
+/// all values of some parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     k: u32,
-    /// The pass of the join; none if it is joined whole.
-    pass: Option<u32>,
+    /// The first pass of the join, and the one after its last; none if it is joined whole.
+    passes: Option<(u32, u32)>,
     /// Whether it joins two pieces, and none with itself.
     is_across: bool,
     fingerprints: u64,
@@ -105,7 +106,7 @@ impl Shares {
         let (mut parts, mut all) = (Vec::new(), Vec::new());
         for (pass, (part, counts)) in (0..).zip(tally.parts()) {
             // A part of no bits is for distances that are joined whole.
-            let pass = (part.bits() > 0).then_some(pass);
+            let passes = (part.bits() > 0).then_some((pass, pass + 1));
             let aim = total(counts).div_ceil(of_part).clamp(1, most);
             let (mut ranges, mut sizes) = (Vec::with_capacity(counts.len()), Vec::new());
             let mut size = 0_u64;
@@ -120,10 +121,31 @@ impl Shares {
                 size = size.saturating_add(*count);
             }
             sizes.push(size);
-            let tasks = sizes.into_iter().map(|size| tasks(size, most, k, pass, &mut all));
+            let tasks = sizes.into_iter().map(|size| tasks(size, most, k, passes, &mut all));
             parts.push(OfPart { part, ranges, tasks: tasks.collect() });
         }
         Shares { bits, parts, all }
+    }
+
+    /// Shares a join within `k` bits out in at most so many tasks, of which each can have all
+    /// fingerprints: none need be counted for that. Each looks for the pairs of some of the parts, so
+    /// there are no more tasks than parts.
+    ///
+    /// Each fingerprint goes to every task.
+    #[must_use]
+    pub fn uncounted(k: u32, tasks: u32) -> Shares {
+        let tally = Tally::within(k, 1);
+        let (k, count) = (tally.k(), tally.parts().count());
+        let each = count.div_ceil(tasks.max(1) as usize);
+        let (mut parts, mut all) = (Vec::new(), Vec::new());
+        for (first, (part, _)) in tally.parts().enumerate().step_by(each) {
+            let end = count.min(first + each);
+            let tasks = vec![OfRange { first: number(all.len()), pieces: 1 }];
+            parts.push(OfPart { part, ranges: vec![0], tasks });
+            let passes = (end - first < count).then(|| (number(first), number(end)));
+            all.push(Share { k, passes, is_across: false, fingerprints: 0 });
+        }
+        Shares { bits: tally.bits(), parts, all }
     }
 
     /// The tasks, which are named by their places here.
@@ -132,7 +154,8 @@ impl Shares {
         &self.all
     }
 
-    /// How many fingerprints are dealt out in all, each as often as there are tasks that take it.
+    /// How many fingerprints are dealt out in all, each as often as there are tasks that take it: of
+    /// those that were counted.
     #[must_use]
     pub fn dealt(&self) -> u64 {
         total(self.all.iter().map(|share| &share.fingerprints))
@@ -178,7 +201,8 @@ impl Share {
     /// Hands the pairs to `sink` as [`Join::run`] does, the smaller fingerprint of each first. Their
     /// ordinals mean nothing.
     ///
-    /// Costs some 25 ns to sort a fingerprint, and one pass of a join.
+    /// Costs some 25 ns to sort a fingerprint, and one pass of a join; several, each told of
+    /// as a stage, where each task has all fingerprints.
     ///
     /// Returns `Break` if the sink broke or the join was cancelled.
     ///
@@ -198,14 +222,14 @@ impl Share {
             piece.sort_unstable();
             piece.dedup();
         }
-        let mut join = Join { k: self.k, across: None, pass: self.pass, ..join };
+        let mut join = Join { k: self.k, across: None, pass: None, ..join };
         if self.is_across {
             #[expect(clippy::expect_used, reason = "said to panic for so many")]
             let border = u32::try_from(first.len()).expect("fewer than 2^32 fingerprints");
             join = join.across(border);
         }
         first.append(&mut second);
-        let Ok(flow) = join.run(&first[..], progress, |pairs: &[Pair]| {
+        let found = |pairs: &[Pair]| {
             if !self.is_across {
                 // They stand in order, and so do the fingerprints of a pair.
                 return sink(pairs);
@@ -213,16 +237,29 @@ impl Share {
             let mut pairs = pairs.to_vec();
             pairs.iter_mut().for_each(|pair| pair.fingerprints.sort_unstable());
             sink(&pairs)
-        });
-        flow
+        };
+        let passes = match self.passes {
+            None => vec![None],
+            Some((first, end)) => (first..end).map(Some).collect(),
+        };
+        passes.into_iter().try_for_each(|pass| {
+            let Ok(flow) = Join { pass, ..join }.run(&first[..], progress, found);
+            flow
+        })
     }
 }
 
 /// The tasks of a range of so many fingerprints.
-fn tasks(size: u64, most: u64, k: u32, pass: Option<u32>, all: &mut Vec<Share>) -> OfRange {
+fn tasks(
+    size: u64,
+    most: u64,
+    k: u32,
+    passes: Option<(u32, u32)>,
+    all: &mut Vec<Share>,
+) -> OfRange {
     let first = number(all.len());
     if size <= most || all.len() >= SHARES_MAX {
-        all.push(Share { k, pass, is_across: false, fingerprints: size });
+        all.push(Share { k, passes, is_across: false, fingerprints: size });
         return OfRange { first, pieces: 1 };
     }
     // Two of them are joined at a time.
@@ -233,7 +270,7 @@ fn tasks(size: u64, most: u64, k: u32, pass: Option<u32>, all: &mut Vec<Share>) 
         for earlier in 0..=later {
             let is_across = earlier < later;
             let fingerprints = of_piece.saturating_mul(1 + u64::from(is_across));
-            all.push(Share { k, pass, is_across, fingerprints });
+            all.push(Share { k, passes, is_across, fingerprints });
         }
     }
     OfRange { first, pieces }

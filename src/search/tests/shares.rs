@@ -37,9 +37,14 @@ fn shared(
     }
     let shares = Shares::new(&tally, ranges, most);
     assert_eq!(shares, Shares::new(&tally, ranges, most));
+    found_by(&shares, places)
+}
+
+/// Deals out to these tasks what several places have, and runs them.
+fn found_by(shares: &Shares, places: &[Vec<u64>]) -> (Vec<([u64; 2], u32)>, u64) {
     let mut dealt = vec![[Vec::new(), Vec::new()]; shares.all().len()];
     for place in places {
-        let mut deal = Deal::new(&shares, 0);
+        let mut deal = Deal::new(shares, 0);
         let mut take = |hand: Hand| {
             assert!(hand.fingerprints.len() <= 1024);
             dealt[hand.share as usize][usize::from(hand.is_second)].extend(hand.fingerprints);
@@ -98,6 +103,13 @@ fn a_shared_join_finds_what_a_double_loop_finds() {
                     found.len(),
                     truth.len()
                 );
+            }
+            for tasks in [0, 1, 2, 3, 100] {
+                let shares = Shares::uncounted(k, tasks);
+                let (found, _) = found_by(&shares, &places);
+                assert!(found == truth, "{kind:?} within {k} by {tasks} tasks that have all");
+                let most = if k <= 14 { k as usize + 1 } else { 1 };
+                assert!((1..=most.min(tasks.max(1) as usize)).contains(&shares.all().len()));
             }
         }
     }

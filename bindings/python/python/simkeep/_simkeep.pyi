@@ -1942,12 +1942,19 @@ class Origin:
 class Shares:
     """How a join of fingerprints in several places is shared out: in tasks that are run each by itself.
 
-    Tasks are numbered from 0. It is made of what `View.tally` counted in each place. `ranges` is about how many
-    tasks there are to be; none takes more than `most` fingerprints, if it can be helped. It can be pickled, and
-    is the same wherever it is made of the same.
+    Tasks are numbered from 0. It is made of what `View.tally` counted in each place; `uncounted` makes one
+    without. `ranges` is about how many tasks there are to be; none takes more than `most` fingerprints, if it can
+    be helped. It can be pickled, and is the same wherever it is made of the same.
     """
 
     def __new__(cls, tallies: Iterable[bytes], ranges: int, most: int) -> Self: ...
+    @staticmethod
+    def uncounted(k: int, tasks: int) -> Shares:
+        """A join within `k` bits in at most so many tasks, of which each can have all fingerprints: none need be
+        counted for that.
+
+        Each looks for the pairs of some of the parts, so there are no more tasks than parts.
+        """
     def __len__(self) -> int: ...
     @property
     def k(self) -> int:
@@ -1957,9 +1964,9 @@ class Shares:
         """How many fingerprints were counted, those that are in several places as often."""
     @property
     def dealt(self) -> int:
-        """How many are dealt out in all, each as often as there are tasks that take it: 8 bytes each."""
+        """How many of these are dealt out in all, each as often as there are tasks that take it: 8 bytes each."""
     def size(self, share: int) -> int:
-        """How many fingerprints a task takes."""
+        """How many of these a task takes."""
 
     def join(
         self,
