@@ -23,11 +23,13 @@ def test_a_plan_says_how_and_why_and_what_it_costs(spark: "SparkSession", crawl:
     stores = Stores(spark, crawl.paths, tasks=8)
     count = sum(store.fingerprints for store in stores.pinned)
     pairs = stores.plan("pairs", 3)
-    assert pairs.exchanged_bytes == 32 * count and pairs.tasks == 2 * 4 + 8
+    # So few need not be counted; otherwise they are read twice.
+    assert pairs.exchanged_bytes == 32 * count and pairs.tasks == 4 + 4 and "to every task" in pairs.why
     assert stores.plan("pairs", 3, ranges=64).tasks == 2 * 4 + 64
+    assert "a task for each" in stores.plan("pairs", 3, ranges=64).why
     told = str(pairs)
     assert told.startswith(f"pairs within 3 of 4 stores with {count:,} fingerprints: a join, of 4 parts")
-    assert "16 tasks" in told and "exchanged" in told and "by chance" in told
+    assert "8 tasks" in told and "exchanged" in told and "by chance" in told
     near = stores.plan("near", queries=1000)
     assert near.exchanged_bytes > 8000 and near.tasks == 4 + 8
     assert stores.plan("clusters").core_seconds > pairs.core_seconds
@@ -39,6 +41,26 @@ def test_new_fingerprints_are_said_to_cost_more_when_they_do() -> None:
     stores = [100_000_000] * 80
     assert "costs less than a join" in plan("pairs", stores, new=10_000_000).why
     assert "ask for all pairs" in plan("pairs", stores, new=4_000_000_000).why
+
+
+def test_what_is_small_is_done_by_few_tasks(spark: "SparkSession", crawl: Crawl) -> None:
+    from simkeep.spark import Stores, plan
+    from simkeep.spark.places import together
+
+    assert together([5, 5, 5, 5], 100, 2) == [2, 2]
+    assert together([5, 5, 5, 5], 4, 2) == [1, 1, 1, 1]
+    assert together([1, 1, 1, 9, 1, 1], 3, 2) == [3, 1, 2]
+    assert together([0, 0], 100, 8) == [2]
+    assert together([], 100, 8) == []
+    # As many as there are tasks, and none much larger than others.
+    assert together([9, 11, 10, 9, 11], 100, 5) == [1, 1, 1, 1, 1]
+    assert together([10, 11, 9, 10], 100, 2) == [2, 2]
+    few = Stores(spark, crawl.paths, tasks=2)
+    pairs = few.plan("pairs")
+    assert (pairs.tasks, pairs.exchanged_bytes) == (2 + 2, 16 * sum(store.fingerprints for store in few.pinned))
+    assert few.plan("near", queries=1000).tasks == 2 + 2
+    # What is large has a task for each store, and each part.
+    assert plan("pairs", [10_000_000] * 4, tasks=2).tasks == 2 * 4 + 20
 
 
 def test_costs_on_paper_are_of_the_size_that_was_computed_by_hand() -> None:
@@ -88,6 +110,8 @@ def test_what_cannot_be_planned_is_refused() -> None:
 
     wrongs: list[tuple[Callable[[], object], str]] = [
         (lambda: plan("near", [1]), "queries must say"),
+        (lambda: plan("near", [1], queries=0), "queries must be at least 1"),
+        (lambda: plan("pairs", [1], new=-1), "new must be at least 1"),
         (lambda: plan("pairs", [1], queries=1), "pairs has none"),
         (lambda: plan("clusters", [1], new=1), "always of all pages"),
         (lambda: plan("pairs", []), "there are no stores"),

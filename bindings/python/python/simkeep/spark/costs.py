@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from .checks import check_count, check_k, strangers
-from .pairs import ranges_of
+from .near import SEARCHES_MIN, slice_of
+from .pairs import few, ranges_of
+from .places import FINGERPRINTS_MIN, together
 
 _JOB, _TASK = 0.4, 0.06
 """Seconds of a core for a question, and for a task of it, however small: Spark's own, and Python's."""
@@ -51,7 +53,7 @@ _WIDER = (1, 1, 1, 1, 4, 7, 11, 17, 32, 64, 128)
 _SCANNED = 2e-6
 """Seconds of a core to scan a page."""
 
-_RANKED_BYTES, _RANKED_SECONDS = 200, 4.5e-6
+_RANKED_BYTES, _RANKED_SECONDS = 200, 25e-6
 """Bytes exchanged for a page of clusters beside those of pairs, and seconds of a core."""
 
 
@@ -133,10 +135,12 @@ def plan(
     if question == "near":
         if queries is None:
             raise ValueError("queries must say how many there are")
+        _check_some("queries", queries)
         return _near(fingerprints, k, queries, tasks)
     if queries is not None:
         raise ValueError(f"queries: {question} has none")
     if question == "pairs" and new is not None:
+        _check_some("new", new)
         return _new(fingerprints, k, new, tasks)
     if new is not None:
         raise ValueError(f"new: {question} are always of all pages")
@@ -145,6 +149,11 @@ def plan(
     if question == "clusters":
         return _clusters(fingerprints, k, tasks)
     raise ValueError(f'question must be "near", "pairs" or "clusters", not {question!r}')
+
+
+def _check_some(name: str, count: int) -> None:
+    if count < 1:
+        raise ValueError(f"{name} must be at least 1, not {count}")
 
 
 def _search(count: int, k: int) -> float:
@@ -157,8 +166,9 @@ def _search(count: int, k: int) -> float:
 
 def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tuple[int, int, float, Share]:
     """How many tasks ask stores, the bytes that they look into, the seconds, and the longest of them."""
-    slices = max(-(-queries * len(fingerprints) // (2 * tasks)), 1 << 16)
-    asking = len(fingerprints) * -(-queries // min(slices, 4_000_000))
+    each = slice_of(queries, len(fingerprints), tasks)
+    pieces = [min(each, queries - start) for start in range(0, queries, each) for _ in fingerprints]
+    asking = len(together(pieces, SEARCHES_MIN, tasks))
     found = queries * _FOUND / len(fingerprints)
     read, seconds, longest = 0, 0.0, Share(0, 0, 0)
     for count in fingerprints:
@@ -167,7 +177,7 @@ def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tup
         taken = queries * _search(count, k) + found * _FOUND_SECONDS
         read += mine
         seconds += taken
-        # Several tasks may ask one store; a machine reads and fetches it once for all.
+        # Several tasks may ask one store, or one of them several; a machine reads and fetches it once for all.
         share = len(fingerprints) / asking
         longest = max(longest, Share(taken * share, int(mine * share), _FILE_BYTES * count))
     return asking, read, seconds, longest
@@ -216,21 +226,27 @@ def _new(fingerprints: Sequence[int], k: int, new: int, tasks: int) -> Plan:
 
 def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) -> Plan:
     count, most = sum(fingerprints), max(fingerprints)
-    parts = k + 1
+    parts, reading = k + 1, len(together(fingerprints, FINGERPRINTS_MIN, tasks))
+    joining, moved, counting = ranges or ranges_of(count, k, tasks), parts, reading
+    if ranges is None and (shares := few(count, k, tasks)) is not None:
+        joining = moved = len(shares)
+        counting = 0
     more = max(k + 1 - len(_JOINED), 0)
-    each = _COUNTED + parts * _MOVED + _JOINED[k - more] * (4 / 3) ** more
+    dealing = (_COUNTED if counting else _COUNTED / 2) + moved * _MOVED
+    each = dealing + _JOINED[k - more] * (4 / 3) ** more
     seconds = count * each + (_PAIRS * count + _chance_pairs(count, k)) * _ROW
     return _made(
         f"pairs within {k} of {_of(fingerprints)}",
         "a join",
-        f"of {parts} parts of 64 bits, each fingerprint dealt out to a task for each",
+        f"of {parts} parts of 64 bits, each fingerprint dealt out to "
+        + ("a task for each" if counting else "every task"),
         fingerprints,
         k,
-        tasks=2 * len(fingerprints) + (ranges or ranges_of(count, k, tasks)),
+        tasks=counting + reading + joining,
         read=_COLUMN_BYTES * count,
-        exchanged=8 * parts * count,
+        exchanged=8 * moved * count,
         seconds=seconds,
-        longest=Share((_COUNTED + parts * _MOVED) * most, _COLUMN_BYTES * most, _FILE_BYTES * most),
+        longest=Share(dealing * most, _COLUMN_BYTES * most, _FILE_BYTES * most),
     )
 
 

@@ -14,7 +14,7 @@ from simkeep import partition
 
 from .keys import keys
 from .pinned import Pinned
-from .places import Batches, Places
+from .places import Batches, Places, together
 from .tables import spark_schema
 
 Queries = NDArray[np.int64]
@@ -31,7 +31,9 @@ SLICE = 4_000_000
 HIDDEN_MAX = 200_000
 """How many pages that do not count are sent to all machines."""
 _SLICE_MIN = 1 << 16
-"""How many queries go to a task, if there are as many."""
+"""How many queries a store is asked at a time, if there are as many."""
+SEARCHES_MIN = 1 << 18
+"""How many searches of small questions a task has: they take some tenths of a second."""
 
 
 def near(places: Places, queries: Any, k: int, limit: int | None, hidden: DataFrame | None) -> DataFrame:
@@ -57,15 +59,22 @@ def asked(places: Places, queries: Any, work: Work, schema: str) -> DataFrame:
     array = partition.fingerprints(queries)
     if not len(array):
         raise ValueError("queries: there are none")
-    each = min(max(-(-len(array) * len(places.pinned) // (2 * places.tasks)), _SLICE_MIN), SLICE)
+    each = slice_of(len(array), len(places.pinned), places.tasks)
     answer: DataFrame | None = None
     for begin in range(0, len(array), SLICE):
         some = array[begin : begin + SLICE]
         pieces = [(store, start) for start in range(0, len(some), each) for store in places.pinned]
-        found = places.spread(pieces, _of_slice(some, each, work), schema)
+        sizes = [min(each, len(some) - start) for _, start in pieces]
+        counts = together(sizes, SEARCHES_MIN, places.tasks)
+        found = places.spread(pieces, counts, _of_slice(some, each, work), schema)
         answer = found if answer is None else answer.unionByName(found)
     assert answer is not None, "there are queries, so there is a slice"
     return answer
+
+
+def slice_of(queries: int, stores: int, tasks: int) -> int:
+    """How many queries a store is asked at a time, so that each task that runs at a time has two pieces to do."""
+    return min(max(-(-queries * stores // (2 * tasks)), _SLICE_MIN), SLICE)
 
 
 def _by_store(hidden: DataFrame) -> Hidden:

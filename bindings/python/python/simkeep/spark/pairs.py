@@ -19,12 +19,21 @@ SHARE_BYTES = 64 << 20
 """How many bytes of fingerprints a task of a join is meant to have."""
 _SHARE_BYTES_MAX = 256 << 20
 """Of how many bytes on a task's fingerprints are cut into pieces."""
+_FEW = 1 << 20
+"""How many fingerprints one task of a join takes, or a few, however many could run."""
 _BUCKETS = (1 << 12, 1 << 16)
 """In how many buckets fingerprints are counted: some, and very many."""
 _MANY = 4_000_000_000
 """From how many fingerprints on there are very many."""
 
 _SCHEMA = spark_schema(partition.PAIRS)
+
+
+def few(count: int, k: int, tasks: int) -> Shares | None:
+    """How a join of so few fingerprints is shared out that they need not be counted, where so many tasks run."""
+    # With more tasks than parts, most would have nothing to do.
+    most = SHARE_BYTES // 8 if tasks <= k + 1 else _FEW
+    return Shares.uncounted(k, tasks) if count <= most else None
 
 
 def ranges_of(count: int, k: int, tasks: int) -> int:
@@ -34,13 +43,20 @@ def ranges_of(count: int, k: int, tasks: int) -> int:
 
 def joined(places: Places, k: int, ranges: int | None, limit: int | None) -> DataFrame:
     """The pairs of all fingerprints, dealt out to tasks that join what they are dealt."""
+    shares = few(places.fingerprints, k, places.tasks) if ranges is None else None
+    if shares is None:
+        shares = _counted(places, k, ranges)
+    dealt = places.run(_dealt(shares), "key int, share int, second boolean, hand binary")
+    return dealt.repartition(len(shares), "key").mapInArrow(_joined(shares, limit), _SCHEMA)
+
+
+def _counted(places: Places, k: int, ranges: int | None) -> Shares:
+    """How a join is shared out, from counts that a job of its own makes."""
     count = places.fingerprints
     buckets = _BUCKETS[count >= _MANY]
     tallies = places.run(_tally(k, buckets), "tally binary").collect()
     ranges = ranges or ranges_of(count, k, places.tasks)
-    shares = Shares([bytes(row.tally) for row in tallies], ranges, _SHARE_BYTES_MAX // 8)
-    dealt = places.run(_dealt(shares), "key int, share int, second boolean, hand binary")
-    return dealt.repartition(len(shares), "key").mapInArrow(_joined(shares, limit), _SCHEMA)
+    return Shares([bytes(row.tally) for row in tallies], ranges, _SHARE_BYTES_MAX // 8)
 
 
 def searched(places: Places, new: Any, k: int) -> DataFrame:

@@ -1,6 +1,7 @@
 """Where stores are, and what asks them: what each question to several stores begins with."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -15,6 +16,9 @@ Batches = Iterator[pa.RecordBatch]
 
 Piece = TypeVar("Piece")
 """What a task works with."""
+
+FINGERPRINTS_MIN = 1 << 21
+"""How many fingerprints of small stores a task has: they are read in some tenths of a second."""
 
 
 class Places(NamedTuple):
@@ -42,28 +46,51 @@ class Places(NamedTuple):
                 ask(reader)
 
     def run(self, work: Callable[[Pinned], Batches], schema: str) -> DataFrame:
-        """What comes of some work with each store, in a task for each."""
-        return self.spread(self.pinned, work, schema)
+        """What comes of some work with each store: in a task for each, or for several that are small."""
+        sizes = [store.fingerprints for store in self.pinned]
+        return self.spread(self.pinned, together(sizes, FINGERPRINTS_MIN, self.tasks), work, schema)
 
-    def spread(self, pieces: Sequence[Piece], work: Callable[[Piece], Batches], schema: str) -> DataFrame:
-        """What comes of some work with each of these pieces, in a task for each.
+    def spread(
+        self, pieces: Sequence[Piece], counts: Sequence[int], work: Callable[[Piece], Batches], schema: str
+    ) -> DataFrame:
+        """What comes of some work with each of these pieces, of which each task has so many.
 
         They go along with the function that tasks run, and so nothing is exchanged for that.
         """
-        return self.numbers(len(pieces)).mapInArrow(_piece(pieces, work), schema)
+        ends = list(accumulate(counts))
+        tasks = [pieces[end - count : end] for count, end in zip(counts, ends, strict=True)]
+        return self.numbers(len(tasks)).mapInArrow(_pieces(tasks, work), schema)
 
     def numbers(self, count: int) -> DataFrame:
         """The numbers from 0 on, `id`, each in a partition of its own."""
         return self.spark.range(0, count, 1, count)
 
 
+def together(sizes: Sequence[int], least: int, tasks: int) -> list[int]:
+    """How many pieces of such sizes, one after another, each task has.
+
+    A task costs a tenth of a second, whatever it does, and so it has about `least` in all where there is as much for as
+    many tasks as run at a time.
+    """
+    least = min(least, sum(sizes) // tasks)
+    counts, count, size = [], 0, 0
+    for mine in sizes:
+        # It ends where it is nearer to what it is to have than with the next piece.
+        if count and size + mine - least > least - size:
+            counts.append(count)
+            count, size = 0, 0
+        count, size = count + 1, size + mine
+    return [*counts, count] if count else counts
+
+
 # What follows runs in tasks.
 
 
-def _piece(pieces: Sequence[Piece], work: Callable[[Piece], Batches]) -> Callable[[Batches], Batches]:
+def _pieces(tasks: Sequence[Sequence[Piece]], work: Callable[[Piece], Batches]) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         for batch in batches:
             for number in batch["id"].to_pylist():
-                yield from work(pieces[number])
+                for piece in tasks[number]:
+                    yield from work(piece)
 
     return run

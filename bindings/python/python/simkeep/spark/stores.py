@@ -123,7 +123,8 @@ class Stores:
 
         A first job, which runs at once, counts the fingerprints of all stores, so that they can be shared out
         evenly: into about `ranges` tasks, by default of 64 MiB and as many as run at a time. Then each is moved
-        `k + 1` times, 8 bytes each, packed, and joined.
+        `k + 1` times, 8 bytes each, packed, and joined. Few fingerprints are not counted but moved to every task,
+        unless `ranges` are asked for.
 
         With `new`, fingerprints as `near` takes them, only the pairs of one of these and one of a page: each is
         searched for in all stores. That costs less as long as they are fewer than those of a store or so, which
