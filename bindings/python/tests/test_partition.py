@@ -89,21 +89,30 @@ def test_pairs_are_those_of_all_fingerprints(
     again = pickle.loads(pickle.dumps(shares))
     assert (len(again), again.dealt, again.k, again.fingerprints) == (len(shares), shares.dealt, k, shares.fingerprints)
     assert max(map(again.size, range(len(again)))) <= most + most // 10 or k == 20
+    uncounted = pickle.loads(pickle.dumps(simkeep.Shares.uncounted(k, 2)))
+    assert (len(uncounted), uncounted.k, uncounted.fingerprints) == (2 if 0 < k < 15 else 1, k, 0)
+    different = sorted(set(prints(3000)))
+    wanted = sorted(
+        (min(one, other), max(one, other), pair.distance)
+        for pair in simkeep.join(different, k)
+        for one, other in [(different[pair.left], different[pair.right])]
+    )
+    assert sorted(pairs_by(again, stores)) == wanted
+    assert sorted(pairs_by(uncounted, stores)) == wanted
+
+
+def pairs_by(shares: simkeep.Shares, stores: dict[str, simkeep.Reader]) -> list[tuple[int, int, int]]:
+    """The pairs that all tasks find."""
     hands: dict[int, list[Any]] = {share: [] for share in range(len(shares))}
     for of in stores.values():
-        for hand in partition.dealt(of, again, hand_bytes=8 << 10):
+        for hand in partition.dealt(of, shares, hand_bytes=8 << 10):
             hands[hand["share"][0].as_py()].append(hand)
-    pairs = [
+    return [
         (pair["left"] & MASK, pair["right"] & MASK, pair["distance"])
         for share, mine in hands.items()
         for batch in partition.joined(shares, share, mine, threads=1)
         for pair in batch.to_pylist()
     ]
-    different = sorted(set(prints(3000)))
-    wanted = [
-        (different[pair.left], different[pair.right], pair.distance) for pair in simkeep.join(different, k)
-    ]
-    assert sorted(pairs) == sorted((min(one, other), max(one, other), bits) for one, other, bits in wanted)
 
 
 def test_what_shares_cannot_be_made_of_is_refused(stores: dict[str, simkeep.Reader]) -> None:
@@ -117,6 +126,8 @@ def test_what_shares_cannot_be_made_of_is_refused(stores: dict[str, simkeep.Read
         (lambda: simkeep.Shares([tally, stores["b"].tally(3)], 4, 9), ValueError, "other buckets"),
         (lambda: simkeep.Shares([text], 4, 9), TypeError, "tallies in row 0"),
         (lambda: simkeep.Shares([tally], -1, 9), ValueError, "ranges"),
+        (lambda: simkeep.Shares.uncounted(65, 4), ValueError, "k must be"),
+        (lambda: simkeep.Shares.uncounted(3, -1), ValueError, "tasks"),
         (lambda: shares.join(len(shares), [], []), ValueError, "share must be below"),
         (lambda: shares.join(0, [b"1234567"], []), ValueError, "first in row 0 must be 8 bytes each"),
         (lambda: shares.join(0, [], [text]), TypeError, "second in row 0 must be bytes"),
@@ -278,3 +289,26 @@ def test_one_pair_more_than_the_limit_says_that_there_are_more() -> None:
         (0, 6, 2),
         (5, 6, 1),
     ]
+
+
+def test_what_follows_is_what_a_greedy_choice_by_rank_leaves() -> None:
+    random = np.random.default_rng(11)
+    for count, edges in [(2, 1), (30, 40), (300, 2000), (1000, 800)]:
+        # By rank, whatever its order as a number.
+        ranked = random.integers(-(1 << 63), 1 << 63, count)
+        ends = np.sort(random.integers(0, count, (edges, 2)), axis=1)
+        ends = ends[ends[:, 0] < ends[:, 1]]
+        batches = [
+            pa.record_batch({"first": ranked[some[:, 0]], "second": ranked[some[:, 1]]})
+            for some in np.array_split(ends, 3)
+        ]
+        found = partition.following(batches)["second"].to_pylist()
+        leads: set[int] = set()
+        for node in range(count):
+            if not any(other == node and one in leads for one, other in ends.tolist()):
+                leads.add(node)
+        assert sorted(found) == sorted(ranked[node] for node in range(count) if node not in leads)
+    assert partition.following([]).num_rows == 0
+    circle = pa.record_batch({"first": pa.array([1, 2, 3]), "second": pa.array([2, 3, 1])})
+    with pytest.raises(ValueError, match="in a circle"):
+        partition.following([circle])

@@ -15,10 +15,15 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 
 @pytest.mark.parametrize("rule", ["first-seen", "shortest-url"])
-def test_clusters_are_those_of_one_store_of_all_pages(spark: "SparkSession", crawl: Crawl, rule: str) -> None:
+def test_clusters_are_those_of_one_store_of_all_pages(
+    spark: "SparkSession", crawl: Crawl, rule: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     from simkeep.spark import Stores
 
-    found = Stores(spark, crawl.paths).clusters(3, rule).toArrow()
+    answer = Stores(spark, crawl.paths).clusters(3, rule)
+    answer.explain()
+    assert "Broadcast" not in capsys.readouterr().out
+    found = answer.toArrow()
     with simkeep.Reader(crawl.whole) as whole:
         clusters = whole.clusters(3, rule=rule)
         wanted = {page.url: (page.leader, page.distance) for page in clusters.by_page()}
@@ -27,16 +32,40 @@ def test_clusters_are_those_of_one_store_of_all_pages(spark: "SparkSession", cra
     assert {url: (leader, distance) for url, leader, distance in zip(*columns, strict=True)} == wanted
 
 
-def test_a_chain_is_decided_round_by_round(spark: "SparkSession") -> None:
+def test_a_chain_is_decided_round_by_round(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
+    from simkeep.spark import leaders
     from simkeep.spark.leaders import led
 
     # Each is near the next one, and ranks before it; 6 is near 1 as well.
     chain = [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (1, 6)]
     edges = spark.createDataFrame(chain, "first long, second long")
-    found, rounds = led(edges)
-    assert sorted((row.first, row.second) for row in found.collect()) == [(1, 2), (1, 6), (3, 4), (5, 6)]
-    assert rounds == 2
+    wanted = [(1, 2), (1, 6), (3, 4), (5, 6)]
+    # One task decides the last of them, all of them, or none.
+    for at_once, expected in [(2, 2), (1 << 20, 1), (0, 2)]:
+        monkeypatch.setattr(leaders, "AT_ONCE", at_once)
+        found, rounds = led(edges)
+        assert sorted((row.first, row.second) for row in found.collect()) == wanted
+        assert rounds == expected
     with pytest.raises(simkeep.LimitError, match="leaders: 2 pairs are undecided after 1 rounds"):
         led(edges, rounds_max=1)
     none, rounds = led(edges.where("first > 9"))
     assert (none.count(), rounds) == (0, 0)
+
+
+def test_what_tasks_make_is_not_taken_for_small(
+    spark: "SparkSession", crawl: Crawl, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from simkeep.spark import Stores
+    from simkeep.spark.joins import matched
+    from simkeep.spark.leaders import kept
+
+    # Spark takes it for as large as what its tasks begin with: some numbers.
+    found = kept(Stores(spark, crawl.paths).near(crawl.fingerprints[:10], limit=None))
+    other = spark.range(10).withColumnRenamed("id", "query")
+    found.join(other, "query").explain()
+    assert "Broadcast" in capsys.readouterr().out
+    for how in ("inner", "left", "left_anti", "left_semi"):
+        matched(found, other, "query", how).explain()
+        matched(other, found.select("query"), "query", how).explain()
+        told = capsys.readouterr().out
+        assert "SortMergeJoin" in told and "Broadcast" not in told

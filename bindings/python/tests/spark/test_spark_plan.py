@@ -59,6 +59,11 @@ def test_what_is_small_is_done_by_few_tasks(spark: "SparkSession", crawl: Crawl)
     pairs = few.plan("pairs")
     assert (pairs.tasks, pairs.exchanged_bytes) == (2 + 2, 16 * sum(store.fingerprints for store in few.pinned))
     assert few.plan("near", queries=1000).tasks == 2 + 2
+    # Beyond 4 million queries, each 4 million are a job.
+    assert plan("near", [100] * 4, queries=6_000_000, tasks=8).tasks == 20 + 8
+    # A wide distance takes longer than counts would.
+    assert plan("pairs", [25_000] * 4, 3, tasks=200).tasks == 4 + 4
+    assert plan("pairs", [25_000] * 4, 10, tasks=200).tasks == 4 + 4 + 200
     # What is large has a task for each store, and each part.
     assert plan("pairs", [10_000_000] * 4, tasks=2).tasks == 2 * 4 + 20
 

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from simkeep import partition
 
+from .joins import matched
 from .leaders import kept, led
 from .pinned import Pinned
 from .places import Batches, Places
@@ -22,13 +23,12 @@ def ranked(places: Places, rule: str, hidden: DataFrame | None) -> DataFrame:
 
 def clusters(pages: DataFrame, pairs: DataFrame, rounds_max: int) -> DataFrame:
     """The leader of each of some ranked pages, from all pairs of their fingerprints."""
-    pages = kept(pages)
-    first = F.min_by(F.struct("rank", "url"), "rank").alias("of")
+    first = F.min(F.struct("rank", "url")).alias("of")
     nodes = kept(pages.groupBy("fingerprint").agg(first).select("fingerprint", "of.rank", "of.url"))
     left = nodes.select(F.col("fingerprint").alias("left"), F.col("rank").alias("left_rank"))
     right = nodes.select(F.col("fingerprint").alias("right"), F.col("rank").alias("right_rank"))
     # A fingerprint of no page that counts is in no pair from here on.
-    both = pairs.join(left, "left").join(right, "right")
+    both = matched(matched(pairs, left, "left"), right, "right")
     ahead = F.col("left_rank") < F.col("right_rank")
     edges = both.select(
         F.when(ahead, F.col("left")).otherwise(F.col("right")).alias("first"),
@@ -39,15 +39,12 @@ def clusters(pages: DataFrame, pairs: DataFrame, rounds_max: int) -> DataFrame:
     found, _ = led(edges, rounds_max)
     nearest = F.min(F.struct("distance", "rank", "first")).alias("of")
     follows = found.groupBy(F.col("second").alias("fingerprint")).agg(nearest)
-    belongs = nodes.join(follows, "fingerprint", "left").select(
-        "fingerprint",
-        F.coalesce("of.first", "fingerprint").alias("leads"),
-        F.coalesce("of.distance", F.lit(0)).alias("distance"),
-    )
     leaders = nodes.select(F.col("fingerprint").alias("leads"), F.col("url").alias("leader"))
-    return pages.join(belongs.join(leaders, "leads"), "fingerprint").select(
-        "url", "store", "fingerprint", "leader", "distance"
+    follows = follows.select("fingerprint", F.col("of.first").alias("leads"), "of.distance")
+    belongs = matched(nodes, matched(follows, leaders, "leads"), "fingerprint", "left").select(
+        "fingerprint", F.coalesce("leader", "url").alias("leader"), F.coalesce("distance", F.lit(0)).alias("distance")
     )
+    return matched(pages, belongs, "fingerprint").select("url", "store", "fingerprint", "leader", "distance")
 
 
 # What follows runs in tasks.

@@ -7,10 +7,11 @@ that waits for others, are not in them.
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from .checks import check_count, check_k, strangers
-from .near import SEARCHES_MIN, slice_of
+from .near import SLICE, counts_of, slice_of
 from .pairs import few, ranges_of
 from .places import FINGERPRINTS_MIN, together
 
@@ -152,6 +153,8 @@ def plan(
 
 
 def _check_some(name: str, count: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise TypeError(f"{name} must be an int, not {type(count).__name__}")
     if count < 1:
         raise ValueError(f"{name} must be at least 1, not {count}")
 
@@ -167,8 +170,10 @@ def _search(count: int, k: int) -> float:
 def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tuple[int, int, float, Share]:
     """How many tasks ask stores, the bytes that they look into, the seconds, and the longest of them."""
     each = slice_of(queries, len(fingerprints), tasks)
-    pieces = [min(each, queries - start) for start in range(0, queries, each) for _ in fingerprints]
-    asking = len(together(pieces, SEARCHES_MIN, tasks))
+    whole, rest = divmod(queries, SLICE)
+    asking = len(counts_of(rest, each, len(fingerprints), tasks))
+    if whole:
+        asking += whole * len(counts_of(SLICE, each, len(fingerprints), tasks))
     found = queries * _FOUND / len(fingerprints)
     read, seconds, longest = 0, 0.0, Share(0, 0, 0)
     for count in fingerprints:
@@ -179,7 +184,7 @@ def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tup
         seconds += taken
         # Several tasks may ask one store, or one of them several; a machine reads and fetches it once for all.
         share = len(fingerprints) / asking
-        longest = max(longest, Share(taken * share, int(mine * share), _FILE_BYTES * count))
+        longest = max(longest, Share(taken * share, int(mine * share), int(_FILE_BYTES * count * max(share, 1))))
     return asking, read, seconds, longest
 
 
@@ -225,16 +230,19 @@ def _new(fingerprints: Sequence[int], k: int, new: int, tasks: int) -> Plan:
 
 
 def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) -> Plan:
-    count, most = sum(fingerprints), max(fingerprints)
-    parts, reading = k + 1, len(together(fingerprints, FINGERPRINTS_MIN, tasks))
+    count, parts = sum(fingerprints), k + 1
+    groups = together(fingerprints, FINGERPRINTS_MIN, tasks)
+    ends = accumulate(groups)
+    most = max(sum(fingerprints[end - of : end]) for of, end in zip(groups, ends, strict=True))
+    reading = len(groups)
     joining, moved, counting = ranges or ranges_of(count, k, tasks), parts, reading
     if ranges is None and (shares := few(count, k, tasks)) is not None:
         joining = moved = len(shares)
         counting = 0
     more = max(k + 1 - len(_JOINED), 0)
     dealing = (_COUNTED if counting else _COUNTED / 2) + moved * _MOVED
-    each = dealing + _JOINED[k - more] * (4 / 3) ** more
-    seconds = count * each + (_PAIRS * count + _chance_pairs(count, k)) * _ROW
+    join = _JOINED[k - more] * (4 / 3) ** more
+    seconds = count * (dealing + join) + (_PAIRS * count + _chance_pairs(count, k)) * _ROW
     return _made(
         f"pairs within {k} of {_of(fingerprints)}",
         "a join",
@@ -246,7 +254,7 @@ def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) 
         read=_COLUMN_BYTES * count,
         exchanged=8 * moved * count,
         seconds=seconds,
-        longest=Share(dealing * most, _COLUMN_BYTES * most, _FILE_BYTES * most),
+        longest=Share(max(dealing * most, join * count / joining), _COLUMN_BYTES * most, _FILE_BYTES * most),
     )
 
 
@@ -256,10 +264,11 @@ def _clusters(fingerprints: Sequence[int], k: int, tasks: int) -> Plan:
     return pairs._replace(
         question=f"clusters within {k} of {_of(fingerprints)}",
         how="a join, and rounds over its pairs",
-        tasks=pairs.tasks + len(fingerprints) + 12 * tasks,
-        read_bytes=pairs.read_bytes + _URL_BYTES * count,
+        # All pages are scanned twice: for the first one of each fingerprint, and for the answer.
+        tasks=pairs.tasks + 2 * len(fingerprints) + 12 * tasks,
+        read_bytes=pairs.read_bytes + 2 * _URL_BYTES * count,
         exchanged_bytes=pairs.exchanged_bytes + _RANKED_BYTES * count,
-        longest=Share(longest.core_seconds + _SCANNED * max(fingerprints), *longest[1:]),
+        longest=Share(longest.core_seconds + 2 * _SCANNED * max(fingerprints), *longest[1:]),
         core_seconds=pairs.core_seconds + _RANKED_SECONDS * count + 12 * tasks * _TASK,
     )
 

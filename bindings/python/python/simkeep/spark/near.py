@@ -32,7 +32,7 @@ HIDDEN_MAX = 200_000
 """How many pages that do not count are sent to all machines."""
 _SLICE_MIN = 1 << 16
 """How many queries a store is asked at a time, if there are as many."""
-SEARCHES_MIN = 1 << 18
+_SEARCHES_MIN = 1 << 18
 """How many searches of small questions a task has: they take some tenths of a second."""
 
 
@@ -64,8 +64,7 @@ def asked(places: Places, queries: Any, work: Work, schema: str) -> DataFrame:
     for begin in range(0, len(array), SLICE):
         some = array[begin : begin + SLICE]
         pieces = [(store, start) for start in range(0, len(some), each) for store in places.pinned]
-        sizes = [min(each, len(some) - start) for _, start in pieces]
-        counts = together(sizes, SEARCHES_MIN, places.tasks)
+        counts = counts_of(len(some), each, len(places.pinned), places.tasks)
         found = places.spread(pieces, counts, _of_slice(some, each, work), schema)
         answer = found if answer is None else answer.unionByName(found)
     assert answer is not None, "there are queries, so there is a slice"
@@ -75,6 +74,12 @@ def asked(places: Places, queries: Any, work: Work, schema: str) -> DataFrame:
 def slice_of(queries: int, stores: int, tasks: int) -> int:
     """How many queries a store is asked at a time, so that each task that runs at a time has two pieces to do."""
     return min(max(-(-queries * stores // (2 * tasks)), _SLICE_MIN), SLICE)
+
+
+def counts_of(queries: int, each: int, stores: int, tasks: int) -> list[int]:
+    """How many pieces each task has to do, where all stores are asked so many queries, a slice at a time."""
+    sizes = [min(each, queries - start) for start in range(0, queries, each) for _ in range(stores)]
+    return together(sizes, _SEARCHES_MIN, tasks)
 
 
 def _by_store(hidden: DataFrame) -> Hidden:

@@ -3,6 +3,8 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from .joins import matched
+
 
 def several(pages: DataFrame) -> DataFrame:
     """The pages that are in several stores: `url`, and `seen`, each store with the last visit, the last one first."""
@@ -23,12 +25,12 @@ def gone(pages: DataFrame, hidden: DataFrame) -> DataFrame:
     """The fingerprints that no page has but those that do not count, of pages with their `fingerprint`."""
     places = ["url", "store"]
     theirs = pages.join(hidden, places, "left_semi").select("fingerprint").distinct()
-    others = pages.join(hidden, places, "left_anti").join(theirs, "fingerprint", "left_semi")
-    return theirs.join(others.select("fingerprint"), "fingerprint", "left_anti")
+    others = matched(pages.join(hidden, places, "left_anti"), theirs, "fingerprint", "left_semi")
+    return matched(theirs, others.select("fingerprint"), "fingerprint", "left_anti")
 
 
 def without(pairs: DataFrame, gone: DataFrame) -> DataFrame:
     """The pairs in which none of these is."""
     for side in ("left", "right"):
-        pairs = pairs.join(gone.select(F.col("fingerprint").alias(side)), side, "left_anti")
+        pairs = matched(pairs, gone.select(F.col("fingerprint").alias(side)), side, "left_anti")
     return pairs.select("left", "right", "distance")

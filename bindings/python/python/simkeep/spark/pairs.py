@@ -20,7 +20,7 @@ SHARE_BYTES = 64 << 20
 _SHARE_BYTES_MAX = 256 << 20
 """Of how many bytes on a task's fingerprints are cut into pieces."""
 _FEW = 1 << 20
-"""How many fingerprints one task of a join takes, or a few, however many could run."""
+"""How many fingerprints a few tasks join within 3 bits, however many could run: in some tenths of a second."""
 _BUCKETS = (1 << 12, 1 << 16)
 """In how many buckets fingerprints are counted: some, and very many."""
 _MANY = 4_000_000_000
@@ -31,8 +31,8 @@ _SCHEMA = spark_schema(partition.PAIRS)
 
 def few(count: int, k: int, tasks: int) -> Shares | None:
     """How a join of so few fingerprints is shared out that they need not be counted, where so many tasks run."""
-    # With more tasks than parts, most would have nothing to do.
-    most = SHARE_BYTES // 8 if tasks <= k + 1 else _FEW
+    # With more tasks than parts, most would have nothing to do, and the others the more, the wider the distance.
+    most = SHARE_BYTES // 8 if tasks <= k + 1 else _FEW >> max(k - 3, 0)
     return Shares.uncounted(k, tasks) if count <= most else None
 
 
@@ -46,7 +46,7 @@ def joined(places: Places, k: int, ranges: int | None, limit: int | None) -> Dat
     shares = few(places.fingerprints, k, places.tasks) if ranges is None else None
     if shares is None:
         shares = _counted(places, k, ranges)
-    dealt = places.run(_dealt(shares), "key int, share int, second boolean, hand binary")
+    dealt = places.read(_dealt(shares), "key int, share int, second boolean, hand binary")
     return dealt.repartition(len(shares), "key").mapInArrow(_joined(shares, limit), _SCHEMA)
 
 
@@ -54,7 +54,7 @@ def _counted(places: Places, k: int, ranges: int | None) -> Shares:
     """How a join is shared out, from counts that a job of its own makes."""
     count = places.fingerprints
     buckets = _BUCKETS[count >= _MANY]
-    tallies = places.run(_tally(k, buckets), "tally binary").collect()
+    tallies = places.read(_tally(k, buckets), "tally binary").collect()
     ranges = ranges or ranges_of(count, k, places.tasks)
     return Shares([bytes(row.tally) for row in tallies], ranges, _SHARE_BYTES_MAX // 8)
 

@@ -46,7 +46,11 @@ class Places(NamedTuple):
                 ask(reader)
 
     def run(self, work: Callable[[Pinned], Batches], schema: str) -> DataFrame:
-        """What comes of some work with each store: in a task for each, or for several that are small."""
+        """What comes of some work with each store, in a task for each."""
+        return self.spread(self.pinned, [1] * len(self.pinned), work, schema)
+
+    def read(self, work: Callable[[Pinned], Batches], schema: str) -> DataFrame:
+        """What comes of some work with each store's fingerprints: in a task for each, or for several small ones."""
         sizes = [store.fingerprints for store in self.pinned]
         return self.spread(self.pinned, together(sizes, FINGERPRINTS_MIN, self.tasks), work, schema)
 

@@ -102,9 +102,9 @@ class Stores:
         SURT order; `complete` says whether these are all. Rows come in no particular order, and there are none
         of a query that nothing is near.
 
-        A task asks one store for up to 4 million queries, in some tenths of a microsecond for each. Queries are
-        sent to all machines, 8 bytes each, so that a hundred million are a good number at a time. What is found is
-        exchanged once more, packed, if there is a limit.
+        A task asks a store, or some small ones, for up to 4 million queries, in some tenths of a microsecond for
+        each. Queries are sent to all machines, 8 bytes each, so that a hundred million are a good number at a time.
+        What is found is exchanged once more, packed, if there is a limit.
 
         If an answer is not complete, and many pages are equally far, which of those are named is not determined.
         """
