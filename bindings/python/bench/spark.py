@@ -4,6 +4,7 @@
 
 Makes stores of so many pages, of which three of ten are near others and one in fifty has one fingerprint, and
 publishes them. All figures are the least of three, in seconds, on as many tasks at a time as there are processors.
+With `--connect` a Spark Connect server is asked, and with `--s3` the stores lie in an object store, both of its own.
 """
 
 import argparse
@@ -13,17 +14,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from object_store import carried
 from pyspark.sql import SparkSession
 
 import simkeep
 from simkeep import partition
 from simkeep.spark import Stores
+from simkeep.spark.cache import Cache
 
 ROUNDS = 3
 CHECKED = 1000
@@ -65,8 +69,10 @@ def least(work: Callable[[], Any]) -> tuple[float, Any]:
     return min(times), done
 
 
-def session(**settings: str) -> SparkSession:
+def session(connect: bool = False, **settings: str) -> SparkSession:
     """Spark on all processors of this machine; an underscore in a setting stands for a dot."""
+    if connect:
+        return SparkSession.builder.remote("local[*]").getOrCreate()
     builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
     builder = builder.config("spark.driver.memory", "4g")
@@ -87,14 +93,14 @@ def by_rows(spark: SparkSession, stores: Stores, k: int) -> int:
         for batch in batches:
             for packed in batch["store"].to_pylist():
                 store = Pinned.unpacked(packed)
-                reader = simkeep.Reader.published(store.path, store.generation)
-                stream = reader.all_fingerprints(epoch=store.epoch).batches(signed=True)
-                for some in pa.RecordBatchReader.from_stream(stream):
-                    values = some["fingerprint"].to_numpy().view(np.uint64)
-                    for part, (lowest, bits) in enumerate(parts):
-                        value = (values >> np.uint64(lowest)) & np.uint64((1 << bits) - 1)
-                        group = (value % np.uint64(16)).astype(np.int32) * len(parts) + part
-                        yield pa.record_batch([pa.array(group), some["fingerprint"]], names=["task", "fingerprint"])
+                with store.asked() as reader:
+                    stream = reader.all_fingerprints(epoch=store.epoch).batches(signed=True)
+                    for some in pa.RecordBatchReader.from_stream(stream):
+                        values = some["fingerprint"].to_numpy().view(np.uint64)
+                        for part, (lowest, bits) in enumerate(parts):
+                            value = (values >> np.uint64(lowest)) & np.uint64((1 << bits) - 1)
+                            group = pa.array((value % np.uint64(16)).astype(np.int32) * len(parts) + part)
+                            yield pa.record_batch([group, some["fingerprint"]], names=["task", "fingerprint"])
 
     def joined(table: Any) -> Any:
         part = table["task"][0].as_py() % len(parts)
@@ -108,6 +114,63 @@ def by_rows(spark: SparkSession, stores: Stores, k: int) -> int:
     return rows.groupBy("task").applyInArrow(joined, "left long, right long").count()
 
 
+def floor(spark: SparkSession) -> float:
+    """What a job of four rows through Python takes."""
+    return least(lambda: spark.range(0, 4, 1, 4).mapInArrow(lambda of: of, "id long").count())[0]
+
+
+def near(told: dict[str, Any], stores: Stores, paths: list[Path], shared: list[Any], skew: bool) -> None:
+    """What `near` takes, and how many of its answers are unlike those of a brute force."""
+    all_prints, k = np.concatenate(shared), told["k"]
+    queries = np.random.default_rng(2).choice(all_prints, told["queries"])
+    told["near"], hits = least(lambda: stores.near(queries, k).toArrow())
+    readers = {path.name: simkeep.Reader.published(path) for path in paths}
+    asked = partition.fingerprints(queries)
+
+    def alone() -> Any:
+        found = [hit for name, of in readers.items() for hit in partition.near(name, of, asked, k=k, limit=16)]
+        return partition.merged(found, 16)
+
+    told["near_in_one_process"], _ = least(alone)
+    told["hits"] = hits.num_rows
+    wrong = 0
+    checked = np.random.default_rng(3).choice(asked, min(CHECKED, len(asked)), replace=False)
+    which = hits.filter(pc.is_in(hits["query"], pa.array(checked)))
+    found_of = which.group_by("query").aggregate([("distance", "list")]).to_pydict()
+    found = dict(zip(found_of["query"], found_of["distance_list"], strict=True))
+    for query in checked:
+        distances = np.bitwise_count(all_prints ^ query.view(np.uint64))
+        wrong += np.sort(distances[distances <= k])[:16].tolist() != sorted(found.get(int(query), []))
+    told["near_unlike_brute_force"] = wrong
+    if skew:
+        with_hot = np.append(queries, HOT)
+        told["near_with_the_frequent_one"], hits = least(lambda: stores.near(with_hot, k).toArrow())
+        of_hot = hits.filter(pc.equal(hits["query"], pa.scalar(int(HOT.view(np.int64)), pa.int64())))
+        told["pages_of_the_frequent_one"] = of_hot.num_rows
+        told["complete_of_the_frequent_one"] = of_hot["complete"].unique().to_pylist()
+        of_pair = f"left = {HOT.view(np.int64)} or right = {HOT.view(np.int64)}"
+        told["pairs_of_the_frequent_one"] = stores.pairs(k).where(of_pair).count()
+
+
+def pairs(told: dict[str, Any], spark: SparkSession, stores: Stores, shared: list[Any]) -> None:
+    """What `pairs` takes, and how many are unlike those of one process."""
+    k, different = told["k"], np.unique(np.concatenate(shared))
+    told["pairs"], count = least(lambda: stores.pairs(k).count())
+
+    def join() -> int:
+        return sum(len(of) for of in pa.RecordBatchReader.from_stream(simkeep.join(different, k).batches()))
+
+    told["pairs_in_one_process"], native = least(join)
+    told["pairs_by_rows"], rows = least(lambda: by_rows(spark, stores, k))
+    told["pairs_found"] = {"spark": count, "one process": native, "by rows": rows}
+    wanted = pa.RecordBatchReader.from_stream(simkeep.join(different, k).batches(signed=True)).read_all()
+    wanted = np.stack([wanted["left_fingerprint"], wanted["right_fingerprint"]], axis=1).view(np.uint64)
+    table = stores.pairs(k).toArrow()
+    found = np.stack([table["left"], table["right"]], axis=1).view(np.uint64)
+    _, times = np.unique(np.concatenate([np.sort(wanted, axis=1), found]), axis=0, return_counts=True)
+    told["pairs_unlike_one_process"] = int((times != 2).sum())
+
+
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--pages", type=int, default=1_000_000, help="pages of each store")
@@ -115,66 +178,48 @@ def main() -> None:
     ask.add_argument("--queries", type=int, default=100_000)
     ask.add_argument("--k", type=int, default=3)
     ask.add_argument("--skew", type=int, default=0, help="further pages, all of one fingerprint, over all stores")
+    ask.add_argument("--connect", action="store_true", help="ask by Spark Connect")
+    ask.add_argument("--s3", action="store_true", help="put the stores into an object store")
     ask.add_argument("--json", action="store_true", help="print a line of JSON")
     args = ask.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     told: dict[str, Any] = vars(args).copy()
-    with tempfile.TemporaryDirectory() as folder:
-        all_prints = prints(args.pages * args.stores, 1)
+    with ExitStack() as ends:
+        folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
         hot = np.full(args.skew // args.stores, HOT, np.uint64)
-        shared = [np.concatenate([mine, hot]) for mine in np.split(all_prints, args.stores)]
+        shared = [np.concatenate([mine, hot]) for mine in np.split(prints(args.pages * args.stores, 1), args.stores)]
         if args.skew:
             # A neighbour, so that it is in a pair.
             shared[0] = np.append(shared[0], HOT ^ np.uint64(1))
-        paths = [published(Path(folder), number, mine) for number, mine in enumerate(shared)]
-        spark = session()
-        stores = Stores(spark, paths)
-        queries = np.random.default_rng(2).choice(all_prints, args.queries)
-
-        told["floor"], _ = least(lambda: spark.range(0, 4, 1, 4).mapInArrow(lambda of: of, "id long").count())
-        told["near"], hits = least(lambda: stores.near(queries, args.k).toArrow())
-        readers = {path.name: simkeep.Reader.published(path) for path in paths}
-        asked = partition.fingerprints(queries)
-
-        def alone() -> Any:
-            found = [
-                hit for name, of in readers.items() for hit in partition.near(name, of, asked, k=args.k, limit=16)
-            ]
-            return partition.merged(found, 16)
-
-        told["near_in_one_process"], _ = least(alone)
-        told["hits"] = hits.num_rows
-        wrong = 0
-        checked = np.random.default_rng(3).choice(asked, min(CHECKED, len(asked)), replace=False)
-        which = hits.filter(pc.is_in(hits["query"], pa.array(checked)))
-        found_of = which.group_by("query").aggregate([("distance", "list")]).to_pydict()
-        found = dict(zip(found_of["query"], found_of["distance_list"], strict=True))
-        for query in checked:
-            distances = np.bitwise_count(all_prints ^ query.view(np.uint64))
-            near = np.sort(distances[distances <= args.k])[:16].tolist()
-            wrong += near != sorted(found.get(int(query), []))
-        told["near_unlike_brute_force"] = wrong
-
-        if args.skew:
-            with_hot = np.append(queries, HOT)
-            told["near_with_the_frequent_one"], hits = least(lambda: stores.near(with_hot, args.k).toArrow())
-            of_hot = hits.filter(pc.equal(hits["query"], pa.scalar(int(HOT.view(np.int64)), pa.int64())))
-            told["pages_of_the_frequent_one"] = of_hot.num_rows
-            told["complete_of_the_frequent_one"] = of_hot["complete"].unique().to_pylist()
-            of_pair = f"left = {HOT.view(np.int64)} or right = {HOT.view(np.int64)}"
-            told["pairs_of_the_frequent_one"] = stores.pairs(args.k).where(of_pair).count()
-
-        told["pairs"], count = least(lambda: stores.pairs(args.k).count())
-        different = np.unique(np.concatenate(shared))
-
-        def join() -> int:
-            found = pa.RecordBatchReader.from_stream(simkeep.join(different, args.k).batches())
-            return sum(len(of) for of in found)
-
-        told["pairs_in_one_process"], native = least(join)
-        told["pairs_by_rows"], rows = least(lambda: by_rows(spark, stores, args.k))
-        told["pairs_found"] = {"spark": count, "one process": native, "by rows": rows}
-        spark.stop()
+        paths = [published(folder, number, mine) for number, mine in enumerate(shared)]
+        spark = session(args.connect)
+        ends.callback(spark.stop)
+        cache, where = Cache(str(folder / "cache")), paths
+        if args.s3:
+            where = ends.enter_context(carried(paths, folder / "server.log"))
+            spark.conf.set("simkeep.cache.dir", cache.folder)
+            told["bytes"] = sum(file.stat().st_size for path in paths for file in path.glob("*s/*"))
+        stores = Stores(spark, where)
+        if args.s3:
+            stores.near([1], args.k).count()
+            told["fetched_cold"] = cache.fetched()
+        told["floor"] = floor(spark)
+        near(told, stores, paths, shared, bool(args.skew))
+        pairs(told, spark, stores, shared)
+        told["floor"] = min(told["floor"], floor(spark))
+        if args.s3:
+            told["fetched_warm"] = cache.fetched() - told["fetched_cold"]
+            spark.conf.set("simkeep.cache.bytes", str(told["bytes"] // 3))
+            small = Stores(spark, where)
+            told["alike_by_a_small_cache"] = small.pairs(args.k).count() == told["pairs_found"]["spark"]
+            again = dict(told)
+            near(again, small, paths, shared, False)
+            told["near_unlike_brute_force_by_a_small_cache"] = again["near_unlike_brute_force"]
+            told["fetched_by_a_small_cache"] = cache.fetched() - told["fetched_cold"] - told["fetched_warm"]
+    above = {name: told[name] - told["floor"] for name in ("near", "pairs")}
+    told["near_above_the_floor"] = above["near"] / told["near_in_one_process"]
+    told["pairs_above_the_floor"] = above["pairs"] / told["pairs_in_one_process"]
+    told["rows_of_blobs"] = told["pairs_by_rows"] / told["pairs"]
     if args.json:
         print(json.dumps(told))
     else:
