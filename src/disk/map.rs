@@ -6,9 +6,12 @@ use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// From this length on huge pages are asked for: below it there is not one to give.
+/// Bytes of a huge page.
 #[cfg(target_os = "linux")]
 const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// The most bytes that the system is asked to read at a time: what the usual disk takes.
+const WISH_BYTES: usize = 128 << 10;
 
 /// The bytes of a file that is never written again: mapped, or held in memory.
 ///
@@ -57,19 +60,45 @@ impl Map {
     }
 
     /// Asks the system for huge pages under some of the bytes, which will be touched here and there:
-    /// each touch of what is not in memory then reads 2 MiB of the file. Where few are touched, that
-    /// is much more than is needed, and so it is not asked for by itself.
+    /// each touch of what is not in memory then reads some MiB of the file. Where few are touched,
+    /// that is much more than is needed, and so it is not asked for by itself.
     pub(crate) fn ask_for_huge_pages(&self, range: Range<usize>) {
         // Not `Advice::Random`: with small pages it makes each touch a fault of its own.
         #[cfg(target_os = "linux")]
-        if let Bytes::Mapped(map) = &self.bytes
-            && range.len() >= HUGE_PAGE_BYTES
-        {
-            // Only a hint: kernels and file systems without huge pages for files refuse it.
-            let _ = map.advise_range(memmap2::Advice::HugePage, range.start, range.len());
+        if let Bytes::Mapped(map) = &self.bytes {
+            // Those that lie whole in it: a part of one is none, and a touch of it would read what lies
+            // before or behind these bytes.
+            let start = range.start.next_multiple_of(HUGE_PAGE_BYTES);
+            let end = range.end - range.end % HUGE_PAGE_BYTES;
+            if start < end {
+                // Only a hint: kernels and file systems without huge pages for files refuse it.
+                let _ = map.advise_range(memmap2::Advice::HugePage, start, end - start);
+            }
         }
         #[cfg(not(target_os = "linux"))]
         let _ = range;
+    }
+
+    /// Tells the system that few of these bytes will be touched, each by itself: a touch of what is not
+    /// in memory reads its page of the file, and not what lies around it, which may be some MiB. Who
+    /// reads on asks for what is ahead.
+    pub(crate) fn expect_few_touches(&self, range: Range<usize>) {
+        if let Bytes::Mapped(map) = &self.bytes {
+            // A hint again: without it more is read.
+            let _ = map.advise_range(memmap2::Advice::Random, range.start, range.len());
+        }
+    }
+
+    /// Asks the system to read these bytes, as far as they are not in memory. Does not wait for it.
+    pub(crate) fn read_ahead(&self, range: Range<usize>) {
+        if let Bytes::Mapped(map) = &self.bytes {
+            // A system drops what is more than its disk takes at a time.
+            for start in range.clone().step_by(WISH_BYTES) {
+                let bytes = WISH_BYTES.min(range.end - start);
+                // What is not there yet is read when it is touched.
+                let _ = map.advise_range(memmap2::Advice::WillNeed, start, bytes);
+            }
+        }
     }
 }
 
@@ -153,8 +182,8 @@ impl fmt::Debug for MapPart {
 mod tests {
     use super::*;
 
-    /// Whether the system was asked for huge pages at an address.
-    fn asks_at(address: usize) -> bool {
+    /// Whether the system was told this of an address.
+    fn is_told_at(address: usize, what: &str) -> bool {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut within = false;
         for line in maps.lines() {
@@ -163,14 +192,14 @@ mod tests {
             if let Some((Ok(start), Ok(end))) = range.map(|(a, b)| (number(a), number(b))) {
                 within = (start..end).contains(&address);
             } else if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| within) {
-                return flags.split_whitespace().any(|flag| flag == "hg");
+                return flags.split_whitespace().any(|flag| flag == what);
             }
         }
         panic!("nothing is mapped at {address:x}");
     }
 
     #[test]
-    fn huge_pages_are_asked_for_where_a_file_is_touched_here_and_there() {
+    fn the_system_is_told_how_a_file_will_be_touched() {
         const MIB: usize = 1 << 20;
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             return;
@@ -178,11 +207,15 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         file.set_len(12 * MIB as u64).unwrap();
         let map = Map::of_file(&file).unwrap();
-        let asked = || [1, 5, 8, 10, 11].map(|at| asks_at(map.as_ptr().addr() + at * MIB));
+        let told =
+            |what| [1, 5, 8, 10, 11].map(|at| is_told_at(map.as_ptr().addr() + at * MIB, what));
+        let asked = || told("hg");
         assert_eq!(asked(), [false; 5]);
-        map.ask_for_huge_pages(4 * MIB..10 * MIB);
-        // Too little for a single one.
-        map.ask_for_huge_pages(11 * MIB..12 * MIB);
+        map.ask_for_huge_pages(4 * MIB - 100..10 * MIB + 100);
+        // Not a whole one.
+        map.ask_for_huge_pages(MIB..3 * MIB);
         assert_eq!(asked(), [false, true, true, false, false]);
+        map.expect_few_touches(0..2 * MIB);
+        assert_eq!(told("rr"), [true, false, false, false, false]);
     }
 }

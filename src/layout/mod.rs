@@ -19,7 +19,7 @@ pub(crate) use sizes::{
     FILTER_BLOCK_BYTES, FilterBlock, GROUP_LEN, GROUP_PAGES, PackedRow, ROW_BYTES, bytes_for,
     directory_bits, filter_blocks, in_memory, url_hash_bits,
 };
-pub(crate) use tag::{Kind, Tag};
+pub(crate) use tag::{Kind, Tag, Touch};
 pub(crate) use trailer::{
     ALIGN, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Trailer, encode_table,
     parse_table, parse_trailer,

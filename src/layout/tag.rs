@@ -47,6 +47,17 @@ pub(crate) enum Kind {
     Sums = 19,
 }
 
+/// How the bytes of a section are touched, as long as they are not read through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    /// In a place for each page that is looked up.
+    Seldom,
+    /// In many places by each of many lookups, so that all of it is needed soon.
+    Everywhere,
+    /// From front to end, and not otherwise.
+    Through,
+}
+
 impl Kind {
     const ALL: [Kind; 19] = [
         Kind::Pages,
@@ -70,10 +81,11 @@ impl Kind {
         Kind::Sums,
     ];
 
-    /// Whether it is looked up in, here and there, rather than read through from some place on.
-    pub(crate) fn is_looked_up_in(self) -> bool {
+    /// How its bytes are touched.
+    pub(crate) fn touch(self) -> Touch {
         match self {
-            Kind::Pages | Kind::PageIndex | Kind::Schedule | Kind::Tombstones | Kind::Sums => false,
+            Kind::Pages | Kind::PageIndex | Kind::Sums => Touch::Seldom,
+            Kind::Schedule | Kind::Tombstones => Touch::Through,
             Kind::Hashes
             | Kind::HashPages
             | Kind::HashDirectory
@@ -87,7 +99,7 @@ impl Kind {
             | Kind::Rest
             | Kind::Cells
             | Kind::Further
-            | Kind::Ordinals => true,
+            | Kind::Ordinals => Touch::Everywhere,
         }
     }
 

@@ -13,10 +13,16 @@ use super::plain::PlainSegment;
 use crate::bug::OrBug;
 use crate::disk::{Access, Disk, Map, MapPart, Name};
 use crate::error::{Error, Result};
-use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, block_count, block_sum, in_memory};
+use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, Touch, block_count, block_sum, in_memory};
 use crate::process::Process;
 use crate::progress::Progress;
 use crate::search::{LINE_BYTES, Line};
+
+/// Blocks that are read together where one is touched: a divisor of 64.
+const AROUND_BLOCKS: u64 = 8;
+/// Of how many ranges of a file the system is told how they are touched. One that was written here has
+/// five, and a process has some ten thousand in all.
+const RANGES_MAX: usize = 16;
 
 /// Bytes of a table that are checked before it is asked whether to go on.
 const WARM_UP_STEP: usize = 16 << 20;
@@ -62,13 +68,14 @@ impl Segment {
         if map.len() as u64 != frame.bytes() {
             return Err(Error::corrupt(name, 0, "its length changed while it was opened"));
         }
-        let looked_up = |section: &Section| section.tag.kind.is_looked_up_in();
-        for some in frame.sections().chunk_by(|a, b| looked_up(a) == looked_up(b)) {
-            if let [first, ..] = some
-                && let [.., last] = some
-                && looked_up(first)
-            {
-                map.ask_for_huge_pages(in_memory(first.offset)..in_memory(last.offset + last.len));
+        let ranges = frame.sections().chunk_by(|a, b| a.tag.kind.touch() == b.tag.kind.touch());
+        for some in ranges.take(RANGES_MAX) {
+            let ([first, ..], [.., last]) = (some, some) else { continue };
+            let range = in_memory(first.offset)..in_memory(last.offset + last.len);
+            match first.tag.kind.touch() {
+                Touch::Seldom => map.expect_few_touches(range),
+                Touch::Everywhere => map.ask_for_huge_pages(range),
+                Touch::Through => {}
             }
         }
         let checked = (0..frame.blocks().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
@@ -169,6 +176,12 @@ impl Segment {
         self.frame.sections().iter().map(|&section| self.section_at(section))
     }
 
+    /// Asks the system to read some bytes of a section that come next, as far as there are so many.
+    pub(super) fn read_ahead(&self, section: &Section, range: Range<u64>) {
+        let at = |offset: u64| in_memory(section.offset + offset.min(section.len));
+        self.map.read_ahead(at(range.start)..at(range.end));
+    }
+
     /// The error for bytes that passed their checksum and are impossible all the same.
     pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
         self.frame.damaged(tag, offset, what)
@@ -235,6 +248,7 @@ impl Segment {
 
     #[cold]
     fn check_block(&self, section: &Section, block: u64) -> Result<()> {
+        self.read_around(section, block);
         let start = block * BLOCK_BYTES;
         let end = section.len.min(start + BLOCK_BYTES);
         let expected = self.expected_sum(section, block)?;
@@ -246,6 +260,20 @@ impl Segment {
         }
         self.mark_checked(section.first_block + block);
         Ok(())
+    }
+
+    /// Asks the system to read the blocks around this one as well, if it is the first of them that is
+    /// touched: as long as a segment comes into memory, some more of it cost no more time.
+    fn read_around(&self, section: &Section, block: u64) {
+        let number = section.first_block + block;
+        let first = number - number % AROUND_BLOCKS;
+        let touched = self.checked(first).load(Ordering::Relaxed) >> (first % 64);
+        let is_first = touched & ((1 << AROUND_BLOCKS) - 1) == 0;
+        if is_first && section.tag.kind.touch() == Touch::Seldom {
+            let start = first.saturating_sub(section.first_block) * BLOCK_BYTES;
+            let end = (first + AROUND_BLOCKS - section.first_block) * BLOCK_BYTES;
+            self.read_ahead(section, start..end);
+        }
     }
 
     /// Bytes within a section.
@@ -316,6 +344,10 @@ impl<'a> SectionRef<'a> {
             let piece = from..self.len().min(from + WARM_UP_STEP as u64);
             progress.check()?;
             progress.pass(piece.end - piece.start);
+            if self.section.tag.kind.touch() == Touch::Seldom {
+                // What is read ahead comes in small pages, and a touch brings huge ones elsewhere.
+                self.segment.read_ahead(&self.section, piece.clone());
+            }
             self.get(piece)?;
         }
         self.segment.whole_flag(&self.section).store(true, Ordering::Relaxed);

@@ -22,6 +22,10 @@ const PAGES: Tag = Tag::of(Kind::Pages);
 /// Bytes of a group that are read to find one of its pages, about.
 const HEADS_BYTES: usize = 448;
 
+/// Bytes that a cursor asks the system to read ahead, at first and at most.
+const AHEAD_MIN: u64 = 64 << 10;
+const AHEAD_MAX: u64 = 2 << 20;
+
 /// What is wrong with a record that says what none can.
 pub(super) const UNREADABLE: &str = "the record of a page is not readable";
 
@@ -268,6 +272,9 @@ pub(crate) struct PageCursor {
     heads: Range<u64>,
     records: Range<u64>,
     record: Range<u64>,
+    /// Up to where in the section the system was asked to read, and how much it is asked for next.
+    asked: u64,
+    ahead: u64,
 }
 
 impl PageCursor {
@@ -285,6 +292,8 @@ impl PageCursor {
             heads: 0..0,
             records: 0..0,
             record: 0..0,
+            asked: 0,
+            ahead: AHEAD_MIN,
         };
         while cursor.ordinal < from && cursor.step()? {}
         Ok(cursor)
@@ -297,6 +306,7 @@ impl PageCursor {
             return Ok(false);
         }
         if self.ordinal.is_multiple_of(GROUP_PAGES) {
+            self.read_ahead();
             let number = self.ordinal / GROUP_PAGES;
             let (start, bytes) = self.segment.group_bytes(number)?;
             let end = start + bytes.len() as u64;
@@ -319,6 +329,19 @@ impl PageCursor {
         self.records.start = self.record.end;
         self.ordinal += 1;
         Ok(true)
+    }
+
+    /// Asks for the next group and what comes behind it, more each time: who reads a few pages needs
+    /// little, and who reads on does not wait.
+    fn read_ahead(&mut self) {
+        let at = self.records.end;
+        // When it has come to the middle of what was asked for last.
+        if at > 0 && at + self.ahead / 4 >= self.asked {
+            let from = at.max(self.asked);
+            self.asked = from + self.ahead;
+            self.segment.read_ahead(&self.segment.place(PAGES), from..self.asked);
+            self.ahead = AHEAD_MAX.min(2 * self.ahead);
+        }
     }
 
     /// Goes to the next page; false past the last. One that does not come after the page before is
