@@ -3,7 +3,7 @@
     python bindings/python/bench/spark.py [--pages 1000000] [--queries 100000] [--stores 4] [--k 3] [--json]
 
 Makes stores of so many pages, of which three of ten are near others and one in fifty has one fingerprint, and
-publishes them. All figures are the least of three, in seconds, on as many tasks at a time as there are processors.
+publishes them. All figures are the least of five, in seconds, on as many tasks at a time as there are processors.
 With `--connect` a Spark Connect server is asked, and with `--s3` the stores lie in an object store, both of its own.
 """
 
@@ -29,7 +29,7 @@ from simkeep import partition
 from simkeep.spark import Stores
 from simkeep.spark.cache import Cache
 
-ROUNDS = 3
+ROUNDS = 5
 CHECKED = 1000
 HOT = np.uint64(0x0123_4567_89AB_CDEF)
 """The fingerprint of very many pages."""
@@ -206,7 +206,11 @@ def main() -> None:
         told["floor"] = floor(spark)
         near(told, stores, paths, shared, bool(args.skew))
         pairs(told, spark, stores, shared)
-        told["floor"] = min(told["floor"], floor(spark))
+        # Spark has become faster by now.
+        again = dict(told, floor=floor(spark))
+        near(again, stores, paths, shared, False)
+        for name in ("floor", "near", "near_in_one_process"):
+            told[name] = min(told[name], again[name])
         if args.s3:
             told["fetched_warm"] = cache.fetched() - told["fetched_cold"]
             spark.conf.set("simkeep.cache.bytes", str(told["bytes"] // 3))
