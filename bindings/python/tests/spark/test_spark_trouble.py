@@ -1,6 +1,8 @@
 """What goes wrong with stores and with what a machine keeps of them, and what is left as it was."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark")
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from simkeep.spark.cache import Cache
 
 __all__ = ["cache", "settings"]
@@ -114,3 +118,26 @@ def test_stores_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
         pinned.pinned(uris, "latest", None)
     assert shown("s3://AKIA:/abcSECRET@bucket/w") == "s3://"
     assert shown("s3://AKIA:secret@bucket/w") == "s3://bucket/w"
+
+
+def test_workers_of_another_version_or_without_simkeep_are_named_before_tasks_start(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from weakref import WeakSet
+
+    from simkeep.spark import Stores, checks
+
+    there = published(tmp_path, "w1")
+    # What was found when another test asked is forgotten.
+    monkeypatch.setattr(checks, "_SOUND", WeakSet())
+    here = simkeep.__version__
+    with monkeypatch.context() as patched:
+        patched.setattr(simkeep, "__version__", "0.0.9")
+        with pytest.raises(RuntimeError, match=f"simkeep is 0.0.9 here, and {here} where workers of Spark run"):
+            Stores(spark, there.folder)
+    with monkeypatch.context() as patched:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+        patched.setattr(spark.sparkContext, "pythonExec", str(tmp_path / "bare" / "bin" / "python"))
+        with pytest.raises(RuntimeError, match="cannot run simkeep: it needs .* that PYSPARK_PYTHON names .*Error:"):
+            Stores(spark, there.folder)
+    assert Stores(spark, there.folder).pinned[0].name == "w1"

@@ -3,6 +3,7 @@
 import math
 import warnings
 from typing import Any
+from weakref import WeakSet
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -18,6 +19,9 @@ _TASKS = 8
 
 _STRANGERS_MAX = 0.01
 """How many neighbours a fingerprint may have by chance."""
+
+_SOUND: WeakSet[SparkSession] = WeakSet()
+"""The sessions whose workers are known to have this package."""
 
 
 def check_k(k: int) -> None:
@@ -62,7 +66,9 @@ def parallel(spark: SparkSession) -> int:
 
 
 def check_workers(spark: SparkSession) -> None:
-    """That a worker has this package, in this version."""
+    """That a worker has this package, in this version. A session is asked once."""
+    if spark in _SOUND:
+        return
     try:
         (row,) = spark.range(0, 1, 1, 1).mapInArrow(_version, "version string").collect()
     except Exception as error:
@@ -74,6 +80,7 @@ def check_workers(spark: SparkSession) -> None:
     if row.version != simkeep.__version__:
         what = f"simkeep is {simkeep.__version__} here, and {row.version} where workers of Spark run"
         raise RuntimeError(f"{what}: they must be the same")
+    _SOUND.add(spark)
 
 
 def _last(error: Exception) -> str:
