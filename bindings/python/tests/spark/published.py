@@ -96,6 +96,8 @@ def session() -> "SparkSession":
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").appName("simkeep").config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.driver.bindAddress", "127.0.0.1")
+    # What runs once or twice is not worth the time that the best code for it takes to make.
+    builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
     interrupts = signal.getsignal(signal.SIGINT)
     made = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
     # Spark would ask its own process first, whenever Ctrl-C comes: other tests measure how long that takes.
