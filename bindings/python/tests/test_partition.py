@@ -208,7 +208,7 @@ def test_pairs_of_several_parts_are_capped_as_those_of_one(
         return {(a, b, d + 100 * (a in more) + 1000 * (b in more)) for a, b, d in kept}
 
     # Parts are cut several times as they come.
-    monkeypatch.setattr(partition, "_ROWS", 20)
+    monkeypatch.setattr(partition.pairs, "_ROWS", 20)
     parts: list[list[tuple[int, int, int]]] = [[], [], []]
     for number, pair in enumerate(every):
         parts[mixed(number) % 3].append(pair)
@@ -256,8 +256,8 @@ def test_pages_that_are_hidden_take_the_place_of_no_other(
     stores: dict[str, simkeep.Reader], monkeypatch: pytest.MonkeyPatch, limit: int | None
 ) -> None:
     # Without a limit, slices are as large as what is found allows.
-    monkeypatch.setattr(partition, "_QUERIES_MIN", 3)
-    monkeypatch.setattr(partition, "_ROWS", 40)
+    monkeypatch.setattr(partition.hits, "_QUERIES_MIN", 3)
+    monkeypatch.setattr(partition.hits, "_ROWS", 40)
     reader = stores["a"]
     pages = list(reader.scan())
     hidden = [page.url for number, page in enumerate(pages) if number % 3 == 0]

@@ -1,0 +1,45 @@
+"""The work on a part of many stores, from Arrow to Arrow: for Spark, Ray, Daft, DuckDB or a loop.
+
+A crawl that has outgrown one machine has several stores. What is asked of all of them is asked of each by
+itself, wherever it lies, and what they answer is put together. Each function here is one of these steps. It
+is a function of its arguments, so it can be run again, and it knows nothing of what runs it.
+
+Pages near fingerprints:
+
+    hits = [table for name, reader in stores for table in near(name, reader, queries, k=3, limit=16)]
+    answer = merged(hits, limit=16)
+
+Pairs of fingerprints, each once, wherever the two are:
+
+    shares = simkeep.Shares([reader.tally(3) for _, reader in stores], ranges=8, most=8_000_000)
+    hands = [hand for _, reader in stores for hand in dealt(reader, shares)]
+    for share in range(len(shares)):
+        mine = [hand for hand in hands if hand["share"][0].as_py() == share]
+        for pairs in joined(shares, share, mine): ...
+
+Fingerprints are `int64`, bit for bit: few engines have unsigned numbers. Needs pyarrow and numpy.
+"""
+
+from .blobs import packed, spread, unpacked
+from .clusters import RANKED, following, ranked
+from .hits import HITS, fingerprints, merged, near
+from .pairs import HANDS, PAIRS, capped, dealt, joined, pairs_with
+
+__all__ = [
+    "HANDS",
+    "HITS",
+    "PAIRS",
+    "RANKED",
+    "capped",
+    "dealt",
+    "fingerprints",
+    "following",
+    "joined",
+    "merged",
+    "near",
+    "packed",
+    "pairs_with",
+    "ranked",
+    "spread",
+    "unpacked",
+]
