@@ -312,3 +312,73 @@ def test_what_follows_is_what_a_greedy_choice_by_rank_leaves() -> None:
     circle = pa.record_batch({"first": pa.array([1, 2, 3]), "second": pa.array([2, 3, 1])})
     with pytest.raises(ValueError, match="in a circle"):
         partition.following([circle])
+
+
+def parts_of(tables: Any, by: str, parts: int = 3) -> list[list[Any]]:
+    """Rows, some at a time, as the tasks of the parts of a column get them."""
+    found: list[list[Any]] = [[] for _ in range(parts)]
+    for table in partition.gathered(tables, memory_bytes=20_000):
+        for part, some in partition.spread(table, parts, by):
+            found[part].append(partition.unpacked(partition.packed(some)))
+    return found
+
+
+@pytest.mark.parametrize("rule", ["first-seen", "https,shortest-url"])
+def test_clusters_of_parts_are_those_of_one_store(
+    stores: dict[str, simkeep.Reader], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    # Pages are put together several times as they come.
+    monkeypatch.setattr(partition.clusters, "_HELD_BYTES", 1000)
+    of_parts = [parts_of(partition.ranked(name, of, rule), "fingerprint") for name, of in stores.items()]
+    pages = [[table for of in of_parts for table in of[part]] for part in range(3)]
+    nodes = [partition.firsts(of) for of in pages]
+    assert all(of.schema == partition.NODES and of.equals(partition.in_order(of)) for of in nodes)
+    with simkeep.Store.create(tmp_path / "all") as whole:
+        for of in stores.values():
+            whole.copy_from(of)
+        both = pa.RecordBatchReader.from_stream(whole.all_pairs(3).batches(signed=True)).cast(partition.PAIRS)
+        wanted = {page.url: (page.leader, page.distance) for page in whole.clusters(3, rule=rule).by_page()}
+    stranger = pa.record_batch([[1, 2], [3, 1], [1, 1]], schema=partition.PAIRS)
+    by_left = parts_of([*both, stranger], "left")
+    halves = [partition.halves(of, some) for of, mine in zip(nodes, by_left, strict=True) for some in mine]
+    by_right = parts_of(halves, "right")
+    edges = pa.concat_tables(
+        [partition.edges(of, some) for of, mine in zip(nodes, by_right, strict=True) for some in mine]
+    )
+    assert edges.schema == partition.EDGES and edges.num_rows
+    follow = set(partition.following(edges.to_batches())["second"].to_pylist())
+    best: dict[int, tuple[int, bytes, int]] = {}
+    for first, second, rank, distance in zip(*edges.to_pydict().values(), strict=True):
+        if second in follow and first not in follow:
+            best[second] = min(best.get(second, (65, b"", 0)), (distance, rank, first))
+    rows = [(second, first, distance) for second, (distance, _, first) in best.items()]
+    followers = pa.table([pa.array(column) for column in zip(*rows, strict=True)], names=partition.FOLLOWERS.names)
+    by_leader = parts_of([followers.cast(partition.FOLLOWERS)], "leads")
+    named = [partition.named(of, some) for of, mine in zip(nodes, by_leader, strict=True) for some in mine]
+    by_follower = parts_of(named, "fingerprint")
+    led = [partition.in_order(pa.concat_tables([partition.LED.empty_table(), *of])) for of in by_follower]
+    found = pa.concat_tables(
+        [partition.belonging(nodes[part], led[part], some) for part in range(3) for some in pages[part]]
+    )
+    assert found.schema == partition.CLUSTERED
+    # A page of two stores is there twice.
+    assert found.num_rows == sum(of.num_rows for mine in pages for of in mine) > len(wanted)
+    answers = zip(*(found[name].to_pylist() for name in ("url", "leader", "distance")), strict=True)
+    assert {url: (leader, distance) for url, leader, distance in answers} == wanted
+
+
+def test_what_steps_of_clusters_lack_is_named() -> None:
+    none = partition.NODES.empty_table()
+    assert partition.halves(none, partition.PAIRS.empty_table()).equals(partition.HALVES.empty_table())
+    assert partition.edges(none, partition.HALVES.empty_table()).equals(partition.EDGES.empty_table())
+    assert partition.named(none, partition.FOLLOWERS.empty_table()).equals(partition.LED.empty_table())
+    nothing = partition.belonging(none, partition.LED.empty_table(), partition.PAGES.empty_table())
+    assert nothing.equals(partition.CLUSTERED.empty_table())
+    follower = pa.table([[1], [2], [1]], schema=partition.FOLLOWERS)
+    with pytest.raises(ValueError, match="some follow a fingerprint that no page has"):
+        partition.named(none, follower)
+    page = pa.table([["https://a.example/"], ["w"], [1]], schema=partition.PAGES)
+    with pytest.raises(ValueError, match="some have a fingerprint of which no page is the first"):
+        partition.belonging(none, partition.LED.empty_table(), page)
+    assert partition.firsts([]).equals(none)
+    assert list(partition.gathered([])) == []

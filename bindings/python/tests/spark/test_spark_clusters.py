@@ -14,19 +14,25 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("default")
 
 
-@pytest.mark.parametrize("rule", ["first-seen", "shortest-url"])
+@pytest.mark.parametrize(("rule", "part"), [("first-seen", 1 << 19), ("shortest-url", 8000)])
 def test_clusters_are_those_of_one_store_of_all_pages(
-    spark: "SparkSession", crawl: Crawl, rule: str, capsys: pytest.CaptureFixture[str]
+    spark: "SparkSession",
+    crawl: Crawl,
+    rule: str,
+    part: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from simkeep.spark import Stores
+    from simkeep.spark import Stores, clusters
 
+    # As many parts as tasks, or many more.
+    monkeypatch.setattr(clusters, "PART", part)
     answer = Stores(spark, crawl.paths).clusters(3, rule)
     answer.explain()
     assert "Broadcast" not in capsys.readouterr().out
     found = answer.toArrow()
     with simkeep.Reader(crawl.whole) as whole:
-        clusters = whole.clusters(3, rule=rule)
-        wanted = {page.url: (page.leader, page.distance) for page in clusters.by_page()}
+        wanted = {page.url: (page.leader, page.distance) for page in whole.clusters(3, rule=rule).by_page()}
     assert found.num_rows == len(wanted)
     columns = (found[name].to_pylist() for name in ("url", "leader", "distance"))
     assert {url: (leader, distance) for url, leader, distance in zip(*columns, strict=True)} == wanted

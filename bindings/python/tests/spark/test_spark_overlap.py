@@ -78,15 +78,14 @@ def test_only_the_last_visit_of_a_page_counts_if_that_is_asked_for(
         assert all(row.fingerprint & MASK == pages[row.url] for row in rows)
         assert sorted(row.url for row in stores.pages(columns=["url"]).collect()) == sorted(pages)
         assert stores.visits(columns=["store"]).columns == ["store"]
-        for k in (1, 3):
-            pairs = {(pair.left, pair.right) for pair in whole.all_pairs(k)}
-            found = stores.pairs(k).collect()
-            assert {(row.left & MASK, row.right & MASK) for row in found} == pairs
-            assert len(found) == len(pairs) < both.pairs(k).count()
+        pairs = {(pair.left, pair.right) for pair in whole.all_pairs(3)}
+        found = stores.pairs(3).collect()
+        assert {(row.left & MASK, row.right & MASK) for row in found} == pairs
+        assert len(found) == len(pairs) < both.pairs(3).count()
         cut = stores.pairs(3, limit=2).collect()
         assert all({row.left & MASK, row.right & MASK} <= set(pages.values()) for row in cut)
         queries = sorted(set(pages.values()))[::3]
-        for limit in (1, 2, 16, None):
+        for limit in (1, None):
             found_of: dict[int, list[Any]] = {}
             for row in stores.near(queries, 3, limit).collect():
                 found_of.setdefault(row.query & MASK, []).append(row)

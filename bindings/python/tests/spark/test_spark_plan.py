@@ -126,3 +126,9 @@ def test_what_cannot_be_planned_is_refused() -> None:
     for wrong, told in wrongs:
         with pytest.raises(ValueError, match=told):
             wrong()
+
+
+def test_parts_of_clusters_grow_until_their_blobs_would_be_tiny() -> None:
+    from simkeep.spark.clusters import parts_of
+
+    assert [parts_of(count, 4) for count in (1, 4 << 20, 1 << 30, 1 << 34, 1 << 38)] == [4, 8, 2048, 8192, 32768]

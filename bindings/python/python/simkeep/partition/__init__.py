@@ -17,25 +17,69 @@ Pairs of fingerprints, each once, wherever the two are:
         mine = [hand for hand in hands if hand["share"][0].as_py() == share]
         for pairs in joined(shares, share, mine): ...
 
+Clusters, of a table `pages` of `RANKED` and one of all `pairs`, where they fit one place; if not, `spread` takes each
+table apart by the fingerprints that a step looks for:
+
+    nodes = firsts([pages])
+    between = edges(nodes, halves(nodes, pairs))                       # first ranks before second
+    follow = following(between.to_batches())["second"]                 # the others lead
+    followers = ...                                                    # of each, the nearest that leads: FOLLOWERS
+    answer = belonging(nodes, in_order(named(nodes, followers)), pages)
+
 Fingerprints are `int64`, bit for bit: few engines have unsigned numbers. Needs pyarrow and numpy.
 """
 
-from .blobs import packed, spread, unpacked
-from .clusters import RANKED, following, ranked
+from .blobs import gathered, packed, spread, unpacked
+from .clusters import (
+    CLUSTERED,
+    EDGES,
+    FOLLOWERS,
+    HALVES,
+    LED,
+    NAMES,
+    NODES,
+    PAGES,
+    RANKED,
+    RANKS,
+    belonging,
+    edges,
+    firsts,
+    following,
+    halves,
+    in_order,
+    named,
+    ranked,
+)
 from .hits import HITS, fingerprints, merged, near
 from .pairs import HANDS, PAIRS, capped, dealt, joined, pairs_with
 
 __all__ = [
+    "CLUSTERED",
+    "EDGES",
+    "FOLLOWERS",
+    "HALVES",
     "HANDS",
     "HITS",
+    "LED",
+    "NAMES",
+    "NODES",
+    "PAGES",
     "PAIRS",
     "RANKED",
+    "RANKS",
+    "belonging",
     "capped",
     "dealt",
+    "edges",
     "fingerprints",
+    "firsts",
     "following",
+    "gathered",
+    "halves",
+    "in_order",
     "joined",
     "merged",
+    "named",
     "near",
     "packed",
     "pairs_with",

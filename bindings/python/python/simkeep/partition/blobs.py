@@ -1,23 +1,26 @@
 """Rows on their way from tasks to others, taken apart and packed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 
-def spread(hits: pa.Table, parts: int) -> Iterator[tuple[int, pa.Table]]:
-    """Takes hits apart by their queries, so that all of a query can be merged in one place.
+def spread(table: pa.Table, parts: int, by: str = "query") -> Iterator[tuple[int, pa.Table]]:
+    """Takes rows apart by a column of fingerprints, so that all rows of one can be put together in one place.
 
-    The part of a query, below `parts`, depends on nothing else.
+    The part of a fingerprint, below `parts`, depends on nothing else. Rows of a part stay in order.
     """
-    if not hits.num_rows:
+    if not table.num_rows:
         return
-    queries = hits["query"].to_numpy().view(np.uint64)
-    part = ((queries * np.uint64(0x9E37_79B9_7F4A_7C15)) >> np.uint64(33)) % np.uint64(parts)
+    numbers = table[by].to_numpy().view(np.uint64)
+    part = ((numbers * np.uint64(0x9E37_79B9_7F4A_7C15)) >> np.uint64(33)) % np.uint64(parts)
+    if (part == part[0]).all():
+        yield int(part[0]), table
+        return
     order = np.argsort(part, kind="stable")
-    ordered = hits.take(pa.array(order))
+    ordered = table.take(pa.array(order))
     present, begins = np.unique(part[order], return_index=True)
     ends = np.r_[begins[1:], len(part)]
     for number, begin, end in zip(present.tolist(), begins.tolist(), ends.tolist(), strict=True):
@@ -35,3 +38,17 @@ def packed(table: pa.Table) -> bytes:
 def unpacked(packed: Any) -> pa.Table:
     """A table of bytes that `packed` made."""
     return pa.ipc.open_stream(packed).read_all()
+
+
+def gathered(tables: Iterable[pa.Table | pa.RecordBatch], memory_bytes: int = 64 << 20) -> Iterator[pa.Table]:
+    """The rows of small tables in larger ones, of about so many bytes: what they are taken apart into is not tiny."""
+    held: list[pa.Table] = []
+    size = 0
+    for table in tables:
+        held.append(table if isinstance(table, pa.Table) else pa.Table.from_batches([table]))
+        size += table.nbytes
+        if size >= memory_bytes:
+            yield pa.concat_tables(held)
+            held, size = [], 0
+    if held:
+        yield pa.concat_tables(held)

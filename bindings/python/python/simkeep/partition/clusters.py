@@ -1,11 +1,16 @@
 """Leaders of pages with nearly the same content, and who follows them."""
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .. import View
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 RANKED = pa.schema(
     [
@@ -16,6 +21,62 @@ RANKED = pa.schema(
     ]
 )
 """The columns of pages that are clustered."""
+
+PAGES = pa.schema([RANKED.field("url"), RANKED.field("store"), RANKED.field("fingerprint")])
+"""The columns of pages whose leaders are to be told."""
+
+NODES = pa.schema([RANKED.field("fingerprint"), RANKED.field("rank"), RANKED.field("url")])
+"""The columns of fingerprints, each with the first of its pages."""
+
+RANKS = NODES.remove(2)
+"""The columns of fingerprints with the rank of the first page."""
+
+NAMES = NODES.remove(1)
+"""The columns of fingerprints with the URL of the first page."""
+
+HALVES = pa.schema(
+    [
+        pa.field("left", pa.int64(), nullable=False),
+        pa.field("right", pa.int64(), nullable=False),
+        pa.field("distance", pa.int32(), nullable=False),
+        pa.field("rank", pa.binary(), nullable=False),
+    ]
+)
+"""The columns of pairs with the rank of the left one."""
+
+EDGES = pa.schema(
+    [
+        pa.field("first", pa.int64(), nullable=False),
+        pa.field("second", pa.int64(), nullable=False),
+        pa.field("rank", pa.binary(), nullable=False),
+        pa.field("distance", pa.int32(), nullable=False),
+    ]
+)
+"""The columns of pairs of which one ranks before the other."""
+
+FOLLOWERS = pa.schema(
+    [
+        pa.field("fingerprint", pa.int64(), nullable=False),
+        pa.field("leads", pa.int64(), nullable=False),
+        pa.field("distance", pa.int32(), nullable=False),
+    ]
+)
+"""The columns of fingerprints that follow another one."""
+
+LED = pa.schema(
+    [
+        pa.field("fingerprint", pa.int64(), nullable=False),
+        pa.field("leader", pa.string(), nullable=False),
+        pa.field("distance", pa.int32(), nullable=False),
+    ]
+)
+"""The columns of fingerprints that follow another one, with the URL of its first page."""
+
+CLUSTERED = pa.schema([*PAGES, *list(LED)[1:]])
+"""The columns of pages with their leaders."""
+
+_HELD_BYTES = 64 << 20
+"""How many bytes of pages are held, beyond twice those of what is left."""
 
 
 def ranked(name: str, view: View, rule: str = "first-seen", *, epoch: int | None = None) -> Iterator[pa.RecordBatch]:
@@ -60,3 +121,112 @@ def following(pairs: Iterable[pa.RecordBatch]) -> pa.Table:
     if len(decided) < len(nodes):
         raise ValueError("pairs: some fingerprints rank before each other in a circle")
     return pa.table({"second": pa.array(nodes[np.frombuffer(follows, np.uint8) == 1])})
+
+
+def firsts(pages: Iterable[pa.Table]) -> pa.Table:
+    """The fingerprints of some pages, each with the page that ranks first: a table of `NODES`, in order.
+
+    `pages` are tables of `RANKED` or of `NODES`: what is left of several parts of all pages comes to what is left of
+    all. Takes memory for what is left, and for some more.
+    """
+    held, size, left = [NODES.empty_table()], 0, 0
+    for table in pages:
+        held.append(table.select(NODES.names))
+        size += held[-1].nbytes
+        if size > 2 * left + _HELD_BYTES:
+            held = [_first(held)]
+            size = left = held[0].nbytes
+    return _first(held)
+
+
+def _first(held: list[pa.Table]) -> pa.Table:
+    nodes = pa.concat_tables(held).combine_chunks()
+    # There are two of each in memory at most.
+    held.clear()
+    fingerprints = nodes["fingerprint"].to_numpy()
+    order = np.argsort(fingerprints, kind="stable")
+    if not len(order):
+        return nodes
+    begins = np.flatnonzero(np.r_[True, np.diff(fingerprints[order]) != 0])
+    lengths = np.diff(np.r_[begins, len(order)])
+    chosen = order[begins]
+    # Few have several pages, and ranks are long.
+    crowded = np.repeat(lengths > 1, lengths)
+    if crowded.any():
+        some = nodes.take(pa.array(order[crowded])).append_column("at", pa.array(order[crowded]))
+        some = some.sort_by([(name, "ascending") for name in NODES.names])
+        begin = np.flatnonzero(np.r_[True, np.diff(some["fingerprint"].to_numpy()) != 0])
+        chosen[lengths > 1] = some["at"].to_numpy()[begin]
+    return nodes.take(pa.array(chosen))
+
+
+def halves(ranks: pa.Table, pairs: pa.Table) -> pa.Table:
+    """Pairs with the rank of the left one: a table of `HALVES`. Those whose left one has none are left out.
+
+    `ranks` are in order, with the columns of `RANKS`. `pairs` may be some of all, as long as their left ones are there.
+    """
+    at, there = _places(ranks, pairs["left"])
+    pairs = pairs.filter(pa.array(there))
+    return pa.table([*pairs.columns, ranks["rank"].take(pa.array(at[there]))], schema=HALVES)
+
+
+def edges(ranks: pa.Table, halves: pa.Table) -> pa.Table:
+    """Pairs with the one that ranks first: a table of `EDGES`. Those whose right one has no rank are left out.
+
+    `ranks` are in order, with the columns of `RANKS`. `halves` may be some of all, as long as their right ones are
+    there.
+    """
+    at, there = _places(ranks, halves["right"])
+    halves = halves.filter(pa.array(there)).combine_chunks()
+    rank = ranks["rank"].take(pa.array(at[there]))
+    ahead = pc.less(halves["rank"], rank)
+    columns = [
+        pc.if_else(ahead, halves["left"], halves["right"]),
+        pc.if_else(ahead, halves["right"], halves["left"]),
+        pc.if_else(ahead, halves["rank"], rank),
+        halves["distance"],
+    ]
+    return pa.table(columns, schema=EDGES)
+
+
+def named(names: pa.Table, followers: pa.Table) -> pa.Table:
+    """Fingerprints that follow another one with the URL of its first page: a table of `LED`, from `FOLLOWERS`.
+
+    `names` are in order, with the columns of `NAMES`, and have all that lead. `ValueError` if one is not there.
+    """
+    at, there = _places(names, followers["leads"])
+    if not there.all():
+        raise ValueError("followers: some follow a fingerprint that no page has")
+    columns = [followers["fingerprint"], names["url"].take(pa.array(at)), followers["distance"]]
+    return pa.table(columns, schema=LED)
+
+
+def belonging(names: pa.Table, led: pa.Table, pages: pa.Table) -> pa.Table:
+    """Pages with their leaders: a table of `CLUSTERED`, from `PAGES`. What is not led belongs to its own first page.
+
+    `names` and `led` are in order, with the columns of `NAMES` and `LED`. `ValueError` if a page's fingerprint has no
+    name.
+    """
+    (at, there), (by, follows) = _places(names, pages["fingerprint"]), _places(led, pages["fingerprint"])
+    if not there.all():
+        raise ValueError("pages: some have a fingerprint of which no page is the first")
+    leader, distance = (led[column].take(pa.array(by, mask=~follows)) for column in ("leader", "distance"))
+    columns = [pc.coalesce(leader, names["url"].take(pa.array(at))), pc.coalesce(distance, pa.scalar(0, pa.int32()))]
+    return pa.table([*pages.select(PAGES.names).columns, *columns], schema=CLUSTERED)
+
+
+def _places(known: pa.Table, fingerprints: pa.ChunkedArray) -> "tuple[NDArray[np.int64], NDArray[np.bool_]]":
+    """Where each fingerprint is among others that are in order, and whether it is there at all."""
+    among, wanted = known["fingerprint"].to_numpy(), fingerprints.to_numpy()
+    if not len(among):
+        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
+    at = np.minimum(np.searchsorted(among, wanted), len(among) - 1)
+    return at, among[at] == wanted
+
+
+def in_order(table: pa.Table) -> pa.Table:
+    """Rows by their fingerprints, as the steps of clusters look for them. Those that are in order and in one piece are not copied."""
+    fingerprints = table["fingerprint"].to_numpy()
+    if (fingerprints[1:] >= fingerprints[:-1]).all():
+        return table.combine_chunks()
+    return table.take(pa.array(np.argsort(fingerprints, kind="stable"))).combine_chunks()

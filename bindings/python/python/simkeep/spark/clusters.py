@@ -1,58 +1,161 @@
-"""Clusters of pages with nearly the same content, over several stores."""
+"""Clusters of pages with nearly the same content, over several stores.
 
-from collections.abc import Callable
+Fingerprints are put into parts by a hash of theirs. Each part knows which page of a fingerprint ranks first. A pair
+goes to the part of one of its two, and then to that of the other; what follows a leader goes to the part of the leader,
+and then to its own. Whatever grows with the number of pages goes in blobs; the pairs that rounds decide are rows.
+"""
 
+from collections.abc import Callable, Iterable, Iterator
+from math import isqrt
+
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from simkeep import partition
 
-from .joins import matched
+from . import pairs
+from .exchange import SENT, Meeting, Sent, met, of_rows, sent
 from .leaders import kept, led
 from .pinned import Pinned
 from .places import Batches, Places
 from .tables import spark_schema
 
+Pages = Iterable[pa.Table | pa.RecordBatch]
+"""Pages of one store, or of rows of Spark."""
 
-def ranked(places: Places, rule: str, hidden: DataFrame | None) -> DataFrame:
-    """The pages that have a fingerprint in force, but for those that do not count, each with where it ranks."""
-    places.check(lambda reader: reader.ranked(rule=rule, epoch=places.pinned[0].epoch).close())
-    pages = places.run(_ranked(rule), spark_schema(partition.RANKED))
+Sending = Callable[[Pages], Batches]
+"""What a task does with pages."""
+
+PART = 1 << 19
+"""How many fingerprints a part has, about: a task holds their ranks, or the URLs of their first pages."""
+
+PARTS = 1 << 11
+"""From how many parts on they are larger, since each sends blobs to each, and these must not become tiny."""
+
+_NODES = f"{SENT}, is_names boolean"
+"""The columns of blobs of ranks, and of names."""
+
+
+def clusters(places: Places, k: int, rule: str, hidden: DataFrame | None, rounds_max: int) -> DataFrame:
+    """The leader of each page, but for `hidden` ones, which do not count: `store` and `url`."""
+    parts = parts_of(places.fingerprints, places.tasks)
+    first_pages = Sent(_pages(places, rule, hidden, partition.RANKED, _first_pages(parts)), partition.NODES)
+    nodes = kept(met([first_pages], parts, _nodes(parts), _NODES))
+    ranks = Sent(nodes.where("not is_names").drop("is_names"), partition.RANKS)
+    names = Sent(nodes.where("is_names").drop("is_names"), partition.NAMES)
+    # A fingerprint of no page that counts is in no pair from here on.
+    all_pairs = Sent(pairs.sent_by_left(places, k, parts), partition.PAIRS)
+    halves = Sent(met([ranks, all_pairs], parts, _halves(parts), SENT), partition.HALVES)
+    edges = met([ranks, halves], parts, _edges, spark_schema(partition.EDGES))
+    found, _ = led(edges, rounds_max)
+    nearest = F.min(F.struct("distance", "rank", "first")).alias("of")
+    each = found.groupBy(F.col("second").alias("fingerprint")).agg(nearest)
+    each = each.select("fingerprint", F.col("of.first").alias("leads"), "of.distance")
+    followers = Sent(each.mapInArrow(_followers(parts), SENT), partition.FOLLOWERS)
+    by_leader = Sent(met([names, followers], parts, _named(parts), SENT), partition.LED)
+    pages = Sent(_pages(places, rule, hidden, partition.PAGES, _all_pages(parts)), partition.PAGES)
+    return met([names, by_leader, pages], parts, _belonging, spark_schema(partition.CLUSTERED))
+
+
+def parts_of(count: int, tasks: int) -> int:
+    """Into how many parts so many fingerprints are put, where so many tasks run at a time."""
+    parts = -(-count // PART)
+    return max(parts if parts <= PARTS else isqrt(parts * PARTS), tasks)
+
+
+def ranked(places: Places, rule: str, hidden: DataFrame | None, schema: pa.Schema = partition.RANKED) -> DataFrame:
+    """The pages that have a fingerprint in force, but for those that do not count, each with where it ranks.
+
+    `schema` says which of its columns are wanted, among them `url` and `store`.
+    """
+    pages = _from_stores(places, rule, iter, spark_schema(partition.RANKED)).select(*schema.names)
     return pages if hidden is None else pages.join(hidden, ["url", "store"], "left_anti")
 
 
-def clusters(pages: DataFrame, pairs: DataFrame, rounds_max: int) -> DataFrame:
-    """The leader of each of some ranked pages, from all pairs of their fingerprints."""
-    first = F.min(F.struct("rank", "url")).alias("of")
-    nodes = kept(pages.groupBy("fingerprint").agg(first).select("fingerprint", "of.rank", "of.url"))
-    left = nodes.select(F.col("fingerprint").alias("left"), F.col("rank").alias("left_rank"))
-    right = nodes.select(F.col("fingerprint").alias("right"), F.col("rank").alias("right_rank"))
-    # A fingerprint of no page that counts is in no pair from here on.
-    both = matched(matched(pairs, left, "left"), right, "right")
-    ahead = F.col("left_rank") < F.col("right_rank")
-    edges = both.select(
-        F.when(ahead, F.col("left")).otherwise(F.col("right")).alias("first"),
-        F.when(ahead, F.col("right")).otherwise(F.col("left")).alias("second"),
-        F.least("left_rank", "right_rank").alias("rank"),
-        "distance",
-    )
-    found, _ = led(edges, rounds_max)
-    nearest = F.min(F.struct("distance", "rank", "first")).alias("of")
-    follows = found.groupBy(F.col("second").alias("fingerprint")).agg(nearest)
-    leaders = nodes.select(F.col("fingerprint").alias("leads"), F.col("url").alias("leader"))
-    follows = follows.select("fingerprint", F.col("of.first").alias("leads"), "of.distance")
-    belongs = matched(nodes, matched(follows, leaders, "leads"), "fingerprint", "left").select(
-        "fingerprint", F.coalesce("leader", "url").alias("leader"), F.coalesce("distance", F.lit(0)).alias("distance")
-    )
-    return matched(pages, belongs, "fingerprint").select("url", "store", "fingerprint", "leader", "distance")
+def _pages(
+    places: Places, rule: str, hidden: DataFrame | None, schema: pa.Schema, sending: Callable[[Pages], Batches]
+) -> DataFrame:
+    """What comes of sending what `ranked` has."""
+    if hidden is None:
+        return _from_stores(places, rule, sending, SENT)
+    pages = ranked(places, rule, hidden, schema).select(*schema.names)
+    return pages.mapInArrow(lambda rows: sending(of_rows(rows, schema)), SENT)
+
+
+def _from_stores(places: Places, rule: str, then: Sending, schema: str) -> DataFrame:
+    places.check(lambda reader: reader.ranked(rule=rule, epoch=places.pinned[0].epoch).close())
+    return places.read(_ranked(rule, then), schema)
 
 
 # What follows runs in tasks.
 
 
-def _ranked(rule: str) -> Callable[[Pinned], Batches]:
+def _ranked(rule: str, then: Sending) -> Callable[[Pinned], Batches]:
     def run(store: Pinned) -> Batches:
         with store.asked() as reader:
-            yield from partition.ranked(store.name, reader, rule, epoch=store.epoch)
+            yield from then(partition.ranked(store.name, reader, rule, epoch=store.epoch))
 
     return run
+
+
+def _first_pages(parts: int) -> Sending:
+    def run(pages: Pages) -> Batches:
+        # Of a fingerprint that very many pages have, few are sent.
+        firsts = (partition.firsts([some]) for some in partition.gathered(pages, 8 << 20))
+        return sent(firsts, "fingerprint", parts)
+
+    return run
+
+
+def _all_pages(parts: int) -> Sending:
+    def run(pages: Pages) -> Batches:
+        return sent((some.select(partition.PAGES.names) for some in pages), "fingerprint", parts)
+
+    return run
+
+
+def _nodes(parts: int) -> Meeting:
+    def run(_: list[pa.Table], pages: Iterator[pa.Table]) -> Batches:
+        nodes = partition.firsts(pages)
+        for schema in (partition.RANKS, partition.NAMES):
+            is_names = pa.array([schema == partition.NAMES])
+            for blob in sent([nodes.select(schema.names)], "fingerprint", parts):
+                yield pa.record_batch([*blob.columns, is_names], names=[*blob.schema.names, "is_names"])
+
+    return run
+
+
+def _halves(parts: int) -> Meeting:
+    def run(held: list[pa.Table], all_pairs: Iterator[pa.Table]) -> Batches:
+        ranks = partition.in_order(held.pop())
+        return sent((partition.halves(ranks, some) for some in all_pairs), "right", parts)
+
+    return run
+
+
+def _edges(held: list[pa.Table], halves: Iterator[pa.Table]) -> Batches:
+    ranks = partition.in_order(held.pop())
+    for some in halves:
+        yield from partition.edges(ranks, some).to_batches()
+
+
+def _followers(parts: int) -> Callable[[Batches], Batches]:
+    def run(rows: Batches) -> Batches:
+        return sent(of_rows(rows, partition.FOLLOWERS), "leads", parts)
+
+    return run
+
+
+def _named(parts: int) -> Meeting:
+    def run(held: list[pa.Table], followers: Iterator[pa.Table]) -> Batches:
+        names = partition.in_order(held.pop())
+        return sent((partition.named(names, some) for some in followers), "fingerprint", parts)
+
+    return run
+
+
+def _belonging(held: list[pa.Table], pages: Iterator[pa.Table]) -> Batches:
+    by_leader, names = partition.in_order(held.pop()), partition.in_order(held.pop())
+    for some in pages:
+        yield from partition.belonging(names, by_leader, some).to_batches()

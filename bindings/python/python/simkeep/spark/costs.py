@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from .checks import check_count, check_k, strangers
+from .clusters import parts_of
 from .near import SLICE, counts_of, slice_of
 from .pairs import few, ranges_of
 from .places import FINGERPRINTS_MIN, together
@@ -51,11 +52,14 @@ _JOINED = (80e-9, 160e-9, 250e-9, 400e-9, 850e-9, 1.5e-6, 2.4e-6, 4.5e-6, 9e-6)
 _WIDER = (1, 1, 1, 1, 4, 7, 11, 17, 32, 64, 128)
 """How many times as much a search costs as one within 3 bits; twice as much for each bit more."""
 
-_SCANNED = 2e-6
-"""Seconds of a core to scan a page."""
+_SENT_ON = 3e-6
+"""Seconds of a core to scan a page, and to send it where its fingerprint goes."""
 
-_RANKED_BYTES, _RANKED_SECONDS = 200, 25e-6
-"""Bytes exchanged for a page of clusters beside those of pairs, and seconds of a core."""
+_RANKED_BYTES, _RANKED_SECONDS = 250, 10e-6
+"""Bytes exchanged for a page of clusters beside those of pairs, with a URL of 35 characters, and seconds of a core."""
+
+_BLOB = 130e-6
+"""Seconds of a core to pack and unpack a blob, however small."""
 
 
 class Share(NamedTuple):
@@ -231,10 +235,7 @@ def _new(fingerprints: Sequence[int], k: int, new: int, tasks: int) -> Plan:
 
 def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) -> Plan:
     count, parts = sum(fingerprints), k + 1
-    groups = together(fingerprints, FINGERPRINTS_MIN, tasks)
-    ends = accumulate(groups)
-    most = max(sum(fingerprints[end - of : end]) for of, end in zip(groups, ends, strict=True))
-    reading = len(groups)
+    reading, most = _groups(fingerprints, tasks)
     joining, moved, counting = ranges or ranges_of(count, k, tasks), parts, reading
     if ranges is None and (shares := few(count, k, tasks)) is not None:
         joining = moved = len(shares)
@@ -260,17 +261,32 @@ def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) 
 
 def _clusters(fingerprints: Sequence[int], k: int, tasks: int) -> Plan:
     pairs, count = _pairs(fingerprints, k, tasks, None), sum(fingerprints)
+    groups, most = _groups(fingerprints, tasks)
     longest = pairs.longest
+    # All pages are scanned twice, for the first one of each fingerprint and for the answer. What is kept of the parts
+    # of fingerprints is sent, or met, some twelve times, and rounds are some joins of Spark.
+    parts = parts_of(count, tasks)
+    more = 2 * groups + 12 * parts + 6 * tasks
+    # Pairs go from each part to each, and so does what follows.
+    blobs = 2 * parts * parts
     return pairs._replace(
         question=f"clusters within {k} of {_of(fingerprints)}",
         how="a join, and rounds over its pairs",
-        # All pages are scanned twice: for the first one of each fingerprint, and for the answer.
-        tasks=pairs.tasks + 2 * len(fingerprints) + 12 * tasks,
+        tasks=pairs.tasks + more,
         read_bytes=pairs.read_bytes + 2 * _URL_BYTES * count,
         exchanged_bytes=pairs.exchanged_bytes + _RANKED_BYTES * count,
-        longest=Share(longest.core_seconds + 2 * _SCANNED * max(fingerprints), *longest[1:]),
-        core_seconds=pairs.core_seconds + _RANKED_SECONDS * count + 12 * tasks * _TASK,
+        longest=Share(
+            longest.core_seconds + 2 * _SENT_ON * most, longest.read_bytes + 2 * _URL_BYTES * most, longest.file_bytes
+        ),
+        core_seconds=pairs.core_seconds + _RANKED_SECONDS * count + more * _TASK + blobs * _BLOB,
     )
+
+
+def _groups(fingerprints: Sequence[int], tasks: int) -> tuple[int, int]:
+    """How many tasks read stores of which each has so many, small ones together, and how many the largest reads."""
+    groups = together(fingerprints, FINGERPRINTS_MIN, tasks)
+    ends = accumulate(groups)
+    return len(groups), max(sum(fingerprints[end - of : end]) for of, end in zip(groups, ends, strict=True))
 
 
 def _made(

@@ -2,6 +2,9 @@
 
 _MASK = (1 << 32) - 1
 
+_KEYS: dict[int, tuple[int, ...]] = {}
+"""What was found for some numbers of partitions."""
+
 
 def _rotated(value: int, bits: int) -> int:
     return (value << bits | value >> 32 - bits) & _MASK
@@ -20,14 +23,16 @@ def hashed(key: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-def keys(partitions: int) -> list[int]:
+def keys(partitions: int) -> tuple[int, ...]:
     """For each of so many partitions a key that Spark puts there when it repartitions by it.
 
-    Two keys in one partition would cost time, and no answer. Tries about `n * ln(n)` keys.
+    Two keys in one partition would cost time, and no answer. Tries about `n * ln(n)` keys, once in a process.
     """
-    found: dict[int, int] = {}
-    key = 0
-    while len(found) < partitions:
-        found.setdefault(hashed(key) % partitions, key)
-        key += 1
-    return [found[partition] for partition in range(partitions)]
+    if partitions not in _KEYS:
+        found: dict[int, int] = {}
+        key = 0
+        while len(found) < partitions:
+            found.setdefault(hashed(key) % partitions, key)
+            key += 1
+        _KEYS[partitions] = tuple(found[partition] for partition in range(partitions))
+    return _KEYS[partitions]

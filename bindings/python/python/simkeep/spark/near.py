@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 import simkeep
 from simkeep import partition
 
-from .keys import keys
+from .exchange import SENT, Meeting, Sent, met, sent
 from .pinned import Pinned
 from .places import Batches, Places, together
 from .tables import spark_schema
@@ -43,8 +43,8 @@ def near(places: Places, queries: Any, k: int, limit: int | None, hidden: DataFr
     if limit is None or len(places.pinned) == 1:
         return asked(places, queries, _near(k, limit, of_store), schema)
     parts = places.tasks
-    placed = asked(places, queries, _near_packed(k, limit, of_store, parts), "key int, hits binary")
-    return placed.repartition(parts, "key").mapInArrow(_merged(limit), schema)
+    hits = asked(places, queries, _near_sent(k, limit, of_store, parts), SENT)
+    return met([Sent(hits, partition.HITS)], parts, _merged(limit), schema)
 
 
 def asked(places: Places, queries: Any, work: Work, schema: str) -> DataFrame:
@@ -169,21 +169,15 @@ def _near(k: int, limit: int | None, hidden: Hidden) -> Work:
     return run
 
 
-def _near_packed(k: int, limit: int, hidden: Hidden, parts: int) -> Work:
+def _near_sent(k: int, limit: int, hidden: Hidden, parts: int) -> Work:
     def run(store: Pinned, queries: Queries) -> Batches:
-        places = keys(parts)
-        for hits in _hits(store, queries, k, limit, hidden):
-            for part, some in partition.spread(hits, parts):
-                columns = [pa.array([places[part]], pa.int32()), pa.array([partition.packed(some)], pa.binary())]
-                yield pa.record_batch(columns, names=["key", "hits"])
+        return sent(_hits(store, queries, k, limit, hidden), "query", parts)
 
     return run
 
 
-def _merged(limit: int) -> Callable[[Batches], Batches]:
-    def run(batches: Batches) -> Batches:
-        packed = (hits for batch in batches for hits in batch["hits"])
-        tables = (partition.unpacked(hits.as_buffer()) for hits in packed)
-        yield from partition.merged(tables, limit).to_batches()
+def _merged(limit: int) -> Meeting:
+    def run(_: list[pa.Table], hits: Iterator[pa.Table]) -> Batches:
+        yield from partition.merged(hits, limit).to_batches()
 
     return run

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from simkeep import Shares, partition
 
+from .exchange import SENT, sent
 from .keys import keys
 from .near import Queries, Work, asked
 from .pinned import Pinned
@@ -26,6 +27,9 @@ _BUCKETS = (1 << 12, 1 << 16)
 _MANY = 4_000_000_000
 """From how many fingerprints on there are very many."""
 
+Then = Callable[[Batches], Batches]
+"""What a task does with the pairs that it finds."""
+
 _SCHEMA = spark_schema(partition.PAIRS)
 
 
@@ -42,12 +46,22 @@ def ranges_of(count: int, k: int, tasks: int) -> int:
 
 
 def joined(places: Places, k: int, ranges: int | None, limit: int | None) -> DataFrame:
-    """The pairs of all fingerprints, dealt out to tasks that join what they are dealt."""
+    """The pairs of all fingerprints, or what is needed of them for some of each, from tasks that join a share each."""
+    return _from_shares(places, k, ranges, iter if limit is None else _capped(limit), _SCHEMA)
+
+
+def sent_by_left(places: Places, k: int, parts: int) -> DataFrame:
+    """The pairs of all fingerprints, on their way to the parts of the left ones."""
+    return _from_shares(places, k, None, _sent_by_left(parts), SENT)
+
+
+def _from_shares(places: Places, k: int, ranges: int | None, then: Then, schema: str) -> DataFrame:
+    """What comes of all pairs: fingerprints are dealt out to tasks, each of which joins what it is dealt."""
     shares = few(places.fingerprints, k, places.tasks) if ranges is None else None
     if shares is None:
         shares = _counted(places, k, ranges)
     dealt = places.read(_dealt(shares), "key int, share int, second boolean, hand binary")
-    return dealt.repartition(len(shares), "key").mapInArrow(_joined(shares, limit), _SCHEMA)
+    return dealt.repartition(len(shares), "key").mapInArrow(_joined(shares, then), schema)
 
 
 def _counted(places: Places, k: int, ranges: int | None) -> Shares:
@@ -110,7 +124,7 @@ def _dealt(shares: Shares) -> Callable[[Pinned], Batches]:
     return run
 
 
-def _joined(shares: Shares, limit: int | None) -> Callable[[Batches], Batches]:
+def _joined(shares: Shares, then: Then) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         # There is one task in a partition, or few.
         by_share: dict[int, list[pa.RecordBatch]] = {}
@@ -118,8 +132,21 @@ def _joined(shares: Shares, limit: int | None) -> Callable[[Batches], Batches]:
             for at, share in enumerate(batch["share"].to_pylist()):
                 by_share.setdefault(share, []).append(batch.slice(at, 1))
         for share in sorted(by_share):
-            pairs = partition.joined(shares, share, by_share.pop(share), threads=1)
-            yield from pairs if limit is None else partition.capped(pairs, limit).to_batches()
+            yield from then(partition.joined(shares, share, by_share.pop(share), threads=1))
+
+    return run
+
+
+def _capped(limit: int) -> Then:
+    def run(pairs: Batches) -> Batches:
+        yield from partition.capped(pairs, limit).to_batches()
+
+    return run
+
+
+def _sent_by_left(parts: int) -> Then:
+    def run(pairs: Batches) -> Batches:
+        return sent(pairs, "left", parts)
 
     return run
 

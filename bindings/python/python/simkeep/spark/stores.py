@@ -167,14 +167,13 @@ class Stores:
         `distance`.
 
         Finds all pairs, and goes through them in rounds, which run at once and are checkpointed;
-        `simkeep.LimitError` if pairs are undecided after `rounds_max`. Of each fingerprint it moves the first
-        page and all pairs, and at the end each page once.
+        `simkeep.LimitError` if pairs are undecided after `rounds_max`. It scans all pages twice. Of each page it moves
+        the URL, and of each fingerprint the first page's URL and rank some times, in blobs.
         """
         check_k(k)
         check_count("rounds_max", rounds_max)
-        pages = clusters.ranked(self._places, rule, self._hidden)
         warn_of_chance(self._places.fingerprints, k)
-        return self._told(clusters.clusters(pages, pairs.joined(self._places, k, None, None), rounds_max))
+        return self._told(clusters.clusters(self._places, k, rule, self._hidden, rounds_max))
 
     def pages(
         self,
