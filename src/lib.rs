@@ -139,9 +139,9 @@ pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, ErrorKind, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
-    GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError, Property, Request,
-    RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, Terms, UrlError, Verdict,
-    Visit, Weight, route,
+    FetchFailure, GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError,
+    Property, Request, Response, ResponseMeaning, RestateOutcome, Restated, Restatement, Role,
+    RoleError, SameBy, Seen, Terms, UrlError, Verdict, Visit, Weight, route,
 };
 pub use progress::{Progress, Stage};
 pub use store::{

@@ -110,9 +110,12 @@ impl<'a> Seeing<'a> {
         all.filter(|content| tells_change(self.epochs, content.epoch))
     }
 
-    /// Whether neither this nor another content has a fingerprint, by the rule of one epoch, and their
-    /// digests tell them apart.
+    /// Whether this and another content differ although no distance says so: one is a redirect and the
+    /// other is not, or neither has a fingerprint, by the rule of one epoch, and their digests differ.
     fn is_other_without(&self, other: &Content) -> bool {
+        if self.content.is_redirect() || other.is_redirect() {
+            return !have_digest(self.content, other);
+        }
         let without = |c: &Content| {
             c.epoch == other.epoch && c.fingerprint.is_none() && other.fingerprint.is_none()
         };

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use ::url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::Epoch;
 
 /// 128 bits that name exact content, such as the first half of the SHA-256 of a payload. What it is of
@@ -16,6 +19,53 @@ use super::Epoch;
 // Visits are copied often: aligned, a digest that may be absent is copied in whole words.
 #[repr(align(8))]
 pub struct Digest(pub [u8; 16]);
+
+impl Digest {
+    /// The first bytes of the digest of a redirect. The digest of content begins with them once in 2^64.
+    const REDIRECT: [u8; 8] = *b"redirect";
+
+    /// Returns the digest of a redirect from a page to a target, which may be relative to the page.
+    ///
+    /// Its first 8 bytes mark a redirect. The others are a hash of both URLs, so a page has the same
+    /// digest until it leads elsewhere, and shares it with no other page. The target is read as browsers
+    /// do (WHATWG URL, "basic URL parser"), without its fragment; one that cannot be read counts as it
+    /// stands.
+    ///
+    /// ```
+    /// use simkeep::Digest;
+    /// let page = "https://example.com/a/";
+    /// let digest = Digest::redirect(page, "../b");
+    /// assert!(digest.is_redirect());
+    /// assert_eq!(digest, Digest::redirect(page, "https://EXAMPLE.com:443/b#top"));
+    /// assert_ne!(digest, Digest::redirect(page, "https://example.com/c"));
+    /// ```
+    pub fn redirect(page: &str, target: &str) -> Digest {
+        let target = target.trim_ascii();
+        let resolved = match Url::parse(page) {
+            Ok(base) => base.join(target),
+            Err(_) => Url::parse(target),
+        };
+        let target = match resolved {
+            Ok(mut resolved) => {
+                resolved.set_fragment(None);
+                resolved.into()
+            }
+            Err(_) => target.to_owned(),
+        };
+        // No URL of a page has a line end in it.
+        let hash = xxh3_64(format!("{page}\n{target}").as_bytes());
+        let mut bytes = [0; 16];
+        let (mark, rest) = bytes.split_at_mut(Self::REDIRECT.len());
+        mark.copy_from_slice(&Self::REDIRECT);
+        rest.copy_from_slice(&hash.to_be_bytes());
+        Digest(bytes)
+    }
+
+    /// Whether it is the digest of a redirect: what [`Digest::redirect`] returns.
+    pub fn is_redirect(&self) -> bool {
+        self.0.starts_with(&Self::REDIRECT)
+    }
+}
 
 impl fmt::Display for Digest {
     /// 32 hexadecimal digits.
@@ -44,6 +94,31 @@ pub struct Content {
 }
 
 impl Content {
+    /// The content of a page that redirects: no fingerprint, and the [digest](Digest::redirect) that
+    /// names the target. It belongs to no epoch, since nothing was made of a text; its number is 0.
+    pub fn redirect(digest: Digest) -> Content {
+        Content { fingerprint: None, digest: Some(digest), epoch: Epoch::NONE }
+    }
+
+    /// Whether the page redirected. Such content is a copy of nothing and near nothing, and says nothing
+    /// of whether two pages are alike.
+    ///
+    /// ```
+    /// use simkeep::Observation;
+    /// let seen = Observation::redirect("https://example.com/a", 1_700_000_000_000, "/b");
+    /// assert!(seen.visit.seen.content().is_some_and(|content| content.is_redirect()));
+    /// ```
+    pub fn is_redirect(&self) -> bool {
+        self.fingerprint.is_none() && self.digest.is_some_and(|digest| digest.is_redirect())
+    }
+
+    /// The epoch that made the fingerprint, or found that there is none; `None` for a redirect, of which
+    /// no epoch makes anything.
+    pub fn made_in(&self) -> Option<Epoch> {
+        let of_none = self.epoch == Epoch::NONE && self.is_redirect();
+        (!of_none).then_some(self.epoch)
+    }
+
     /// The bits of the fingerprint that are compared: all but those reserved for metadata.
     pub fn compared(&self) -> Option<u64> {
         self.fingerprint.map(|fingerprint| fingerprint & self.epoch.mask())

@@ -113,8 +113,27 @@ impl Entry {
         }
     }
 
-    /// The number of the epoch of its fingerprint, where that can be changed.
+    /// The epoch of its content. `None` for a redirect, which belongs to no epoch, and for an entry
+    /// without content.
+    ///
+    /// ```
+    /// use simkeep::{Entry, Epoch, Observation};
+    /// let (url, time) = ("https://example.com/", 1_700_000_000_000);
+    /// let content = Observation::content(url, time, 0x1234, Epoch::from_number(3));
+    /// assert_eq!(Entry::from(content.visit).epoch(), Some(Epoch::from_number(3)));
+    /// assert_eq!(Entry::from(Observation::redirect(url, time, "/x").visit).epoch(), None);
+    /// ```
+    pub fn epoch(&self) -> Option<Epoch> {
+        match self {
+            Entry::Visit(visit) => visit.seen.content()?.made_in(),
+            Entry::Restated(restated) => Some(restated.epoch),
+            Entry::Given(_) => None,
+        }
+    }
+
+    /// The same, where it can be changed.
     pub(crate) fn epoch_mut(&mut self) -> Option<&mut Epoch> {
+        self.epoch()?;
         match self {
             Entry::Visit(Visit { seen: Seen::Content(content), .. }) => Some(&mut content.epoch),
             Entry::Visit(_) | Entry::Given(_) => None,

@@ -17,6 +17,10 @@ impl Epoch {
     /// The bits of the number that count the epochs.
     const COUNT_BITS: u32 = 24;
 
+    /// What stands in the place of an epoch where content is a redirect, which belongs to none: the
+    /// number 0, whatever the first epoch is.
+    pub(crate) const NONE: Epoch = Epoch(0);
+
     /// An epoch with this count and this many reserved bits; `None` if either is too large.
     pub(crate) fn new(count: usize, reserved: u32) -> Option<Epoch> {
         let count = u32::try_from(count).ok().filter(|count| *count < 1 << Self::COUNT_BITS)?;

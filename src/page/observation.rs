@@ -71,6 +71,23 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::NotModified { digest: None })
     }
 
+    /// The page redirects to a target, which may be relative to `url`. `time` in milliseconds since 1970.
+    ///
+    /// A redirect is content without a fingerprint whose [digest](Digest::redirect) names the target. It
+    /// ends what the page held before, is the same until it leads elsewhere, is a copy of nothing and
+    /// near nothing. Only a hash of the target is stored.
+    ///
+    /// ```
+    /// use simkeep::Observation;
+    /// let url = "https://example.com/old";
+    /// let first = Observation::redirect(url, 1_700_000_000_000, "/new").status(301);
+    /// let again = Observation::redirect(url, 1_700_086_400_000, "https://example.com/new").status(308);
+    /// assert_eq!(first.visit.seen, again.visit.seen);
+    /// ```
+    pub fn redirect(url: &'a str, time: i64, to: &str) -> Self {
+        Self::new(url, time, Seen::Content(Content::redirect(Digest::redirect(url, to))))
+    }
+
     /// The page is gone (404, 410).
     pub fn gone(url: &'a str, time: i64) -> Self {
         Self::new(url, time, Seen::Gone)

@@ -127,6 +127,9 @@ impl ReplayedPage {
         if have_digest(x, y) {
             return Some(SAME);
         }
+        if x.is_redirect() || y.is_redirect() {
+            return Some(OTHER);
+        }
         let is_other = x.digest.is_some() && y.digest.is_some();
         let tells = |content: &&Content| tells_change(&self.epochs, content.epoch);
         let of_a = || fingerprints(x, &a.also).filter(tells);

@@ -44,7 +44,7 @@ pub(super) fn check_in(epochs: &[EpochInfo], request: &Request<'_>) -> Result<()
 
 /// The epochs of the fingerprints of a request.
 pub(super) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + use<> {
-    let own = request.entry().content().map(|content| content.epoch);
+    let own = request.entry().epoch();
     own.into_iter().chain(request.also().map(|also| also.epoch))
 }
 

@@ -3,7 +3,8 @@
 use super::block::{Block, Content};
 use super::chunk::{Chunk, Cut};
 use super::stream::{At, Line, Place, Stream};
-use super::{Broken, Captured, Fault, Item, escape, time, url};
+use super::url::{Method, Schemes};
+use super::{Broken, Captured, Fault, Item, Truncated, escape, time, url};
 
 const LINE_BYTES_MAX: usize = 64 << 10;
 
@@ -16,6 +17,7 @@ pub(super) struct Arc {
     /// Where the next record begins is unknown: what comes before it has been reported.
     lost: bool,
     line: Vec<u8>,
+    schemes: std::sync::Arc<Schemes>,
 }
 
 /// A record's line: `URL IP date type … length`.
@@ -49,8 +51,9 @@ fn is_address(field: &str) -> bool {
 }
 
 impl Arc {
-    pub(super) fn new(stream: Stream) -> Arc {
-        Arc { stream, lost: false, line: Vec::new() }
+    /// Cuts a stream, in which URLs of these schemes name pages.
+    pub(super) fn new(stream: Stream, schemes: std::sync::Arc<Schemes>) -> Arc {
+        Arc { stream, lost: false, line: Vec::new(), schemes }
     }
 
     /// Reads the next line that is not empty, and says where it is; `None` at the end.
@@ -94,24 +97,37 @@ impl Arc {
             return Err(Fault::Lost(named(header.url, &why)));
         };
         self.lost = false;
-        let content = self.content(length, !is_description).map_err(|fault| match fault {
+        let of_method = || Method::in_url(header.url).and_then(Method::passed);
+        let passed = match is_description {
+            true => Some("filedesc"),
+            false => self.schemes.passed(header.url).or_else(of_method),
+        };
+        let content = self.content(length, passed).map_err(|fault| match fault {
             Fault::Record(why) => Fault::Record(named(header.url, &why)),
             Fault::Lost(why) => Fault::Lost(named(header.url, &why)),
         })?;
-        let Some(content) = content else {
-            return Ok(Cut::Clear(Item::Passed("filedesc")));
+        let content = match content {
+            Ok(content) => content,
+            Err(passed) => return Ok(Cut::Clear(Item::Passed(passed))),
         };
         let at = self.stream.at(place);
         let (url, date) = (header.url.to_owned(), header.date.to_owned());
         Ok(Cut::Arc(ArcRecord { at, url, date, content }))
     }
 
-    /// The content of a record, if it `counts`.
-    fn content(&mut self, length: u64, counts: bool) -> Result<Option<Content>, Fault> {
+    /// The content of a record, or why it is no visit.
+    fn content(
+        &mut self,
+        length: u64,
+        passed: Option<&'static str>,
+    ) -> Result<Result<Content, &'static str>, Fault> {
         let block = Block::new(&mut self.stream, length);
-        let content = match counts {
-            true => Some(block.hold()?),
-            false => block.skip().map(|()| None)?,
+        let content = match passed {
+            None => Ok(block.hold()?),
+            Some(passed) => {
+                block.skip()?;
+                Err(passed)
+            }
         };
         // Damage to a packed record often shows only in the checksum behind it.
         self.stream.settle()?;
@@ -145,7 +161,8 @@ impl ArcRecord {
         url::check(&self.url)?;
         let time = time::compact(&self.date)
             .ok_or_else(|| format!("the date is \"{}\"", escape(&self.date)))?;
-        Ok(Captured { url: self.url.clone(), time, declared: None })
+        let (url, declared, truncated) = (self.url.clone(), None, Truncated::No);
+        Ok(Captured { url, time, declared, truncated })
     }
 }
 
@@ -200,7 +217,7 @@ mod tests {
     }
 
     fn read(bytes: impl Into<Vec<u8>>) -> Vec<Item> {
-        items(Arc::new(stream(bytes)))
+        items(Arc::new(stream(bytes), Default::default()))
     }
 
     fn texts(items: &[Item]) -> Vec<(String, String)> {

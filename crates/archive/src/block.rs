@@ -2,7 +2,10 @@
 
 use std::io::{self, BufRead};
 
-use super::http::HEAD_BYTES_MAX;
+use simkeep::Digest;
+
+use super::digest::Hasher;
+use super::http::{self, HEAD_BYTES_MAX};
 use super::stream::Stream;
 use super::{Fault, Item, RECORD_BYTES_MAX};
 
@@ -19,16 +22,31 @@ impl<'a> Block<'a> {
         Block { stream, left: length, ended: false }
     }
 
-    /// Reads the block, and holds it; of one beyond the limit only its start.
+    /// Reads the block, and holds it; of one beyond the limit only its start, and the digest of all that
+    /// follows an HTTP header.
     pub(super) fn hold(mut self) -> Result<Content, Fault> {
         let length = self.left;
-        let held_max =
-            if length > RECORD_BYTES_MAX { HEAD_BYTES_MAX as u64 } else { RECORD_BYTES_MAX };
+        let is_large = length > RECORD_BYTES_MAX;
+        let held_max = if is_large { HEAD_BYTES_MAX as u64 } else { RECORD_BYTES_MAX };
         let held = usize::try_from(length.min(held_max)).unwrap_or(usize::MAX);
         let mut bytes = Vec::with_capacity(held);
         self.each(held_max, |some| bytes.extend_from_slice(some))?;
-        self.each(u64::MAX, |_| {})?;
-        Ok(Content { bytes, length, missing: self.left })
+        let mut digest = None;
+        if is_large {
+            let head = http::head(&bytes, false).ok().flatten().unwrap_or_default();
+            let mut hasher = Hasher::default();
+            hasher.update(bytes.get(head.body..).unwrap_or_default());
+            self.each(u64::MAX, |some| hasher.update(some))?;
+            digest = Some(hasher.finish());
+        }
+        Ok(Content { bytes, length, missing: self.left, digest })
+    }
+
+    /// Reads the start of the block, `max` bytes at most, and goes to its end.
+    pub(super) fn start(mut self, max: usize) -> Result<Vec<u8>, Fault> {
+        let mut bytes = Vec::new();
+        self.each(max as u64, |some| bytes.extend_from_slice(some))?;
+        self.skip().map(|()| bytes)
     }
 
     /// Goes to the end of the block; it is a fault if the stream ends before.
@@ -62,6 +80,8 @@ pub(super) struct Content {
     pub(super) length: u64,
     /// How many bytes of it the file lacks.
     pub(super) missing: u64,
+    /// Of one beyond the limit, the digest of what follows an HTTP header.
+    pub(super) digest: Option<Digest>,
 }
 
 impl Content {

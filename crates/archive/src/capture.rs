@@ -2,12 +2,21 @@
 
 use std::borrow::Cow;
 
+use simkeep::{Digest, FetchFailure, ResponseMeaning};
+
 use super::block::Content;
 use super::content::{self, Kind};
-use super::http::{self, HEAD_BYTES_MAX, Head, Meaning};
+use super::http::{self, HEAD_BYTES_MAX, Head};
 use super::{
-    Broken, Captured, Claim, Declared, Item, Payload, RECORD_BYTES_MAX, Record, digest, escape,
+    Broken, Captured, Claim, Declared, Item, Payload, RECORD_BYTES_MAX, Record, Truncated, digest,
+    escape, url,
 };
+
+/// What the bytes of a body have as their digest, and what that says of the declared one.
+struct Digested {
+    digest: Digest,
+    claim: Option<Box<Claim>>,
+}
 
 impl Captured {
     /// A record without content of its own, such as a revisit.
@@ -17,7 +26,11 @@ impl Captured {
             // The digest of an answer without content would name the empty content.
             _ => None,
         };
-        let digest = declared.as_ref().and_then(Declared::kept);
+        let target = head.and_then(|head| head.location.as_deref());
+        let digest = match (&payload, target) {
+            (Payload::Redirect, Some(target)) => Some(Digest::redirect(&self.url, target)),
+            _ => declared.as_ref().and_then(Declared::kept),
+        };
         let claim = declared.map(|declared| Box::new(Claim { declared, wrong: None }));
         let Captured { url, time, .. } = self;
         // An answer that is neither says nothing of the content.
@@ -30,64 +43,62 @@ impl Captured {
         Item::Record(record)
     }
 
-    /// What a status says without a look at the content; `Err` gives the capture back if the
-    /// content counts.
-    fn by_status(self, head: &Head) -> Result<Item, Captured> {
-        Ok(match http::meaning(head.status) {
-            Meaning::Content => return Err(self),
-            Meaning::NotModified => self.item(Payload::NotModified, Some(head)),
-            Meaning::Gone => self.item(Payload::Gone, Some(head)),
-            Meaning::Failed => self.item(Payload::Failed, Some(head)),
-            Meaning::Redirect => Item::Passed("redirect"),
-            Meaning::Interim => Item::Passed("interim response"),
-        })
+    /// What a response says that has no content of the page; `Err` gives the capture back if it has.
+    fn without_content(self, head: &Head, body: Option<(&[u8], u64)>) -> Result<Item, Captured> {
+        let payload = match head.meaning(body, self.truncated) {
+            ResponseMeaning::Content => return Err(self),
+            ResponseMeaning::NotModified => Payload::NotModified,
+            ResponseMeaning::Gone => Payload::Gone,
+            ResponseMeaning::Redirect => Payload::Redirect,
+            ResponseMeaning::Failed(failure) => Payload::Failed(failure),
+            // Nothing was found yet.
+            _ => return Ok(Item::Passed("interim response")),
+        };
+        Ok(self.item(payload, Some(head)))
     }
 
     /// Reads an HTTP response.
     pub(super) fn response(self, content: &Content) -> Result<Item, String> {
         if !http::is_response(&content.bytes) {
-            return match scheme(&self.url).as_str() {
-                "dns" => content.passed(Item::Passed("dns")),
+            return match url::scheme(&self.url).as_str() {
                 "http" | "https" => Err("not an HTTP response".into()),
                 _ => content.passed(Item::Passed("response of another protocol")),
             };
         }
         let head = head(content)?;
-        let capture = match self.by_status(&head) {
+        // What the file itself cuts off is looked at with the content.
+        let body = (content.missing == 0).then(|| {
+            let bytes = content.bytes.get(head.body..).unwrap_or_default();
+            (bytes, content.length.saturating_sub(head.body as u64))
+        });
+        let capture = match self.without_content(&head, body) {
             Ok(item) => return Ok(item),
             Err(capture) => capture,
         };
         let (kind, charset) = content::kind(&head.content_type);
-        if kind == Kind::Binary {
-            return content.passed(Item::Binary(capture));
-        }
-        capture.text(content, &head, kind, charset, Some(head.status))
+        capture.content(content, &head, kind, charset, Some(head.status))
     }
 
     /// Reads a record that is the document itself.
     pub(super) fn document(self, content: &Content, content_type: &str) -> Result<Item, String> {
-        let (kind, charset) = content::kind(content_type);
-        if kind == Kind::Binary {
-            return content.passed(Item::Binary(self));
+        if self.truncated == Truncated::Anywhere {
+            return Ok(self.item(Payload::Failed(FetchFailure::Incomplete), None));
         }
-        self.text(content, &Head::default(), kind, charset, None)
+        let (kind, charset) = content::kind(content_type);
+        self.content(content, &Head::default(), kind, charset, None)
     }
 
     /// A record that says: the same content as before. It may hold the header of the response.
     pub(super) fn revisit(self, content: &Content, payload: Payload) -> Item {
         let Ok(head) = head(content) else { return self.item(payload, None) };
-        // A repeated error page or redirect is still no content, and an image no text.
-        let capture = match self.by_status(&head) {
-            Ok(item) => return item,
-            Err(capture) => capture,
-        };
-        if content::kind(&head.content_type).0 == Kind::Binary {
-            return Item::Binary(capture);
+        // A repeated error page or redirect is still no content.
+        match self.without_content(&head, None) {
+            Ok(item) => item,
+            Err(capture) => capture.item(payload, Some(&head)),
         }
-        capture.item(payload, Some(&head))
     }
 
-    fn text(
+    fn content(
         self,
         content: &Content,
         head: &Head,
@@ -95,11 +106,46 @@ impl Captured {
         charset: Option<&str>,
         status: Option<u16>,
     ) -> Result<Item, String> {
+        let (payload, Digested { digest, claim }) = if content.length > RECORD_BYTES_MAX {
+            (Payload::Binary, self.of_large(content, head, kind)?)
+        } else {
+            self.of_held(content, head, kind, charset)?
+        };
+        let Captured { url, time, .. } = self;
+        let (digest, modified) = (Some(digest), head.modified);
+        let (weight, class, epoch) = (None, None, None);
+        let record =
+            Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
+        Ok(Item::Record(record))
+    }
+
+    /// Content of which only the start is held: it counts if it is no text.
+    fn of_large(&self, content: &Content, head: &Head, kind: Kind) -> Result<Digested, String> {
         let size = content.length;
-        if size > RECORD_BYTES_MAX {
+        let start = content.bytes.get(head.body..).unwrap_or_default();
+        if kind != Kind::Binary && !content::is_binary(start) {
             let limit = RECORD_BYTES_MAX >> 20;
             return Err(format!("the record has {size} bytes, more than {limit} MiB"));
         }
+        if content.missing > 0 {
+            return Err(content.cut());
+        }
+        let declared = self.declared.clone();
+        // It was made while the record was read: of the body as it stands there.
+        let own = content.digest.ok_or("the digest of a large record is missing; this is a bug")?;
+        let digest = declared.as_ref().and_then(Declared::kept).unwrap_or(own);
+        let claim = declared.map(|declared| Box::new(Claim { declared, wrong: None }));
+        Ok(Digested { digest, claim })
+    }
+
+    /// Content that is held: a text, or none.
+    fn of_held(
+        &self,
+        content: &Content,
+        head: &Head,
+        kind: Kind,
+        charset: Option<&str>,
+    ) -> Result<(Payload, Digested), String> {
         let mut body = content.bytes.get(head.body..).unwrap_or_default();
         // What a crawler was about to write when it was stopped would look like a change. But
         // archives with a wrong length exist, and HTTP has its own.
@@ -110,28 +156,35 @@ impl Captured {
         let declared = self.declared.as_ref().and_then(Declared::kept);
         let mut fits = self.fits(body) || (matches!(joined, Cow::Owned(_)) && self.fits(&joined));
         let own = (!fits || declared.is_none()).then(|| digest::of(&joined));
-        let entity = head.unpacked(joined)?;
-        fits = fits || (head.is_packed() && self.fits(&entity));
-        // With more behind it than its own header says.
-        fits = fits || head.whole(body).is_some_and(|whole| whole != body && self.fits(whole));
-        let Some(document) = content::document(&entity, kind, charset) else {
-            return content.passed(Item::Binary(self));
+        let payload = if kind == Kind::Binary {
+            // Unpacked only if the declared digest may be that of what is packed.
+            let is_open = self.declared.is_some() && !fits && head.is_packed();
+            fits |= is_open && head.unpacked(joined).is_ok_and(|entity| self.fits(&entity));
+            Payload::Binary
+        } else {
+            let entity = head.unpacked(joined)?;
+            fits |= head.is_packed() && self.fits(&entity);
+            match content::document(&entity, kind, charset) {
+                Some(document) => Payload::Text(Box::new(document)),
+                None => Payload::Binary,
+            }
         };
+        // With more behind it than its own header says.
+        fits |= head.whole(body).is_some_and(|whole| whole != body && self.fits(whole));
         let digest = declared.filter(|_| fits).or(own);
-        let Captured { url, time, declared } = self;
-        let claim = declared.map(|declared| {
+        let digest = digest.ok_or("a content has no digest; this is a bug")?;
+        let claim = self.declared.clone().map(|declared| {
             // The reader of the archive says where.
             let wrong = (!fits).then(|| Broken {
                 at: String::new(),
-                why: format!("{}: {declared} is not the digest of what it holds", escape(&url)),
+                why: format!(
+                    "{}: {declared} is not the digest of what it holds",
+                    escape(&self.url)
+                ),
             });
             Box::new(Claim { declared, wrong })
         });
-        let payload = Payload::Text(Box::new(document));
-        let (modified, weight, class, epoch) = (head.modified, None, None, None);
-        let record =
-            Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
-        Ok(Item::Record(record))
+        Ok((payload, Digested { digest, claim }))
     }
 
     /// Whether the declared digest is that of some bytes. Tools digest what they get with chunks and
@@ -148,8 +201,4 @@ fn head(content: &Content) -> Result<Head, String> {
         0 => format!("the HTTP header is longer than {} MiB", HEAD_BYTES_MAX >> 20),
         _ => "the HTTP header has no end".to_owned(),
     })
-}
-
-fn scheme(url: &str) -> String {
-    url.split(':').next().unwrap_or_default().to_ascii_lowercase()
 }

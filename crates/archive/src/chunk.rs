@@ -36,7 +36,7 @@ pub(super) enum Cut {
 
 impl Cut {
     /// Bytes of memory that it takes, or will take while it is read.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         CUT_BYTES
             + match self {
                 Cut::Warc(record) => record.bytes(),

@@ -19,6 +19,22 @@ pub fn of(content: &[u8]) -> Digest {
     first_bits(&Sha1::digest(content).into())
 }
 
+/// Makes the digest of a content that comes in parts: what [`of`] makes of it whole.
+#[derive(Default)]
+pub(super) struct Hasher(Sha1);
+
+impl Hasher {
+    /// Adds the next part.
+    pub(super) fn update(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    /// Returns the digest of all parts.
+    pub(super) fn finish(self) -> Digest {
+        first_bits(&self.0.finalize().into())
+    }
+}
+
 /// A digest of exactly 32 hexadecimal digits.
 pub(super) fn hexadecimal(text: &str) -> Option<Digest> {
     let plain = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());

@@ -5,8 +5,10 @@ use std::io::{self, Read};
 
 use httparse::Status;
 
+use simkeep::{Response, ResponseMeaning};
+
 use super::content;
-use super::{RECORD_BYTES_MAX, escape, time};
+use super::{RECORD_BYTES_MAX, Truncated, escape, time};
 
 /// How large the header of a response may be.
 pub(super) const HEAD_BYTES_MAX: usize = 1 << 20;
@@ -22,42 +24,19 @@ pub(super) struct Head {
     pub(super) content_type: String,
     /// How the body is packed, in the order in which that was done.
     encodings: Vec<String>,
+    /// Whether a `Content-Encoding` is declared, of whatever name.
+    is_encoded: bool,
     chunked: bool,
     /// How long the body is.
     length: Option<u64>,
+    /// Where a redirect leads.
+    pub(super) location: Option<String>,
+    /// Which part of the content the body is.
+    content_range: Option<String>,
     /// When the content was last modified, in milliseconds since 1970.
     pub(super) modified: Option<i64>,
     /// Where the body begins.
     pub(super) body: usize,
-}
-
-/// What a status says of a page.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Meaning {
-    /// Here is content.
-    Content,
-    /// 304: nothing changed.
-    NotModified,
-    /// 404 and 410: the page is gone.
-    Gone,
-    /// Any other status from 400 on: nothing was learned.
-    Failed,
-    /// The content is elsewhere.
-    Redirect,
-    /// Below 200: the answer is still to come.
-    Interim,
-}
-
-/// What a status says of a page.
-pub(super) fn meaning(status: u16) -> Meaning {
-    match status {
-        304 => Meaning::NotModified,
-        404 | 410 => Meaning::Gone,
-        400.. => Meaning::Failed,
-        300.. => Meaning::Redirect,
-        200.. => Meaning::Content,
-        _ => Meaning::Interim,
-    }
 }
 
 /// Whether these first bytes begin a response, in the form of HTTP/1: blank lines may come before it,
@@ -152,7 +131,9 @@ enum Field {
     ContentType,
     ContentEncoding,
     ContentLength,
+    ContentRange,
     LastModified,
+    Location,
     TransferEncoding,
 }
 
@@ -163,7 +144,9 @@ impl Field {
             ("content-type", Field::ContentType),
             ("content-encoding", Field::ContentEncoding),
             ("content-length", Field::ContentLength),
+            ("content-range", Field::ContentRange),
             ("last-modified", Field::LastModified),
+            ("location", Field::Location),
             ("transfer-encoding", Field::TransferEncoding),
         ]
         .into_iter()
@@ -181,8 +164,14 @@ impl Head {
         match field {
             Field::ContentType if self.content_type.is_empty() => self.content_type = value.into(),
             Field::ContentType => {}
-            Field::ContentEncoding => self.encode(list),
+            Field::ContentEncoding => {
+                let list: Vec<_> = list.filter(|coding| coding != "identity").collect();
+                self.is_encoded |= !list.is_empty();
+                self.encode(list.into_iter());
+            }
             Field::ContentLength => self.length = self.length.or(value.parse().ok()),
+            Field::ContentRange => keep_first(&mut self.content_range, value),
+            Field::Location => keep_first(&mut self.location, value),
             Field::LastModified => self.modified = self.modified.or_else(|| time::http(value)),
             Field::TransferEncoding => {
                 let (chunked, others): (Vec<_>, Vec<_>) = list.partition(|v| v == "chunked");
@@ -199,7 +188,41 @@ impl Head {
     }
 }
 
+/// Keeps the first value of a field that says something.
+fn keep_first(kept: &mut Option<String>, value: &str) {
+    if kept.is_none() && !value.is_empty() {
+        *kept = Some(value.to_owned());
+    }
+}
+
 impl Head {
+    /// What the response says of its page, with a body of so many bytes, of which these are at hand;
+    /// `None` if the record does not keep the body.
+    pub(super) fn meaning(
+        &self,
+        body: Option<(&[u8], u64)>,
+        truncated: Truncated,
+    ) -> ResponseMeaning {
+        let received = body.filter(|_| truncated == Truncated::No).map(|(_, length)| length);
+        // Chunks without their end were cut, or there is nothing at all, as in the response to a HEAD.
+        // A body that has none was joined by whoever archived it.
+        let has_no_end = |(bytes, length): (&[u8], u64)| {
+            let is_cut = || unchunked(bytes).is_some_and(|(_, complete)| !complete);
+            self.chunked && (length == 0 || (bytes.len() as u64 == length && is_cut()))
+        };
+        let ends_early = truncated == Truncated::No && body.is_some_and(has_no_end);
+        let response = Response {
+            status: self.status,
+            location: self.location.as_deref(),
+            content_range: self.content_range.as_deref(),
+            length: self.length.filter(|_| !self.chunked),
+            received,
+            is_encoded: self.is_encoded,
+            is_cut: truncated == Truncated::Anywhere || ends_early,
+        };
+        response.meaning()
+    }
+
     /// The body without what follows it, if it is whole as far as the header tells. It tells nothing
     /// if it names no length.
     pub(super) fn whole<'a>(&self, body: &'a [u8]) -> Option<&'a [u8]> {
@@ -242,7 +265,8 @@ impl Head {
     }
 }
 
-/// The chunks of a body joined, and whether the last one was there; `None` if it is not in chunks.
+/// The chunks of a body joined, and whether the last one was there; `None` if it is not in chunks: where
+/// a chunk should begin stands something else.
 fn unchunked(mut body: &[u8]) -> Option<(Vec<u8>, bool)> {
     let mut joined = Vec::new();
     let mut first = true;
@@ -252,8 +276,8 @@ fn unchunked(mut body: &[u8]) -> Option<(Vec<u8>, bool)> {
             Ok(Status::Complete((start, size))) => {
                 (start, usize::try_from(size).unwrap_or(usize::MAX))
             }
-            _ if first => return None,
-            _ => return Some((joined, false)),
+            Ok(Status::Partial) if !first => return Some((joined, false)),
+            _ => return None,
         };
         if size == 0 {
             return Some((joined, true));

@@ -3,7 +3,7 @@
 use std::io;
 
 use simkeep::fingerprint::Document;
-use simkeep::{Digest, Terms, Weight};
+use simkeep::{Digest, FetchFailure, Terms, Weight};
 
 use super::digest::Declared;
 use super::escape;
@@ -30,10 +30,14 @@ pub enum Payload {
     Given,
     /// The server said that nothing changed.
     NotModified,
+    /// Content that is not text, such as a PDF or an image: it has a digest and no fingerprint.
+    Binary,
+    /// The page leads elsewhere: the record's digest names the [target](Digest::redirect).
+    Redirect,
     /// The page is gone.
     Gone,
-    /// The visit failed.
-    Failed,
+    /// The visit failed, for this reason.
+    Failed(FetchFailure),
     /// A page with the content of an earlier record, which the record's digest identifies, and
     /// these fields.
     Revisit {
@@ -152,10 +156,8 @@ pub enum Item {
     Question(Question),
     /// A record, or a part of a file, that cannot be read.
     Broken(Broken),
-    /// A record that says nothing about a page's content: its kind, to be counted.
+    /// A record that is no visit to a page: its kind, to be counted.
     Passed(&'static str),
-    /// Captured content that is not text. Neither is a revisit of it.
-    Binary(Captured),
     /// The name of an epoch, and its terms. Older epochs come first.
     Epoch(String, Terms),
     /// A line of an export that is no record.
@@ -165,14 +167,27 @@ pub enum Item {
 }
 
 /// What an archive's header says about a record.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Captured {
+pub(super) struct Captured {
     /// The page.
-    pub url: String,
+    pub(super) url: String,
     /// Milliseconds since 1970.
-    pub time: i64,
+    pub(super) time: i64,
     /// The digest that the header declares.
-    pub declared: Option<Declared>,
+    pub(super) declared: Option<Declared>,
+    /// How the archive cut the content.
+    pub(super) truncated: Truncated,
+}
+
+/// Whether and why an archive kept only a part of the content (`WARC-Truncated`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Truncated {
+    /// All of it is kept.
+    #[default]
+    No,
+    /// It is cut at a length that the crawler chose, so equal contents have equal cuts.
+    AtLength,
+    /// It is cut wherever time ran out or the connection broke.
+    Anywhere,
 }
 
 /// Why the current record cannot be returned.

@@ -1,15 +1,13 @@
 //! JSON lines: one object per line, which is a record or says something of an epoch.
 
-use std::borrow::Cow;
-
-use simkeep::fingerprint::{Bands, Document};
-use simkeep::{Digest, Role, Terms, Weight};
+use simkeep::fingerprint::Bands;
+use simkeep::{Role, Terms};
 
 use super::foreign::Keys;
-use super::http::{self, Meaning};
 use super::lines::Lines;
 use super::object::{Object, Value};
-use super::{Ask, Broken, Item, Payload, Question, Record, digest, escape, export, time, url};
+use super::visit::record;
+use super::{Ask, Broken, Item, Question, escape, export, time, url};
 
 /// The limit of a store.
 const EPOCH_BYTES_MAX: usize = 256;
@@ -17,10 +15,11 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// Reads lines of JSON.
 ///
 /// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339). It
-/// also has `text`; or `fingerprint` (16 hexadecimal digits; `null` with an `epoch` for content
-/// that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
-/// `"failed"`); or only a `status` that means one of these; or only a `weight` or a `class` (a whole
-/// number up to 4294967295), which is no visit then. A visit may have a `weight` and a `class`, too, and
+/// also has `text`; or `fingerprint` (16 hexadecimal digits; `null` with an `epoch` or a `digest` for
+/// content that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
+/// `"failed"`, `"redirect"` with a target `to`, or `"content"` with a `digest` for content that is no
+/// text); or only a `status` that means one of these, by [`simkeep::Response`]; or only a `weight` or a
+/// `class` (a whole number up to 4294967295), which is no visit then. A visit may have a `weight` and a `class`, too, and
 /// `modified`, a time as in `t`. `epoch` names the epoch of a
 /// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
 /// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
@@ -125,99 +124,6 @@ pub(super) fn epoch_name(name: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// The record in a line.
-pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
-    let Some(Value::Text(page)) = object.url else {
-        return Err("\"url\" is missing or no string".into());
-    };
-    let named = |why: String| format!("{}: {why}", escape(&page));
-    url::check(&page).map_err(named)?;
-    let time = time_in("t", object.t).map_err(named)?;
-    let modified = object.modified.filter(|value| *value != Value::Null);
-    let modified = modified.map(|value| time_in("modified", Some(value)));
-    let modified = modified.transpose().map_err(named)?;
-    let weight = weight(object.weight).map_err(named)?;
-    let class = class(object.class).map_err(named)?;
-    let status = match object.status {
-        None | Some(Value::Null) => None,
-        Some(Value::Whole(status)) => Some(u16::try_from(status).ok()),
-        Some(_) => Some(None),
-    };
-    let status =
-        status.map(|s| s.ok_or_else(|| named("\"status\" is no status".into()))).transpose()?;
-    let epoch = match object.epoch {
-        Some(Value::Text(name)) => Some(epoch_name(&name).map_err(named)?.into()),
-        _ => None,
-    };
-    let known = || match &object.digest {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Text(text)) => digest::hexadecimal(text).map(Some).ok_or(()),
-        Some(_) => Err(()),
-    };
-    let known = || known().map_err(|()| named("\"digest\" must be 32 hexadecimal digits".into()));
-
-    let restated = object.seen == Some(Value::Text(Cow::Borrowed("restated")));
-    let ready = |fingerprint| match (restated, &epoch) {
-        (false, _) => Ok(Payload::Ready { fingerprint }),
-        (true, Some(_)) => Ok(Payload::Restated { fingerprint }),
-        (true, None) => Err(named("what is restated needs an \"epoch\"".into())),
-    };
-
-    let (payload, digest): (Payload, Option<Digest>) = match (object.fingerprint, object.text) {
-        (Some(Value::Text(digits)), _) => {
-            let plain = digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit());
-            let fingerprint = plain.then(|| u64::from_str_radix(&digits, 16).ok()).flatten();
-            let fingerprint = fingerprint
-                .ok_or_else(|| named("\"fingerprint\" must be 16 hexadecimal digits".into()))?;
-            (ready(Some(fingerprint))?, known()?)
-        }
-        (None | Some(Value::Null), Some(Value::Text(text))) => match status.map(http::meaning) {
-            Some(Meaning::Gone) => (Payload::Gone, None),
-            Some(Meaning::Failed) => (Payload::Failed, None),
-            _ => {
-                let digest = digest::of(text.as_bytes());
-                (Payload::Text(Box::new(Document::new(text))), Some(digest))
-            }
-        },
-        (Some(other), _) if other != Value::Null => {
-            return Err(named("\"fingerprint\" must be a string of 16 hexadecimal digits".into()));
-        }
-        (Some(Value::Null), None) if restated || object.seen.is_none() && epoch.is_some() => {
-            (ready(None)?, known()?)
-        }
-        _ => match (object.seen, status.map(http::meaning)) {
-            (Some(Value::Text(seen)), _) => match &*seen {
-                "not-modified" => (Payload::NotModified, known()?),
-                "gone" => (Payload::Gone, None),
-                "failed" => (Payload::Failed, None),
-                _ => {
-                    let why = match &*seen {
-                        "restated" => "what is restated needs a \"fingerprint\"",
-                        _ => {
-                            "\"seen\" must be \"not-modified\", \"gone\", \"failed\" or \"restated\""
-                        }
-                    };
-                    return Err(named(why.into()));
-                }
-            },
-            (_, Some(Meaning::NotModified)) => (Payload::NotModified, known()?),
-            (_, Some(Meaning::Gone)) => (Payload::Gone, None),
-            (_, Some(Meaning::Failed)) => (Payload::Failed, None),
-            (None, None) if weight.is_some() || class.is_some() => (Payload::Given, None),
-            _ => return Err(named("neither \"text\" nor \"fingerprint\"".into())),
-        },
-    };
-    if let Payload::Restated { .. } = payload {
-        for (key, is_there) in [("weight", weight.is_some()), ("class", class.is_some())] {
-            if is_there {
-                return Err(named(format!("what is restated has no \"{key}\"")));
-            }
-        }
-    }
-    let (url, claim) = (page.into_owned(), None);
-    Ok(Record { url, time, payload, digest, claim, status, modified, weight, class, epoch })
-}
-
 /// The time in the value of a key.
 pub(super) fn time_in(key: &str, value: Option<Value<'_>>) -> Result<i64, String> {
     let time = match value {
@@ -230,36 +136,16 @@ pub(super) fn time_in(key: &str, value: Option<Value<'_>>) -> Result<i64, String
     time.ok_or_else(|| format!("\"{key}\" {forms}"))
 }
 
-/// The weight in a value.
-fn weight(value: Option<Value<'_>>) -> Result<Option<Weight>, String> {
-    let weight = match value {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Whole(weight)) => weight as f64,
-        Some(Value::Decimal(weight)) => weight,
-        Some(_) => f64::NAN,
-    };
-    let weight = Some(Weight::from(weight)).filter(|weight| weight.is_sound());
-    weight.map(Some).ok_or_else(|| "\"weight\" must be a finite number above 0".into())
-}
-
-/// The class in a value.
-fn class(value: Option<Value<'_>>) -> Result<Option<u32>, String> {
-    let class = match value {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Whole(class)) => u32::try_from(class).ok(),
-        Some(_) => None,
-    };
-    let why = || format!("\"class\" must be a whole number from 0 to {}", u32::MAX);
-    class.map(Some).ok_or_else(why)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::gzip::tests::gz;
     use super::super::lines::LineCutter;
     use super::super::stream::tests::stream;
+    use super::super::{Payload, Record, digest};
     use super::*;
     use proptest::prelude::*;
+    use simkeep::fingerprint::Document;
+    use simkeep::{Digest, FetchFailure, Weight};
 
     fn read(line: &str) -> Result<Record, String> {
         match item(line.as_bytes(), String::new)? {
@@ -391,16 +277,63 @@ mod tests {
         let with = |rest: &str| payload(&format!(r#"{{"url":"x:","t":-1,{rest}}}"#));
         assert_eq!(with(r#""seen":"not-modified""#), Payload::NotModified);
         assert_eq!(with(r#""seen":"gone","status":200"#), Payload::Gone);
-        assert_eq!(with(r#""seen":"failed","text":null"#), Payload::Failed);
+        let failed = |failure| Payload::Failed(failure);
+        assert_eq!(with(r#""seen":"failed","text":null"#), failed(FetchFailure::NoResponse));
+        assert_eq!(with(r#""seen":"failed","status":503"#), failed(FetchFailure::ServerError));
         assert_eq!(with(r#""status":304,"fingerprint":null"#), Payload::NotModified);
         assert_eq!(with(r#""status":410"#), Payload::Gone);
-        assert_eq!(with(r#""status":500"#), Payload::Failed);
+        assert_eq!(with(r#""status":500"#), failed(FetchFailure::ServerError));
         assert_eq!(with(r#""status":404,"text":"Not found""#), Payload::Gone);
-        assert_eq!(with(r#""status":403,"text":"Go away""#), Payload::Failed);
-        assert_eq!(
-            with(r#""status":301,"text":"moved""#),
-            Payload::Text(Box::new(Document::new("moved")))
-        );
+        assert_eq!(with(r#""status":403,"text":"Go away""#), failed(FetchFailure::ClientError));
+        assert_eq!(with(r#""status":301,"text":"moved""#), failed(FetchFailure::NoTarget));
+        assert_eq!(with(r#""status":206,"text":"a part""#), failed(FetchFailure::Partial));
+        assert_eq!(with(r#""status":204,"text":"""#), failed(FetchFailure::NoContent));
+        assert_eq!(with(r#""status":304,"text":"old""#), Payload::NotModified);
+        assert_eq!(with(r#""seen":"gone","text":"sorry""#), Payload::Gone);
+    }
+
+    #[test]
+    fn a_redirect_is_named_by_its_target() {
+        let with = |rest: &str| read(&format!(r#"{{"url":"http://a/x","t":1,{rest}}}"#));
+        let digest = Digest::redirect("http://a/x", "http://a/y");
+        let marked = format!(r#""seen":"redirect","digest":"{digest}""#);
+        for rest in [
+            r#""seen":"redirect","to":"http://a/y""#,
+            r#""seen":"redirect","to":"/y#top","status":301"#,
+            r#""status":308,"to":"y""#,
+            r#""status":302,"to":"/y","text":"You are being redirected""#,
+            &marked,
+        ] {
+            let record = with(rest).unwrap();
+            assert_eq!(
+                (record.payload, record.digest),
+                (Payload::Redirect, Some(digest)),
+                "{rest}"
+            );
+        }
+        for rest in [
+            r#""seen":"redirect""#,
+            r#""seen":"redirect","to":"""#,
+            r#""seen":"redirect","to":7"#,
+            r#""seen":"redirect","digest":"000102030405060708090a0b0c0d0e0f""#,
+        ] {
+            assert!(with(rest).is_err(), "{rest}");
+        }
+        // A target is nothing to other responses.
+        assert_eq!(with(r#""status":404,"to":"/y""#).unwrap().payload, Payload::Gone);
+    }
+
+    #[test]
+    fn content_that_is_no_text_goes_by_its_digest() {
+        let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1{rest}}}"#));
+        let digest = r#","digest":"000102030405060708090a0b0c0d0e0f""#;
+        for rest in [r#","seen":"content""#, r#","status":200"#, r#","fingerprint":null"#] {
+            let record = with(&format!("{rest}{digest}")).unwrap();
+            assert_eq!(record.payload, Payload::Binary, "{rest}");
+            assert_eq!(record.digest.map(|digest| digest.0[1]), Some(1));
+            assert!(with(rest).unwrap_err().contains("neither"), "{rest}");
+        }
+        assert!(with(digest).unwrap_err().contains("neither"));
     }
 
     #[test]

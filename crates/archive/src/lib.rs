@@ -91,6 +91,7 @@ mod sniff;
 mod stream;
 mod time;
 mod url;
+mod visit;
 mod walk;
 mod warc;
 mod window;
@@ -115,11 +116,13 @@ pub use digest::{Declared, of as digest};
 use escape::escape;
 pub use foreign::{Key, Keys};
 use item::Fault;
-pub use item::{Ask, Broken, Captured, Claim, Item, Payload, Question, Record};
+pub use item::{Ask, Broken, Claim, Item, Payload, Question, Record};
+use item::{Captured, Truncated};
 use lines::LineCutter;
 use page::Page;
 use sniff::Kind;
 use stream::Stream;
+use url::Schemes;
 use walk::{Except, Walk, broken};
 pub use zstandard::ZstdWindow;
 
@@ -208,18 +211,27 @@ pub fn part(
     live: bool,
 ) -> Result<Part, Broken> {
     let stream = Stream::unpacked(name, bytes, progress, zstd_window);
-    part_of(stream.map_err(|e| broken(Path::new(name), &e))?.live(live), expected, None)
+    part_of(stream.map_err(|e| broken(Path::new(name), &e))?.live(live), expected, Reads::default())
 }
 
-/// The records of a stream that is not a file, perhaps with keys of others.
-fn part_of(mut stream: Stream, expected: &str, keys: Option<Arc<Keys>>) -> Result<Part, Broken> {
+/// What decides which records of a source are read, and how.
+#[derive(Clone, Default)]
+struct Reads {
+    /// Of JSON lines and Parquet files in other formats.
+    keys: Option<Arc<Keys>>,
+    /// Of web archives.
+    schemes: Arc<Schemes>,
+}
+
+/// The records of a stream that is not a file.
+fn part_of(mut stream: Stream, expected: &str, reads: Reads) -> Result<Part, Broken> {
     let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
     // A page has no URL here.
     if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(stream.seen())) {
         let why = "neither JSON lines nor a web archive; name a file to read it as a page";
         return Err(Broken { at: stream.name().to_string(), why: why.into() });
     }
-    Ok(archive(kind, stream, keys))
+    Ok(archive(kind, stream, reads))
 }
 
 /// A source that is not read, and why.
@@ -228,7 +240,7 @@ fn refused(stream: &Stream, why: &str) -> Part {
     Box::new(std::iter::once(Chunk::of(Cut::Clear(Item::Refused(refused)))))
 }
 
-fn archive(kind: Kind, stream: Stream, keys: Option<Arc<Keys>>) -> Part {
+fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
     match kind {
         Kind::Index => {
             let why = "a CDXJ index, in which there is no text; read the WARC files that it is of";
@@ -242,11 +254,11 @@ fn archive(kind: Kind, stream: Stream, keys: Option<Arc<Keys>>) -> Part {
                 "a Parquet file; simkeep reads those if it is built with `--features parquet`";
             refused(&stream, why)
         }
-        Kind::Warc => Box::new(warc::Warc::new(stream)),
-        Kind::Arc => Box::new(arc::Arc::new(stream)),
+        Kind::Warc => Box::new(warc::Warc::new(stream, reads.schemes)),
+        Kind::Arc => Box::new(arc::Arc::new(stream, reads.schemes)),
         // A page is no archive, and never comes here.
         Kind::JsonLines | Kind::Page => {
-            let chunk = move |lines| Chunk::of(Cut::Lines(lines, keys.clone()));
+            let chunk = move |lines| Chunk::of(Cut::Lines(lines, reads.keys.clone()));
             Box::new(LineCutter::new(stream).map(chunk))
         }
     }
@@ -260,7 +272,7 @@ pub struct Input {
     /// A folder that is skipped inside others.
     except: Option<Except>,
     zstd_window: ZstdWindow,
-    keys: Option<Arc<Keys>>,
+    reads: Reads,
     /// The folder that is being walked.
     walk: Option<Walk>,
     /// Pages that come before `next`.
@@ -284,7 +296,7 @@ impl Input {
             sources: sources.into_iter().collect(),
             except: None,
             zstd_window: ZstdWindow::default(),
-            keys: None,
+            reads: Reads::default(),
             walk: None,
             pages: Chunk::default(),
             next: None,
@@ -304,8 +316,16 @@ impl Input {
     }
 
     /// Reads JSON lines, but for exports, and Parquet files by the keys under which others keep texts.
-    pub fn keys(self, keys: Keys) -> Input {
-        Input { keys: Some(Arc::new(keys)), ..self }
+    pub fn keys(mut self, keys: Keys) -> Input {
+        self.reads.keys = Some(Arc::new(keys));
+        self
+    }
+
+    /// Takes records of web archives for pages also if their URLs have these schemes, beside `http`,
+    /// `https` and `file`.
+    pub fn schemes(mut self, schemes: impl IntoIterator<Item = String>) -> Input {
+        Arc::make_mut(&mut self.reads.schemes).add(schemes);
+        self
     }
 
     /// How many (compressed) bytes were read so far: a counter that other threads may look at.
@@ -326,7 +346,7 @@ impl Input {
                 let (name, stdin) = ("standard input", Box::new(io::stdin()));
                 let stream = Stream::unpacked(name, stdin, self.progress(), self.zstd_window);
                 let stream = stream.map_err(|e| broken(Path::new(name), &e))?.live(live);
-                let part = part_of(stream, ".jsonl", self.keys.clone())?;
+                let part = part_of(stream, ".jsonl", self.reads.clone())?;
                 Ok(Some(Opened::Archive(part)))
             }
             Source::Path(path) if path.is_dir() => {
@@ -343,7 +363,7 @@ impl Input {
                     Kind::Page => Opened::Cut(Cut::Page(Page::opened(path, metadata, stream))),
                     #[cfg(feature = "parquet")]
                     Kind::Parquet if metadata.is_file() => Opened::Archive(self.parquet(&path)?),
-                    kind => Opened::Archive(archive(kind, stream, self.keys.clone())),
+                    kind => Opened::Archive(archive(kind, stream, self.reads.clone())),
                 }))
             }
         }
@@ -355,7 +375,7 @@ impl Input {
 
     #[cfg(feature = "parquet")]
     fn parquet(&self, path: &Path) -> Result<Part, Broken> {
-        parquet::open(path, self.keys.clone().unwrap_or_default(), self.progress())
+        parquet::open(path, self.reads.keys.clone().unwrap_or_default(), self.progress())
     }
 
     /// Opens a file in a folder.
@@ -366,7 +386,7 @@ impl Input {
             let mut stream = self.unpacked(&name, file).map_err(|e| broken(&path, &e))?;
             if sniff::kind(&mut stream, path.file_name()) == promised
                 && (promised != Kind::JsonLines
-                    || sniff::holds_records(&mut stream, self.keys.as_deref()))
+                    || sniff::holds_records(&mut stream, self.reads.keys.as_deref()))
             {
                 match promised {
                     #[cfg(feature = "parquet")]
@@ -375,8 +395,8 @@ impl Input {
                     #[cfg(not(feature = "parquet"))]
                     Kind::Parquet => {}
                     _ => {
-                        let keys = self.keys.clone();
-                        return Ok(Opened::Archive(archive(promised, stream, keys)));
+                        let reads = self.reads.clone();
+                        return Ok(Opened::Archive(archive(promised, stream, reads)));
                     }
                 }
             }

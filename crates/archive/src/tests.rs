@@ -106,13 +106,16 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
                     Payload::Text(document) if !document.text().is_empty() => "text",
                     Payload::Revisit { .. } => "revisit",
                     Payload::NotModified => "same",
+                    Payload::Binary => "binary",
+                    Payload::Redirect => "redirect",
+                    Payload::Failed(failure) => failure.key(),
                     _ => "other",
                 };
                 let digest = record.digest.map(|d| d.to_string()).unwrap_or_default();
                 records.push(format!("{kind} {} {}", digest.get(..8).unwrap_or("-"), record.url));
             }
             Item::Broken(_) => broken += 1,
-            Item::Passed(_) | Item::Binary(_) | Item::Epoch(..) => {}
+            Item::Passed(_) | Item::Epoch(..) => {}
             Item::Export(_) | Item::Refused(_) | Item::Question(_) => {}
         }
     }
@@ -164,39 +167,35 @@ fn archives_of_others_are_read_as_far_as_they_are_sound() {
             &[
                 "text 0e973b59 http://example.com?example=1",
                 "revisit 0e973b59 http://example.com?example=1",
+                "redirect 72656469 http://www.iana.org/domains/example",
             ],
             0,
         ),
         ("warcio-example-digest.warc", &[], 0),
         ("warcio-example-iana.org-chunked.warc", &["text b1f949b4 http://www.iana.org/"], 0),
         ("warcio-example-resource.warc.gz", &["text c5d67265 http://example.com/"], 0),
-        ("warcio-example-space-in-target-uri.warc.gz", &[], 0),
+        (
+            "warcio-example-space-in-target-uri.warc.gz",
+            &["binary 0f9ba331 file:///example with spaces.png"],
+            0,
+        ),
         ("warcio-example-space-in-url.arc", &[spaced], 0),
         // Two bytes stand behind the length that the record gives, and the digest is that of all.
         ("warcio-example-trunc.warc", &["text e4d0a7ab http://example.com/"], 1),
         (
             "warcio-example-wget-bad-target-uri.warc.gz",
-            &[
-                "text 0e973b59 http://example.com/",
-                "text eaa1bb08 metadata://gnu.org/software/wget/warc/wget_arguments.txt",
-                "text ada1f690 metadata://gnu.org/software/wget/warc/wget.log",
-            ],
+            // And two records of `metadata://` about the crawl.
+            &["text 0e973b59 http://example.com/"],
             0,
         ),
-        ("warcio-example-wrong-chunks.warc.gz", &["text 0e973b59 http://example.com/"], 0),
+        // The body has 1,270 bytes, and its Content-Length is 1,271.
+        ("warcio-example-wrong-chunks.warc.gz", &["incomplete - http://example.com/"], 0),
         ("warcio-example.arc", &["text 0e973b59 http://example.com/"], 0),
         ("warcio-example.arc.gz", &["text 0e973b59 http://example.com/"], 0),
         ("warcio-example.warc", &example, 0),
         ("warcio-example.warc.gz", &example, 0),
-        (
-            "warcio-post-test.warc.gz",
-            &[
-                "text 6777a576 http://httpbin.org/post",
-                "text 67f029b3 http://httpbin.org/post",
-                "text 0f89d7f9 http://httpbin.org/post?foo=bar",
-            ],
-            0,
-        ),
+        // Three answers to POST.
+        ("warcio-post-test.warc.gz", &[], 0),
     ];
     for (name, records, broken) in expected {
         let found = contents(&folder.join(name));

@@ -18,6 +18,99 @@ pub(super) fn check(url: &str) -> Result<(), String> {
     }
 }
 
+/// The scheme of a URL, in lower case.
+pub(super) fn scheme(url: &str) -> String {
+    url.split(':').next().unwrap_or_default().to_ascii_lowercase()
+}
+
+/// The schemes whose URLs name pages in archives, beside which records *about* pages stand: texts,
+/// thumbnails, logs.
+#[derive(Clone, Debug)]
+pub(super) struct Schemes(Vec<String>);
+
+impl Default for Schemes {
+    fn default() -> Schemes {
+        Schemes(["http", "https", "file"].map(str::to_owned).to_vec())
+    }
+}
+
+impl Schemes {
+    /// Adds others.
+    pub(super) fn add(&mut self, more: impl IntoIterator<Item = String>) {
+        self.0.extend(more.into_iter().map(|scheme| scheme.to_ascii_lowercase()));
+    }
+
+    /// Why a record of this URL is no visit to a page, for counts; `None` if it is one.
+    pub(super) fn passed(&self, url: &str) -> Option<&'static str> {
+        let scheme = scheme(url);
+        // What is no URL at all is a broken record.
+        if self.0.contains(&scheme) || check(url).is_err() {
+            return None;
+        }
+        Some(match scheme.as_str() {
+            "dns" => "dns",
+            "urn" | "metadata" | "screenshot" | "thumbnail" | "info" => "record about a page",
+            _ => "URL of another scheme",
+        })
+    }
+}
+
+/// The method of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Get,
+    Head,
+    Post,
+    Other,
+}
+
+impl Method {
+    /// Reads a method, which is case-sensitive (RFC 9110, 9.1).
+    fn of(name: &str) -> Method {
+        match name {
+            "GET" => Method::Get,
+            "HEAD" => Method::Head,
+            "POST" => Method::Post,
+            _ => Method::Other,
+        }
+    }
+
+    /// The method in the first line of a request (RFC 9112, 3); `None` if no request begins so.
+    pub(super) fn of_request(start: &[u8]) -> Option<Method> {
+        let name = start.trim_ascii_start().split(|b| b.is_ascii_whitespace()).next()?;
+        let is_token = |b: &u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(b);
+        let name = Some(name).filter(|name| !name.is_empty() && name.iter().all(is_token))?;
+        std::str::from_utf8(name).ok().map(Method::of)
+    }
+
+    /// The method that an archive wrote into a URL, as pywb and the tools after it do for requests that
+    /// are not GET: `?__wb_method=POST&__wb_post_data=...`.
+    pub(super) fn in_url(url: &str) -> Option<Method> {
+        let (_, query) = url.split_once('?')?;
+        let mut method = None;
+        for parameter in query.split(['&', '?', '#']) {
+            match parameter.split_once('=') {
+                Some(("__wb_method", name)) => {
+                    return Some(Method::of(&name.to_ascii_uppercase()));
+                }
+                Some(("__wb_post_data", _)) => method = Some(Method::Post),
+                _ => {}
+            }
+        }
+        method
+    }
+
+    /// Why a response to it is no visit, for counts; `None` for GET.
+    pub(super) fn passed(self) -> Option<&'static str> {
+        match self {
+            Method::Get => None,
+            Method::Head => Some("answer to HEAD"),
+            Method::Post => Some("answer to POST"),
+            Method::Other => Some("answer to another method"),
+        }
+    }
+}
+
 /// The URL of a file: `file://` and its absolute path, percent-encoded byte by byte.
 pub(super) fn of_file(path: &Path) -> String {
     let mut url = String::from("file://");
@@ -42,6 +135,47 @@ mod tests {
         assert!(check("http://a\nb/").is_err());
         assert!(check(&"x".repeat(URL_BYTES_MAX)).is_ok());
         assert!(check(&"x".repeat(URL_BYTES_MAX + 1)).is_err());
+    }
+
+    #[test]
+    fn methods_are_read_from_requests_and_urls() {
+        for (start, method) in [
+            (&b"GET / HTTP/1.1"[..], Some(Method::Get)),
+            (b"\r\nHEAD / HTTP/1.1", Some(Method::Head)),
+            (b"POST", Some(Method::Post)),
+            (b"PROPFIND /", Some(Method::Other)),
+            (b"get / HTTP/1.1", Some(Method::Other)),
+            (b"", None),
+            (b"\0\x01", None),
+        ] {
+            assert_eq!(Method::of_request(start), method, "{start:?}");
+        }
+        for (url, method) in [
+            ("http://a/?__wb_method=POST&__wb_post_data=x", Some(Method::Post)),
+            ("http://a/?x=1&__wb_method=put", Some(Method::Other)),
+            ("http://a/?__wb_post_data=x", Some(Method::Post)),
+            ("http://a/?__wb_method=HEAD", Some(Method::Head)),
+            ("http://a/?__wb_method=GET&q=1", Some(Method::Get)),
+            ("http://a/__wb_method=POST", None),
+            ("http://a/?x__wb_method=POST", None),
+        ] {
+            assert_eq!(Method::in_url(url), method, "{url}");
+        }
+    }
+
+    #[test]
+    fn only_some_schemes_name_pages() {
+        let mut schemes = Schemes::default();
+        for url in ["http://a/", "HTTPS://a/", "file:///a"] {
+            assert_eq!(schemes.passed(url), None, "{url}");
+        }
+        for url in ["urn:text:http://a/", "metadata://a/", "screenshot:http://a/"] {
+            assert_eq!(schemes.passed(url), Some("record about a page"), "{url}");
+        }
+        assert_eq!(schemes.passed("ftp://a/"), Some("URL of another scheme"));
+        assert_eq!(schemes.passed("dns:a"), Some("dns"));
+        schemes.add(["FTP".to_owned(), "urn".to_owned()]);
+        assert_eq!((schemes.passed("ftp://a/"), schemes.passed("urn:x")), (None, None));
     }
 
     #[test]

@@ -139,7 +139,7 @@ pub(super) struct Page<'a> {
 struct InForce<'a> {
     fingerprint: Option<Fingerprint>,
     digest: Option<Digest>,
-    epoch: EpochName<'a>,
+    epoch: Option<EpochName<'a>>,
 }
 
 /// An entry that only one side has.
@@ -164,7 +164,7 @@ impl Page<'_> {
             Ok::<_, simkeep::Error>(InForce {
                 fingerprint: content.fingerprint.map(Fingerprint),
                 digest: content.digest.map(Digest),
-                epoch: EpochName(visit::epoch(epochs, content.epoch)?),
+                epoch: visit::epoch_of(epochs, &content)?.map(EpochName),
             })
         };
         Ok(Page {
@@ -194,7 +194,7 @@ fn print_exact(
                 let entry = Entry::of(&found.url, entry, epochs)?;
                 output.object(&Line::Entry(Only { entry, only }))?;
             } else {
-                let name = entry.content().map(|content| visit::epoch(epochs, content.epoch));
+                let name = entry.epoch().map(|epoch| visit::epoch(epochs, epoch));
                 let name = name.transpose()?.unwrap_or_default();
                 output.line(&format!("{sign} {}", export::entry(&found.url, entry, name)))?;
             }

@@ -7,17 +7,15 @@ use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::{Fingerprinter, Meaning};
-use simkeep::{Digest, Origin, Property, Request, Terms};
+use simkeep::{Digest, FetchFailure, Origin, Property, Request, Terms};
 
 use super::exit::Failure;
 use super::incoming::Made;
 use super::pipeline::{self, Crew, Next, Pipeline, Results};
-use super::reading::Reading;
+use super::reading::{Reading, Schemes};
 use simkeep_archive::escape;
 use simkeep_archive::export::Line;
-use simkeep_archive::{
-    Broken, Captured, Chunk, Claim, Input, Item, Keys, Payload, Question, Record, Source,
-};
+use simkeep_archive::{Broken, Chunk, Claim, Input, Item, Keys, Payload, Question, Record, Source};
 
 /// What a page is given with a visit or without: one of each kind.
 pub(super) type Properties = ArrayVec<Property, 2>;
@@ -61,8 +59,8 @@ impl Entry {
             Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
             Found::Restated(_, name) => name.len(),
             Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
-            Found::Text(_) | Found::Given => 0,
-            Found::NotModified | Found::Gone | Found::Failed => 0,
+            Found::Text(_) | Found::Binary | Found::Redirect | Found::Given => 0,
+            Found::NotModified | Found::Gone | Found::Failed(_) => 0,
         };
         let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
         self.url.len() + found + claim + self.wrong().map_or(0, Broken::bytes)
@@ -78,6 +76,10 @@ impl Entry {
 pub(super) enum Found {
     /// A text.
     Text(Text),
+    /// Content that is no text: it has a digest and no fingerprint.
+    Binary,
+    /// A redirect: the digest names the target.
+    Redirect,
     /// Content with a fingerprint made elsewhere, if it has one, and by what if the record says so.
     Ready(Option<u64>, Option<String>),
     /// What another epoch, of this name, makes of content that was seen before.
@@ -86,7 +88,7 @@ pub(super) enum Found {
     Given,
     NotModified,
     Gone,
-    Failed,
+    Failed(FetchFailure),
     /// The content of an earlier record, of this URL and time if they are known.
     Revisit(Option<String>, Option<i64>),
 }
@@ -110,10 +112,8 @@ pub(super) enum Fed {
     Epoch(String, Terms),
     /// A line of an export that is no entry.
     Export(Line),
-    /// A record of this kind has nothing to say of a page.
+    /// A record of this kind is no visit to a page.
     Passed(&'static str),
-    /// Content that is no text.
-    Binary(Captured),
 }
 
 impl Fed {
@@ -125,7 +125,6 @@ impl Fed {
             Fed::Broken(broken) | Fed::Refused(broken) => broken.bytes(),
             Fed::Epoch(name, _) => name.len(),
             Fed::Export(line) => line.bytes(),
-            Fed::Binary(captured) => captured.url.len(),
             Fed::Passed(_) => 0,
         }
     }
@@ -148,9 +147,10 @@ impl<'o> Feed<'o> {
         reading: Reading,
         store: &Path,
         origins: &'o [Origin],
-        keys: Option<Keys>,
+        (keys, schemes): (Option<Keys>, &Schemes),
     ) -> Result<Feed<'o>, Failure> {
         let input = Input::new(sources).except(store).zstd_window(reading.zstd_window());
+        let input = input.schemes(schemes.names());
         let input = match keys {
             Some(keys) => input.keys(keys),
             None => input,
@@ -207,7 +207,6 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Item::Question(question) => return Fed::Question(question),
         Item::Broken(broken) => return Fed::Broken(broken),
         Item::Passed(kind) => return Fed::Passed(kind),
-        Item::Binary(captured) => return Fed::Binary(captured),
         Item::Epoch(name, terms) => return Fed::Epoch(name, terms),
         Item::Export(line) => return Fed::Export(line),
         Item::Refused(broken) => return Fed::Refused(broken),
@@ -233,7 +232,9 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Payload::Given => Found::Given,
         Payload::NotModified => Found::NotModified,
         Payload::Gone => Found::Gone,
-        Payload::Failed => Found::Failed,
+        Payload::Failed(failure) => Found::Failed(failure),
+        Payload::Binary => Found::Binary,
+        Payload::Redirect => Found::Redirect,
         Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
         _ => return Fed::Passed("unknown"),
     };

@@ -89,8 +89,7 @@ impl<'a> Entries<'a> {
         let fingerprint = content.and_then(|content| content.fingerprint).map(visit::fingerprint);
         let mut cells = vec![time, status.unwrap_or_else(none), fingerprint.unwrap_or("-".into())];
         if self.epochs.len() > 1 {
-            let epoch =
-                content.map(|content| visit::epoch(self.epochs, content.epoch)).transpose()?;
+            let epoch = of.epoch().map(|epoch| visit::epoch(self.epochs, epoch)).transpose()?;
             cells.push(epoch.map_or_else(none, escape::whole));
         }
         // That of its visit.
@@ -112,6 +111,9 @@ fn told(entry: &HistoryEntry, clock: &Clock) -> String {
     match entry {
         HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
             format!("{}: {meaning}", found(*verdict, clock))
+        }
+        HistoryEntry::Visit { verdict, .. } if visit::is_redirect(&entry.entry()) => {
+            format!("{}; it redirects", found(*verdict, clock))
         }
         HistoryEntry::Visit { verdict: Verdict::Changed { .. }, .. }
             if visit::is_by_digest(&entry.entry()) =>

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use arrayvec::ArrayVec;
 use clap::Args;
 use simkeep::fingerprint::{Bands, Recipe};
 use simkeep::load::LoadEpochs;
@@ -82,7 +83,7 @@ impl Admission {
                     _ => return fed,
                 }
             }
-            Fed::Question(_) | Fed::Broken(_) | Fed::Passed(_) | Fed::Binary(_) => {
+            Fed::Question(_) | Fed::Broken(_) | Fed::Passed(_) => {
                 self.at_head = false;
                 return fed;
             }
@@ -178,6 +179,14 @@ impl<'s> Register<'s> {
         }
     }
 
+    /// The epoch that verdicts go by.
+    fn change_epoch(&self) -> simkeep::Result<Epoch> {
+        let epochs = self.epochs();
+        let tells = |info: &&EpochInfo| !info.ended && info.role.tells_change();
+        let newest = epochs.iter().rfind(tells).map(|info| info.epoch);
+        newest.ok_or_else(|| Error::Misuse(origin::why_none(&epochs)))
+    }
+
     /// The epochs that were there, and of a store those that began since.
     fn epochs(&self) -> Vec<EpochInfo> {
         match self {
@@ -237,6 +246,16 @@ impl<'s> Epochs<'s> {
             Some(first) => Ok((first, each.next())),
             None => Err(Error::Misuse(origin::why_none(&self.register.epochs()))),
         }
+    }
+
+    /// Those of content that is no text, which has no fingerprint in any of them: the epochs that texts
+    /// have, or where texts have none the epoch that verdicts go by.
+    pub(super) fn of_binary(&mut self) -> simkeep::Result<(Made, Option<Made>)> {
+        if self.origins.is_empty() {
+            return Ok(((None, self.register.change_epoch()?), None));
+        }
+        let none: ArrayVec<Option<u64>, 2> = self.origins.iter().map(|_| None).collect();
+        self.of_texts(&none)
     }
 
     /// Epochs of a store that is loaded: each begins on its terms there, if it is new.

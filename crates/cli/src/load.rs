@@ -25,7 +25,7 @@ use super::ingest::{check, parse_epoch};
 use super::named::Named;
 use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
-use super::reading::Reading;
+use super::reading::{Reading, Schemes};
 use super::{Common, origin};
 use export::Export;
 use simkeep_archive::{Broken, Keys, Question, Source};
@@ -74,6 +74,8 @@ pub(super) struct Load {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
+    schemes: Schemes,
+    #[command(flatten)]
     from_input: FromInput,
 }
 
@@ -116,6 +118,7 @@ impl Load {
             origins: &origins,
             reading: self.reading,
             keys: self.foreign.keys(),
+            schemes: self.schemes.clone(),
         };
         let mut observations = self
             .parts()
@@ -206,6 +209,7 @@ struct Into<'t> {
     origins: &'t [Origin],
     reading: Reading,
     keys: Option<Keys>,
+    schemes: Schemes,
 }
 
 type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Record>> + 't>;
@@ -262,7 +266,7 @@ impl Part<'_> {
                     into.reading,
                     into.store,
                     into.origins,
-                    into.keys.clone(),
+                    (into.keys.clone(), &into.schemes),
                 )?;
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
@@ -366,10 +370,6 @@ impl Taken<'_> {
                 *self.passed.entry(kind).or_default() += 1;
                 None
             }
-            Fed::Binary(_) => {
-                *self.passed.entry("binary").or_default() += 1;
-                None
-            }
             Fed::Epoch(name, terms) => self.epochs.named(&name, terms).err().map(Err),
             Fed::Export(line) => self.exported(line),
         }
@@ -394,9 +394,15 @@ impl Taken<'_> {
             |fingerprint, epoch| visit(Seen::Content(Content { fingerprint, digest, epoch }));
         let mut also = None;
         let entry = match found {
-            Found::Text(Text { fingerprints, .. }) => {
-                let ((fingerprint, epoch), other) = self.epochs.of_texts(&fingerprints)?;
-                self.too_short += u64::from(fingerprint.is_none());
+            Found::Text(_) | Found::Binary => {
+                let ((fingerprint, epoch), other) = match &found {
+                    Found::Text(Text { fingerprints, .. }) => {
+                        let made = self.epochs.of_texts(fingerprints)?;
+                        self.too_short += u64::from(made.0.0.is_none());
+                        made
+                    }
+                    _ => self.epochs.of_binary()?,
+                };
                 let made = [Some((fingerprint, epoch)), other].into_iter().flatten();
                 match self.told_before(&url, (time, status, digest), made)? {
                     Some((visit, missing)) => {
@@ -429,7 +435,12 @@ impl Taken<'_> {
             }
             Found::NotModified => visit(Seen::NotModified { digest }),
             Found::Gone => visit(Seen::Gone),
-            Found::Failed => visit(Seen::Failed),
+            Found::Redirect => {
+                let why = "a redirect has no digest";
+                let digest = digest.ok_or_else(|| simkeep::Error::Misuse(why.to_owned()))?;
+                visit(Seen::Content(Content::redirect(digest)))
+            }
+            Found::Failed(_) => visit(Seen::Failed),
             Found::Revisit(..) => return Ok(None),
         };
         Ok(Some(Record { url, entry, also, given }))

@@ -28,3 +28,27 @@ impl Reading {
         ZstdWindow::of_mib(self.zstd_window)
     }
 }
+
+/// Which records of web archives are pages.
+#[derive(Args, Clone)]
+pub(super) struct Schemes {
+    /// Also take records of web archives for pages whose URLs have this scheme, such as ftp, beside
+    /// http, https and file. May be repeated
+    #[arg(long = "scheme", value_name = "SCHEME", value_parser = parse_scheme)]
+    schemes: Vec<String>,
+}
+
+impl Schemes {
+    /// Their names.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.schemes.clone()
+    }
+}
+
+/// A scheme (RFC 3986, 3.1), perhaps with the colon or slashes behind it.
+fn parse_scheme(text: &str) -> Result<String, &'static str> {
+    let scheme = text.trim_end_matches('/').trim_end_matches(':');
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme.then(|| scheme.to_ascii_lowercase()).ok_or("not a scheme, such as ftp")
+}

@@ -104,7 +104,7 @@ pub(super) struct Line<'a> {
 impl Line<'_> {
     pub(super) fn new<'a>(page: &'a Page, epochs: &'a [EpochInfo]) -> simkeep::Result<Line<'a>> {
         let content = page.content;
-        let epoch = content.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
+        let epoch = content.map(|content| visit::epoch_of(epochs, &content)).transpose()?.flatten();
         Ok(Line {
             url: &page.url,
             visits: page.visits,

@@ -1,10 +1,11 @@
 //! An entry of a history as it is shown.
 
-use simkeep::{Entry, Epoch, EpochInfo, Error, SameBy, Seen, Verdict};
+use simkeep::{Content, Entry, Epoch, EpochInfo, Error, SameBy, Seen, Verdict};
 
-/// What was seen where no content was.
+/// What was seen where no content of the page's own was.
 pub(super) fn seen(seen: &Seen) -> Option<&'static str> {
     match seen {
+        Seen::Content(content) if content.is_redirect() => Some("redirect"),
         Seen::Content(_) => None,
         Seen::NotModified { .. } => Some("not-modified"),
         Seen::Gone => Some("gone"),
@@ -21,6 +22,19 @@ pub(super) fn fingerprint(fingerprint: u64) -> String {
 pub(super) fn epoch(epochs: &[EpochInfo], epoch: Epoch) -> simkeep::Result<&str> {
     let info = epochs.iter().find(|info| info.epoch == epoch);
     info.map(|info| info.name.as_str()).ok_or(Error::UnknownEpoch(epoch.number()))
+}
+
+/// The name of the epoch that made a content's fingerprint; `None` for a redirect.
+pub(super) fn epoch_of<'e>(
+    epochs: &'e [EpochInfo],
+    content: &Content,
+) -> simkeep::Result<Option<&'e str>> {
+    content.made_in().map(|made_in| epoch(epochs, made_in)).transpose()
+}
+
+/// Whether an entry is a visit that found a redirect.
+pub(super) fn is_redirect(entry: &Entry) -> bool {
+    entry.is_visit() && entry.content().is_some_and(|content| content.is_redirect())
 }
 
 /// Whether what an entry meant goes by its digest alone, for want of a fingerprint.

@@ -76,6 +76,8 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
             if last.iter().any(|k| same_digest(&k.content, &content)) {
                 return Some(Unchanged);
             }
+            // A redirect and anything else differ.
+            let redirects = content.is_redirect() || last.iter().any(|k| k.content.is_redirect());
             let by = distances(&last, &now).pop_last();
             let bare = |k: &Known| {
                 let now = now.get(&k.content.epoch);
@@ -83,6 +85,7 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
             };
             match by {
                 Some((epoch, by)) if by <= roles.minor(epoch) => return Some(Unchanged),
+                None if redirects => {}
                 None if !last.iter().any(bare) => return None,
                 // Their digests tell, if there are two.
                 None if content.digest.is_none() => return None,

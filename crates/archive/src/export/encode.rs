@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use simkeep::df::Table;
-use simkeep::{Content, Entry, EpochInfo, Error, Role, Seen};
+use simkeep::{Entry, EpochInfo, Error, Role, Seen};
 
 use super::super::{base64, escape, time};
 use super::{Extent, PART_BYTES_MAX, VERSION};
@@ -115,8 +115,8 @@ impl Encoder {
             self.quoted.clear();
             put_text(&mut self.quoted, url);
         }
-        let name = match entry.content() {
-            Some(Content { epoch, .. }) => {
+        let name = match entry.epoch() {
+            Some(epoch) => {
                 let name = self.names.get(epoch.count() as usize);
                 name.ok_or(Error::UnknownEpoch(epoch.number()))?
             }
@@ -186,7 +186,8 @@ fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
     out.extend_from_slice(url);
     put_time(out, b",\"t\":\"", entry.time());
     let content = entry.content();
-    match content.map(|content| content.fingerprint) {
+    let is_redirect = content.is_some() && entry.epoch().is_none();
+    match content.filter(|_| !is_redirect).map(|content| content.fingerprint) {
         Some(Some(fingerprint)) => {
             out.extend_from_slice(b",\"fingerprint\":\"");
             put_hexadecimal(out, &fingerprint.to_be_bytes());
@@ -200,7 +201,7 @@ fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
         put_hexadecimal(out, &digest.0);
         out.push(b'"');
     }
-    if content.is_some() {
+    if entry.epoch().is_some() {
         out.extend_from_slice(b",\"epoch\":");
         out.extend_from_slice(epoch);
     }
@@ -221,6 +222,7 @@ fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
     }
     let seen: &[u8] = match entry {
         Entry::Visit(visit) => match visit.seen {
+            Seen::Content(_) if is_redirect => b",\"seen\":\"redirect\"",
             Seen::Content(_) => b"",
             Seen::NotModified { .. } => b",\"seen\":\"not-modified\"",
             Seen::Gone => b",\"seen\":\"gone\"",

@@ -5,7 +5,7 @@ use simkeep::Terms;
 
 use super::super::lines::Lines;
 use super::super::object::{self, Object};
-use super::super::{Broken, Item, Payload, Record, base64, escape, jsonl};
+use super::super::{Broken, Item, Payload, Record, base64, escape, jsonl, visit};
 use super::{
     Epoch, HEAD_BYTES_MAX, LINE_BYTES_MAX, Line, PART_BYTES_MAX, Says, TablePart, VERSION,
 };
@@ -72,7 +72,7 @@ fn record(object: Object<'_>) -> Result<Record, String> {
     if object.fingerprint.is_some() && object.epoch.is_none() {
         return Err(named("a fingerprint of no epoch"));
     }
-    let record = jsonl::record(object)?;
+    let record = visit::record(object)?;
     let is_ready = matches!(record.payload, Payload::Ready { .. } | Payload::Restated { .. });
     if is_ready && record.epoch.is_none() {
         return Err(format!("{}: \"epoch\" is no name", escape(&record.url)));

@@ -1,12 +1,24 @@
 //! WARC archives (ISO 28500, versions 0.17 to 1.1), WET among them.
 
+mod exchange;
+
+use std::sync::Arc;
+
 use super::block::{Block, Content};
 use super::chunk::{Chunk, Cut};
 use super::stream::{At, Line, Place, Stream};
-use super::{Broken, Captured, Declared, Fault, Item, Payload, Record, escape, time, url};
+use super::url::{Method, Schemes};
+use super::{
+    Broken, Captured, Declared, Fault, Item, Payload, Record, Truncated, escape, time, url,
+};
+use exchange::{Exchanges, Ids};
 
 const LINE_BYTES_MAX: usize = 64 << 10;
 const HEADER_BYTES_MAX: usize = 256 << 10;
+/// How much of a request is looked at for its method.
+const METHOD_BYTES_MAX: usize = 64;
+/// How many records a record may name as belonging to the same exchange.
+const CONCURRENT_MAX: usize = 16;
 
 /// Cuts a WARC file into its records.
 ///
@@ -19,16 +31,20 @@ pub(super) struct Warc {
     /// A line that begins a record has been read already, at this place.
     begun: Option<Place>,
     line: Vec<u8>,
+    schemes: Arc<Schemes>,
+    exchanges: Exchanges,
 }
 
 /// The named fields of a header that matter.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 14] = [
     "content-length",
     "content-type",
     "warc-block-digest",
+    CONCURRENT,
     "warc-date",
     "warc-payload-digest",
     "warc-profile",
+    "warc-record-id",
     "warc-refers-to-date",
     "warc-refers-to-target-uri",
     "warc-segment-number",
@@ -37,7 +53,10 @@ const FIELDS: [&str; 12] = [
     "warc-type",
 ];
 
-/// The [`FIELDS`] of a record's header, the first of each name.
+/// The only field that a header may repeat (ISO 28500, 5.10).
+const CONCURRENT: &str = "warc-concurrent-to";
+
+/// The [`FIELDS`] of a record's header, the first of each name; of [`CONCURRENT`] several.
 #[derive(Default)]
 struct Header(Vec<(&'static str, Vec<u8>)>);
 
@@ -70,8 +89,29 @@ impl Header {
         self.text("warc-type").unwrap_or_default().to_ascii_lowercase()
     }
 
-    /// What is passed over whatever its content is; none if that counts.
-    fn passed(&self) -> Option<&'static str> {
+    /// Whether a field is kept, if it comes once more.
+    fn keeps(&self, field: &str) -> bool {
+        let most = if field == CONCURRENT { CONCURRENT_MAX } else { 1 };
+        self.0.iter().filter(|(name, _)| *name == field).count() < most
+    }
+
+    /// By which the record belongs to an exchange.
+    fn ids(&self) -> Ids {
+        let concurrent = self.0.iter().filter(|(name, _)| *name == CONCURRENT);
+        Ids::new(self.bytes("warc-record-id"), concurrent.map(|(_, value)| value.as_slice()))
+    }
+
+    /// How the archive cut the content. A revisit has none of its own.
+    fn truncated(&self) -> Truncated {
+        match self.text("warc-truncated").map(str::to_ascii_lowercase).as_deref() {
+            None | Some("") => Truncated::No,
+            Some("length") => Truncated::AtLength,
+            Some(_) => Truncated::Anywhere,
+        }
+    }
+
+    /// Why the record is no visit, whatever its content is; `None` if it may be one.
+    fn passed(&self, schemes: &Schemes) -> Option<&'static str> {
         Some(match self.kind().as_str() {
             // Only the first part of its content.
             "response" | "resource" | "conversion" | "revisit"
@@ -79,7 +119,11 @@ impl Header {
             {
                 "segment"
             }
-            "response" | "resource" | "conversion" | "revisit" => return None,
+            "response" | "resource" | "conversion" | "revisit" => {
+                let url = self.url("warc-target-uri")?;
+                let of_method = || Method::in_url(url).and_then(Method::passed);
+                return schemes.passed(url).or_else(of_method);
+            }
             "" => return None,
             "warcinfo" => "warcinfo",
             "request" => "request",
@@ -99,8 +143,10 @@ impl Header {
 }
 
 impl Warc {
-    pub(super) fn new(stream: Stream) -> Warc {
-        Warc { stream, lost: false, begun: None, line: Vec::new() }
+    /// Cuts a stream, in which URLs of these schemes name pages.
+    pub(super) fn new(stream: Stream, schemes: Arc<Schemes>) -> Warc {
+        let (line, exchanges) = (Vec::new(), Exchanges::default());
+        Warc { stream, lost: false, begun: None, line, schemes, exchanges }
     }
 
     /// Reads to the line that begins the next record, and says where that is; `None` at the end.
@@ -160,7 +206,7 @@ impl Warc {
                 let (name, value) = self.line.split_at(colon);
                 let name = name.trim_ascii();
                 let field = FIELDS.into_iter().find(|f| name.eq_ignore_ascii_case(f.as_bytes()));
-                let field = field.filter(|field| header.bytes(field).is_none());
+                let field = field.filter(|field| header.keeps(field));
                 kept = Some(field.is_some());
                 let value = value.get(1..).unwrap_or_default();
                 header.0.extend(field.map(|field| (field, value.to_vec())));
@@ -168,8 +214,9 @@ impl Warc {
         }
     }
 
-    /// Cuts the record that begins at this place.
-    fn record(&mut self, place: Place) -> Result<Cut, Fault> {
+    /// Cuts the record that begins at this place; with what it belongs to an exchange by if it is a
+    /// response.
+    fn record(&mut self, place: Place) -> Result<(Cut, Option<Ids>), Fault> {
         let header = self.header()?;
         let length = header.text("content-length").and_then(|text| text.parse().ok());
         let length = length.ok_or_else(|| match header.bytes("content-length") {
@@ -185,22 +232,36 @@ impl Warc {
         })?;
         let at = self.stream.at(place);
         Ok(match cut {
-            Ok(content) => Cut::Warc(WarcRecord { at, header, content }),
-            Err(passed) => Cut::Clear(Item::Passed(passed)),
+            Ok(content) => {
+                let is_response = matches!(header.kind().as_str(), "response" | "revisit");
+                let ids = is_response.then(|| header.ids());
+                (Cut::Warc(WarcRecord { at, header, content }), ids)
+            }
+            Err(passed) => (Cut::Clear(Item::Passed(passed)), None),
         })
     }
 
-    /// The content of a record, or what is passed over.
+    /// The content of a record, or why it is no visit. Of a request the method is noted.
     fn content(
         &mut self,
         header: &Header,
         length: u64,
     ) -> Result<Result<Content, &'static str>, Fault> {
         let block = Block::new(&mut self.stream, length);
-        let content = match header.passed() {
-            Some(passed) => block.skip().map(|()| Err(passed)),
-            None => block.hold().map(Ok),
-        }?;
+        let content = match header.passed(&self.schemes) {
+            Some("request") => {
+                let start = block.start(METHOD_BYTES_MAX)?;
+                if let Some(method) = Method::of_request(&start) {
+                    self.exchanges.request(header.ids(), method);
+                }
+                Err("request")
+            }
+            Some(passed) => {
+                block.skip()?;
+                Err(passed)
+            }
+            None => Ok(block.hold()?),
+        };
         // Damage to a packed record often shows only in the checksum behind it.
         self.stream.settle()?;
         Ok(content)
@@ -245,7 +306,10 @@ impl WarcRecord {
         let is_document = matches!(kind.as_str(), "resource" | "conversion")
             && !content_type.to_ascii_lowercase().starts_with("application/http");
         let mut capture = capture(header, is_document)?;
-        if kind != "revisit" && header.text("warc-truncated").is_some() {
+        if kind != "revisit" {
+            capture.truncated = header.truncated();
+        }
+        if capture.truncated != Truncated::No {
             // It may be that of the whole.
             capture.declared = None;
         }
@@ -267,7 +331,8 @@ fn capture(header: &Header, is_document: bool) -> Result<Captured, String> {
     url::check(page)?;
     let date = header.text("warc-date").ok_or("the header has no WARC-Date")?;
     let time = time::parse(date).ok_or_else(|| format!("WARC-Date is \"{}\"", escape(date)))?;
-    Ok(Captured { url: page.to_string(), time, declared: header.declared(is_document) })
+    let (url, declared) = (page.to_string(), header.declared(is_document));
+    Ok(Captured { url, time, declared, truncated: Truncated::No })
 }
 
 /// What a revisit record says, by its profile.
@@ -285,8 +350,24 @@ fn revisited(header: &Header) -> Result<Payload, String> {
 }
 
 impl Warc {
-    /// The next record, or what is wrong where it should be.
+    /// The next record that waits for nothing, or what is wrong where one should be.
     fn cut(&mut self) -> Option<Cut> {
+        loop {
+            if let Some(cut) = self.exchanges.pop() {
+                return Some(cut);
+            }
+            match self.read() {
+                Some((cut, ids)) => self.exchanges.push(cut, ids),
+                None => {
+                    self.exchanges.end();
+                    return self.exchanges.pop();
+                }
+            }
+        }
+    }
+
+    /// The next record of the stream, or what is wrong where it should be.
+    fn read(&mut self) -> Option<(Cut, Option<Ids>)> {
         let (place, fault) = match self.begin() {
             Ok(None) => return None,
             Ok(Some(place)) => match self.record(place) {
@@ -302,7 +383,8 @@ impl Warc {
                 why
             }
         };
-        Some(Cut::Clear(Item::Broken(Broken { at: self.stream.at(place).to_string(), why })))
+        let broken = Broken { at: self.stream.at(place).to_string(), why };
+        Some((Cut::Clear(Item::Broken(broken)), None))
     }
 }
 

@@ -6,6 +6,9 @@ use super::super::gzip::tests::gz;
 use super::super::stream::tests::stream;
 use super::*;
 use proptest::prelude::*;
+use simkeep::{Digest, FetchFailure};
+
+mod responses;
 
 fn record(headers: &str, block: &str) -> String {
     format!("WARC/1.0\r\n{headers}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n", block.len())
@@ -27,7 +30,7 @@ fn ok(text: &str) -> String {
 }
 
 fn read(bytes: impl Into<Vec<u8>>) -> Vec<Item> {
-    items(Warc::new(stream(bytes)))
+    items(Warc::new(stream(bytes), Arc::default()))
 }
 
 fn texts(items: &[Item]) -> Vec<&str> {
@@ -35,11 +38,15 @@ fn texts(items: &[Item]) -> Vec<&str> {
         .iter()
         .map(|item| match item {
             Item::Record(Record { payload: Payload::Text(document), .. }) => document.text(),
+            Item::Record(Record { payload: Payload::Binary, .. }) => "binary",
+            Item::Record(Record { payload: Payload::Redirect, .. }) => "redirect",
+            Item::Record(Record { payload: Payload::Failed(failure), .. }) => failure.key(),
+            Item::Record(Record { payload: Payload::Gone, .. }) => "gone",
+            Item::Record(Record { payload: Payload::NotModified, .. }) => "not modified",
             Item::Record(_) => "(other)",
             Item::Question(question) => question.url.as_str(),
             Item::Broken(_) => "(broken)",
             Item::Passed(kind) => kind,
-            Item::Binary(_) => "binary",
             Item::Epoch(name, _) => name.as_str(),
             Item::Export(line) => line.at.as_str(),
             Item::Refused(broken) => broken.at.as_str(),
@@ -73,9 +80,11 @@ fn the_status_tells_what_became_of_the_page() {
         (404, Some(Payload::Gone)),
         (410, Some(Payload::Gone)),
         (304, Some(Payload::NotModified)),
-        (403, Some(Payload::Failed)),
-        (503, Some(Payload::Failed)),
-        (301, None),
+        (403, Some(Payload::Failed(FetchFailure::ClientError))),
+        (503, Some(Payload::Failed(FetchFailure::ServerError))),
+        (204, Some(Payload::Failed(FetchFailure::NoContent))),
+        (206, Some(Payload::Failed(FetchFailure::Partial))),
+        (301, Some(Payload::Failed(FetchFailure::NoTarget))),
         (100, None),
     ] {
         let block = format!("HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n\r\n<p>sorry");
@@ -111,13 +120,13 @@ fn other_kinds_are_passed_over_by_name() {
         "request",
         "metadata",
         "dns",
-        "response of another protocol",
+        "URL of another scheme",
         "binary",
         "binary",
         "binary",
         "segment",
         "converted",
-        "resource",
+        "record about a page",
     ];
     assert_eq!(texts(&read(file)), expected);
 }
@@ -187,7 +196,9 @@ fn headers_may_be_folded_in_any_case_and_with_bare_line_feeds() {
 fn of_a_header_that_is_held_which_matters() {
     let more = "\r\nA: b\r\n\tc\r\nWARC-Date: x\r\n\ty".repeat(1000);
     let page = page("response", "http://a/", &more, &ok("x"));
-    let Some(Cut::Warc(record)) = Warc::new(stream(page.clone())).cut() else { panic!() };
+    let Some(Cut::Warc(record)) = Warc::new(stream(page.clone()), Arc::default()).cut() else {
+        panic!()
+    };
     assert_eq!(record.header.0.len(), 4);
     assert_eq!(texts(&read(page)), ["x"]);
 }
@@ -282,7 +293,7 @@ fn a_huge_record_is_refused_without_being_held() {
     file.resize(file.len() + usize::try_from(size).unwrap() - start.len(), b'x');
     file.extend(b"\r\n\r\n");
     file.extend(response("http://b/", &ok("next")).as_bytes());
-    let chunks: Vec<Chunk> = Warc::new(stream(gz(&file))).collect();
+    let chunks: Vec<Chunk> = Warc::new(stream(gz(&file)), Arc::default()).collect();
     assert!(chunks.iter().map(Chunk::bytes).sum::<usize>() < 2 << 20);
     assert_eq!(texts(&items(chunks.into_iter())), ["(broken)", "next"]);
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
-use simkeep::{Content, Digest, EpochInfo, HistoryEntry, Property, Weight};
+use simkeep::{Digest, EpochInfo, HistoryEntry, Property, Weight};
 
 use super::cdxj::Cdxj;
 use super::csv::Csv;
@@ -101,7 +101,7 @@ impl<'a> Row<'a> {
         let entry = of.entry();
         let content = entry.content();
         let told = of.visit().map(|(_, verdict)| verdict);
-        let epoch = content.map(|Content { epoch, .. }| visit::epoch(epochs, epoch)).transpose()?;
+        let epoch = entry.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
         Ok(Row {
             url,
             time: entry.time(),

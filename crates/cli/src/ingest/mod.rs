@@ -28,7 +28,7 @@ use super::foreign::{self, Foreign};
 use super::incoming::{Admission, FromInput, existing, in_use_now};
 use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
-use super::reading::Reading;
+use super::reading::{Reading, Schemes};
 use super::words::many;
 use super::{Common, origin};
 use observer::Observer;
@@ -122,6 +122,8 @@ pub(super) struct Ingest {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
+    schemes: Schemes,
+    #[command(flatten)]
     from_input: FromInput,
 }
 
@@ -166,7 +168,13 @@ impl Ingest {
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
-        let mut feed = Feed::start(sources, self.reading, &place, &origins, self.foreign.keys())?;
+        let mut feed = Feed::start(
+            sources,
+            self.reading,
+            &place,
+            &origins,
+            (self.foreign.keys(), &self.schemes),
+        )?;
         let mut outcomes = self.outcomes.then(|| Outcomes::new(output));
         let before =
             self.before_records(&mut feed, &mut admission, &mut progress, outcomes.as_mut())?;
@@ -255,7 +263,7 @@ impl Ingest {
                 Next::End => return Ok(before),
             };
             match fed {
-                first @ (Fed::Entry(_) | Fed::Question(_) | Fed::Binary(_)) => {
+                first @ (Fed::Entry(_) | Fed::Question(_)) => {
                     before.first = Some(first);
                     return Ok(before);
                 }
@@ -322,7 +330,6 @@ impl Ingest {
                     progress.broken(&broken);
                 }
                 Next::Result(Fed::Passed(kind)) => observer.take_passed(kind)?,
-                Next::Result(Fed::Binary(captured)) => observer.take_binary(&captured)?,
                 Next::Result(Fed::Epoch(name, terms)) => observer.epoch(&name, terms)?,
                 Next::Result(Fed::Export(line)) => {
                     observer.rest()?;

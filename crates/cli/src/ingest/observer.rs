@@ -14,7 +14,7 @@ use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::feed::{self, Found, Properties, Text};
 use crate::incoming::{Epochs, Made, Register, Told};
-use simkeep_archive::{Broken, Captured, Question};
+use simkeep_archive::{Broken, Question};
 
 /// When no record has come for so long, those that wait are observed.
 const IDLE: Duration = Duration::from_secs(1);
@@ -98,10 +98,19 @@ impl<'a> Observer<'a> {
             |fingerprint, epoch| Entry::Restated(Restated { time, fingerprint, digest, epoch });
         let visit = |seen| Entry::Visit(Visit { time, seen, status, modified });
         let entry = match found {
-            Found::Text(Text { fingerprints, is_brief: brief }) => {
-                is_brief = brief;
-                let ((fingerprint, epoch), other) = self.epochs.of_texts(&fingerprints)?;
-                self.summary.too_short += u64::from(fingerprint.is_none());
+            Found::Text(_) | Found::Binary => {
+                let ((fingerprint, epoch), other) = match &found {
+                    Found::Text(Text { fingerprints, is_brief: brief }) => {
+                        is_brief = *brief;
+                        let made = self.epochs.of_texts(fingerprints)?;
+                        self.summary.too_short += u64::from(made.0.0.is_none());
+                        made
+                    }
+                    _ => {
+                        self.summary.not_text += 1;
+                        self.epochs.of_binary()?
+                    }
+                };
                 also = other;
                 let seen = content(fingerprint, epoch);
                 let original = Original { content: seen, also };
@@ -130,7 +139,17 @@ impl<'a> Observer<'a> {
             }
             Found::NotModified => visit(Seen::NotModified { digest }),
             Found::Gone => visit(Seen::Gone),
-            Found::Failed => visit(Seen::Failed),
+            Found::Redirect => {
+                let digest = digest.ok_or_else(|| {
+                    Failure::Other("a redirect has no digest; this is a bug".to_owned())
+                })?;
+                self.summary.redirects += 1;
+                visit(Seen::Content(Content::redirect(digest)))
+            }
+            Found::Failed(failure) => {
+                self.summary.failed_by(failure);
+                visit(Seen::Failed)
+            }
             Found::Revisit(..) if self.restate => visit(Seen::NotModified { digest }),
             Found::Revisit(refers_to, refers_time) => {
                 let revisit = Revisit {
@@ -149,12 +168,6 @@ impl<'a> Observer<'a> {
                         also = other;
                         visit(Seen::Content(content))
                     }
-                    Resolved::Binary => {
-                        // It has nothing to say of a page after all.
-                        self.summary.records -= 1;
-                        let declared = claim.map(|claim| claim.declared);
-                        return Ok(self.binary(&Captured { url, time, declared }));
-                    }
                     Resolved::Nothing => {
                         self.summary.revisits_alone += 1;
                         visit(Seen::NotModified { digest })
@@ -163,7 +176,9 @@ impl<'a> Observer<'a> {
             }
         };
         let entry = match entry {
-            Entry::Visit(Visit { seen: Seen::Content(content), .. }) if self.restate => {
+            Entry::Visit(Visit { seen: Seen::Content(content), .. })
+                if self.restate && !content.is_redirect() =>
+            {
                 also = None;
                 restated(content.fingerprint, content.epoch)
             }
@@ -213,21 +228,6 @@ impl<'a> Observer<'a> {
             is_known = false;
         }
         self.summary.known += u64::from(is_known);
-    }
-
-    /// Counts content that is no text: what repeats it is none either.
-    fn binary(&mut self, captured: &Captured) -> Taken {
-        self.summary.passed("binary");
-        self.originals.passed(captured);
-        Taken::Passed("binary")
-    }
-
-    /// Takes content that is no text.
-    pub(super) fn take_binary(&mut self, captured: &Captured) -> Result<(), Failure> {
-        if let (Taken::Passed(kind), Some(outcomes)) = (self.binary(captured), &mut self.outcomes) {
-            outcomes.passed(kind);
-        }
-        self.flush_if_full()
     }
 
     /// Takes a record of this kind, which says nothing of a page.

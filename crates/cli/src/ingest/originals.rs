@@ -1,5 +1,5 @@
 //! What the input held so far that revisits may repeat: the last contents, by the digests that they
-//! are named by, and what was passed over.
+//! are named by.
 //!
 //! A store finds content by page and time, and by fingerprint, of which a revisit says nothing. So
 //! what stands under another URL, or is named by a digest that is not kept, is found while it is
@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use simkeep::{Content, Digest};
 
 use crate::incoming::Made;
-use simkeep_archive::{Captured, Claim, Declared};
+use simkeep_archive::{Claim, Declared};
 
 /// So many of each kind are remembered at least, and twice as many at most: below 40 MB in all.
 const KEPT: usize = 1 << 16;
@@ -32,8 +32,6 @@ pub(super) struct Originals {
     contents: Recent<Original>,
     /// What the digest was, by a page and a wrong one that was declared of its content.
     wrong: Recent<Digest>,
-    /// What was no text, by its page and digest, and by its page and time.
-    binary: Recent<()>,
 }
 
 impl Originals {
@@ -52,14 +50,6 @@ impl Originals {
         }
     }
 
-    /// Takes in content that is no text.
-    pub(super) fn passed(&mut self, Captured { url, time, declared }: &Captured) {
-        self.binary.put(self.key((url.as_str(), *time)), ());
-        if let Some(declared) = declared {
-            self.binary.put(self.key((url.as_str(), declared)), ());
-        }
-    }
-
     /// The content that is named by a digest, on whichever page.
     pub(super) fn content(&self, declared: &Declared) -> Option<Original> {
         let key = declared.kept().map_or_else(|| self.key(declared), |digest| self.key(digest));
@@ -69,18 +59,6 @@ impl Originals {
     /// The digest that content has of which a page declared a wrong one.
     pub(super) fn corrected(&self, url: &str, declared: &Declared) -> Option<Digest> {
         self.wrong.get(self.key((url, declared))).copied()
-    }
-
-    /// Whether a page had this, and it was no text.
-    pub(super) fn is_binary(
-        &self,
-        url: &str,
-        declared: Option<&Declared>,
-        time: Option<i64>,
-    ) -> bool {
-        let has = |key| self.binary.get(key).is_some();
-        declared.is_some_and(|declared| has(self.key((url, declared))))
-            || time.is_some_and(|time| has(self.key((url, time))))
     }
 
     fn key(&self, what: impl Hash) -> u128 {

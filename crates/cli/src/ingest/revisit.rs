@@ -25,8 +25,6 @@ pub(super) enum Resolved {
     Known,
     /// Content, by its newest fingerprint of an epoch that lives, and the one before.
     Content(Content, Option<Made>),
-    /// What is no text.
-    Binary,
     /// Its original is not known.
     Nothing,
 }
@@ -86,7 +84,6 @@ impl Revisit<'_> {
             return Ok(Resolved::Content(content, None));
         }
         let contents = self.find(known)?;
-        let originals = known.originals;
         let own = known.history(self.url)?;
         let is_known = own.at(self.time).filter_map(Entry::visit).any(|visit| match &visit.seen {
             // What is not named by its digest may have been found when this was observed, and
@@ -99,9 +96,6 @@ impl Revisit<'_> {
         });
         if is_known {
             return Ok(Resolved::Known);
-        }
-        if contents.is_empty() && self.is_binary(originals) {
-            return Ok(Resolved::Binary);
         }
         // Of several the last.
         let last = contents.last().and_then(|last| last.digest);
@@ -139,9 +133,6 @@ impl Revisit<'_> {
                 return Ok(found);
             }
         }
-        if self.is_binary(originals) {
-            return Ok(Vec::new());
-        }
         let contents = elsewhere.into_iter().flat_map(|original| {
             let also = original.also.map(|(fingerprint, epoch)| Content {
                 fingerprint,
@@ -151,12 +142,5 @@ impl Revisit<'_> {
             [original.content].into_iter().chain(also)
         });
         Ok(contents.collect())
-    }
-
-    /// Whether what it repeats was passed over.
-    fn is_binary(&self, originals: &Originals) -> bool {
-        let of = self.refers_to.unwrap_or(self.url);
-        originals.is_binary(self.url, self.declared, None)
-            || originals.is_binary(of, self.declared, self.refers_time)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Band;
-use simkeep::{Entry, EpochInfo, GiveOutcome, Outcome, RestateOutcome, Verdict};
+use simkeep::{Entry, EpochInfo, FetchFailure, GiveOutcome, Outcome, RestateOutcome, Verdict};
 
 use crate::incoming::with_roles;
 use crate::json::EpochName;
@@ -33,6 +33,11 @@ pub(super) struct Summary {
     reverted: u64,
     gone: u64,
     failed: u64,
+    /// Why visits failed, by the kind of failure; those that were known as well.
+    failures: BTreeMap<&'static str, u64>,
+    /// Visits that found a redirect, and content that is no text; those that were known as well.
+    pub(super) redirects: u64,
+    pub(super) not_text: u64,
     pub(super) known: u64,
     out_of_order: u64,
     restated: u64,
@@ -74,6 +79,11 @@ pub(super) struct Summary {
 impl Summary {
     pub(super) fn passed(&mut self, kind: &'static str) {
         *self.passed.entry(kind).or_default() += 1;
+    }
+
+    /// Counts why a visit failed.
+    pub(super) fn failed_by(&mut self, failure: FetchFailure) {
+        *self.failures.entry(failure.key()).or_default() += 1;
     }
 
     /// Counts what an observation meant; `is_brief` if its text has too few words for a distance to
@@ -162,6 +172,9 @@ impl Summary {
             unseen: self.unseen,
             gone: self.gone,
             failed: self.failed,
+            failures: &self.failures,
+            redirects: self.redirects,
+            not_text: self.not_text,
             known: self.known,
             out_of_order: self.out_of_order,
             restated: self.restated,
@@ -206,7 +219,8 @@ impl Summary {
         line("same", self.same, "");
         line("never seen", self.unseen, "not modified, and of no content that is known");
         line("gone", self.gone, "");
-        line("failed", self.failed, "");
+        let failures = by_kind(&self.failures);
+        line("failed", self.failed, &failures);
         line("known already", self.known, "observed before");
         line("out of order", self.out_of_order, "not after the last visit of their page");
         line("restated", self.restated, "of what was seen before, in another epoch");
@@ -220,19 +234,25 @@ impl Summary {
         line("novel", self.novel, "far from the last versions of their page");
         line("near-duplicates", self.near, "of other pages");
         line("exact copies", self.copies, "of other pages");
+        line("redirects", self.redirects, "");
+        line("not text", self.not_text, "no fingerprint; compared by digest");
         line("too short to tell", self.too_short, &without_fingerprint());
         let begun = some_names(self.begun.iter().map(|info| info.name.as_str()));
         line("epochs begun", self.begun.len() as u64, &begun);
         line("  in use now", self.in_use.len() as u64, &with_roles(&self.in_use));
-        let kinds: Vec<String> =
-            self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
-        line("passed over", self.passed.values().sum(), &kinds.join(", "));
+        line("passed over", self.passed.values().sum(), &by_kind(&self.passed));
         line("broken", self.broken, if strict { "it stopped there" } else { "skipped" });
         line("wrong digests", self.wrong_digests, "their own are used");
         lines.push(format!("{:<25}{:>13}", "read", bytes(self.bytes)));
         lines.push(time_taken(self.elapsed, self.records));
         lines
     }
+}
+
+/// Counts by kind, for people.
+fn by_kind(counts: &BTreeMap<&'static str, u64>) -> String {
+    let kinds = counts.iter().map(|(kind, n)| format!("{kind} {}", count(*n)));
+    kinds.collect::<Vec<_>>().join(", ")
 }
 
 fn names(epochs: &[EpochInfo]) -> Vec<EpochName<'_>> {
@@ -262,6 +282,13 @@ pub(crate) struct Answer<'a> {
     unseen: u64,
     gone: u64,
     failed: u64,
+    /// Records of failed visits by kind: "client-error", "server-error", "no-content", "partial",
+    /// "incomplete", "no-target", "no-response".
+    failures: &'a BTreeMap<&'static str, u64>,
+    /// Records of redirects.
+    redirects: u64,
+    /// Records of content that is no text, such as PDF or an image: it goes by its digest.
+    not_text: u64,
     /// Observed before.
     known: u64,
     /// Not after the last visit of their page.

@@ -3,8 +3,8 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::EpochInfo;
 use simkeep::inspect::{Place, Trace, Version, VersionKind, versions};
+use simkeep::{Content, EpochInfo};
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
@@ -137,8 +137,8 @@ fn print(
             differing.map_or_else(String::new, |bits| bits.count_ones().to_string()),
         ];
         if epochs.len() > 1 {
-            let epoch = version.contents.first().map(|content| visit::epoch(epochs, content.epoch));
-            cells.push(epoch.transpose()?.map(escape::whole).unwrap_or_default());
+            let epoch = version.contents.first().map(|content| visit::epoch_of(epochs, content));
+            cells.push(epoch.transpose()?.flatten().map(escape::whole).unwrap_or_default());
         }
         cells.push(told(version));
         table.cells(cells, output)?;
@@ -170,10 +170,12 @@ fn told(version: &Version) -> String {
         format!(", {word} {}{more}", named.join(" "))
     });
     let which = which.unwrap_or_default();
+    let content = version.visit.seen.content();
+    let redirects = if content.is_some_and(Content::is_redirect) { "; it redirects" } else { "" };
     match (version.kind, version.back_to) {
-        (VersionKind::Content(_), Some(before)) => format!("back to {before}{which}"),
-        (VersionKind::Content(1), None) => "new".to_owned(),
-        (VersionKind::Content(_), None) => format!("changed{which}"),
+        (VersionKind::Content(_), Some(before)) => format!("back to {before}{which}{redirects}"),
+        (VersionKind::Content(1), None) => format!("new{redirects}"),
+        (VersionKind::Content(_), None) => format!("changed{which}{redirects}"),
         (VersionKind::Gone, _) => format!("gone{status}"),
         (VersionKind::Unseen, _) => format!("not modified{status}"),
         _ => format!("failed{status}"),
@@ -269,7 +271,7 @@ impl Answer<'_> {
 impl OfVersion<'_> {
     fn new<'a>(version: &Version, epochs: &'a [EpochInfo]) -> simkeep::Result<OfVersion<'a>> {
         let content = version.visit.seen.content();
-        let epoch = content.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
+        let epoch = content.map(|content| visit::epoch_of(epochs, content)).transpose()?.flatten();
         Ok(OfVersion {
             number: match version.kind {
                 VersionKind::Content(number) => Some(number),

@@ -46,6 +46,8 @@ struct OfContent(Option<Fingerprint>);
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum NoContent {
+    /// The page leads elsewhere: the digest names the target.
+    Redirect,
     NotModified,
     Gone,
     Failed,
@@ -56,8 +58,9 @@ enum NoContent {
 impl<'a> Entry<'a> {
     /// An entry of a page of a store with these epochs.
     pub(crate) fn of(url: &'a str, of: &Of, epochs: &'a [EpochInfo]) -> simkeep::Result<Entry<'a>> {
-        let content = of.content();
-        let epoch = content.map(|content| visit::epoch(epochs, content.epoch)).transpose()?;
+        // A redirect is written without what content has.
+        let content = of.content().filter(|_| of.epoch().is_some());
+        let epoch = of.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
         let visit = of.visit();
         let seen = visit.map(|visit| visit.seen);
         Ok(Entry {
@@ -74,6 +77,7 @@ impl<'a> Entry<'a> {
                 Some(simkeep::Seen::NotModified { .. }) => Some(NoContent::NotModified),
                 Some(simkeep::Seen::Gone) => Some(NoContent::Gone),
                 Some(simkeep::Seen::Failed) => Some(NoContent::Failed),
+                Some(simkeep::Seen::Content(_)) if content.is_none() => Some(NoContent::Redirect),
                 Some(simkeep::Seen::Content(_)) => None,
                 None => of.is_restated().then_some(NoContent::Restated),
             },
@@ -98,6 +102,7 @@ mod tests {
         for observation in [
             first.digest(digest),
             Observation::content(url, 2_000, None, epoch).digest(digest).weight(2.5),
+            Observation::redirect(url, 2_500, "/elsewhere").status(301),
             Observation::gone(url, 3_000),
             Observation::failed(url, 4_000).weight(3.0).class(7),
             Observation::not_modified(url, 5_000).status(304),
@@ -108,11 +113,11 @@ mod tests {
         store.restate(Restatement::new(url, 1_500, 8, other).digest(digest)).unwrap();
         let snapshot = store.snapshot();
         let entries = snapshot.history(url).unwrap();
-        assert_eq!(entries.len(), 9);
+        assert_eq!(entries.len(), 10);
         for entry in entries.iter().map(|entry| entry.entry()) {
             let written = Entry::of(url, &entry, snapshot.epochs()).unwrap();
             let written = serde_json::to_string(&written).unwrap();
-            let name = entry.content().map(|of| visit::epoch(snapshot.epochs(), of.epoch).unwrap());
+            let name = entry.epoch().map(|epoch| visit::epoch(snapshot.epochs(), epoch).unwrap());
             let exported = simkeep_archive::export::entry(url, &entry, name.unwrap_or_default());
             assert_eq!(simkeep_archive::escape::json(&written), exported);
         }

@@ -76,7 +76,7 @@ text! {
 }
 text! {
     " What a visit saw.", Seen(simkeep::Seen), |seen| visit::seen(&seen).unwrap_or("content"),
-    { "type": "string", "enum": ["content", "not-modified", "gone", "failed"] }
+    { "type": "string", "enum": ["content", "redirect", "not-modified", "gone", "failed"] }
 }
 
 /// The name of an epoch.

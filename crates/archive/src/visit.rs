@@ -1,0 +1,226 @@
+//! The visit, or what is no visit, in an object of a JSON line.
+
+use std::borrow::Cow;
+
+use simkeep::fingerprint::Document;
+use simkeep::{Digest, FetchFailure, Response, ResponseMeaning, Weight};
+
+use super::jsonl::{epoch_name, time_in};
+use super::object::{Object, Value};
+use super::{Payload, Record, digest, escape, url};
+
+/// The record in a line.
+pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
+    let Some(Value::Text(page)) = object.url else {
+        return Err("\"url\" is missing or no string".into());
+    };
+    let named = |why: String| format!("{}: {why}", escape(&page));
+    url::check(&page).map_err(named)?;
+    let time = time_in("t", object.t).map_err(named)?;
+    let modified = object.modified.filter(|value| *value != Value::Null);
+    let modified = modified.map(|value| time_in("modified", Some(value)));
+    let modified = modified.transpose().map_err(named)?;
+    let weight = weight(object.weight).map_err(named)?;
+    let class = class(object.class).map_err(named)?;
+    let status = status(object.status).map_err(named)?;
+    let epoch = match object.epoch {
+        Some(Value::Text(name)) => Some(epoch_name(&name).map_err(named)?.into()),
+        _ => None,
+    };
+    let said = Said {
+        text: object.text.filter(|text| matches!(text, Value::Text(_))),
+        fingerprint: object.fingerprint,
+        digest: object.digest,
+        seen: object.seen,
+        to: object.to,
+        status,
+        has_epoch: epoch.is_some(),
+        is_given: weight.is_some() || class.is_some(),
+    };
+    let (payload, digest) = said.payload(&page).map_err(named)?;
+    if let Payload::Restated { .. } = payload {
+        for (key, is_there) in [("weight", weight.is_some()), ("class", class.is_some())] {
+            if is_there {
+                return Err(named(format!("what is restated has no \"{key}\"")));
+            }
+        }
+    }
+    let (url, claim) = (page.into_owned(), None);
+    Ok(Record { url, time, payload, digest, claim, status, modified, weight, class, epoch })
+}
+
+/// What a line says of what was found.
+struct Said<'a> {
+    text: Option<Value<'a>>,
+    fingerprint: Option<Value<'a>>,
+    digest: Option<Value<'a>>,
+    seen: Option<Value<'a>>,
+    to: Option<Value<'a>>,
+    status: Option<u16>,
+    has_epoch: bool,
+    /// Whether the page is given a weight or a class.
+    is_given: bool,
+}
+
+type Found = Result<(Payload, Option<Digest>), String>;
+
+impl Said<'_> {
+    /// What was found, and its digest: a fingerprint counts whatever else is there, since exports have
+    /// it; then `seen`, then what the status means.
+    fn payload(self, page: &str) -> Found {
+        match &self.fingerprint {
+            // What an epoch has no fingerprint of is content, whatever the status.
+            Some(Value::Null) if self.has_epoch && self.seen.is_none() && self.text.is_none() => {
+                return self.ready(None);
+            }
+            None | Some(Value::Null) => {}
+            Some(Value::Text(digits)) => {
+                let plain = digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+                let fingerprint = plain.then(|| u64::from_str_radix(digits, 16).ok()).flatten();
+                let fingerprint =
+                    fingerprint.ok_or("\"fingerprint\" must be 16 hexadecimal digits")?;
+                return self.ready(Some(fingerprint));
+            }
+            Some(_) => {
+                return Err("\"fingerprint\" must be a string of 16 hexadecimal digits".into());
+            }
+        }
+        let seen = match &self.seen {
+            Some(Value::Text(seen)) => Some(seen.clone()),
+            _ => None,
+        };
+        match seen {
+            Some(seen) => self.by_word(&seen, page),
+            None => self.by_status(page),
+        }
+    }
+
+    fn by_word(self, seen: &str, page: &str) -> Found {
+        match seen {
+            "content" => self.content(),
+            "redirect" => self.redirect(page),
+            "not-modified" => Ok((Payload::NotModified, self.digest()?)),
+            "gone" => Ok((Payload::Gone, None)),
+            "failed" => Ok((Payload::Failed(self.failure()), None)),
+            "restated" if self.fingerprint.is_some() => self.ready(None),
+            "restated" => Err("what is restated needs a \"fingerprint\"".into()),
+            _ => Err("\"seen\" must be \"content\", \"redirect\", \"not-modified\", \"gone\", \"failed\" \
+                 or \"restated\""
+                .into()),
+        }
+    }
+
+    fn by_status(self, page: &str) -> Found {
+        match self.meaning() {
+            Some(ResponseMeaning::NotModified) => Ok((Payload::NotModified, self.digest()?)),
+            Some(ResponseMeaning::Gone) => Ok((Payload::Gone, None)),
+            Some(ResponseMeaning::Redirect) => self.redirect(page),
+            Some(ResponseMeaning::Failed(failure)) => Ok((Payload::Failed(failure), None)),
+            Some(ResponseMeaning::Interim) => {
+                Err("\"status\" is that of an interim response".into())
+            }
+            _ => self.content(),
+        }
+    }
+
+    fn meaning(&self) -> Option<ResponseMeaning> {
+        let location = match &self.to {
+            Some(Value::Text(to)) => Some(&**to),
+            _ => None,
+        };
+        let response = |status| Response { status, location, ..Response::default() };
+        self.status.map(|status| response(status).meaning())
+    }
+
+    /// Why a visit failed that the line calls failed.
+    fn failure(&self) -> FetchFailure {
+        match self.meaning() {
+            Some(ResponseMeaning::Failed(failure)) => failure,
+            _ => FetchFailure::NoResponse,
+        }
+    }
+
+    /// Content: a text, or what has no fingerprint.
+    fn content(self) -> Found {
+        if let Some(Value::Text(text)) = self.text {
+            let digest = digest::of(text.as_bytes());
+            return Ok((Payload::Text(Box::new(Document::new(text))), Some(digest)));
+        }
+        let digest = self.digest()?;
+        // That it has no fingerprint is said, and by what it is known.
+        let is_said = self.fingerprint.is_some() || self.seen.is_some() || self.status.is_some();
+        match digest {
+            Some(_) if is_said => Ok((Payload::Binary, digest)),
+            _ if self.is_given && self.seen.is_none() && self.status.is_none() => {
+                Ok((Payload::Given, None))
+            }
+            _ => Err("neither \"text\" nor \"fingerprint\"".into()),
+        }
+    }
+
+    /// What stands in an epoch: a fingerprint, or that there is none.
+    fn ready(self, fingerprint: Option<u64>) -> Found {
+        let is_restated = self.seen == Some(Value::Text(Cow::Borrowed("restated")));
+        let payload = match (is_restated, self.has_epoch) {
+            (false, _) => Payload::Ready { fingerprint },
+            (true, true) => Payload::Restated { fingerprint },
+            (true, false) => return Err("what is restated needs an \"epoch\"".into()),
+        };
+        Ok((payload, self.digest()?))
+    }
+
+    /// A redirect, by its target or by the digest that names that.
+    fn redirect(self, page: &str) -> Found {
+        let digest = match &self.to {
+            Some(Value::Text(to)) if !to.trim_ascii().is_empty() => Digest::redirect(page, to),
+            None | Some(Value::Null) => {
+                let digest = self.digest()?.filter(Digest::is_redirect);
+                digest.ok_or("a redirect needs \"to\", its target")?
+            }
+            Some(_) => return Err("\"to\" must be the target of the redirect".into()),
+        };
+        Ok((Payload::Redirect, Some(digest)))
+    }
+
+    fn digest(&self) -> Result<Option<Digest>, String> {
+        let digest = match &self.digest {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Text(text)) => digest::hexadecimal(text),
+            Some(_) => None,
+        };
+        digest.map(Some).ok_or_else(|| "\"digest\" must be 32 hexadecimal digits".into())
+    }
+}
+
+/// The status in a value.
+fn status(value: Option<Value<'_>>) -> Result<Option<u16>, String> {
+    let status = match value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Whole(status)) => u16::try_from(status).ok(),
+        Some(_) => None,
+    };
+    status.map(Some).ok_or_else(|| "\"status\" is not a status code".into())
+}
+
+/// The weight in a value.
+fn weight(value: Option<Value<'_>>) -> Result<Option<Weight>, String> {
+    let weight = match value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Whole(weight)) => weight as f64,
+        Some(Value::Decimal(weight)) => weight,
+        Some(_) => f64::NAN,
+    };
+    let weight = Some(Weight::from(weight)).filter(|weight| weight.is_sound());
+    weight.map(Some).ok_or_else(|| "\"weight\" must be a finite number above 0".into())
+}
+
+/// The class in a value.
+fn class(value: Option<Value<'_>>) -> Result<Option<u32>, String> {
+    let class = match value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Whole(class)) => u32::try_from(class).ok(),
+        Some(_) => None,
+    };
+    let why = || format!("\"class\" must be a whole number from 0 to {}", u32::MAX);
+    class.map(Some).ok_or_else(why)
+}

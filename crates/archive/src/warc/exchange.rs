@@ -1,0 +1,135 @@
+//! Which responses answer a GET.
+//!
+//! A `request` record names the response that it belongs to, or the response names the request
+//! (`WARC-Concurrent-To`; ISO 28500, 5.10), and either may come first. So a response whose request has
+//! not come yet is held back while a few more records are cut.
+
+use std::collections::VecDeque;
+
+use super::super::chunk::Cut;
+use super::super::url::Method;
+
+/// How many records may follow a response that waits for its request, and how many bytes they may have.
+/// The records of one exchange are neighbours, unless several crawlers write to one file.
+const RECORDS_MAX: usize = 16;
+const BYTES_MAX: usize = 256 << 10;
+
+/// How many requests are remembered, and how long an identifier may be. Identifiers are URNs of some 50
+/// bytes.
+const REQUESTS_MAX: usize = 64;
+const ID_BYTES_MAX: usize = 1024;
+
+/// The identifiers by which a record belongs to an exchange: its own, and those that it names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ids {
+    own: Option<Box<[u8]>>,
+    concurrent: Vec<Box<[u8]>>,
+}
+
+impl Ids {
+    pub(super) fn new<'a>(own: Option<&[u8]>, concurrent: impl Iterator<Item = &'a [u8]>) -> Ids {
+        Ids { own: own.and_then(id), concurrent: concurrent.filter_map(id).collect() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.own.is_none() && self.concurrent.is_empty()
+    }
+
+    /// Whether one of the two records names the other.
+    fn belong_with(&self, other: &Ids) -> bool {
+        let names = |one: &Ids, other: &Ids| {
+            other.own.as_ref().is_some_and(|own| one.concurrent.contains(own))
+        };
+        names(self, other) || names(other, self)
+    }
+}
+
+/// An identifier without the brackets around it, which some tools leave out.
+fn id(bytes: &[u8]) -> Option<Box<[u8]>> {
+    let bytes = bytes.trim_ascii();
+    let bytes = bytes.strip_prefix(b"<").and_then(|b| b.strip_suffix(b">")).unwrap_or(bytes);
+    (1..=ID_BYTES_MAX).contains(&bytes.len()).then(|| bytes.into())
+}
+
+/// Cuts in their order; some of them wait to learn the method of their request.
+#[derive(Default)]
+pub(super) struct Exchanges {
+    waiting: VecDeque<Held>,
+    /// How many bytes the cuts behind the first one have.
+    behind: usize,
+    /// The last requests.
+    requests: VecDeque<(Ids, Method)>,
+    /// Nothing follows.
+    has_ended: bool,
+}
+
+/// A cut, and the identifiers of a response whose request has not come yet.
+struct Held {
+    cut: Cut,
+    bytes: usize,
+    ids: Option<Ids>,
+}
+
+impl Exchanges {
+    /// Takes a request. The response to it is known from now on.
+    pub(super) fn request(&mut self, ids: Ids, method: Method) {
+        if let Some(held) = self.waiting.iter_mut().find(|held| held.is_answer_to(&ids)) {
+            held.settle(method);
+        }
+        if self.requests.len() == REQUESTS_MAX {
+            self.requests.pop_front();
+        }
+        self.requests.push_back((ids, method));
+    }
+
+    /// Takes what was cut next; `ids` are those of a response.
+    pub(super) fn push(&mut self, cut: Cut, ids: Option<Ids>) {
+        let bytes = cut.bytes();
+        let mut held = Held { cut, bytes, ids: ids.filter(|ids| !ids.is_empty()) };
+        let request = self.requests.iter().rfind(|(request, _)| held.is_answer_to(request));
+        if let Some((_, method)) = request {
+            held.settle(*method);
+        }
+        if !self.waiting.is_empty() {
+            self.behind += bytes;
+        }
+        self.waiting.push_back(held);
+    }
+
+    /// Nothing follows: what waits has no request.
+    pub(super) fn end(&mut self) {
+        self.has_ended = true;
+    }
+
+    /// How many cuts are held.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The first cut, unless it waits and may wait longer; `None` at the end as well.
+    pub(super) fn pop(&mut self) -> Option<Cut> {
+        let is_full = self.waiting.len() > RECORDS_MAX || self.behind > BYTES_MAX;
+        let first = self.waiting.front()?;
+        if first.ids.is_some() && !is_full && !self.has_ended {
+            return None;
+        }
+        let first = self.waiting.pop_front()?;
+        self.behind -= self.waiting.front().map_or(0, |next| next.bytes);
+        Some(first.cut)
+    }
+}
+
+impl Held {
+    fn is_answer_to(&self, request: &Ids) -> bool {
+        self.ids.as_ref().is_some_and(|ids| ids.belong_with(request))
+    }
+
+    /// Waits no longer.
+    fn settle(&mut self, method: Method) {
+        self.ids = None;
+        if let Some(passed) = method.passed() {
+            self.cut = Cut::Clear(super::Item::Passed(passed));
+        }
+    }
+}

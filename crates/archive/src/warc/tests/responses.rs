@@ -1,0 +1,267 @@
+//! Which responses are the page (RFC 9110; ISO 28500, WARC 1.1).
+
+use super::*;
+
+fn answer(head: &str, body: &str) -> String {
+    response("http://a/x", &format!("HTTP/1.1 {head}\r\n\r\n{body}"))
+}
+
+/// A record with an identifier, and others that it names.
+fn exchange(kind: &str, url: &str, ids: [&str; 2], block: &str) -> String {
+    let [own, concurrent] = ids;
+    let named = if concurrent.is_empty() {
+        String::new()
+    } else {
+        format!("\r\nWARC-Concurrent-To: <urn:uuid:{concurrent}>")
+    };
+    let more = format!("\r\nWARC-Record-ID: <urn:uuid:{own}>{named}");
+    page(kind, url, &more, block)
+}
+
+fn request(ids: [&str; 2], method: &str) -> String {
+    exchange("request", "http://a/", ids, &format!("{method} / HTTP/1.1\r\nHost: a\r\n\r\n"))
+}
+
+fn reply(ids: [&str; 2], text: &str) -> String {
+    exchange("response", "http://a/", ids, &ok(text))
+}
+
+#[test]
+fn a_redirect_is_named_by_where_it_leads() {
+    for status in [301, 302, 303, 307, 308] {
+        for target in ["http://a/y", "/y", "y", "//a/y", "http://A:80/./y#z", " /y "] {
+            let file = answer(&format!("{status} X\r\nLocation: {target}"), "<p>Moved");
+            let Item::Record(record) = only(file) else { panic!("{status} {target}") };
+            let digest = Some(Digest::redirect("http://a/x", "http://a/y"));
+            assert_eq!((record.payload, record.digest), (Payload::Redirect, digest), "{target}");
+            assert_eq!(record.status, Some(status));
+        }
+        for head in ["X", "X\r\nLocation:", "X\r\nLocation: \t", "X\r\nContent-Location: /y"] {
+            assert_eq!(texts(&read(answer(&format!("{status} {head}"), ""))), ["no-target"]);
+        }
+    }
+    for status in [300, 305, 306] {
+        let file = answer(&format!("{status} X\r\nLocation: /y"), "");
+        assert_eq!(texts(&read(file)), ["no-target"], "{status}");
+    }
+    let of = |page: &str, target| Digest::redirect(page, target);
+    assert_ne!(of("http://a/x", "/y"), of("http://a/z", "/y"), "shared with another page");
+    assert_ne!(of("http://a/x", "/y"), of("http://a/x", "/z"));
+    assert_eq!(of("http://a/x", "http://[bad"), of("http://a/x", "http://[bad"));
+}
+
+#[test]
+fn what_is_no_text_has_a_digest_and_no_fingerprint() {
+    for (head, body) in [
+        ("200 OK\r\nContent-Type: application/pdf", "%PDF-1.7"),
+        ("200 OK\r\nContent-Type: image/png", "\u{89}PNG"),
+        ("200 OK\r\nContent-Type: application/zip", "PK"),
+        ("203 OK\r\nContent-Type: video/mp4", "x"),
+        ("200 OK\r\nContent-Type: text/html", "a\0b"),
+        ("200 OK", "\0\x01"),
+        ("200 OK\r\nContent-Type: font/woff2\r\nContent-Encoding: gzip", "not packed"),
+    ] {
+        let Item::Record(record) = only(answer(head, body)) else { panic!("{head}") };
+        assert_eq!(record.payload, Payload::Binary, "{head}");
+        assert_eq!(record.digest, Some(of(body.as_bytes())), "{head}");
+    }
+    let resource = page("resource", "http://a/x.png", "\r\nContent-Type: image/png", "x");
+    assert_eq!(texts(&read(resource)), ["binary"]);
+}
+
+#[test]
+fn a_large_file_has_the_digest_of_its_bytes() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n";
+    let body = "v".repeat(usize::try_from(super::super::super::RECORD_BYTES_MAX).unwrap() + 7);
+    let Item::Record(record) = only(response("http://a/", &format!("{head}{body}"))) else {
+        panic!()
+    };
+    assert_eq!((record.payload, record.digest), (Payload::Binary, Some(of(body.as_bytes()))));
+    let text = response("http://a/", &format!("HTTP/1.1 200 OK\r\n\r\n{body}"));
+    assert!(matches!(only(text), Item::Broken(_)));
+}
+
+#[test]
+fn a_part_is_not_the_page() {
+    for (head, found) in [
+        ("206 X\r\nContent-Range: bytes 0-3/10", "partial"),
+        ("206 X\r\nContent-Range: bytes 6-9/10", "partial"),
+        ("206 X\r\nContent-Range: bytes 0-3/*", "partial"),
+        ("206 X\r\nContent-Type: multipart/byteranges; boundary=x", "partial"),
+        ("206 X", "partial"),
+        ("206 X\r\nContent-Range: bytes 0-3/4", "text"),
+        ("226 X\r\nIM: diffe", "partial"),
+        ("202 X", "no-content"),
+        ("204 X", "no-content"),
+        ("205 X", "no-content"),
+        ("201 X", "text"),
+        ("203 X", "text"),
+    ] {
+        assert_eq!(texts(&read(answer(head, "text"))), [found], "{head}");
+    }
+}
+
+#[test]
+fn a_body_that_was_cut_is_not_the_page() {
+    for (head, body, found) in [
+        ("Content-Length: 5", "text", "incomplete"),
+        ("Content-Length: 5", "", "incomplete"),
+        ("Content-Length: 4", "text", "text"),
+        // Servers that count wrongly send more.
+        ("Content-Length: 3", "text", "text"),
+        ("Content-Length: no", "text", "text"),
+        // Browsers' archives keep bodies unpacked under the header of the original.
+        ("Content-Length: 5\r\nContent-Encoding: br", "text", "text"),
+        ("Content-Length: 5\r\nContent-Encoding: identity", "text", "incomplete"),
+        ("Transfer-Encoding: chunked", "4\r\ntext\r\n0\r\n\r\n", "text"),
+        ("Transfer-Encoding: chunked", "4\r\ntext\r\n00000000\r\nX: y\r\n\r\n", "text"),
+        ("Transfer-Encoding: chunked", "4\r\ntext\r\n", "incomplete"),
+        ("Transfer-Encoding: chunked", "4\r\ntex", "incomplete"),
+        ("Transfer-Encoding: chunked", "", "incomplete"),
+        ("Transfer-Encoding: chunked", "text", "text"),
+        // Chunks are counted by themselves (RFC 9112, 6.3).
+        ("Transfer-Encoding: chunked\r\nContent-Length: 99", "4\r\ntext\r\n0\r\n\r\n", "text"),
+    ] {
+        let file = answer(&format!("200 OK\r\nContent-Type: text/plain\r\n{head}"), body);
+        assert_eq!(texts(&read(file)), [found], "{head} {body:?}");
+    }
+}
+
+#[test]
+fn what_an_archive_cut_is_the_page_only_if_equal_pages_have_equal_cuts() {
+    for (why, found) in [
+        ("length", "text"),
+        ("Length", "text"),
+        ("time", "incomplete"),
+        ("disconnect", "incomplete"),
+        ("unspecified", "incomplete"),
+        ("else", "incomplete"),
+    ] {
+        let more = format!("\r\nWARC-Truncated: {why}");
+        let block = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nContent-Type: text/plain\r\n\r\ntext";
+        assert_eq!(texts(&read(page("response", "http://a/", &more, block))), [found], "{why}");
+        let more = format!("{more}\r\nContent-Type: text/plain");
+        assert_eq!(texts(&read(page("resource", "http://a/", &more, "text"))), [found], "{why}");
+        // An error has no content that could be cut.
+        let gone = "HTTP/1.1 404 X\r\nContent-Length: 99\r\n\r\nsorry";
+        assert_eq!(texts(&read(page("response", "http://a/", &more, gone))), ["gone"], "{why}");
+    }
+}
+
+#[test]
+fn only_answers_to_get_are_visits() {
+    for (method, found) in [
+        ("GET", "text"),
+        ("HEAD", "answer to HEAD"),
+        ("POST", "answer to POST"),
+        ("PUT", "answer to another method"),
+        ("get", "answer to another method"),
+    ] {
+        // Either names the other, and either comes first; others may come between.
+        for (of_request, of_response) in [(["q", "r"], ["r", ""]), (["q", ""], ["r", "q"])] {
+            let (request, reply) = (request(of_request, method), reply(of_response, "text"));
+            let between = page("metadata", "http://a/", "", "x");
+            for file in [
+                [request.clone(), reply.clone()].concat(),
+                [reply.clone(), request.clone()].concat(),
+                [reply.clone(), between.clone(), request.clone()].concat(),
+                [request.clone(), between.clone(), reply.clone()].concat(),
+            ] {
+                let items = read(file);
+                let mut found_all = texts(&items);
+                found_all.retain(|kind| !["request", "metadata"].contains(kind));
+                assert_eq!(found_all, [found], "{method}");
+            }
+        }
+    }
+}
+
+#[test]
+fn exchanges_may_be_interleaved() {
+    let file = [
+        reply(["r1", ""], "one"),
+        reply(["r2", ""], "two"),
+        request(["q2", "r2"], "POST"),
+        request(["q1", "r1"], "GET"),
+        reply(["r3", ""], "three"),
+    ]
+    .concat();
+    assert_eq!(texts(&read(file)), ["one", "answer to POST", "request", "request", "three"]);
+}
+
+#[test]
+fn a_response_does_not_wait_for_ever() {
+    let mut warc = Warc::new(
+        stream(
+            [
+                reply(["r0", ""], "first"),
+                (1..100).map(|i| reply([&format!("r{i}"), ""], "more")).collect::<String>(),
+                request(["q0", "r0"], "POST"),
+            ]
+            .concat(),
+        ),
+        Arc::default(),
+    );
+    let mut most = 0;
+    let mut all = Vec::new();
+    while let Some(cut) = warc.cut() {
+        most = most.max(warc.exchanges.held());
+        Chunk::of(cut).items(|item| all.push(item));
+    }
+    assert_eq!((most, all.len()), (16, 101));
+    assert_eq!(texts(&all)[0], "first");
+}
+
+#[test]
+fn a_revisit_is_what_its_header_says() {
+    let revisit = |head: &str| {
+        let more = "\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\
+             \r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
+        texts(&read(page("revisit", "http://a/x", more, &format!("HTTP/1.1 {head}\r\n\r\n"))))
+            .join(" ")
+    };
+    assert_eq!(revisit("200 OK\r\nContent-Length: 99"), "(other)");
+    assert_eq!(revisit("200 OK\r\nContent-Type: image/png"), "(other)");
+    assert_eq!(revisit("301 X\r\nLocation: /y"), "redirect");
+    assert_eq!(revisit("304 X"), "not modified");
+    assert_eq!(revisit("410 X"), "gone");
+    assert_eq!(revisit("206 X"), "partial");
+    assert_eq!(revisit("503 X"), "server-error");
+}
+
+#[test]
+fn records_about_pages_are_no_pages() {
+    let about = |url: &str| page("resource", url, "\r\nContent-Type: text/plain", "some words");
+    for url in [
+        "urn:text:http://a/",
+        "urn:textFinal:http://a/",
+        "urn:pageinfo:http://a/",
+        "urn:view:http://a/",
+        "urn:thumbnail:http://a/",
+        "metadata://gnu.org/software/wget/warc/MANIFEST.txt",
+        "screenshot:http://a/",
+        "<urn:text:http://a/>",
+    ] {
+        assert_eq!(texts(&read(about(url))), ["record about a page"], "{url}");
+    }
+    for url in ["http://a/", "HTTPS://a/", "file:///a"] {
+        assert_eq!(texts(&read(about(url))), ["some words"], "{url}");
+    }
+    let mut schemes = super::super::super::url::Schemes::default();
+    schemes.add(["ftp".to_owned()]);
+    let named = Warc::new(stream(about("ftp://a/")), Arc::new(schemes));
+    assert_eq!(texts(&items(named)), ["some words"]);
+}
+
+#[test]
+fn a_method_in_a_url_is_that_of_the_request() {
+    for (url, found) in [
+        ("http://a/?__wb_method=POST&__wb_post_data=eyJhIjoxfQ==", "answer to POST"),
+        ("http://a/?q=1&__wb_method=PUT", "answer to another method"),
+        ("http://a/?__wb_method=HEAD", "answer to HEAD"),
+        ("http://a/?__wb_method=GET", "text"),
+        ("http://a/__wb_method=POST", "text"),
+    ] {
+        assert_eq!(texts(&read(response(url, &ok("text")))), [found], "{url}");
+    }
+}

@@ -1,0 +1,213 @@
+//! What an HTTP response to a GET says of its page.
+
+/// A response to a GET, as far as it decides what the visit found.
+///
+/// Fill in what is known and leave the rest: an absent field decides nothing. [`meaning`](Self::meaning)
+/// is the one rule for archives, JSON lines and crawlers.
+///
+/// ```
+/// use simkeep::{FetchFailure, Response, ResponseMeaning};
+/// let response = Response { status: 301, location: Some("/new"), ..Response::default() };
+/// assert_eq!(response.meaning(), ResponseMeaning::Redirect);
+/// let cut = Response { status: 200, length: Some(500), received: Some(20), ..Response::default() };
+/// assert_eq!(cut.meaning(), ResponseMeaning::Failed(FetchFailure::Incomplete));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Response<'a> {
+    /// The status code.
+    pub status: u16,
+    /// The value of `Location`.
+    pub location: Option<&'a str>,
+    /// The value of `Content-Range`.
+    pub content_range: Option<&'a str>,
+    /// How many bytes the body has by its `Content-Length`. Leave it out where a `Transfer-Encoding`
+    /// delimits the body (RFC 9112, 6.3).
+    pub length: Option<u64>,
+    /// How many bytes of the body arrived.
+    pub received: Option<u64>,
+    /// Whether a `Content-Encoding` is declared. Browsers and their archives keep such a body decoded
+    /// under its original `Content-Length`, so `length` then proves nothing.
+    pub is_encoded: bool,
+    /// Whether the body is known to be cut: the connection broke, chunks have no end, or the archive
+    /// says so.
+    pub is_cut: bool,
+}
+
+/// What a response says of its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ResponseMeaning {
+    /// It has the page's content.
+    Content,
+    /// 304: the content has not changed.
+    NotModified,
+    /// 404, 410: the page is gone.
+    Gone,
+    /// 301, 302, 303, 307, 308 with a target: the page leads elsewhere.
+    Redirect,
+    /// The visit failed: it says nothing of the content.
+    Failed(FetchFailure),
+    /// Below 200: the final response is still to come, so this is no visit.
+    Interim,
+}
+
+/// Why a visit failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FetchFailure {
+    /// Any status from 400 to 499 but 404 and 410.
+    ClientError,
+    /// Any status from 500 on.
+    ServerError,
+    /// 202, 204, 205: the request succeeded, and the response has no content of the page.
+    NoContent,
+    /// 206 with a part of the content, or 226 with a difference.
+    Partial,
+    /// The body is shorter than declared, or cut.
+    Incomplete,
+    /// Another status from 300 to 399, or a redirect without a target.
+    NoTarget,
+    /// No response: the connection failed, or the source only says that the visit failed.
+    NoResponse,
+}
+
+impl FetchFailure {
+    /// A name for counts: `server-error`, for example.
+    pub const fn key(self) -> &'static str {
+        match self {
+            FetchFailure::ClientError => "client-error",
+            FetchFailure::ServerError => "server-error",
+            FetchFailure::NoContent => "no-content",
+            FetchFailure::Partial => "partial",
+            FetchFailure::Incomplete => "incomplete",
+            FetchFailure::NoTarget => "no-target",
+            FetchFailure::NoResponse => "no-response",
+        }
+    }
+}
+
+impl Response<'_> {
+    /// Returns what the response says of its page (RFC 9110, section 15). Constant time.
+    ///
+    /// A code that RFC 9110 does not define counts as the first one of its class, and a code outside 100
+    /// to 599 as a server error, as section 15 asks. 206 is content if its `Content-Range` covers the
+    /// whole representation (section 14.4). 300 offers a choice and leads nowhere by itself.
+    pub fn meaning(&self) -> ResponseMeaning {
+        use ResponseMeaning::{Content, Failed, Gone, Interim, NotModified, Redirect};
+        match self.status {
+            100..=199 => Interim,
+            202 | 204 | 205 => Failed(FetchFailure::NoContent),
+            206 if !self.has_all() => Failed(FetchFailure::Partial),
+            226 => Failed(FetchFailure::Partial),
+            200..=299 if self.is_incomplete() => Failed(FetchFailure::Incomplete),
+            200..=299 => Content,
+            304 => NotModified,
+            301 | 302 | 303 | 307 | 308 if self.has_target() => Redirect,
+            300..=399 => Failed(FetchFailure::NoTarget),
+            404 | 410 => Gone,
+            400..=499 => Failed(FetchFailure::ClientError),
+            _ => Failed(FetchFailure::ServerError),
+        }
+    }
+
+    fn has_target(&self) -> bool {
+        self.location.is_some_and(|location| !location.trim_ascii().is_empty())
+    }
+
+    fn is_incomplete(&self) -> bool {
+        let is_short = self.length.zip(self.received).is_some_and(|(length, got)| got < length);
+        self.is_cut || (is_short && !self.is_encoded)
+    }
+
+    /// Whether the range that came is the whole representation.
+    fn has_all(&self) -> bool {
+        self.content_range.and_then(whole_range).is_some()
+    }
+}
+
+/// The length of the representation, if a `Content-Range` covers all of it.
+fn whole_range(value: &str) -> Option<u64> {
+    let (unit, range) = value.trim_ascii().split_once([' ', '\t', '='])?;
+    let (range, length) = range.trim_ascii().split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let number = |text: &str| text.trim_ascii().parse::<u64>().ok();
+    let (first, last, length) = (number(first)?, number(last)?, number(length)?);
+    let is_whole =
+        unit.eq_ignore_ascii_case("bytes") && first == 0 && last.checked_add(1)? == length;
+    is_whole.then_some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ResponseMeaning::{Content, Failed, Gone, Interim, NotModified, Redirect};
+
+    fn of(status: u16) -> Response<'static> {
+        Response { status, ..Response::default() }
+    }
+
+    #[test]
+    fn each_status_has_the_meaning_of_rfc_9110() {
+        for (statuses, meaning) in [
+            (&[200, 201, 203, 207, 299][..], Content),
+            (&[304], NotModified),
+            (&[404, 410], Gone),
+            (&[202, 204, 205], Failed(FetchFailure::NoContent)),
+            (&[206, 226], Failed(FetchFailure::Partial)),
+            (&[300, 301, 302, 303, 305, 306, 307, 308, 399], Failed(FetchFailure::NoTarget)),
+            (&[400, 401, 403, 408, 429, 451, 499], Failed(FetchFailure::ClientError)),
+            (&[500, 503, 599, 600, 999, 0, 99], Failed(FetchFailure::ServerError)),
+            (&[100, 101, 103, 199], Interim),
+        ] {
+            for status in statuses {
+                assert_eq!(of(*status).meaning(), meaning, "{status}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_five_statuses_redirect_and_only_with_a_target() {
+        for status in 300..400 {
+            let is_redirect = [301, 302, 303, 307, 308].contains(&status);
+            let with = |location| Response { location: Some(location), ..of(status) }.meaning();
+            assert_eq!(with("/x") == Redirect, is_redirect, "{status}");
+            assert_ne!(with(" \t"), Redirect, "{status}");
+        }
+        assert_eq!(Response { location: Some("/x"), ..of(200) }.meaning(), Content);
+    }
+
+    #[test]
+    fn a_range_counts_only_if_it_is_the_whole() {
+        for (range, is_whole) in [
+            ("bytes 0-99/100", true),
+            (" Bytes  0-0/1 ", true),
+            ("bytes=0-99/100", true),
+            ("bytes 0-98/100", false),
+            ("bytes 1-99/100", false),
+            ("bytes 0-99/*", false),
+            ("bytes */100", false),
+            ("items 0-99/100", false),
+            ("bytes 0-18446744073709551615/0", false),
+            ("bytes 0-/0", false),
+            ("", false),
+        ] {
+            let response = Response { content_range: Some(range), ..of(206) };
+            assert_eq!(response.meaning() == Content, is_whole, "{range}");
+        }
+    }
+
+    #[test]
+    fn a_short_body_fails_unless_it_was_decoded() {
+        let short = Response { length: Some(10), received: Some(9), ..of(200) };
+        assert_eq!(short.meaning(), Failed(FetchFailure::Incomplete));
+        assert_eq!(Response { is_encoded: true, ..short }.meaning(), Content);
+        assert_eq!(Response { received: Some(10), ..short }.meaning(), Content);
+        assert_eq!(Response { received: Some(11), ..short }.meaning(), Content);
+        assert_eq!(Response { received: None, ..short }.meaning(), Content);
+        let cut = Response { is_cut: true, is_encoded: true, ..of(200) };
+        assert_eq!(cut.meaning(), Failed(FetchFailure::Incomplete));
+        assert_eq!(Response { status: 404, ..cut }.meaning(), Gone);
+        let part = Response { content_range: Some("bytes 0-9/10"), status: 206, ..short };
+        assert_eq!(part.meaning(), Failed(FetchFailure::Incomplete));
+    }
+}
