@@ -36,6 +36,7 @@ mod publish;
 mod purge;
 mod readers;
 mod recrawl;
+mod redirects;
 mod search;
 mod space;
 mod splits;

@@ -172,7 +172,11 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
     let seen = match what {
         0 => Seen::Gone,
         1 => Seen::Failed,
-        2 => Seen::NotModified { digest: None },
+        2 if choice(2) == 0 => Seen::NotModified { digest: None },
+        2 => {
+            let target = ["/one", "/two"][usize::try_from(choice(2)).unwrap()];
+            Seen::Content(Content::redirect(Digest::redirect("http://a/", target)))
+        }
         what => {
             let digest = (choice(3) > 0).then(|| digest(choice(4).try_into().unwrap()));
             let epoch = Epoch::from_number(u32::from(choice(5) == 0));

@@ -254,7 +254,6 @@ fn check_item(item: &Item) {
             }
         }
         Item::Passed(kind) => assert!(!kind.is_empty()),
-        Item::Binary(captured) => assert!(!captured.url.is_empty()),
         Item::Epoch(name, _) => {
             assert!(!name.is_empty() && name.len() <= 256 && !name.contains(char::is_control));
         }

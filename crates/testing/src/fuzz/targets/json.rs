@@ -49,7 +49,9 @@ fn line(record: &Record) -> String {
         }
         Payload::NotModified => line["seen"] = json!("not-modified"),
         Payload::Gone => line["seen"] = json!("gone"),
-        Payload::Failed => line["seen"] = json!("failed"),
+        Payload::Failed(_) => line["seen"] = json!("failed"),
+        Payload::Redirect => line["seen"] = json!("redirect"),
+        Payload::Binary => line["seen"] = json!("content"),
         Payload::Given => {}
         other => panic!("no line says {other:?}"),
     }
