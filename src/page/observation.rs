@@ -157,10 +157,11 @@ impl<'a> Observation<'a> {
     }
 
     /// Adds the [digest](Digest) of the content: best of its bytes as they came. Does nothing
-    /// to a page that is gone or a visit that failed.
+    /// to a page that is gone or redirects, or a visit that failed.
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         match &mut self.visit.seen {
+            Seen::Content(content) if content.is_redirect() => {}
             Seen::Content(Content { digest, .. }) | Seen::NotModified { digest } => {
                 *digest = Some(value);
             }

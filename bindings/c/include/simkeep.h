@@ -688,6 +688,10 @@ enum simkeep_seen
      * The visit failed. It confirms nothing and changes nothing.
      */
     SIMKEEP_SEEN_FAILED = 4,
+    /**
+     * The page leads elsewhere: the digest, from `simkeep_redirect_digest`, names the target.
+     */
+    SIMKEEP_SEEN_REDIRECT = 5,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2928,6 +2932,50 @@ struct simkeep_outcomes *simkeep_not_modified(struct simkeep_store *store,
                                               int64_t time,
                                               uint32_t status,
                                               struct simkeep_error **error);
+
+/**
+ * Reports that the page redirects to `to`, which may be relative to it. `status` is the HTTP status, or
+ * 0. The caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what
+ * `simkeep_observe` does.
+ */
+struct simkeep_outcomes *simkeep_redirect(struct simkeep_store *store,
+                                          const char *url,
+                                          size_t url_len,
+                                          int64_t time,
+                                          const char *to,
+                                          size_t to_len,
+                                          uint32_t status,
+                                          struct simkeep_error **error);
+
+/**
+ * Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes: for
+ * visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
+ */
+int32_t simkeep_redirect_digest(const char *url,
+                                size_t url_len,
+                                const char *to,
+                                size_t to_len,
+                                uint8_t *digest,
+                                struct simkeep_error **error);
+
+/**
+ * Returns what an HTTP response to a GET says of its page, a `simkeep_seen`; `SIMKEEP_SEEN_NOTHING` if
+ * it is no final response (below 200). `location` and `content_range` are the values of these headers,
+ * or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how many
+ * bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
+ * Content-Encoding, `is_cut` 1 if the body is known to be cut. Any thread.
+ */
+int32_t simkeep_response_meaning(uint32_t status_code,
+                                 const char *location,
+                                 size_t location_len,
+                                 const char *content_range,
+                                 size_t content_range_len,
+                                 int64_t length,
+                                 int64_t received,
+                                 int32_t is_encoded,
+                                 int32_t is_cut,
+                                 int32_t *seen,
+                                 struct simkeep_error **error);
 
 /**
  * Reports that the page is gone (404, 410). `status` is the HTTP status, or 0. The caller frees what it

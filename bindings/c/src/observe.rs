@@ -2,14 +2,14 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Epoch, Observation, Request, Store};
+use simkeep::{Digest, Epoch, Observation, Request, Response, ResponseMeaning, Store};
 
 use crate::abi;
-use crate::call::make;
+use crate::call::{done, make};
 use crate::error::{Failure, Result};
 use crate::outcomes::Outcomes;
 use crate::store::{StoreHandle, open};
-use crate::visit::{Visit, all, array, status};
+use crate::visit::{SeenCode, Visit, all, array, status};
 
 /// Reports many visits, and is answered column by column. Each is judged after those before it. If one
 /// of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
@@ -116,6 +116,84 @@ pub extern "C" fn simkeep_not_modified(
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_not_modified", store, error, || {
         without((url, url_len), status, |url| Observation::not_modified(url, time))
+    })
+}
+
+/// Reports that the page redirects to `to`, which may be relative to it. `status` is the HTTP status, or
+/// 0. The caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what
+/// `simkeep_observe` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_redirect(
+    store: *mut StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    to: *const c_char,
+    to_len: usize,
+    status: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<Outcomes>> {
+    observed("simkeep_redirect", store, error, || {
+        let to = abi::text(to, to_len, "to")?;
+        without((url, url_len), status, |url| Observation::redirect(url, time, to))
+    })
+}
+
+/// Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes: for
+/// visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_redirect_digest(
+    url: *const c_char,
+    url_len: usize,
+    to: *const c_char,
+    to_len: usize,
+    digest: *mut u8,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_redirect_digest", error, || {
+        let (url, to) = (abi::text(url, url_len, "url")?, abi::text(to, to_len, "to")?);
+        abi::put(digest.cast::<[u8; 16]>(), Digest::redirect(url, to).0, "digest")
+    })
+}
+
+/// Returns what an HTTP response to a GET says of its page, a `simkeep_seen`; `SIMKEEP_SEEN_NOTHING` if
+/// it is no final response (below 200). `location` and `content_range` are the values of these headers,
+/// or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how many
+/// bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
+/// Content-Encoding, `is_cut` 1 if the body is known to be cut. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_response_meaning(
+    status_code: u32,
+    location: *const c_char,
+    location_len: usize,
+    content_range: *const c_char,
+    content_range_len: usize,
+    length: i64,
+    received: i64,
+    is_encoded: i32,
+    is_cut: i32,
+    seen: *mut i32,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_response_meaning", error, || {
+        let response = Response {
+            status: status(status_code)?,
+            location: abi::optional_text(location, location_len, "location")?,
+            content_range: abi::optional_text(content_range, content_range_len, "content_range")?,
+            length: u64::try_from(length).ok(),
+            received: u64::try_from(received).ok(),
+            is_encoded: is_encoded != 0,
+            is_cut: is_cut != 0,
+        };
+        let code = match response.meaning() {
+            ResponseMeaning::Content => SeenCode::Content,
+            ResponseMeaning::Redirect => SeenCode::Redirect,
+            ResponseMeaning::NotModified => SeenCode::NotModified,
+            ResponseMeaning::Gone => SeenCode::Gone,
+            ResponseMeaning::Failed(_) => SeenCode::Failed,
+            _ => SeenCode::Nothing,
+        };
+        abi::put(seen, code as i32, "seen")
     })
 }
 

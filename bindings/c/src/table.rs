@@ -112,11 +112,12 @@ const SETTERS: &[(&str, Set)] = &[
     ("seen", |visit, column, row| {
         visit.seen = match column.bytes(row)? {
             b"content" => SeenCode::Content,
+            b"redirect" => SeenCode::Redirect,
             b"not-modified" => SeenCode::NotModified,
             b"gone" => SeenCode::Gone,
             b"failed" => SeenCode::Failed,
             _ => {
-                let what = "it must be content, not-modified, gone or failed";
+                let what = "it must be content, redirect, not-modified, gone or failed";
                 return Err(Failure::argument("seen", what));
             }
         } as i32;

@@ -45,6 +45,8 @@ pub enum SeenCode {
     Gone = 3,
     /// The visit failed. It confirms nothing and changes nothing.
     Failed = 4,
+    /// The page leads elsewhere: the digest, from `simkeep_redirect_digest`, names the target.
+    Redirect = 5,
 }
 
 /// One visit to one page. Set all to 0, then what there is, with the bits of it in `has`.
@@ -124,6 +126,12 @@ impl Visit {
             seen if seen == SeenCode::Content as i32 => {
                 Seen::Content(Content { fingerprint, digest, epoch })
             }
+            seen if seen == SeenCode::Redirect as i32 => {
+                let digest = digest.filter(Digest::is_redirect).ok_or_else(|| {
+                    Failure::argument("digest", "it must be one of simkeep_redirect_digest")
+                })?;
+                Seen::Content(Content::redirect(digest))
+            }
             seen if seen == SeenCode::NotModified as i32 => Seen::NotModified { digest },
             seen if seen == SeenCode::Gone as i32 => Seen::Gone,
             seen if seen == SeenCode::Failed as i32 => Seen::Failed,
@@ -157,6 +165,7 @@ pub(crate) fn status(status: u32) -> Result<u16> {
 /// What was seen, as a number.
 pub(crate) fn seen_code(seen: &Seen) -> SeenCode {
     match seen {
+        Seen::Content(content) if content.is_redirect() => SeenCode::Redirect,
         Seen::Content(_) => SeenCode::Content,
         Seen::NotModified { .. } => SeenCode::NotModified,
         Seen::Gone => SeenCode::Gone,

@@ -197,6 +197,11 @@ impl Visit {
                 digest,
                 epoch: Epoch::from_number(epoch),
             }),
+            (Seen::Redirect, _) => {
+                let digest = digest.filter(Digest::is_redirect);
+                let digest = digest.ok_or_else(|| arg.wrong("has no digest of a redirect"))?;
+                simkeep::Seen::Content(simkeep::Content::redirect(digest))
+            }
             (Seen::Content, None) => return Err(arg.wrong("saw content without an epoch")),
             (Seen::NotModified, _) => simkeep::Seen::NotModified { digest },
             (Seen::Gone, _) => simkeep::Seen::Gone,

@@ -71,6 +71,7 @@ mod reader;
 mod reading;
 mod replay;
 mod requests;
+mod response;
 mod route;
 mod row;
 mod scope;
@@ -204,6 +205,8 @@ mod _simkeep {
     use super::reader::{Reader, Snapshot};
     #[pymodule_export]
     use super::replay::Replay;
+    #[pymodule_export]
+    use super::response::response_meaning;
     #[pymodule_export]
     use super::route::route;
     #[pymodule_export]

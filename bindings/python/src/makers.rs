@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use simkeep::fingerprint::{Document, EXTRACTOR, decode, extract};
-use simkeep::{Content, Epoch, EpochInfo, Error, Origin, Result, Seen, Snapshot};
+use simkeep::{Content, Digest, Epoch, EpochInfo, Error, Origin, Result, Seen, Snapshot};
 
 use crate::row::{Ready, Row};
 use crate::what::{Html, What};
@@ -70,6 +70,10 @@ impl Makers {
             }
             What::Content { fingerprint, epoch, also } => {
                 content(((*fingerprint, epoch.unwrap_or(self.change)), *also))
+            }
+            What::Redirect(to) => {
+                let digest = Digest::redirect(&row.url, to);
+                (Seen::Content(Content::redirect(digest)), None)
             }
             What::NotModified => (Seen::NotModified { digest: row.digest }, None),
             What::Gone => (Seen::Gone, None),

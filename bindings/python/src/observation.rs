@@ -50,6 +50,10 @@ impl Observation {
                 }
                 ""
             }
+            What::Redirect(to) => {
+                keywords.set_item("to", to)?;
+                ".redirect"
+            }
             What::NotModified => ".not_modified",
             What::Gone => ".gone",
             What::Failed => ".failed",
@@ -121,6 +125,19 @@ impl Observation {
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Observation> {
         Row::of_keywords((url, at), keywords, What::NotModified).map(Observation)
+    }
+
+    /// A visit that found a redirect to a target, which may be relative to the page.
+    #[classmethod]
+    #[pyo3(signature = (url, at, to, **keywords))]
+    fn redirect(
+        _class: &Bound<'_, PyType>,
+        url: &Bound<'_, PyAny>,
+        at: &Bound<'_, PyAny>,
+        to: &Bound<'_, PyAny>,
+        keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Observation> {
+        Row::of_keywords((url, at), keywords, What::redirect(to)?).map(Observation)
     }
 
     /// A visit that found the page gone.

@@ -186,6 +186,20 @@ impl Store {
         self.observe_row(py, Row::of_keywords((url, at), known, What::NotModified)?)
     }
 
+    /// Reports a visit that found a redirect to a target, which may be relative to the page. Keywords:
+    /// those of `gone`.
+    #[pyo3(signature = (url, at, to, **known))]
+    fn redirect<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        to: &Bound<'py, PyAny>,
+        known: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Outcome> {
+        self.observe_row(py, Row::of_keywords((url, at), known, What::redirect(to)?)?)
+    }
+
     /// Reports a visit that found the page gone. Keywords: `status`, `weight`, `class_`.
     #[pyo3(signature = (url, at, **known))]
     fn gone<'py>(

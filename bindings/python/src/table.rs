@@ -20,6 +20,7 @@ struct Table {
     url: Option<Column>,
     at: Option<Column>,
     seen: Option<Column>,
+    to: Option<Column>,
     text: Option<Column>,
     html: Option<Column>,
     encoding: Option<Column>,
@@ -87,6 +88,7 @@ impl Table {
             "url" => ("url", &mut self.url),
             "at" => ("at", &mut self.at),
             "seen" => ("seen", &mut self.seen),
+            "to" => ("to", &mut self.to),
             "text" => ("text", &mut self.text),
             "html" => ("html", &mut self.html),
             "encoding" => ("encoding", &mut self.encoding),
@@ -142,6 +144,7 @@ impl Table {
         });
         let parts = Parts {
             seen: seen.transpose()?,
+            to: get(&self.to, row, Column::text)?,
             text: get(&self.text, row, Column::text)?,
             html: self.html(row)?,
             encoding: get(&self.encoding, row, Column::text)?,

@@ -21,6 +21,8 @@ pub(crate) enum What {
         epoch: Option<Epoch>,
         also: Option<Also>,
     },
+    /// Leads to this target, which may be relative to the page.
+    Redirect(String),
     NotModified,
     Gone,
     Failed,
@@ -40,6 +42,7 @@ pub(crate) type Also = (Option<u64>, Epoch);
 #[derive(Default)]
 pub(crate) struct Parts<'a> {
     pub(crate) seen: Option<word::Seen>,
+    pub(crate) to: Option<&'a str>,
     pub(crate) text: Option<&'a str>,
     pub(crate) html: Option<Html>,
     pub(crate) encoding: Option<&'a str>,
@@ -58,8 +61,11 @@ impl<'a> Parts<'a> {
         let text = text.map(|text| arg::text(place.and("text"), text)).transpose()?;
         let encoding = given.encoding.filter(|encoding| !encoding.is_none());
         let encoding = encoding.map(|v| arg::text(place.and("encoding"), v)).transpose()?;
+        let to = given.to.filter(|to| !to.is_none());
+        let to = to.map(|to| arg::text(place.and("to"), to)).transpose()?;
         Ok(Parts {
             seen,
+            to,
             text,
             html: arg::optional(given.html, |html| Html::of(html, place))?,
             encoding,
@@ -79,8 +85,15 @@ impl<'a> Parts<'a> {
         let texts = [self.text.is_some(), self.html.is_some()];
         let content = [texts[0], texts[1], self.fingerprint.is_some()];
         let of_epoch = self.epoch.is_some() || self.also.is_some();
+        if self.to.is_some() && self.seen != Some(word::Seen::Redirect) {
+            return wrong("to", "is for redirects");
+        }
         let no_content = match self.seen {
             None | Some(word::Seen::Content) => None,
+            Some(word::Seen::Redirect) => match self.to.filter(|to| !to.trim_ascii().is_empty()) {
+                Some(to) => Some(What::Redirect(to.to_owned())),
+                None => return wrong("to", "is missing: where the page leads"),
+            },
             Some(word::Seen::NotModified) => Some(What::NotModified),
             Some(word::Seen::Gone) => Some(What::Gone),
             Some(word::Seen::Failed) => Some(What::Failed),
@@ -116,6 +129,17 @@ impl<'a> Parts<'a> {
                 What::Content { fingerprint, epoch, also }
             }
         })
+    }
+}
+
+impl What {
+    /// A redirect to a target.
+    pub(crate) fn redirect(to: &Bound<'_, PyAny>) -> PyResult<What> {
+        let (place, to) = (Arg::new("to"), arg::text(Arg::new("to"), to)?);
+        if to.trim_ascii().is_empty() {
+            return Err(place.wrong("is empty; it is where the page leads"));
+        }
+        Ok(What::Redirect(to.to_owned()))
     }
 }
 

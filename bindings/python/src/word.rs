@@ -140,6 +140,7 @@ words! {
     /// What a visit found.
     Seen {
         Content = "content",
+        Redirect = "redirect",
         NotModified = "not-modified",
         Gone = "gone",
         Failed = "failed",
@@ -283,6 +284,7 @@ impl From<Role> for simkeep::Role {
 impl From<&simkeep::Seen> for Seen {
     fn from(seen: &simkeep::Seen) -> Seen {
         match seen {
+            simkeep::Seen::Content(content) if content.is_redirect() => Seen::Redirect,
             simkeep::Seen::Content(_) => Seen::Content,
             simkeep::Seen::NotModified { .. } => Seen::NotModified,
             simkeep::Seen::Gone => Seen::Gone,

@@ -1,5 +1,7 @@
 """Observing visits, and what they are answered with."""
 
+import datetime
+import pickle
 import threading
 from datetime import timedelta, timezone
 from pathlib import Path
@@ -52,6 +54,39 @@ def test_what_is_no_content_has_calls_of_its_own(store: simkeep.Store) -> None:
     page = store.latest(URL)
     assert page is not None and page.gone and page.content is None
     assert page.visits == 5 and page.last.status == 410
+
+
+def test_a_redirect_is_named_by_its_target(store: simkeep.Store) -> None:
+    store.observe(URL, AT, text=TEXT)
+    leads = store.redirect(URL, AT + DAY, "/elsewhere", status=301)
+    assert (leads.verdict, leads.copies, leads.near) == ("changed", (), ())
+    page = store.latest(URL)
+    assert page is not None and page.last.seen is simkeep.Seen.REDIRECT
+    absolute = Observation.redirect(URL, AT + 2 * DAY, "https://example.com/elsewhere#part", weight=2.0)
+    row: simkeep.Row = {"url": URL, "at": AT + 3 * DAY, "seen": "redirect", "to": "/other"}
+    same, other = store.observe_batch([absolute, row])
+    assert (same.verdict, other.verdict) == ("same", "changed")
+    assert eval(repr(absolute), {"simkeep": simkeep, "datetime": datetime}) == absolute
+    assert pickle.loads(pickle.dumps(absolute)) == absolute
+    with pytest.raises(ValueError, match="to is empty"):
+        Observation.redirect(URL, AT, " ")
+    with pytest.raises(TypeError, match="to is missing"):
+        store.observe_batch([{"url": URL, "at": AT, "seen": "redirect"}])
+    with pytest.raises(TypeError, match="to is for redirects"):
+        store.observe_batch([{"url": URL, "at": AT, "text": TEXT, "to": "/x"}])
+
+
+def test_a_response_says_what_to_report() -> None:
+    means = simkeep.response_meaning
+    assert [means(status) for status in (200, 204, 206, 301, 304, 404, 503)] == [
+        "content", "failed", "failed", "failed", "not-modified", "gone", "failed",
+    ]  # fmt: skip
+    assert means(103) is None
+    assert means(308, location="/x") is simkeep.Seen.REDIRECT
+    assert means(206, content_range="bytes 0-3/4") == "content"
+    assert means(200, length=4, received=3) == "failed"
+    assert means(200, length=4, received=3, is_encoded=True) == "content"
+    assert means(200, is_cut=True) == "failed"
 
 
 def test_html_is_reduced_to_what_a_reader_sees(store: simkeep.Store) -> None:

@@ -292,6 +292,53 @@ static void pairs_come_as_they_are_wanted(const char *path) {
     simkeep_store_free(store);
 }
 
+/* What a response says, and a redirect, by itself and in a batch. */
+static void a_redirect_is_named_by_its_target(const char *path) {
+    simkeep_error *error = NULL;
+    int32_t seen = -1;
+    static const struct {
+        uint32_t status;
+        const char *location, *range;
+        int64_t length, received;
+        int32_t is_encoded, is_cut, seen;
+    } table[] = {
+        {200, NULL, NULL, -1, -1, 0, 0, SIMKEEP_SEEN_CONTENT},
+        {200, NULL, NULL, 5, 4, 0, 0, SIMKEEP_SEEN_FAILED},
+        {200, NULL, NULL, 5, 4, 1, 0, SIMKEEP_SEEN_CONTENT},
+        {200, NULL, NULL, -1, -1, 0, 1, SIMKEEP_SEEN_FAILED},
+        {206, NULL, "bytes 0-3/4", -1, -1, 0, 0, SIMKEEP_SEEN_CONTENT},
+        {206, NULL, "bytes 0-3/5", -1, -1, 0, 0, SIMKEEP_SEEN_FAILED},
+        {301, "/b", NULL, -1, -1, 0, 0, SIMKEEP_SEEN_REDIRECT},
+        {301, NULL, NULL, -1, -1, 0, 0, SIMKEEP_SEEN_FAILED},
+        {304, NULL, NULL, -1, -1, 0, 0, SIMKEEP_SEEN_NOT_MODIFIED},
+        {410, NULL, NULL, -1, -1, 0, 0, SIMKEEP_SEEN_GONE},
+        {103, NULL, NULL, -1, -1, 0, 0, SIMKEEP_SEEN_NOTHING},
+    };
+    for (size_t row = 0; row < sizeof table / sizeof *table; row++) {
+        const char *location = table[row].location, *range = table[row].range;
+        CHECK(simkeep_response_meaning(table[row].status, location, location ? strlen(location) : 0, range,
+                                       range ? strlen(range) : 0, table[row].length, table[row].received,
+                                       table[row].is_encoded, table[row].is_cut, &seen, &error) == SIMKEEP_OK);
+        CHECK(seen == table[row].seen);
+    }
+    simkeep_store *store = create(path);
+    simkeep_outcomes_free(simkeep_redirect(store, URL, URL_LEN, 1000, "/b", 2, 301, &error));
+    EXPECT(error, SIMKEEP_OK);
+    simkeep_visit visit = {URL, URL_LEN, 2000, SIMKEEP_SEEN_REDIRECT, SIMKEEP_HAS_DIGEST};
+    CHECK(!simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
+    EXPECT(error, SIMKEEP_ARGUMENT);
+    CHECK(simkeep_redirect_digest(URL, URL_LEN, "/b#part", 7, visit.digest, &error) == SIMKEEP_OK);
+    simkeep_outcomes_free(simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
+    EXPECT(error, SIMKEEP_OK);
+    simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
+    simkeep_page page;
+    CHECK(simkeep_snapshot_latest(snapshot, URL, URL_LEN, &page, sizeof page, &error) == SIMKEEP_OK);
+    CHECK(page.visits == 2 && page.last_seen == SIMKEEP_SEEN_REDIRECT);
+    CHECK(memcmp(page.digest, visit.digest, sizeof visit.digest) == 0);
+    simkeep_snapshot_free(snapshot);
+    simkeep_store_free(store);
+}
+
 /* In a child everything of a store is refused, at once; a reader works. */
 static void a_child_is_refused(const char *path) {
     simkeep_error *error = NULL;
@@ -374,7 +421,8 @@ int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
         verdicts_and_columns, errors_say_what_and_where, structures_grow_at_their_end,
-        threads_share_a_store, pairs_come_as_they_are_wanted, a_child_is_refused,
+        threads_share_a_store, pairs_come_as_they_are_wanted, a_redirect_is_named_by_its_target,
+        a_child_is_refused,
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         char path[4096];

@@ -263,6 +263,23 @@ def fingerprint_batch(
     are copied. Runs on all cores. Ctrl-C ends it.
     """
 
+def response_meaning(
+    status: int,
+    *,
+    location: str | None = None,
+    content_range: str | None = None,
+    length: int | None = None,
+    received: int | None = None,
+    is_encoded: bool = False,
+    is_cut: bool = False,
+) -> Seen | None:
+    """What an HTTP response to a GET says of its page: what to report. `None` below 200: no visit.
+
+    `location` and `content_range` are the headers; `length` is the Content-Length, if no Transfer-Encoding
+    delimits the body, and `received` the number of bytes that arrived; `is_encoded` says that there is a
+    Content-Encoding, `is_cut` that the body is known to be cut.
+    """
+
 def visible_text(html: _Html, encoding: str | None = None) -> str:
     """The text that a reader sees of an HTML page: `str`, or bytes with the `encoding` that the server named."""
 
@@ -1181,6 +1198,13 @@ class Store(View):
     def not_modified(self, url: str, at: Time, **known: Unpack[_types.NotModified]) -> Outcome:
         """Reports a visit to which the server answered that nothing was modified."""
 
+    def redirect(self, url: str, at: Time, to: str, **known: Unpack[_types.Word]) -> Outcome:
+        """Reports a visit that found a redirect to a target, which may be relative to the page.
+
+        A redirect ends what the page held before, and is the same until it leads elsewhere. It is a copy of
+        nothing and near nothing.
+        """
+
     def gone(self, url: str, at: Time, **known: Unpack[_types.Word]) -> Outcome:
         """Reports a visit that found the page gone."""
 
@@ -1802,6 +1826,10 @@ class Observation:
     @classmethod
     def not_modified(cls, url: str, at: Time, **keywords: Unpack[_types.NotModified]) -> Self:
         """A visit to which the server answered that nothing was modified."""
+
+    @classmethod
+    def redirect(cls, url: str, at: Time, to: str, **keywords: Unpack[_types.Word]) -> Self:
+        """A visit that found a redirect to a target, which may be relative to the page."""
 
     @classmethod
     def gone(cls, url: str, at: Time, **keywords: Unpack[_types.Word]) -> Self:

@@ -276,8 +276,10 @@ class _Visit(TypedDict):
 class Row(_Visit, total=False):
     """One visit as a dictionary: the arguments of `Store.observe`."""
 
-    seen: Literal["content", "not-modified", "gone", "failed"]
+    seen: Literal["content", "redirect", "not-modified", "gone", "failed"]
     """What was seen, if not content."""
+    to: str | None
+    """Where a redirect leads; it may be relative to the page."""
     text: str | None
     html: str | bytes | bytearray | None
     encoding: str | None

@@ -108,6 +108,8 @@ class Seen(_Word):
     """What a visit found."""
 
     CONTENT = "content"
+    REDIRECT = "redirect"
+    """The page leads elsewhere; its digest names the target."""
     NOT_MODIFIED = "not-modified"
     GONE = "gone"
     FAILED = "failed"

@@ -73,7 +73,35 @@ def test_a_response_is_observed_as_what_it_is() -> None:
         assert shown[status].startswith(f"simkeep.Observation.{kind}(")
         assert f"status={status}" in shown[status]
     assert "digest=" in shown[200]
-    assert "digest=" in repr(visit(302, headers={"Location": "/elsewhere"}).observation())
+    for status in (301, 302, 303, 307, 308):
+        leads = repr(visit(status, headers={"Location": "/elsewhere"}).observation())
+        assert leads.startswith("simkeep.Observation.redirect(") and "to='/elsewhere'" in leads
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "kind"),
+    [
+        (202, {}, "failed"),
+        (204, {}, "failed"),
+        (205, {}, "failed"),
+        (206, {}, "failed"),
+        (206, {"Content-Range": "bytes 0-3/9"}, "failed"),
+        (206, {"Content-Range": "bytes 0-3/4"}, "content"),
+        (300, {"Location": "/a"}, "failed"),
+        (301, {"Location": " "}, "failed"),
+        (451, {}, "failed"),
+    ],
+)
+def test_only_a_whole_answer_is_the_page(status: int, headers: dict[str, str], kind: str) -> None:
+    observed = repr(visit(status, b"body", headers).observation())
+    assert observed.startswith("simkeep.Observation(" if kind == "content" else "simkeep.Observation.failed(")
+
+
+@pytest.mark.parametrize("flag", ["dataloss", "download_stopped"])
+def test_a_cut_answer_failed(flag: str) -> None:
+    cut = Response(PAGE, body=b"<p>cut", flags=[flag])
+    observed = Visit.of_response(Request(PAGE), cut, PAGE).observation()
+    assert repr(observed).startswith("simkeep.Observation.failed(")
 
 
 def test_dates_that_cannot_be_read_are_none() -> None:

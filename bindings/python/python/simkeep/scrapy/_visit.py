@@ -20,6 +20,9 @@ BODY_MAX = 32 << 20
 """Of a body of more bytes no text is made: it would hold up all others that wait."""
 
 
+CUT = ("dataloss", "download_stopped")
+"""Flags of a response of which a part is missing."""
+
 BODY_SMALL = 64 << 10
 """A body of so many bytes is digested at once, in some 0.1 ms.
 
@@ -116,15 +119,22 @@ class Visit:
         if response is None:
             return simkeep.Observation.failed(self.page, self.at)
         status = response.status
-        if status == 304:
-            return simkeep.Observation.not_modified(self.page, self.at, status=status)
-        if status in (404, 410):
-            return simkeep.Observation.gone(self.page, self.at, status=status)
-        if 200 <= status < 300:
+        location = _text(response, "Location")
+        meaning = simkeep.response_meaning(
+            status,
+            location=location,
+            content_range=_text(response, "Content-Range"),
+            # Scrapy compares lengths itself, before it undoes encodings.
+            is_cut=any(flag in response.flags for flag in CUT),
+        )
+        if meaning == "content":
             return self._content(response)
-        location = response.headers.get("Location")
-        if 300 <= status < 400 and location:
-            return _redirect(self.page, self.at, location.decode("latin1"), status)
+        if meaning == "redirect" and location is not None:
+            return simkeep.Observation.redirect(self.page, self.at, location, status=status)
+        if meaning == "not-modified":
+            return simkeep.Observation.not_modified(self.page, self.at, status=status)
+        if meaning == "gone":
+            return simkeep.Observation.gone(self.page, self.at, status=status)
         return simkeep.Observation.failed(self.page, self.at, status=status)
 
     def _content(self, response: Response) -> simkeep.Observation:
@@ -153,8 +163,7 @@ class Visit:
     def redirects(self) -> list[simkeep.Observation]:
         """The URLs that led to the page.
 
-        Each is a page of its own, whose content is where it leads: no fingerprint, and a digest that no other
-        page has. So it is the same until it leads elsewhere, and a copy of nothing.
+        Each is a page of its own, which is the same until it leads elsewhere, and a copy of nothing.
         """
         meta = self.request.meta
         if meta.get("simkeep_key") is not None:
@@ -167,18 +176,13 @@ class Visit:
         for url, to, reason in zip(chain, chain[1:], reasons, strict=False):
             if url != self.page and url not in told:
                 status = reason if isinstance(reason, int) and 300 <= reason < 400 else None
-                told[url] = _redirect(url, self.at, to, status)
+                told[url] = simkeep.Observation.redirect(url, self.at, to, status=status)
         return list(told.values())
 
 
 def _digest(body: bytes, page: str) -> bytes:
     """That of a body; an empty page is no copy of another one."""
     return sha256(body or page.encode(errors="replace")).digest()[:16]
-
-
-def _redirect(url: str, at: int, to: str, status: int | None) -> simkeep.Observation:
-    digest = sha256(f"{url}\n{to}".encode(errors="replace")).digest()[:16]
-    return simkeep.Observation(url, at, digest=digest, status=status)
 
 
 def _came(request: Request, response: Response) -> int:
@@ -193,6 +197,15 @@ def _came(request: Request, response: Response) -> int:
         if sent is not None:
             return min(sent, now())
     return _arrivals.next(now())
+
+
+def _text(response: Response, header: str) -> str | None:
+    """The value of a header, or that of the first of several; `None` if it is missing or empty."""
+    value = (response.headers.get(header) or b"").strip()
+    try:
+        return value.decode() or None
+    except UnicodeDecodeError:
+        return value.decode("latin1")
 
 
 def _modified(response: Response) -> int | None:

@@ -1,0 +1,33 @@
+//! What a response says of its page.
+
+use pyo3::prelude::*;
+use simkeep::{Response, ResponseMeaning};
+
+use crate::arg::{self, Arg};
+use crate::word::Seen;
+
+/// What an HTTP response to a GET says of its page; `None` if it is no final one.
+#[pyfunction]
+#[pyo3(signature = (status, *, location=None, content_range=None, length=None, received=None,
+    is_encoded=false, is_cut=false))]
+pub(crate) fn response_meaning(
+    status: &Bound<'_, PyAny>,
+    location: Option<&str>,
+    content_range: Option<&str>,
+    length: Option<u64>,
+    received: Option<u64>,
+    is_encoded: bool,
+    is_cut: bool,
+) -> PyResult<Option<Seen>> {
+    let status = arg::u16(Arg::new("status"), status)?;
+    let response =
+        Response { status, location, content_range, length, received, is_encoded, is_cut };
+    Ok(match response.meaning() {
+        ResponseMeaning::Content => Some(Seen::Content),
+        ResponseMeaning::Redirect => Some(Seen::Redirect),
+        ResponseMeaning::NotModified => Some(Seen::NotModified),
+        ResponseMeaning::Gone => Some(Seen::Gone),
+        ResponseMeaning::Failed(_) => Some(Seen::Failed),
+        _ => None,
+    })
+}
