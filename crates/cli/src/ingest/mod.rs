@@ -56,12 +56,18 @@ What it reads, plain or packed with gzip or zstd:
   folders     each file is a page file://..., seen at the time of its last modification; files that
               are no text are passed over
   JSON lines  {\"url\", \"t\", \"text\"}, or {\"url\", \"t\", \"fingerprint\", \"digest\"} ready-made (16 and
-              32 hexadecimal digits), or {\"url\", \"t\", \"seen\"}: \"not-modified\", \"gone\" or \"failed\";
+              32 hexadecimal digits), or {\"url\", \"t\", \"seen\"}: \"redirect\" (with the target as \"to\"),
+              \"not-modified\", \"gone\", \"failed\", or \"content\" with the \"digest\" of what is not text;
               \"t\" in seconds since 1970 or RFC 3339; \"status\" if known, \"modified\" (as \"t\"; the
               Last-Modified of archives), \"weight\" (above 0; 1 if none was ever given) and \"class\" (a
               whole number up to 4294967295); alone these are no visit, and are left out for a page
               without visits; other keys are ignored
   archives    WARC, WET and ARC: responses, revisits, resources and conversions
+
+The status of a response says what the visit found: content (2xx), a redirect (301, 302, 303, 307, 308 with
+a target), not modified (304), gone (404, 410), or nothing (all else, 202, 204, 205, parts, and what was cut).
+Content that is not text has no fingerprint and is compared by its digest. Answers to HEAD and POST, and
+records about pages (urn:, metadata:, screenshot:), are no visits. \"failures\" and \"passed_over\" count them.
 
 The digest of a page is 128 bits of the SHA-1 of what came: a file, the \"text\" of a line, or what a
 server sent, without the chunks of the transfer. What an archive declares is checked: a right SHA-1 is

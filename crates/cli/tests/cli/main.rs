@@ -9,6 +9,7 @@ mod backup;
 mod batch;
 mod classes;
 mod cluster;
+mod crawl;
 mod dedup;
 mod df;
 mod diff;
