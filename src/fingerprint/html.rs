@@ -142,7 +142,11 @@ impl Reduction {
     }
 
     fn append(&mut self, value: &[u8]) {
-        let value = String::from_utf8_lossy(value);
+        let mut value = String::from_utf8_lossy(value);
+        // A NUL is no character, not even a space (HTML, 13.2.6.4.7).
+        if value.contains('\0') {
+            value = value.replace('\0', "").into();
+        }
         for (i, word) in value.split(is_space).enumerate() {
             if i > 0 {
                 self.space();
@@ -172,7 +176,7 @@ impl Reduction {
 fn is_space(c: char) -> bool {
     matches!(
         c,
-        '\0'..=' '
+        '\u{1}'..=' '
             | '\u{7f}'..='\u{a0}'
             | '\u{1680}'
             | '\u{2000}'..='\u{200a}'
