@@ -1,13 +1,13 @@
 //! The text of a page as a reader sees it.
 
 mod dropped;
-mod elements;
-mod foreign;
+pub(super) mod elements;
+pub(super) mod foreign;
 mod marking;
 mod tag;
 #[cfg(test)]
 mod tests;
-mod tokens;
+pub(super) mod tokens;
 
 use dropped::Dropped;
 use elements::{is_break, is_cell, is_unseen, is_void};
@@ -52,7 +52,7 @@ pub const EXTRACTOR: &str = "html/2";
 pub fn extract(html: &str) -> Document {
     let mut reduction = Reduction::default();
     // A byte order mark is no text.
-    tokens::read(html.strip_prefix('\u{feff}').unwrap_or(html), &mut reduction);
+    tokens::read(html.strip_prefix('\u{feff}').unwrap_or(html).as_bytes(), &mut reduction);
     reduction.document.trim_end();
     reduction.document
 }
