@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::block::Content;
-use super::content::{self, Kind};
+use super::content::{self, Charset, Kind};
 use super::http::{self, HEAD_BYTES_MAX, Head, Meaning};
 use super::{
     Broken, Captured, Claim, Declared, Item, Payload, RECORD_BYTES_MAX, Record, digest, escape,
@@ -92,7 +92,7 @@ impl Captured {
         content: &Content,
         head: &Head,
         kind: Kind,
-        charset: Option<&str>,
+        charset: Charset,
         status: Option<u16>,
     ) -> Result<Item, String> {
         let size = content.length;
