@@ -41,8 +41,8 @@ use encoding_rs::Encoding;
 /// 3. the one that the document itself declares: HTML in a `<meta>` element wherever it is, or in an XML
 ///    declaration; XML in its declaration; CSS in `@charset`. Comments, scripts and texts declare nothing;
 /// 4. UTF-8 if all bytes are valid UTF-8, except perhaps for a last character that was cut;
-/// 5. a guess by the first MiB that is not ASCII. It does not depend on the host, and never is
-///    ISO-2022-JP or UTF-16.
+/// 5. a guess by at most 1 MiB, from the first byte on that is not ASCII. It depends on the bytes alone,
+///    and is never ISO-2022-JP or UTF-16.
 ///
 /// Labels mean what they mean to browsers (WHATWG *Encoding*, section 4.2): `latin1` is windows-1252, and
 /// an unknown label declares nothing. Bytes that the encoding does not have become U+FFFD.
