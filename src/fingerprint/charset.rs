@@ -1,95 +1,110 @@
-//! From bytes to characters.
+//! From the bytes of a document to its characters.
+//!
+//! | what is known | the encoding |
+//! |---|---|
+//! | a byte order mark | its encoding |
+//! | the `charset` of a Content-Type | that encoding |
+//! | HTML | that of the first `<meta>` that a parser meets and that names one; what the prescan finds; what the XML declaration names |
+//! | XML | that of the XML declaration |
+//! | CSS | that of `@charset` |
+//! | nothing, and the bytes are valid UTF-8 | UTF-8 |
+//! | nothing | a guess by the bytes |
+//!
+//! The first line that applies decides. An encoding that was declared stays, even if the bytes do not
+//! agree with it.
+
+mod content_type;
+mod guess;
+mod meta;
+#[cfg(test)]
+mod pages_test;
+mod parsed;
+mod prescan;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+pub use content_type::ContentType;
+use content_type::Syntax;
+use encoding_rs::Encoding;
 
-/// How far into a document to look for the encoding that it declares, as browsers do.
-const PRESCAN_BYTES: usize = 1024;
-
-/// Decodes a document. Its encoding is the first that is known of: that of a byte order mark;
-/// `label`, which is the `charset` of a `Content-Type`; that of a `<meta>` or an XML declaration
-/// within the first 1,024 bytes; UTF-8. Bytes that cannot be decoded become U+FFFD. Linear; borrows
-/// the input if it can.
+/// Decodes a document.
+///
+/// `declared` is what the server says about it: the value of its `Content-Type`, several values joined
+/// by commas, or the label of an encoding alone. Without a `Content-Type` the document is HTML.
+///
+/// The encoding is the first of these that is known:
+///
+/// 1. that of a byte order mark;
+/// 2. that of `declared`;
+/// 3. the one that the document itself declares: HTML in a `<meta>` element wherever it is, or in an XML
+///    declaration; XML in its declaration; CSS in `@charset`. Comments, scripts and texts declare nothing;
+/// 4. UTF-8 if all bytes are valid UTF-8, except perhaps for a last character that was cut;
+/// 5. a guess by at most 1 MiB, from the first byte on that is not ASCII. It depends on the bytes alone,
+///    and is never ISO-2022-JP or UTF-16.
+///
+/// Labels mean what they mean to browsers (WHATWG *Encoding*, section 4.2): `latin1` is windows-1252, and
+/// an unknown label declares nothing. Bytes that the encoding does not have become U+FFFD.
+///
+/// Linear in time. Borrows the input if it is UTF-8, or ASCII in an encoding that extends ASCII.
 ///
 /// ```
 /// use simkeep::fingerprint::decode;
 /// assert_eq!(decode(b"caf\xe9", Some("latin1")), "café");
-/// assert_eq!(decode(b"<meta charset=windows-1251>\xcc\xe8\xf0", None), "<meta charset=windows-1251>Мир");
-/// assert_eq!(decode(b"caf\xe9", None), "caf\u{fffd}");
+/// assert_eq!(decode(b"caf\xe9", Some("text/html, text/html; charset=latin1")), "café");
+/// let page = b"<!-- <meta charset=gbk> --><meta charset=windows-1251>\xcc\xe8\xf0";
+/// assert!(decode(page, None).ends_with(">Мир"));
+/// assert_eq!(decode("naïve".as_bytes(), None), "naïve");
+/// assert_eq!(decode(b"\xcd\xe5\xf2, \xfd\xf2\xee \xed\xe5 \xf2\xe0\xea", None), "Нет, это не так");
 /// ```
-pub fn decode<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> {
-    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
-        let bytes = bytes.get(mark..).unwrap_or_default();
-        return encoding.decode_without_bom_handling(bytes).0;
-    }
-    let encoding = label
-        .and_then(|label| Encoding::for_label(label.trim().as_bytes()))
-        .or_else(|| declared(bytes))
-        .unwrap_or(UTF_8);
-    encoding.decode_without_bom_handling(bytes).0
+pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
+    ContentType::declared(declared).decode(bytes)
 }
 
-/// The encoding that a document declares.
-fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
-    let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes).to_ascii_lowercase();
-    let start = String::from_utf8_lossy(&start);
-    let named = if let Some(xml) = start.strip_prefix("<?xml") {
-        let declaration = xml.split("?>").next().unwrap_or_default();
-        declaration.split_once("encoding").and_then(|(_, rest)| value(rest))
-    } else {
-        None
-    };
-    let named = named.or_else(|| {
-        start.split("<meta").skip(1).find_map(|tag| {
-            let tag = tag.split('>').next().unwrap_or_default();
-            tag.split("charset").skip(1).find_map(value)
-        })
-    })?;
-    let encoding = Encoding::for_label(named.as_bytes())?;
-    // The declaration could be read as ASCII, so the document is not UTF-16.
-    Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
-}
-
-/// The value after a name: an equals sign, then a word, in quotes or not.
-fn value(rest: &str) -> Option<&str> {
-    let rest = rest.trim_start().strip_prefix('=')?.trim_start();
-    let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest).trim_start();
-    rest.split(|c: char| c.is_whitespace() || "\"';/>?".contains(c))
-        .next()
-        .filter(|v| !v.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn a_byte_order_mark_comes_first() {
-        assert_eq!(decode(b"\xef\xbb\xbfx\xc3\xa9", Some("latin1")), "xé");
-        assert_eq!(decode(b"\xff\xfea\0b\0", None), "ab");
-        assert_eq!(decode(b"\xfe\xff\0a\0b", None), "ab");
+impl ContentType {
+    /// Decodes a document of this type, as [`decode`] does.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::ContentType;
+    /// let feed = ContentType::from_header("application/rss+xml").unwrap();
+    /// assert!(feed.decode(b"<?xml version='1.0' encoding='iso-8859-2'?><rss>\xb1").ends_with('ą'));
+    /// ```
+    pub fn decode<'a>(&self, bytes: &'a [u8]) -> Cow<'a, str> {
+        // A byte order mark is worth more than a header (HTML, 13.2.3.2, "encoding sniffing algorithm").
+        if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+            let bytes = bytes.get(mark..).unwrap_or_default();
+            return encoding.decode_without_bom_handling(bytes).0;
+        }
+        match self.transport(bytes).or_else(|| self.in_document(bytes)) {
+            Some(encoding) => encoding.decode_without_bom_handling(bytes).0,
+            None => guess::undeclared(bytes),
+        }
     }
 
-    #[test]
-    fn the_label_is_honoured_then_the_document() {
-        let page =
-            b"<html><META http-equiv='x' content=\"text/html; charset = Shift_JIS\">\x82\xa0";
-        assert!(decode(page, None).ends_with('あ'));
-        assert!(decode(page, Some("no such thing")).ends_with('あ'));
-        assert!(decode(page, Some(" UTF-8 ")).ends_with('\u{fffd}'));
-        assert!(decode(b"<?xml version='1.0' encoding='iso-8859-2'?><x>\xb1", None).ends_with('ą'));
-        assert!(decode(b"<meta charset=utf-16le>caf\xc3\xa9", None).ends_with("café"));
-        let late = [vec![b' '; PRESCAN_BYTES], b"<meta charset=latin1>\xe9".to_vec()].concat();
-        assert!(decode(&late, None).ends_with('\u{fffd}'));
+    /// The encoding that the header declares.
+    fn transport(&self, bytes: &[u8]) -> Option<&'static Encoding> {
+        let encoding = self.label()?;
+        // JSON is UTF-8, and a charset has no effect on it (RFC 8259, 8.1 and 11). But where the bytes
+        // are no JSON of that kind, the header is the best that there is.
+        let is_json = self.syntax() == Syntax::Json;
+        let is_utf8 = || !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok();
+        if is_json && is_utf8() { None } else { Some(encoding) }
     }
 
-    proptest! {
-        #[test]
-        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), label in "\\PC{0,12}") {
-            decode(&bytes, Some(&label));
-            decode(&[b"<meta charset=".as_slice(), &bytes].concat(), None);
+    /// The encoding that the document itself declares.
+    fn in_document(&self, bytes: &[u8]) -> Option<&'static Encoding> {
+        match self.syntax() {
+            Syntax::Html => parsed::encoding(bytes).or_else(|| prescan::encoding(bytes)),
+            // Of XML without a declaration that is not UTF-8, a parser has an error and no text (XML
+            // 1.0, 4.3.3). A page then says more in its `<meta>`.
+            Syntax::Xhtml => prescan::of_xml(bytes).or_else(|| {
+                let is_utf8 = std::str::from_utf8(bytes).is_ok();
+                if is_utf8 { None } else { parsed::encoding(bytes) }
+            }),
+            Syntax::Xml => prescan::of_xml(bytes),
+            Syntax::Css => prescan::of_css(bytes),
+            Syntax::Json | Syntax::Text => None,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The text of a page as a reader sees it.
 
 mod dropped;
-mod elements;
-mod foreign;
+pub(super) mod elements;
+pub(super) mod foreign;
 mod marking;
 mod tag;
 #[cfg(test)]
 mod tests;
-mod tokens;
+pub(super) mod tokens;
 
 use dropped::Dropped;
 use elements::{is_break, is_cell, is_unseen, is_void};
@@ -52,7 +52,7 @@ pub const EXTRACTOR: &str = "html/2";
 pub fn extract(html: &str) -> Document {
     let mut reduction = Reduction::default();
     // A byte order mark is no text.
-    tokens::read(html.strip_prefix('\u{feff}').unwrap_or(html), &mut reduction);
+    tokens::read(html.strip_prefix('\u{feff}').unwrap_or(html).as_bytes(), &mut reduction);
     reduction.document.trim_end();
     reduction.document
 }
@@ -142,7 +142,11 @@ impl Reduction {
     }
 
     fn append(&mut self, value: &[u8]) {
-        let value = String::from_utf8_lossy(value);
+        let mut value = String::from_utf8_lossy(value);
+        // A NUL is no character, not even a space (HTML, 13.2.6.4.7).
+        if value.contains('\0') {
+            value = value.replace('\0', "").into();
+        }
         for (i, word) in value.split(is_space).enumerate() {
             if i > 0 {
                 self.space();
@@ -172,7 +176,7 @@ impl Reduction {
 fn is_space(c: char) -> bool {
     matches!(
         c,
-        '\0'..=' '
+        '\u{1}'..=' '
             | '\u{7f}'..='\u{a0}'
             | '\u{1680}'
             | '\u{2000}'..='\u{200a}'

@@ -85,7 +85,7 @@ mod words;
 
 pub use bit_sketch::{BitSketch, BitSketcher};
 #[cfg(feature = "html")]
-pub use charset::decode;
+pub use charset::{ContentType, decode};
 pub use choices::{Counts, Family, Fields, Hash, Rarity, Scaling};
 pub use counted::Counted;
 pub use document::{Document, Marks};

@@ -3891,8 +3891,10 @@ int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerpri
 
 /**
  * Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is
- * what the server said of its encoding, such as `gb18030`, or NULL: then the page says. `SIMKEEP_NONE`
- * for a text of fewer than eight words. Any thread. Costs time linear in the page.
+ * what the server said of its encoding: a label, such as `gb18030`, or the value of its `Content-Type`,
+ * several joined by commas. It may be NULL. The page is decoded as browsers do it: by a byte order
+ * mark, by `encoding`, by what the page declares, as UTF-8 if it is UTF-8, and else by a guess.
+ * `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time linear in the page.
  */
 int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerprinter,
                                    const char *html,

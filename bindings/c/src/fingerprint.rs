@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use simkeep::Origin;
-use simkeep::fingerprint::{Document, Recipe, decode, extract, of_text};
+use simkeep::fingerprint::{ContentType, Document, Recipe, extract, of_text};
 
 use crate::abi;
 use crate::call::{done, found, free, make};
@@ -82,8 +82,10 @@ pub extern "C" fn simkeep_fingerprinter_text(
 }
 
 /// Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is
-/// what the server said of its encoding, such as `gb18030`, or NULL: then the page says. `SIMKEEP_NONE`
-/// for a text of fewer than eight words. Any thread. Costs time linear in the page.
+/// what the server said of its encoding: a label, such as `gb18030`, or the value of its `Content-Type`,
+/// several joined by commas. It may be NULL. The page is decoded as browsers do it: by a byte order
+/// mark, by `encoding`, by what the page declares, as UTF-8 if it is UTF-8, and else by a guess.
+/// `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time linear in the page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_html(
     fingerprinter: *const FingerprinterHandle,
@@ -98,7 +100,8 @@ pub extern "C" fn simkeep_fingerprinter_html(
         abi::check_put(fingerprint, "fingerprint")?;
         let encoding = abi::optional_text(encoding, encoding_len, "encoding")?;
         abi::check_put(html.cast_mut(), "html")?;
-        let html = decode(abi::bytes(html, html_len, "html")?, encoding);
+        let html = abi::bytes(html, html_len, "html")?;
+        let html = ContentType::of_page(encoding).decode(html);
         of_page(fingerprinter, &extract(&html), fingerprint)
     })
 }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use simkeep::fingerprint::{self, Document, Recipe, decode, extract};
+use simkeep::fingerprint::{self, ContentType, Document, Recipe, extract};
 
 use crate::arg::{self, Arg, optional};
 use crate::df::Table;
 use crate::error::OrRaise;
 use crate::origin;
 
-/// HTML as text: `str`, or bytes with the encoding that a server named.
+/// HTML as text: `str`, or bytes with the encoding that a server named, or its Content-Type.
 fn html<'a>(html: &'a Bound<'_, PyAny>, encoding: Option<&Bound<'_, PyAny>>) -> PyResult<Html<'a>> {
     let encoding = optional(encoding, |v| arg::text(Arg::new("encoding"), v).map(str::to_owned))?;
     if html.is_instance_of::<PyString>() {
@@ -33,7 +33,7 @@ impl Html<'_> {
     fn decoded(&self) -> Cow<'_, str> {
         match self {
             Html::Text(text) => Cow::Borrowed(text),
-            Html::Bytes(bytes, encoding) => decode(bytes, encoding.as_deref()),
+            Html::Bytes(bytes, encoding) => ContentType::of_page(encoding.as_deref()).decode(bytes),
         }
     }
 }
@@ -53,8 +53,25 @@ pub(crate) fn fingerprint_of<'py>(
     py.detach(|| fingerprint::Fingerprinter::new(&recipe)?.of_text(text)).or_raise(py)
 }
 
+/// Decodes a document as its `content_type` says, or as it says itself, or else by a guess.
+///
+/// `content_type` is the Content-Type of the response, several joined by commas, or the label of an
+/// encoding; without one the document is HTML. Linear in the document.
+#[pyfunction]
+#[pyo3(signature = (body, content_type=None))]
+pub(crate) fn decode<'py>(
+    py: Python<'py>,
+    body: &Bound<'py, PyAny>,
+    content_type: Option<&Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    let arg = Arg::new("content_type");
+    let declared = optional(content_type, |v| arg::text(arg, v).map(str::to_owned))?;
+    let body = arg::bytes(Arg::new("body"), body, "bytes")?;
+    Ok(py.detach(|| fingerprint::decode(&body, declared.as_deref()).into_owned()))
+}
+
 /// The text that a reader sees of an HTML page: `str`, or bytes with the `encoding` that the server
-/// named.
+/// named, or its Content-Type.
 #[pyfunction]
 #[pyo3(signature = (html, encoding=None))]
 pub(crate) fn visible_text<'py>(
@@ -124,8 +141,8 @@ impl Fingerprinter {
         py.detach(|| self.made(|maker| maker.of_page(&Document::new(text)))).or_raise(py)
     }
 
-    /// The fingerprint of an HTML page, `str` or bytes with the `encoding` that the server named;
-    /// `None` if its visible text has fewer than eight words.
+    /// The fingerprint of an HTML page, `str` or bytes with the `encoding` that the server named, or
+    /// its Content-Type; `None` if its visible text has fewer than eight words.
     #[pyo3(signature = (html, encoding=None))]
     fn of_html<'py>(
         &self,

@@ -145,7 +145,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::explained::{Explained, Feature};
     #[pymodule_export]
-    use super::fingerprinter::{Fingerprinter, distance, fingerprint_of, visible_text};
+    use super::fingerprinter::{Fingerprinter, decode, distance, fingerprint_of, visible_text};
     #[pymodule_export]
     use super::fit::{Fit, Hosts};
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use simkeep::fingerprint::{Document, EXTRACTOR, decode, extract};
+use simkeep::fingerprint::{ContentType, Document, EXTRACTOR, extract};
 use simkeep::{Content, Digest, Epoch, EpochInfo, Error, Origin, Result, Seen, Snapshot};
 
 use crate::row::{Ready, Row};
@@ -64,7 +64,9 @@ impl Makers {
             What::Html(html, encoding) => {
                 let document = match html {
                     Html::Text(text) => extract(text),
-                    Html::Bytes(bytes) => extract(&decode(bytes, encoding.as_deref())),
+                    Html::Bytes(bytes) => {
+                        extract(&ContentType::of_page(encoding.as_deref()).decode(bytes))
+                    }
                 };
                 content(self.made(&document, Some(EXTRACTOR))?)
             }

@@ -13,7 +13,7 @@ use crate::word;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum What {
     Text(String),
-    /// With the encoding that a server named.
+    /// With the encoding that a server named, or its Content-Type.
     Html(Html, Option<String>),
     /// Ready-made; without an epoch it is of that which verdicts go by.
     Content {

@@ -74,6 +74,12 @@ def test_fingerprints_are_those_of_the_crate() -> None:
     assert maker.of_page("Not found") is None
     assert simkeep.visible_text("<p>Fish &amp; <b>chips</b><script>x</script>") == "Fish & chips"
     assert simkeep.visible_text(b"caf\xe9", "latin1") == "café"
+    # A header as it came, several joined by commas; a page is HTML whatever they say.
+    for said in ("text/html; charset=latin1", "image/png, text/html;charset='x', text/html;charset=\"latin1\""):
+        assert simkeep.visible_text(b"caf\xe9", said) == "café"
+    assert simkeep.visible_text(b"<meta charset=koi8-r>\xc1", "application/octet-stream") == "\u0430"
+    assert simkeep.decode(b"<meta charset=koi8-r>\xc1").endswith("\u0430")
+    assert simkeep.decode(b"<meta charset=gbk>\xc3\xa9", "text/plain") == "<meta charset=gbk>é"
     assert simkeep.fingerprint(OTHER, recipe="near") == simkeep.Fingerprinter("near").of_text(OTHER)
     with pytest.raises(simkeep.MisuseError, match="needs a table"):
         simkeep.Fingerprinter("words-idf")

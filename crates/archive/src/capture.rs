@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use simkeep::{Digest, FetchFailure, ResponseMeaning};
 
 use super::block::Content;
-use super::content::{self, Kind};
+use super::content::{self, Charset, Kind};
 use super::http::{self, HEAD_BYTES_MAX, Head};
 use super::{
     Broken, Captured, Claim, Declared, Item, Payload, RECORD_BYTES_MAX, Record, Truncated, digest,
@@ -103,7 +103,7 @@ impl Captured {
         content: &Content,
         head: &Head,
         kind: Kind,
-        charset: Option<&str>,
+        charset: Charset,
         status: Option<u16>,
     ) -> Result<Item, String> {
         let (payload, Digested { digest, claim }) = if content.length > RECORD_BYTES_MAX {
@@ -144,7 +144,7 @@ impl Captured {
         content: &Content,
         head: &Head,
         kind: Kind,
-        charset: Option<&str>,
+        charset: Charset,
     ) -> Result<(Payload, Digested), String> {
         let mut body = content.bytes.get(head.body..).unwrap_or_default();
         // What a crawler was about to write when it was stopped would look like a change. But

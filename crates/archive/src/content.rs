@@ -1,6 +1,8 @@
 //! From the bytes of a document to its text.
 
-use simkeep::fingerprint::{Document, decode, extract};
+use std::borrow::Cow;
+
+use simkeep::fingerprint::{ContentType, Document, extract};
 
 /// How much of a document tells whether it is text.
 pub(super) const SNIFFED_BYTES: usize = 8 << 10;
@@ -18,58 +20,81 @@ pub(super) enum Kind {
     Unsaid,
 }
 
-/// What a `Content-Type` says: the kind, and the charset if it names one.
-pub(super) fn kind(content_type: &str) -> (Kind, Option<&str>) {
-    let mut parts = content_type.split(';').map(str::trim);
-    let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
-    let charset = parts.find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches(['"', '\'']))
-    });
-    let kind = match kind.as_str() {
-        "" | "unk" | "unknown" | "no-type" | "application/unknown" | "*/*" => Kind::Unsaid,
-        "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml" => Kind::Html,
-        "application/json"
-        | "application/ld+json"
-        | "application/xml"
-        | "application/javascript"
-        | "application/x-javascript"
-        | "application/ecmascript"
-        | "application/x-ndjson"
-        | "application/yaml"
-        | "application/x-yaml"
-        | "application/toml" => Kind::Text,
-        kind if kind.starts_with("text/") => Kind::Text,
-        kind if kind.starts_with("application/") && kind.ends_with("+xml") => Kind::Text,
-        kind if kind.starts_with("application/") && kind.ends_with("+json") => Kind::Text,
-        // Some servers send no slash at all; then they said nothing.
-        kind if !kind.contains('/') => Kind::Unsaid,
-        _ => Kind::Binary,
+/// What the `Content-Type` says about the characters of a document; nothing by default.
+#[derive(Debug, Default)]
+pub(super) struct Charset(Option<ContentType>);
+
+/// What a `Content-Type` says: the kind of the document, and what decides its characters. Several
+/// headers are joined by commas; one that is no valid type says nothing (WHATWG *Fetch*, 3.5).
+pub(super) fn kind(content_type: &str) -> (Kind, Charset) {
+    let content_type = ContentType::from_header(content_type);
+    let kind = match content_type.as_ref().map(ContentType::essence) {
+        None | Some("unk/unknown" | "unknown/unknown" | "application/unknown") => Kind::Unsaid,
+        Some("text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml") => Kind::Html,
+        Some(
+            "application/json"
+            | "application/ld+json"
+            | "application/xml"
+            | "application/javascript"
+            | "application/x-javascript"
+            | "application/ecmascript"
+            | "application/x-ndjson"
+            | "application/yaml"
+            | "application/x-yaml"
+            | "application/toml",
+        ) => Kind::Text,
+        Some(essence) if essence.starts_with("text/") => Kind::Text,
+        Some(essence)
+            if essence.starts_with("application/")
+                && (essence.ends_with("+xml") || essence.ends_with("+json")) =>
+        {
+            Kind::Text
+        }
+        Some(_) => Kind::Binary,
     };
-    (kind, charset)
+    (kind, Charset(content_type))
 }
 
 /// The text of a document, the visible one of HTML, with its marks; `None` if the bytes are no text.
-pub(super) fn document(bytes: &[u8], kind: Kind, charset: Option<&str>) -> Option<Document> {
-    let wide = charset.is_some_and(|name| name.to_ascii_lowercase().contains("utf-16"));
+pub(super) fn document(bytes: &[u8], kind: Kind, charset: Charset) -> Option<Document> {
+    let said = charset.0.unwrap_or_else(ContentType::html);
+    let wide = said.encoding().is_some_and(|name| name.starts_with("UTF-16"));
     if kind == Kind::Binary || (!wide && is_binary(bytes)) {
         return None;
     }
-    if kind == Kind::Html || (kind == Kind::Unsaid && is_html(bytes)) {
-        return Some(extract(&decode(bytes, charset)));
+    let content_type = match kind {
+        Kind::Unsaid => said.with_essence(sniffed(bytes)),
+        _ => said,
+    };
+    let text = content_type.decode(bytes);
+    if kind == Kind::Html || content_type.essence() == "text/html" {
+        return Some(extract(&text));
     }
-    let mut text = decode(bytes, charset).into_owned();
+    let mut text = text.into_owned();
     if text.capacity() > 2 * text.len() {
         text.shrink_to_fit();
     }
     Some(Document::new(text))
 }
 
-/// Whether these first bytes are no text: a NUL, unless a byte order mark says UTF-16, or more than
-/// one in fifty a control character that texts do not use.
+/// The type of a text about which nothing is said.
+fn sniffed(bytes: &[u8]) -> &'static str {
+    let xml: [&[u8]; 4] = [b"<?xml", b"\xef\xbb\xbf<?xml", b"<\0?\0x\0", b"\0<\0?\0x"];
+    if is_html(bytes) {
+        "text/html"
+    } else if xml.iter().any(|start| bytes.starts_with(start)) {
+        "application/xml"
+    } else {
+        "text/plain"
+    }
+}
+
+/// Whether these first bytes are no text: a NUL, unless a byte order mark or an XML declaration says
+/// UTF-16, or more than one in fifty a control character that texts do not use.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     let start = bytes.get(..SNIFFED_BYTES).unwrap_or(bytes);
-    if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
+    let wide: [&[u8]; 4] = [b"\xff\xfe", b"\xfe\xff", b"<\0?\0x\0", b"\0<\0?\0x"];
+    if wide.iter().any(|mark| start.starts_with(mark)) {
         return false;
     }
     let control = |b: &&u8| matches!(b, 0x01..=0x07 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
@@ -78,8 +103,14 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
 
 /// Whether these first bytes begin an HTML page.
 pub(super) fn is_html(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    let start = bytes.get(..512).unwrap_or(bytes).to_ascii_lowercase();
+    let bytes = bytes.get(..1024).unwrap_or(bytes);
+    let text = if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        Cow::Owned(ContentType::html().decode(bytes).into_owned().into_bytes())
+    } else {
+        Cow::Borrowed(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
+    };
+    let text = text.trim_ascii_start();
+    let start = text.get(..512).unwrap_or(text).to_ascii_lowercase();
     let begins = |tag: &[u8]| start.starts_with(tag);
     begins(b"<!doctype html")
         || begins(b"<html")
@@ -94,38 +125,85 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn text(bytes: &[u8], kind: Kind, charset: Option<&str>) -> Option<String> {
+    /// The kind, and the charset as it is written.
+    fn said(content_type: &str) -> (Kind, Option<String>) {
+        let (kind, Charset(said)) = kind(content_type);
+        (kind, said.and_then(|said| said.charset().map(str::to_owned)))
+    }
+
+    fn text(bytes: &[u8], content_type: &str) -> Option<String> {
+        let (kind, charset) = kind(content_type);
         document(bytes, kind, charset).map(Document::into_text)
     }
 
     #[test]
     fn content_types_tell_the_kind_and_the_charset() {
-        assert_eq!(kind("text/html; charset=\"UTF-8\""), (Kind::Html, Some("UTF-8")));
-        assert_eq!(kind("TEXT/Plain;x=y; Charset = latin1"), (Kind::Text, Some("latin1")));
-        assert_eq!(kind("application/rss+xml"), (Kind::Text, None));
-        assert_eq!(kind("image/svg+xml"), (Kind::Binary, None));
-        assert_eq!(kind("application/pdf"), (Kind::Binary, None));
-        assert_eq!(kind(""), (Kind::Unsaid, None));
+        let charset = |label: &str| Some(label.to_owned());
+        assert_eq!(said("text/html; charset=\"UTF-8\""), (Kind::Html, charset("UTF-8")));
+        assert_eq!(said("TEXT/Plain;x=y; Charset=latin1"), (Kind::Text, charset("latin1")));
+        assert_eq!(said("application/rss+xml"), (Kind::Text, None));
+        assert_eq!(said("image/svg+xml"), (Kind::Binary, None));
+        assert_eq!(said("application/pdf"), (Kind::Binary, None));
+        assert_eq!(said("unknown/unknown;charset=gbk"), (Kind::Unsaid, charset("gbk")));
+        for nothing in ["", "html", "text", "*/*", "text/html charset=gbk", "/", ";charset=gbk"] {
+            assert_eq!(said(nothing), (Kind::Unsaid, None), "{nothing}");
+        }
+    }
+
+    /// WHATWG *Fetch*, 3.5, "extract a MIME type".
+    #[test]
+    fn the_last_valid_content_type_counts() {
+        assert_eq!(said("image/png, text/html;charset=gbk").0, Kind::Html);
+        assert_eq!(said("text/html, application/pdf").0, Kind::Binary);
+        assert_eq!(said("text/html, charset=gbk, */*").0, Kind::Html);
     }
 
     #[test]
     fn the_bytes_have_the_last_word() {
-        assert_eq!(text(b"a\0b", Kind::Html, None), None);
-        assert_eq!(text(b"\xff\xfea\0b\0", Kind::Text, None).as_deref(), Some("ab"));
-        assert_eq!(text(b"a\0b\0", Kind::Text, Some("UTF-16LE")).as_deref(), Some("ab"));
-        assert_eq!(text(b"\n<!DOCTYPE html><p>x", Kind::Unsaid, None).as_deref(), Some("x"));
-        assert_eq!(text(b"<p>x", Kind::Text, None).as_deref(), Some("<p>x"));
-        assert_eq!(text(b"caf\xe9", Kind::Text, Some("latin1")).as_deref(), Some("café"));
-        assert_eq!(text(b"", Kind::Text, None).as_deref(), Some(""));
+        assert_eq!(text(b"a\0b", "text/html"), None);
+        assert_eq!(text(b"\xff\xfea\0b\0", "text/plain").as_deref(), Some("ab"));
+        for label in ["UTF-16LE", "utf-16", "ucs-2", "\"unicode\""] {
+            let content_type = format!("text/plain;charset={label}");
+            assert_eq!(text(b"a\0b\0", &content_type).as_deref(), Some("ab"), "{label}");
+        }
+        assert_eq!(text(b"\n<!DOCTYPE html><p>x", "").as_deref(), Some("x"));
+        assert_eq!(text(b"\xff\xfe<\0h\0t\0m\0l\0>\0x\0", "").as_deref(), Some("x"));
+        assert_eq!(text(b"<p>x", "text/plain").as_deref(), Some("<p>x"));
+        assert_eq!(text(b"caf\xe9", "text/plain;charset=latin1").as_deref(), Some("café"));
+        assert_eq!(text(b"", "text/plain").as_deref(), Some(""));
         assert!(is_binary(b"x\x9c\x4b\x4c\x06\x00"));
         assert!(!is_binary("Γειά\tσου\r\n".as_bytes()));
+    }
+
+    #[test]
+    fn each_type_declares_its_encoding_in_its_own_way() {
+        let page = b"<meta charset=windows-1251>\xcf\xf0\xe8\xe2\xe5\xf2";
+        assert_eq!(text(page, "text/html").as_deref(), Some("Привет"));
+        assert!(text(page, "text/html;charset=utf-8").unwrap().ends_with('\u{fffd}'));
+        let plain = "<meta charset=gbk>é";
+        for content_type in ["text/plain", "text/javascript", "application/json", "text/x-unknown"]
+        {
+            let said = text(plain.as_bytes(), content_type);
+            assert_eq!(said.as_deref(), Some(plain), "{content_type}");
+        }
+        let xml = b"<?xml version='1.0' encoding='iso-8859-2'?><x>\xb1</x>";
+        for content_type in ["text/xml", "application/xml", "application/atom+xml", ""] {
+            assert!(text(xml, content_type).unwrap().ends_with("<x>ą</x>"), "{content_type}");
+        }
+        let wide = "<?xml version='1.0'?><x>ą</x>".encode_utf16();
+        let wide: Vec<u8> = wide.flat_map(u16::to_le_bytes).collect();
+        assert!(text(&wide, "text/xml").unwrap().ends_with("<x>ą</x>"));
+        let json = "[\"é\"]";
+        assert_eq!(text(json.as_bytes(), "application/json;charset=gbk").as_deref(), Some(json));
+        assert_eq!(text(b"[\"\xe9\"]", "text/json;charset=latin1").as_deref(), Some(json));
+        assert!(text(b"@charset \"koi8-r\";\xc1", "text/css").unwrap().ends_with('а'));
+        assert!(text(b"\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0", "").unwrap().ends_with("мир"));
     }
 
     proptest! {
         #[test]
         fn nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..100), content_type in "\\PC{0,30}") {
-            let (kind, charset) = kind(&content_type);
-            text(&bytes, kind, charset);
+            text(&bytes, &content_type);
         }
     }
 }

@@ -20,7 +20,7 @@ const ENCODINGS_MAX: usize = 4;
 pub(super) struct Head {
     /// The status.
     pub(super) status: u16,
-    /// What the body is.
+    /// What the body is; of repeated headers all, joined by commas.
     pub(super) content_type: String,
     /// How the body is packed, in the order in which that was done.
     encodings: Vec<String>,
@@ -155,15 +155,20 @@ impl Field {
 }
 
 impl Head {
-    /// Takes in what a field says. Of a type, a length and a date the first counts that is one.
-    fn take(&mut self, field: Field, value: &[u8]) {
-        let value = String::from_utf8_lossy(value);
+    /// Takes in what a field says. Of a length and a date the first counts that is one.
+    fn take(&mut self, field: Field, raw: &[u8]) {
+        let value = String::from_utf8_lossy(raw);
         let value = value.trim();
         let list = value.split(',').map(|v| v.trim().to_ascii_lowercase());
         let list = list.filter(|v| !v.is_empty());
         match field {
-            Field::ContentType if self.content_type.is_empty() => self.content_type = value.into(),
-            Field::ContentType => {}
+            // Joined, byte by byte, as browsers do: the reader of the type knows which one counts.
+            Field::ContentType => {
+                if !self.content_type.is_empty() {
+                    self.content_type.push_str(", ");
+                }
+                self.content_type.extend(raw.trim_ascii().iter().map(|b| char::from(*b)));
+            }
             Field::ContentEncoding => {
                 let list: Vec<_> = list.filter(|coding| coding != "identity").collect();
                 self.is_encoded |= !list.is_empty();
@@ -373,6 +378,14 @@ mod tests {
         {
             assert!(head(text.as_bytes(), true).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn content_types_are_joined() {
+        let text = "HTTP/1.1 200 OK\nContent-Type: text/html\nX: y\n\
+                    content-type:\n text/plain;\n charset=gbk\n\n";
+        let head = head(text.as_bytes(), true).unwrap().unwrap();
+        assert_eq!(head.content_type, "text/html, text/plain; charset=gbk");
     }
 
     #[test]

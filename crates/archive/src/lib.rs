@@ -145,7 +145,7 @@ pub fn time_text(ms: i64) -> String {
 /// Reads a document like a page in a folder: HTML, recognised by the ending of its name or by its
 /// content, is reduced to its visible text with marks. `None` if it is not text.
 pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
-    content::document(document, page::kind(path), None)
+    content::document(document, page::kind(path), content::Charset::default())
 }
 
 /// Where to read.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::UNIX_EPOCH;
 
-use super::content::{self, Kind, SNIFFED_BYTES};
+use super::content::{self, Charset, Kind, SNIFFED_BYTES};
 use super::stream::Stream;
 use super::walk::broken;
 use super::window::BUFFER_BYTES;
@@ -92,7 +92,7 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
         let limit = RECORD_BYTES_MAX >> 20;
         return Err(Fault::Record(format!("the file has more than {limit} MiB")));
     }
-    let Some(document) = content::document(&bytes, kind(path), None) else {
+    let Some(document) = content::document(&bytes, kind(path), Charset::default()) else {
         return Ok(Item::Passed("binary"));
     };
     let digest = Some(digest::of(&bytes));

@@ -21,7 +21,7 @@ pub(super) fn is_unseen(name: &[u8]) -> bool {
 }
 
 /// Elements that have no content.
-pub(super) fn is_void(name: &[u8]) -> bool {
+pub(in crate::fingerprint) fn is_void(name: &[u8]) -> bool {
     matches!(
         name,
         b"area"

@@ -4,7 +4,7 @@ use super::elements::ends_paragraph;
 
 /// How deep a place is in `svg` and `math`: only counters, however deep the page is.
 #[derive(Default)]
-pub(super) struct Foreign {
+pub(in crate::fingerprint) struct Foreign {
     /// Those that are open.
     open: u64,
     /// Elements in them that hold HTML again.
@@ -13,12 +13,12 @@ pub(super) struct Foreign {
 
 impl Foreign {
     /// Whether tags are those of another language, where `/>` closes and no content is text alone.
-    pub(super) fn is_here(&self) -> bool {
+    pub(in crate::fingerprint) fn is_here(&self) -> bool {
         self.open > 0
     }
 
     /// Takes a start tag that is not closed by itself.
-    pub(super) fn open(&mut self, name: &[u8]) {
+    pub(in crate::fingerprint) fn open(&mut self, name: &[u8]) {
         if matches!(name, b"svg" | b"math") {
             self.open += 1;
         } else if self.open > 0 && is_integration(name) {
@@ -27,7 +27,7 @@ impl Foreign {
     }
 
     /// Takes an end tag.
-    pub(super) fn close(&mut self, name: &[u8]) {
+    pub(in crate::fingerprint) fn close(&mut self, name: &[u8]) {
         if matches!(name, b"svg" | b"math") {
             self.open = self.open.saturating_sub(1);
             if self.open == 0 {
@@ -40,7 +40,7 @@ impl Foreign {
 
     /// Takes a start tag before all else: one that is found in HTML alone ends what was not closed.
     /// Whether it did.
-    pub(super) fn breaks_out(&mut self, name: &[u8]) -> bool {
+    pub(in crate::fingerprint) fn breaks_out(&mut self, name: &[u8]) -> bool {
         let out = self.open > 0 && self.integration == 0 && is_of_html(name);
         if out {
             self.open = 0;

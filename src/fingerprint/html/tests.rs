@@ -13,6 +13,43 @@ fn blocks_part_words_and_inline_elements_do_not() {
 }
 
 #[test]
+fn references_are_the_characters_that_browsers_show() {
+    // HTML, 13.2.5.80, "numeric character reference end state": windows-1252 in 0x80 to 0x9f.
+    assert_eq!(
+        visible_text("&#128;&#x85;&#145;&#146;&#147;&#148;&#150;&#151;&#153;&#159;"),
+        "€…‘’“”–—™Ÿ"
+    );
+    // What windows-1252 does not have there stays a control character, which is white space.
+    assert_eq!(visible_text("a&#129;b&#x8d;c&#143;d&#144;e&#157;f"), "a b c d e f");
+    // No character: zero, surrogates, and what is beyond Unicode.
+    let none = "&#0;&#xd800;&#xDFFF;&#x110000;&#99999999999999999999;&#xffffffffffffffffffff;";
+    assert_eq!(visible_text(none), "\u{fffd}".repeat(6));
+    assert_eq!(visible_text("&#xd83d;&#xde00; &#x1f600;"), "\u{fffd}\u{fffd} 😀");
+    assert_eq!(visible_text("a&#13;b&#10;c&#9;d&#12;e&#160;f"), "a b c d e f");
+    // With or without an end, and of names the longest.
+    assert_eq!(visible_text("&#65 &#x42;C&#X44 &#; &#x; &# 69"), "A BCD &#; &#x; &# 69");
+    assert_eq!(visible_text("&eacute &notit; &notin; &AMP &copy2 &Eacute;"), "é ¬it; ∉ & ©2 É");
+    assert_eq!(visible_text("<title>&#146;&amp;#65;</title>"), "’&#65;");
+    // In scripts and comments nothing is a reference; in attributes a name without an end may be a part
+    // of a URL.
+    let page = "<meta name=author content='&#146;&notit;&not=x &lang=de &lt;'>";
+    assert_eq!(extract(page).fields(), [("author".into(), "’&notit;&not=x &lang=de <".into())]);
+}
+
+#[test]
+fn line_ends_and_nul_are_no_characters() {
+    assert_eq!(visible_text("a\rb\r\nc\nd\r\re"), "a b c d e");
+    assert_eq!(visible_text("<pre>a\rb\r\n</pre>c"), "a b\nc");
+    // HTML, 13.2.6.4.7: a NUL in the text is ignored. Where text is no markup, it is U+FFFD.
+    assert_eq!(visible_text("wo\0rd<b>\0</b>s"), "words");
+    assert_eq!(
+        visible_text("<title>a\0b</title><textarea>c\0d</textarea>"),
+        "a\u{fffd}b\nc\u{fffd}d"
+    );
+    assert_eq!(visible_text("<p\0>a</p\0>"), "a");
+}
+
+#[test]
 fn entities_are_decoded_and_comments_dropped() {
     assert_eq!(visible_text("&lt;b&gt; &eacute;&#x4e2d;&nbsp;x<!-- no -->y"), "<b> é中 xy");
     assert_eq!(visible_text("<!doctype html><![CDATA[x]]><?php y ?>z"), "z");

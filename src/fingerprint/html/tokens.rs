@@ -1,25 +1,30 @@
 //! The tokens of a page, where a tag says how what follows it is read.
 
-use std::convert::Infallible;
-
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span, State, Tokenizer, naive_next_state};
 
 /// What takes tokens.
-pub(super) trait Reader {
+pub(in crate::fingerprint) trait Reader {
     fn take(&mut self, event: &CallbackEvent<'_>);
 
     /// Whether the place is in a drawing or formula.
     fn is_foreign(&self) -> bool;
+
+    /// Whether it needs no more tokens.
+    fn is_done(&self) -> bool {
+        false
+    }
 }
 
-/// Gives all tokens of a page.
-pub(super) fn read<R: Reader>(html: &str, reader: &mut R) {
+/// Signals that a reader needs no more tokens.
+struct Done;
+
+/// Passes the tokens of a page to a reader, until it is done. Bytes that are not UTF-8 stay as they are.
+pub(in crate::fingerprint) fn read<R: Reader>(html: &[u8], reader: &mut R) {
     let reading = Reading { reader, name: Vec::new(), next: None };
     let emitter = Switching(CallbackEmitter::new(reading));
-    match Tokenizer::new_with_emitter(html, emitter).finish() {
-        Ok(()) => {}
-    }
+    // The only item is that the reader is done.
+    Tokenizer::new_with_emitter(html, emitter).next();
 }
 
 struct Reading<'r, R> {
@@ -30,8 +35,8 @@ struct Reading<'r, R> {
     next: Option<State>,
 }
 
-impl<R: Reader> Callback<Infallible, ()> for Reading<'_, R> {
-    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
+impl<R: Reader> Callback<Done, ()> for Reading<'_, R> {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Done> {
         self.reader.take(&event);
         match event {
             CallbackEvent::OpenStartTag { name } => {
@@ -47,17 +52,17 @@ impl<R: Reader> Callback<Infallible, ()> for Reading<'_, R> {
             }
             _ => {}
         }
-        None
+        self.reader.is_done().then_some(Done)
     }
 }
 
 /// An emitter that switches the tokenizer's state as far as that matters to a text.
-struct Switching<'r, R: Reader>(CallbackEmitter<Reading<'r, R>>);
+struct Switching<'r, R: Reader>(CallbackEmitter<Reading<'r, R>, Done>);
 
 impl<R: Reader> ForwardingEmitter for Switching<'_, R> {
-    type Token = Infallible;
+    type Token = Done;
 
-    fn inner(&mut self) -> &mut impl Emitter<Token = Infallible> {
+    fn inner(&mut self) -> &mut impl Emitter<Token = Done> {
         &mut self.0
     }
 

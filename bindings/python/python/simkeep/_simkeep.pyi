@@ -190,6 +190,7 @@ __all__ = [
     "check_generation",
     "compare",
     "crawl",
+    "decode",
     "distance",
     "few_misses",
     "fingerprint",
@@ -280,8 +281,20 @@ def response_meaning(
     Content-Encoding, `is_cut` that the body is known to be cut.
     """
 
+def decode(body: bytes | bytearray, content_type: str | None = None) -> str:
+    """Decodes a document as its `content_type` says, or as it says itself, or else by a guess.
+
+    `content_type` is the Content-Type of the response, several joined by commas, or the label of an encoding;
+    without one the document is HTML. The encoding is found as browsers find it: a byte order mark, the
+    Content-Type, what a `<meta>` or an XML declaration says, UTF-8 if the bytes are UTF-8, and else the most
+    likely one. Linear in the document.
+    """
+
 def visible_text(html: _Html, encoding: str | None = None) -> str:
-    """The text that a reader sees of an HTML page: `str`, or bytes with the `encoding` that the server named."""
+    """The text that a reader sees of an HTML page.
+
+    It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
+    """
 
 def distance(left: SupportsIndex, right: SupportsIndex) -> int:
     """In how many bits two fingerprints differ."""
@@ -1182,9 +1195,10 @@ class Store(View):
     ) -> Outcome:
         """Reports one visit that saw content, and says what the page is now, and which others are like it.
 
-        The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the server named;
-        or a `fingerprint` made elsewhere, of an `epoch` (by default that which verdicts go by), with that of
-        another epoch as `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made.
+        The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the server named,
+        or its Content-Type as it came, several joined by commas; or a `fingerprint` made elsewhere, of an
+        `epoch` (by default that which verdicts go by), with that of another epoch as
+        `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made.
 
         `digest` is any 16 bytes that name the exact content; `status` the HTTP status; `modified` when the
         server said that the page was last modified; `weight` and `class_` hold until others are given. With a
@@ -2034,7 +2048,7 @@ class Fingerprinter:
     def of_html(self, html: _Html, encoding: str | None = None) -> int | None:
         """The fingerprint of an HTML page; `None` if its visible text has fewer than eight words.
 
-        It is `str`, or bytes with the `encoding` that the server named.
+        It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
         """
 
     @property

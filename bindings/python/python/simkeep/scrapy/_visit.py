@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
-from w3lib.encoding import http_content_type_encoding
 
 import simkeep
 
@@ -141,20 +140,17 @@ class Visit:
         body, status, modified = response.body, response.status, _modified(response)
         digest = self.digest or _digest(body, self.page)
         if isinstance(response, HtmlResponse) and len(body) <= BODY_MAX:
-            declared = response.headers.get("Content-Type", b"") or b""
-            encoding = http_content_type_encoding(declared.decode("latin1"))
             return simkeep.Observation(
                 self.page,
                 self.at,
                 html=body,
-                encoding=encoding,
+                encoding=_content_type(response),
                 digest=digest,
                 status=status,
                 modified=modified,
             )
         if isinstance(response, TextResponse) and len(body) <= BODY_MAX:
-            # As replaced as what could not be decoded.
-            text = response.text.encode(errors="replace").decode()
+            text = simkeep.decode(body, _content_type(response) or "text/plain")
             return simkeep.Observation(
                 self.page, self.at, text=text, digest=digest, status=status, modified=modified
             )
@@ -178,6 +174,11 @@ class Visit:
                 status = reason if isinstance(reason, int) and 300 <= reason < 400 else None
                 told[url] = simkeep.Observation.redirect(url, self.at, to, status=status)
         return list(told.values())
+
+
+def _content_type(response: Response) -> str | None:
+    """What the server says of the body: all headers, of which the last valid one counts."""
+    return b", ".join(response.headers.getlist("Content-Type")).decode("latin1") or None
 
 
 def _digest(body: bytes, page: str) -> bytes:

@@ -1,12 +1,12 @@
 //! Any bytes as a text, and as a page.
 
 use simkeep::fingerprint::{
-    Counted, Document, FeatureSet, Fingerprinter, Frequencies as _, IMatch, Lexicon, Minwise,
-    Rarity, Recipe, Share, decode, extract, of_text, visible_text,
+    ContentType, Counted, Document, FeatureSet, Fingerprinter, Frequencies as _, IMatch, Lexicon,
+    Minwise, Rarity, Recipe, Share, decode, extract, of_text, visible_text,
 };
 
-/// Labels of encodings of every kind, one of none, and none.
-const LABELS: [Option<&str>; 8] = [
+/// What a server may say: labels of encodings of every kind, one of none, types, and nothing.
+const DECLARED: [Option<&str>; 16] = [
     None,
     Some("utf-8"),
     Some("latin1"),
@@ -15,16 +15,26 @@ const LABELS: [Option<&str>; 8] = [
     Some("utf-16le"),
     Some("iso-2022-jp"),
     Some("no such encoding"),
+    Some("text/html"),
+    Some("application/xhtml+xml"),
+    Some("application/rss+xml"),
+    Some("text/css"),
+    Some("text/plain"),
+    Some("application/json; charset=latin1"),
+    Some("text/html; charset=gbk, , text/html; charset, image/x y"),
+    Some("a/b; charset=\"koi8-r, text/html\"; charset=latin1, */*"),
 ];
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
     let (label, bytes) = data.split_first().unwrap_or((&0, &[]));
-    let page = decode(bytes, LABELS[usize::from(*label) % LABELS.len()]);
+    let declared = DECLARED[usize::from(*label) % DECLARED.len()];
+    let page = decode(bytes, declared);
+    characters(bytes, declared, &page);
     fingerprint(&page);
     let document = extract(&page);
     // Every recipe takes any document.
-    let preset = Recipe::PRESETS[usize::from(*label) / 8 % Recipe::PRESETS.len()];
+    let preset = Recipe::PRESETS[usize::from(*label) / DECLARED.len() % Recipe::PRESETS.len()];
     let recipe = preset.recipe.rarity(Rarity::None);
     let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
     let found = fingerprinter.of(&document).unwrap();
@@ -35,6 +45,30 @@ pub fn run(data: &[u8]) {
     if let Ok(page) = std::str::from_utf8(bytes) {
         fingerprint(page);
         visible_text(page);
+    }
+}
+
+/// What a document decodes to does not depend on more than the document and what is declared.
+fn characters(bytes: &[u8], declared: Option<&str>, decoded: &str) {
+    assert_eq!(decoded, decode(bytes, declared));
+    // Without a mark or a declaration, what is UTF-8 is that text.
+    let declares = |word: &[u8]| bytes.windows(word.len()).any(|w| w.eq_ignore_ascii_case(word));
+    let is_marked =
+        [&b"\xef\xbb\xbf"[..], b"<\0?\0x\0", b"\0<\0?\0x"].iter().any(|m| bytes.starts_with(m));
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && !(is_marked || declares(b"<meta") || declares(b"<?xml"))
+    {
+        assert_eq!(text, decode(bytes, None));
+        assert_eq!(text, decode(bytes, Some("text/plain")));
+    }
+    // A header is read as it is written anew.
+    if let Some(said) = ContentType::from_header(&String::from_utf8_lossy(bytes)) {
+        let charset = said.charset().unwrap_or_default().replace('\\', "\\\\").replace('"', "\\\"");
+        let written = match said.charset() {
+            Some(_) => format!("{}; charset=\"{charset}\"", said.essence()),
+            None => said.essence().to_owned(),
+        };
+        assert_eq!(ContentType::from_header(&written), Some(said));
     }
 }
 

@@ -1,0 +1,242 @@
+//! What a server says about a document.
+
+use std::borrow::Cow;
+
+use encoding_rs::Encoding;
+
+/// The type of a document, and perhaps its encoding: what the `Content-Type` of a response says.
+///
+/// ```
+/// use simkeep::fingerprint::ContentType;
+/// let joined = ContentType::from_header("text/html; charset=gbk, image/png, text/html;charset=\"utf-8\"");
+/// let joined = joined.unwrap();
+/// assert_eq!((joined.essence(), joined.charset()), ("text/html", Some("utf-8")));
+/// assert_eq!(ContentType::from_header("html"), None);
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ContentType {
+    essence: Cow<'static, str>,
+    charset: Option<String>,
+}
+
+/// How a document declares its encoding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Syntax {
+    /// In a `<meta>` element, or in an XML declaration.
+    Html,
+    /// XML that is a page.
+    Xhtml,
+    /// In an XML declaration.
+    Xml,
+    /// In a rule at its start.
+    Css,
+    /// Nowhere: JSON is UTF-8.
+    Json,
+    /// Nowhere.
+    Text,
+}
+
+impl ContentType {
+    /// `text/html` without a charset: the type of a page about which nothing is said.
+    pub fn html() -> ContentType {
+        ContentType { essence: Cow::Borrowed("text/html"), charset: None }
+    }
+
+    /// The type that a `Content-Type` header says (WHATWG *Fetch*, 3.5, "extract a MIME type"). The
+    /// values of repeated headers are joined by commas, and the last valid one counts. If it has no
+    /// charset, that of the values of the same type before it does. `None` if none is valid, or only
+    /// `*/*`. Linear.
+    pub fn from_header(value: &str) -> Option<ContentType> {
+        let mut found: Option<ContentType> = None;
+        // The charset of the first value in a row of values of one essence.
+        let mut charset: Option<String> = None;
+        for value in split(value) {
+            let Some(mut parsed) = parse(value) else { continue };
+            if parsed.essence == "*/*" {
+                continue;
+            }
+            if found.as_ref().is_none_or(|before| before.essence != parsed.essence) {
+                charset.clone_from(&parsed.charset);
+            } else if parsed.charset.is_none() {
+                parsed.charset.clone_from(&charset);
+            }
+            found = Some(parsed);
+        }
+        found
+    }
+
+    /// The type of a page, of which `declared` is what the server says: its `Content-Type`, several
+    /// values joined by commas, the label of an encoding, or nothing. It is XHTML if the server says so,
+    /// and otherwise HTML, whatever else the server says: the caller knows that it is a page.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::ContentType;
+    /// let page = ContentType::of_page(Some("application/octet-stream; charset=gbk"));
+    /// assert_eq!((page.essence(), page.encoding()), ("text/html", Some("GBK")));
+    /// ```
+    pub fn of_page(declared: Option<&str>) -> ContentType {
+        let declared = ContentType::declared(declared);
+        match declared.syntax() {
+            Syntax::Html | Syntax::Xhtml => declared,
+            _ => declared.with_essence("text/html"),
+        }
+    }
+
+    /// The type of what a caller declares: a label, a header, or nothing.
+    pub(super) fn declared(declared: Option<&str>) -> ContentType {
+        match declared {
+            // No label has a slash, and every type has one.
+            Some(header) if header.contains('/') => {
+                ContentType::from_header(header).unwrap_or_else(ContentType::html)
+            }
+            Some(label) => ContentType { charset: Some(label.to_owned()), ..ContentType::html() },
+            None => ContentType::html(),
+        }
+    }
+
+    /// The type with another essence, such as one that the bytes show, and the same charset.
+    #[must_use]
+    pub fn with_essence(self, essence: impl Into<Cow<'static, str>>) -> ContentType {
+        ContentType { essence: essence.into(), ..self }
+    }
+
+    /// Type and subtype in lower case, such as `text/html`.
+    pub fn essence(&self) -> &str {
+        &self.essence
+    }
+
+    /// The charset as it was written, known or not.
+    pub fn charset(&self) -> Option<&str> {
+        self.charset.as_deref()
+    }
+
+    /// The encoding that the charset is a label of, by its name in the *Encoding* standard, such as
+    /// `windows-1252` for `latin1`. `None` if there is no charset, or an unknown one.
+    pub fn encoding(&self) -> Option<&'static str> {
+        self.label().map(Encoding::name)
+    }
+
+    pub(super) fn label(&self) -> Option<&'static Encoding> {
+        Encoding::for_label(self.charset()?.as_bytes())
+    }
+
+    /// How a document of this type declares its encoding (WHATWG *MIME Sniffing*, 4.6).
+    pub(super) fn syntax(&self) -> Syntax {
+        match self.essence() {
+            "text/html" => Syntax::Html,
+            "application/xhtml+xml" | "application/vnd.wap.xhtml+xml" => Syntax::Xhtml,
+            "text/xml" | "application/xml" => Syntax::Xml,
+            "text/css" => Syntax::Css,
+            "text/json" | "application/json" => Syntax::Json,
+            essence if essence.ends_with("+xml") => Syntax::Xml,
+            essence if essence.ends_with("+json") => Syntax::Json,
+            _ => Syntax::Text,
+        }
+    }
+}
+
+/// The values that commas outside of quotes separate (WHATWG *Fetch*, 2.2.2, "get, decode, and split").
+fn split(values: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(values);
+    std::iter::from_fn(move || {
+        let values = rest?;
+        let mut quotes = Quotes::default();
+        let comma = values.bytes().position(|b| !quotes.take(b) && b == b',');
+        let (value, after) = match comma.and_then(|at| values.split_at_checked(at)) {
+            Some((value, after)) => (value, after.get(1..)),
+            None => (values, None),
+        };
+        rest = after;
+        Some(value.trim_matches(['\t', ' ']))
+    })
+}
+
+/// Where a text is in a quoted string, in which a backslash escapes.
+#[derive(Default)]
+struct Quotes {
+    open: bool,
+    escaped: bool,
+}
+
+impl Quotes {
+    /// Takes the next byte: whether it belongs to a quoted string.
+    fn take(&mut self, byte: u8) -> bool {
+        let was_open = self.open;
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.open => self.escaped = true,
+            b'"' => self.open = !self.open,
+            _ => {}
+        }
+        was_open || self.open
+    }
+}
+
+/// HTTP white space.
+const BLANKS: [char; 4] = ['\n', '\r', '\t', ' '];
+
+/// WHATWG *MIME Sniffing*, 4.4, "parse a MIME type"; of the parameters only the charset.
+fn parse(value: &str) -> Option<ContentType> {
+    let (kind, rest) = value.trim_matches(BLANKS).split_once('/')?;
+    let (subtype, mut parameters) = match rest.split_once(';') {
+        Some((subtype, parameters)) => (subtype, Some(parameters)),
+        None => (rest, None),
+    };
+    let subtype = subtype.trim_end_matches(BLANKS);
+    if !is_token(kind) || !is_token(subtype) {
+        return None;
+    }
+    let mut charset = None;
+    while let Some(rest) = parameters {
+        let rest = rest.trim_start_matches(BLANKS);
+        let end = rest.find([';', '=']).unwrap_or(rest.len());
+        let (name, rest) = rest.split_at(end);
+        let Some(rest) = rest.strip_prefix('=') else {
+            parameters = rest.strip_prefix(';');
+            continue;
+        };
+        let (value, rest) = parameter(rest);
+        parameters = rest;
+        let value = value.filter(|value| value.chars().all(is_quotable));
+        if charset.is_none() && name.eq_ignore_ascii_case("charset") {
+            charset = value.map(Cow::into_owned);
+        }
+    }
+    let essence = format!("{kind}/{subtype}").to_ascii_lowercase();
+    Some(ContentType { essence: Cow::Owned(essence), charset })
+}
+
+/// The value of a parameter, `None` if it is none, and what follows the semicolon after it.
+fn parameter(text: &str) -> (Option<Cow<'_, str>>, Option<&str>) {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let (value, rest) = until_semicolon(text);
+        let value = value.trim_end_matches(BLANKS);
+        return ((!value.is_empty()).then_some(Cow::Borrowed(value)), rest);
+    };
+    // WHATWG *Fetch*, 2.2, "collect an HTTP quoted string".
+    let mut value = String::new();
+    let mut chars = quoted.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => break,
+            '\\' => value.push(chars.next().unwrap_or('\\')),
+            c => value.push(c),
+        }
+    }
+    (Some(Cow::Owned(value)), until_semicolon(chars.as_str()).1)
+}
+
+fn until_semicolon(text: &str) -> (&str, Option<&str>) {
+    text.split_once(';').map_or((text, None), |(before, after)| (before, Some(after)))
+}
+
+/// Whether a text consists of HTTP token code points.
+fn is_token(text: &str) -> bool {
+    let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    !text.is_empty() && text.bytes().all(is_token)
+}
+
+/// Whether a character is an HTTP quoted-string token code point.
+fn is_quotable(c: char) -> bool {
+    matches!(c, '\t' | ' '..='~' | '\u{80}'..='\u{ff}')
+}

@@ -1,0 +1,122 @@
+//! What a page declares to a parser, wherever it does.
+
+use std::borrow::Cow;
+
+use encoding_rs::Encoding;
+use html5gum::emitters::callback::CallbackEvent;
+use memchr::memmem;
+
+use super::super::html::foreign::Foreign;
+use super::super::html::{elements, tokens};
+use super::meta::Meta;
+use super::prescan::{self, PRESCAN_BYTES};
+
+/// The encoding that a page declares in the first `<meta>` element that names one (HTML, 13.2.3.4,
+/// "changing the encoding while parsing"). What a browser prescanned counts only until its parser meets
+/// such an element, so this comes before the prescan.
+///
+/// A page is tokenised as bytes: no encoding that extends ASCII has the bytes of markup within another
+/// character. Of a page that declares its encoding early, only the start is read; of one that does not,
+/// the bytes are searched for the last `<meta>`, and what is before it is tokenised if it has the word
+/// "charset".
+pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
+    let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
+    if names_charset(start)
+        && metas(start).next().is_some()
+        && let Some(encoding) = find(start).found
+    {
+        return Some(encoding);
+    }
+    let late = bytes.get(..end_of_metas(bytes)?)?;
+    if !names_charset(late) {
+        return None;
+    }
+    let finder = find(late);
+    // What looked like the last `<meta>` may stand in an attribute of one, which ends later.
+    let is_cut = finder.found.is_none() && finder.meta.is_some();
+    if is_cut { find(bytes).found } else { finder.found }
+}
+
+/// Where the tags of `<meta>` elements begin, and where other text looks like them; first those that
+/// begin with a small letter. Pages are full of `<`, but not of these two bytes, and a search for them is
+/// much faster than one for `<`.
+fn metas(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let small = memmem::find_iter(bytes, b"<m");
+    let large = memmem::find_iter(bytes, b"<M");
+    small.chain(large).filter(|at| bytes.get(*at..).is_some_and(prescan::is_meta))
+}
+
+/// Where the last tag of a `<meta>` element ends.
+fn end_of_metas(bytes: &[u8]) -> Option<usize> {
+    let last = metas(bytes).max()?;
+    let tag = bytes.get(last..)?;
+    Some(last + prescan::meta_len(tag).unwrap_or(tag.len()))
+}
+
+/// Whether the word "charset" is in a text. References may spell it, but never do.
+fn names_charset(bytes: &[u8]) -> bool {
+    let name = b"charset";
+    let is_here = |at: usize| {
+        let word = bytes.get(at..at + name.len());
+        word.is_some_and(|word| word.eq_ignore_ascii_case(name))
+    };
+    memchr::memchr2_iter(b'c', b'C', bytes).any(is_here)
+}
+
+/// Looks for the first `<meta>` element that names an encoding.
+fn find(bytes: &[u8]) -> Finder {
+    let mut finder = Finder::default();
+    tokens::read(bytes, &mut finder);
+    finder
+}
+
+#[derive(Default)]
+struct Finder {
+    name: Vec<u8>,
+    /// The `<meta>` that is being opened.
+    meta: Option<Meta<'static>>,
+    foreign: Foreign,
+    found: Option<&'static Encoding>,
+}
+
+impl tokens::Reader for Finder {
+    fn take(&mut self, event: &CallbackEvent<'_>) {
+        match *event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.name.clear();
+                self.name.extend_from_slice(name);
+                self.meta = (name == b"meta").then(Meta::default);
+            }
+            CallbackEvent::AttributeName { name } => {
+                self.meta.iter_mut().for_each(|meta| meta.name(name));
+            }
+            CallbackEvent::AttributeValue { value } => {
+                let value = || Cow::Owned(value.to_vec());
+                self.meta.iter_mut().for_each(|meta| meta.value(value()));
+            }
+            CallbackEvent::CloseStartTag { self_closing } => self.open(self_closing),
+            CallbackEvent::EndTag { name } => self.foreign.close(name),
+            _ => {}
+        }
+    }
+
+    fn is_foreign(&self) -> bool {
+        self.foreign.is_here()
+    }
+
+    fn is_done(&self) -> bool {
+        self.found.is_some()
+    }
+}
+
+impl Finder {
+    fn open(&mut self, self_closing: bool) {
+        self.foreign.breaks_out(&self.name);
+        let foreign = self.foreign.is_here() || matches!(self.name.as_slice(), b"svg" | b"math");
+        let empty = elements::is_void(&self.name) || (self_closing && foreign);
+        if !empty {
+            self.foreign.open(&self.name);
+        }
+        self.found = self.meta.take().and_then(|meta| meta.parsed());
+    }
+}

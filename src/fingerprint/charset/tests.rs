@@ -1,0 +1,416 @@
+//! Declarations of every kind, and texts that look like them.
+
+use super::*;
+use encoding_rs::{GBK, UTF_8, WINDOWS_1251};
+use proptest::prelude::*;
+
+/// The encoding that a page declares.
+fn declared(page: &[u8]) -> Option<&'static str> {
+    ContentType::html().in_document(page).map(Encoding::name)
+}
+
+/// That of a page whose declaration a prescan does not reach.
+fn late(page: &[u8]) -> Option<&'static str> {
+    declared(&[&b"<p>"[..], &b"late ".repeat(300), page].concat())
+}
+
+#[test]
+fn a_byte_order_mark_comes_first() {
+    assert_eq!(decode(b"\xef\xbb\xbfx\xc3\xa9", Some("latin1")), "xé");
+    assert_eq!(decode(b"\xff\xfea\0b\0", None), "ab");
+    assert_eq!(decode(b"\xfe\xff\0a\0b", Some("text/html;charset=gbk")), "ab");
+    assert_eq!(decode(b"\xef\xbb\xbf<meta charset=gbk>\xc3\xa9", None), "<meta charset=gbk>é");
+    assert_eq!(decode(b"\xff\xfe", Some("text/plain")), "");
+    assert_eq!(decode(b"\xef\xbb", Some("utf-8")), "\u{fffd}");
+}
+
+#[test]
+fn the_label_is_honoured_then_the_document() {
+    let page = b"<html><META http-equiv='Content-Type' content=\"text/html; charset = Shift_JIS\">\x82\xa0";
+    assert!(decode(page, None).ends_with('あ'));
+    assert!(decode(page, Some("no such thing")).ends_with('あ'));
+    assert!(decode(page, Some("text/html; charset=none")).ends_with('あ'));
+    assert!(decode(page, Some("text/html")).ends_with('あ'));
+    assert!(decode(page, Some("no type/at all")).ends_with('あ'));
+    assert!(decode(page, Some(" UTF-8 ")).ends_with('\u{fffd}'));
+    assert!(decode(page, Some("text/html;charset=utf-8")).ends_with('\u{fffd}'));
+    assert!(decode(b"<?xml version='1.0' encoding='iso-8859-2'?><x>\xb1", None).ends_with('ą'));
+    assert!(decode(b"<meta charset=utf-16le>caf\xc3\xa9", None).ends_with("café"));
+    // Only a document cannot be x-user-defined.
+    assert_eq!(decode(b"\x80", Some("x-user-defined")), "\u{f780}");
+    assert!(decode(b"<meta charset=x-user-defined>\x80", None).ends_with('€'));
+}
+
+/// WHATWG *Fetch*, 3.5, with its examples, and *MIME Sniffing*, 4.4.
+#[test]
+fn content_types_are_parsed_as_browsers_do() {
+    for (header, expected) in [
+        ("text/plain;charset=gbk, text/html", Some(("text/html", None))),
+        ("text/html;charset=gbk;a=b, text/html;x=y", Some(("text/html", Some("gbk")))),
+        ("text/html;charset=gbk, x/x, text/html;x=y", Some(("text/html", None))),
+        ("text/html, cannot-parse", Some(("text/html", None))),
+        ("text/html;charset=gbk, */*", Some(("text/html", Some("gbk")))),
+        ("text/html, ", Some(("text/html", None))),
+        // The charset that is kept is that of the first in a row.
+        (
+            "text/html;charset=gbk, text/html;charset=utf-8, text/html",
+            Some(("text/html", Some("gbk"))),
+        ),
+        ("text/html;charset=gbk, text/html;charset=", Some(("text/html", Some("gbk")))),
+        // Commas, semicolons and escapes in quotes.
+        ("text/html;x=\"a,b;charset=gbk\";charset=utf-8", Some(("text/html", Some("utf-8")))),
+        ("text/html;x=\"\\\",\";charset=\"u\\tf-8\", x", Some(("text/html", Some("utf-8")))),
+        ("text/html;charset=\"utf-8", Some(("text/html", Some("utf-8")))),
+        ("text/html;charset=\"utf-8\"gbk;charset=x", Some(("text/html", Some("utf-8")))),
+        ("text/html;charset=\"\"", Some(("text/html", Some("")))),
+        // The first charset counts that is a value.
+        ("text/html;charset=gbk;charset=utf-8", Some(("text/html", Some("gbk")))),
+        (
+            "text/html;charset;charset=;charset=\"\u{100}\";charset=gbk",
+            Some(("text/html", Some("gbk"))),
+        ),
+        ("text/html; charset =gbk", Some(("text/html", None))),
+        ("text/html;charset= gbk", Some(("text/html", Some(" gbk")))),
+        ("text/html;charset='gbk'", Some(("text/html", Some("'gbk'")))),
+        ("\r\n\t TEXT/HTML \t;;; ChArSeT=GBK \n", Some(("text/html", Some("GBK")))),
+        ("text/html;;;;", Some(("text/html", None))),
+        ("text/html charset=gbk", None),
+        ("text /html", None),
+        ("text/", None),
+        ("/html", None),
+        ("html", None),
+        ("*/*", None),
+        ("", None),
+        (", ,", None),
+    ] {
+        let found = ContentType::from_header(header);
+        let found = found.as_ref().map(|found| (found.essence(), found.charset()));
+        assert_eq!(found, expected, "{header}");
+    }
+}
+
+#[test]
+fn a_page_is_html_whatever_its_type_is() {
+    let page = b"<meta charset=koi8-r>\xc1";
+    for declared in
+        [None, Some("text/plain"), Some("application/octet-stream"), Some("x"), Some("x/")]
+    {
+        assert!(ContentType::of_page(declared).decode(page).ends_with('а'), "{declared:?}");
+    }
+    assert_eq!(
+        ContentType::of_page(Some("application/xhtml+xml")).essence(),
+        "application/xhtml+xml"
+    );
+    assert!(
+        ContentType::of_page(Some("text/plain;charset=gbk")).decode(b"\xd6\xd0").ends_with('中')
+    );
+    // As a text it declares nothing.
+    assert!(decode(page, Some("text/plain")).starts_with("<meta"));
+    assert!(!decode(page, Some("text/plain")).ends_with('а'));
+}
+
+/// HTML, 13.2.3.2 and 13.2.6.4.4.
+#[test]
+fn a_meta_with_a_charset_or_a_pragma_declares() {
+    for tag in [
+        "<meta charset=gbk>",
+        "<META CHARSET='GBK'>",
+        "<meta charset=\"\tgb2312\n\">",
+        "<meta/charset='gbk'/>",
+        "<meta\ncharset\n=\n gbk >",
+        "<meta charset=gbk charset=utf-8>",
+        "<meta x=\"<meta charset=utf-8>\" y='>' charset=gbk>",
+        "<meta = charset=gbk>",
+        "<meta \" charset=gbk>",
+        "<meta http-equiv=content-type content='text/html; charset=gbk'>",
+        "<meta content='text/html;CHARSET = \"gbk\"' http-equiv=Content-Type>",
+        "<meta content=\"charset; charset charset='gbk' charset=utf-8\" http-equiv=Content-Type>",
+        "<meta content='charset=utf-8' http-equiv=content-type charset=gbk>",
+        "<meta http-equiv=Content-Type content=text/html; charset=gbk>",
+        "<meta content='charset=gbk;utf-8' http-equiv=content-type>",
+        "<div><meta charset=gbk></div>",
+        "<template><meta charset=gbk></template>",
+        "<svg><meta charset=gbk></svg>",
+        "<metal charset=utf-8></metal><meta charset=gbk>",
+        "</meta charset=utf-8><meta charset=gbk>",
+        "<meta charset=none><meta charset=gbk>",
+        "<meta charset><meta charset=''><meta charset=gbk>",
+        "<meta charset=utf-7><meta charset=gbk>",
+        "<script src=x></script><meta charset=gbk>",
+        "<!--><meta charset=gbk>-->",
+    ] {
+        assert_eq!(declared(tag.as_bytes()), Some("GBK"), "{tag}");
+        assert_eq!(late(tag.as_bytes()), Some("GBK"), "late {tag}");
+    }
+}
+
+/// Texts that only look like declarations, each with an end.
+const NO_DECLARATIONS: [&str; 28] = [
+    "<!-- <meta charset=gbk> -->",
+    "<!-- > <meta charset=gbk> <!-- -->",
+    "<!doctype x \"<meta charset=gbk\">",
+    "<script>var s = \"<meta charset=gbk>\"</script>",
+    "<script>'</scripty><meta charset=gbk>'</script>",
+    "<style>/* <meta charset=gbk> */</style>",
+    "<title>How to write <meta charset=gbk></title>",
+    "<TextArea rows=2><meta charset=gbk></textarea\n>",
+    "<xmp><meta charset=gbk></xmp>",
+    "<iframe><meta charset=gbk></iframe>",
+    "<noembed><meta charset=gbk></noembed>",
+    "<noframes><meta charset=gbk></noframes>",
+    "<a title='<meta charset=gbk>'>x</a>",
+    "<meta name=description content='how to write charset=gbk'>",
+    "<meta content='text/html; charset=gbk'>",
+    "<meta http-equiv=refresh content='9;url=/?charset=gbk'>",
+    "<meta http-equiv='content-type ' content='text/html; charset=gbk'>",
+    "<meta http-equiv=content-type content='text/html; charset gbk'>",
+    "<meta http-equiv=content-type content='text/html; charset=\"gbk'>",
+    "<meta http-equiv=content-type value='text/html; charset=gbk'>",
+    "<meta name=x data-charset=gbk>",
+    "<meta charset=none charset=gbk>",
+    "<meta charset='gbk;'>",
+    "<metacharset=gbk>",
+    "<meta charset gbk>",
+    "<link charset=gbk><script charset=gbk></script><a charset=gbk></a>",
+    "&lt;meta charset=gbk&gt;",
+    "< meta charset=gbk>",
+];
+
+#[test]
+fn what_is_no_declaration_declares_nothing() {
+    for text in NO_DECLARATIONS {
+        assert_eq!(declared(text.as_bytes()), None, "{text}");
+        assert_eq!(late(text.as_bytes()), None, "late {text}");
+        let page = format!("{text}<meta charset=koi8-r>");
+        assert_eq!(declared(page.as_bytes()), Some("KOI8-R"), "{page}");
+        assert_eq!(late(page.as_bytes()), Some("KOI8-R"), "late {page}");
+    }
+    for unfinished in [
+        "<!-- <meta charset=gbk>",
+        "<meta charset=\"gbk>",
+        "<meta charset=\"gbk\"",
+        "<script><meta charset=gbk>",
+        "<a title=\"<meta charset=gbk>",
+    ] {
+        assert_eq!(declared(unfinished.as_bytes()), None, "{unfinished}");
+        assert_eq!(late(unfinished.as_bytes()), None, "late {unfinished}");
+    }
+}
+
+/// What only a parser knows, it knows of the first bytes, too.
+#[test]
+fn the_parser_has_the_last_word() {
+    for (page, expected) in [
+        // A script in a comment in a script.
+        (
+            "<script><!-- <script></script><meta charset=gbk> --></script><meta charset=koi8-r>",
+            "KOI8-R",
+        ),
+        ("<noscript><meta charset=gbk></noscript><meta charset=koi8-r>", "KOI8-R"),
+        ("<svg><![CDATA[<meta charset=gbk>]]></svg><meta charset=koi8-r>", "KOI8-R"),
+        ("<svg><style><meta charset=gbk></style></svg>", "GBK"),
+        ("<!-- --!><meta charset=gbk>", "GBK"),
+        ("<meta charset='&#103;bk'>", "GBK"),
+        ("<meta charset=none http-equiv=content-type content='charset=gbk'>", "GBK"),
+        ("<?xml version='1.0' encoding='koi8-r'?><meta charset=gbk>", "GBK"),
+    ] {
+        assert_eq!(declared(page.as_bytes()), Some(expected), "{page}");
+    }
+    let xml = b"<?xml version='1.0' encoding='koi8-r'?>".to_vec();
+    let page = [xml, vec![b' '; 2000], b"<meta charset=gbk>".to_vec()].concat();
+    assert_eq!(declared(&page), Some("GBK"));
+    // Where scripts do not run, this is markup; a prescan takes it for that.
+    assert_eq!(declared(b"<noscript><meta charset=gbk></noscript>"), Some("GBK"));
+    assert_eq!(late(b"<noscript><meta charset=gbk></noscript>"), None);
+}
+
+#[test]
+fn a_meta_counts_on_whichever_side_of_the_prescan() {
+    for before in 980..1100 {
+        let page = [vec![b' '; before], b"<meta name=x charset=\"gbk\">".to_vec()].concat();
+        assert_eq!(declared(&page), Some("GBK"), "{before}");
+    }
+    // The first that declares an encoding counts, however many do not.
+    let many = "<meta name=viewport>".repeat(500) + "<meta charset=gbk><meta charset=utf-8>";
+    assert_eq!(declared(many.as_bytes()), Some("GBK"));
+}
+
+/// HTML, 13.2.3.2, "get an XML encoding"; XML 1.0, appendix F.
+#[test]
+fn xml_declarations_declare() {
+    for (page, expected) in [
+        ("<?xml version=\"1.0\" encoding=\"gbk\"?>", Some("GBK")),
+        ("<?xml encoding = 'gbk' ?><html>", Some("GBK")),
+        ("<?xml encoding='utf-16'?>", Some("UTF-8")),
+        ("<?xml encoding=''?>", None),
+        ("<?xml encoding=gbk?>", None),
+        ("<?xml encoding='g bk'?>", None),
+        ("<?xml encoding='gbk'", None),
+        ("<?xml encoding='gbk?>", None),
+        (" <?xml encoding='gbk'?>", None),
+        ("<?XML encoding='gbk'?>", None),
+        ("<?xml version='1.0'?><x y='encoding'/>", None),
+    ] {
+        assert_eq!(declared(page.as_bytes()), expected, "{page}");
+        let xml = ContentType::html().with_essence("application/rss+xml");
+        assert_eq!(xml.in_document(page.as_bytes()).map(Encoding::name), expected, "{page}");
+    }
+    for essence in ["text/html", "text/xml"] {
+        let content_type = ContentType::html().with_essence(essence);
+        assert!(content_type.decode(b"<\0?\0x\0m\0l\0?\0>\0\x42\x04").ends_with('т'));
+        assert!(content_type.decode(b"\0<\0?\0x\0m\0l\0?\0>\x04\x42").ends_with('т'));
+    }
+    let rss = ContentType::html().with_essence("application/rss+xml");
+    assert_eq!(rss.in_document(b"<rss><meta charset=gbk></rss>"), None);
+}
+
+/// XML that is a page is UTF-8 unless it says otherwise; what is not UTF-8 then may say so like HTML.
+#[test]
+fn xhtml_is_xml_and_then_html() {
+    let xhtml = ContentType::from_header("application/xhtml+xml").unwrap();
+    assert!(xhtml.decode("<html><meta charset='gbk'/>é".as_bytes()).ends_with('é'));
+    assert!(xhtml.decode(b"<html><meta charset='gbk'/>\xd6\xd0\xce\xc4").ends_with("中文"));
+    assert!(
+        xhtml.decode(b"<?xml encoding='gbk'?><meta charset='koi8-r'/>\xd6\xd0").ends_with('中')
+    );
+}
+
+#[test]
+fn style_sheets_and_json_declare_in_their_own_way() {
+    let css = ContentType::from_header("text/css").unwrap();
+    assert!(css.decode(b"@charset \"gbk\"; \xd6\xd0").ends_with('中'));
+    assert!(css.decode("@charset \"utf-16\"; é".as_bytes()).ends_with('é'));
+    assert_eq!(css.in_document(b"@charset 'gbk';"), None);
+    assert_eq!(css.in_document(b" @charset \"gbk\";"), None);
+    assert_eq!(css.in_document(b"@charset \"gbk\" ;"), None);
+    let json = ContentType::from_header("application/ld+json;charset=gbk").unwrap();
+    assert_eq!(json.decode("\"é\"".as_bytes()), "\"é\"");
+    assert_eq!(json.decode(b"\"\xd6\xd0\""), "\"中\"");
+}
+
+#[test]
+fn undeclared_utf8_is_utf8_even_if_it_is_cut() {
+    let text = "Füße, 文字 и буквы 🙂";
+    for declared in [None, Some("text/html"), Some("text/plain"), Some("text/xml"), Some("none")] {
+        for end in 3..=text.len() {
+            let whole = text.floor_char_boundary(end);
+            let cut = decode(&text.as_bytes()[..end], declared);
+            assert_eq!(cut.trim_end_matches('\u{fffd}'), &text[..whole], "{end}");
+        }
+        assert!(matches!(decode(text.as_bytes(), declared), Cow::Borrowed(_)));
+    }
+    // A single byte is no evidence.
+    assert_eq!(decode(b"caf\xe9", None), "café");
+    // What is declared stays.
+    assert_eq!(decode(b"<meta charset=utf-8>caf\xe9", None), "<meta charset=utf-8>caf\u{fffd}");
+}
+
+#[test]
+fn ascii_is_borrowed_in_every_encoding_that_extends_it() {
+    let ascii = b"<p>plain <b>text</b>";
+    for label in [None, Some("latin1"), Some("gbk"), Some("shift_jis"), Some("utf-8"), Some("big5")]
+    {
+        assert!(matches!(decode(ascii, label), Cow::Borrowed(_)), "{label:?}");
+    }
+}
+
+#[test]
+fn a_guess_reads_on_behind_a_long_head() {
+    let (russian, ..) =
+        encoding_rs::WINDOWS_1251.encode("Сегодня в нашем городе открыли новую библиотеку.");
+    for head in [0, 10, 1 << 20, (1 << 20) + 1, 3 << 20] {
+        let page = [vec![b' '; head], russian.to_vec()].concat();
+        assert!(decode(&page, None).ends_with("библиотеку."), "{head}");
+    }
+    // Only by so much: a mark of an end that never comes costs no more.
+    let page = [russian.to_vec(), vec![b' '; 2 << 20], b"\xff".to_vec()].concat();
+    assert!(decode(&page, None).starts_with("Сегодня"));
+}
+
+/// ISO-2022-JP has to be declared.
+#[test]
+fn iso_2022_jp_is_not_guessed() {
+    let (japanese, ..) = encoding_rs::EUC_JP.encode("図書館");
+    let escaped =
+        [&b"\x1b$B"[..], &japanese.iter().map(|b| b & 0x7f).collect::<Vec<_>>(), b"\x1b(B"]
+            .concat();
+    assert_eq!(decode(&escaped, Some("iso-2022-jp")), "図書館");
+    assert_eq!(
+        decode(&[&b"<meta charset=iso-2022-jp>"[..], &escaped].concat(), None),
+        "<meta charset=iso-2022-jp>図書館"
+    );
+    assert!(decode(&escaped, None).is_ascii());
+}
+
+#[test]
+fn hostile_pages_take_linear_time() {
+    let many = 200_000;
+    for page in [
+        "<meta ",
+        "<meta charset",
+        "<meta x='",
+        "<!--",
+        "<script><meta ",
+        "<svg><meta charset=x>",
+        "<?",
+        "<meta charset=none>",
+    ] {
+        let page = page.repeat(many) + "charset";
+        assert_eq!(declared(page.as_bytes()), None);
+        decode(&[page.as_bytes(), b"\xff"].concat(), None);
+    }
+}
+
+/// Encoded texts are what they were, however they are declared.
+#[test]
+fn declared_encodings_decode_what_they_encode() {
+    let text = "Żółw, жук, 図書館, 中文, 한국어, שלום";
+    for encoding in
+        [GBK, WINDOWS_1251, UTF_8, encoding_rs::EUC_KR, encoding_rs::BIG5, encoding_rs::SHIFT_JIS]
+    {
+        // What an encoding does not have it writes as references.
+        let (bytes, ..) = encoding.encode(text);
+        let (expected, ..) = encoding.decode(&bytes);
+        let name = encoding.name();
+        assert_eq!(decode(&bytes, Some(name)), expected);
+        assert_eq!(decode(&bytes, Some(&format!("text/plain; charset=\"{name}\""))), expected);
+        let page = [format!("<meta charset={name}>").as_bytes(), &bytes].concat();
+        assert!(decode(&page, None).ends_with(&*expected));
+    }
+}
+
+/// What the first `<meta>` says that an oracle finds, which knows no markup.
+fn naive(page: &str) -> Option<&'static str> {
+    let (before, rest) = page.split_once("<meta charset=")?;
+    let is_text = before.matches("<!--").count() == before.matches("-->").count();
+    let known = is_text && rest.starts_with("gbk>");
+    if known { Some("GBK") } else { naive(rest) }
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), label in "\\PC{0,12}") {
+        decode(&bytes, Some(&label));
+        decode(&bytes, Some(&format!("text/{label}")));
+        decode(&[b"<meta charset=".as_slice(), &bytes].concat(), None);
+    }
+
+    #[test]
+    fn simple_pages_declare_what_an_oracle_finds(
+        parts in prop::collection::vec(prop_oneof!["x", "<p>", "<meta charset=gbk>", "<meta charset=no>"], 0..8),
+        comments in prop::collection::vec("<!-- (<meta charset=gbk>|<b>|x)* -->", 0..3),
+    ) {
+        let page = comments.concat() + &parts.concat();
+        prop_assert_eq!(declared(page.as_bytes()), naive(&parts.concat()));
+        prop_assert_eq!(late(page.as_bytes()), naive(&parts.concat()));
+    }
+
+    /// The parser takes what the prescan takes, and more: the prescan alone comes to nothing else.
+    #[test]
+    fn the_prescan_agrees_with_the_parser(
+        page in "(<meta|<p|<!--|-->|>| |=|/|'|\"|charset|content|http-equiv|content-type|gbk|;|x|é){0,40}",
+    ) {
+        let (prescanned, parsed) = (prescan::encoding(page.as_bytes()), parsed::encoding(page.as_bytes()));
+        prop_assert!(prescanned.is_none() || prescanned == parsed, "{:?} {:?}", prescanned, parsed);
+    }
+}
