@@ -1,8 +1,9 @@
 //! Times as sitemaps and feeds write them, in milliseconds since 1970.
 //!
-//! Both have a form that is prescribed: a W3C datetime (a profile of ISO 8601) for sitemaps, Atom and Dublin
-//! Core, and RFC 822 for RSS. Many servers write the other one, or something near either, so an element may
-//! have any of these. A date of digits alone is read only with its year first: 01/02/2024 is two days.
+//! Both have a form that is prescribed: a W3C datetime (a profile of ISO 8601) for sitemaps, Atom and
+//! Dublin Core, and RFC 822 for RSS. Many servers write the other one, or something near either, so an
+//! element may have any of these. A date of digits alone is read only with its year first: 01/02/2024
+//! is two days.
 
 use time::{Date, Month, PrimitiveDateTime, Time};
 
@@ -217,8 +218,8 @@ fn offset_of(text: &str) -> Option<i64> {
     is_zone.then(|| sign * (i64::from(hours) * 60 + i64::from(minutes)))
 }
 
-/// A time with the name of its month: RFC 822 with its obsolete forms (RFC 2822, 4.3), those of HTTP (RFC
-/// 9110, 5.6.7), and others with the same words in another order.
+/// A time with the name of its month: RFC 822 with its obsolete forms (RFC 2822, 4.3), those of HTTP
+/// (RFC 9110, 5.6.7), and others with the same words in another order.
 fn of_words(text: &str) -> Option<i64> {
     let mut words = Words::default();
     for word in text.split([' ', ',', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {

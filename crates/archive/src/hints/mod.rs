@@ -45,8 +45,8 @@ pub struct Hint {
 ///
 /// After a broken record the next one is read. Nothing more comes after packed bytes that are damaged.
 ///
-/// Memory does not grow with the file. A line of JSON has at most 64 KiB, and of a text in XML 128 KiB are
-/// looked at. A record in which elements nest more than 100 deep is broken.
+/// Memory does not grow with the file. A line of JSON has at most 64 KiB, and of a text in XML 128 KiB
+/// are looked at. A record in which elements nest more than 100 deep is broken.
 pub struct Hints(Box<dyn Iterator<Item = Result<Hint, Broken>> + Send>);
 
 /// How many bytes tell what a file is.
@@ -59,23 +59,23 @@ const SNIFFED_BYTES: usize = 4 << 10;
 /// - A sitemap of the [protocol](https://www.sitemaps.org/protocol.html) 0.9: `loc` and `lastmod` of
 ///   each `url`, or without that the `publication_date` of its news.
 /// - An Atom feed: the alternate `link` of each `entry`, and `updated` or else `published`.
-/// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL; and `pubDate`, or else a
-///   date of Dublin Core or of Atom.
+/// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL; and `pubDate`, or else
+///   a date of Dublin Core or of Atom.
 ///
-/// A time is a [W3C datetime](https://www.w3.org/TR/NOTE-datetime), one of RFC 822, or near either, such as
-/// `2024-02-01 10:00:00 +0100`; in JSON also seconds since 1970. A time without a time of day is taken for the
-/// beginning of its day, month or year, and one without a zone for UTC. What has no time says nothing and is
-/// passed over.
+/// A time is a [W3C datetime](https://www.w3.org/TR/NOTE-datetime), one of RFC 822, or near either,
+/// such as `2024-02-01 10:00:00 +0100`; in JSON also seconds since 1970. A time without a time of day
+/// is taken for the beginning of its day, month or year, and one without a zone for UTC. What has no
+/// time says nothing and is passed over.
 ///
-/// XML need not be well formed: what cannot be markup is text, a bare `&` stands for itself, and so does an
-/// entity that XML does not predefine. It may be in any encoding of the [Encoding
-/// Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document type may be there,
-/// but its entities are not expanded, and nothing that it names is read.
+/// XML need not be well formed: what cannot be markup is text, a bare `&` stands for itself, and so
+/// does an entity that XML does not predefine. It may be in any encoding of the [Encoding
+/// Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document type may be
+/// there, but its entities are not expanded, and nothing that it names is read.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is none of these. A list of URLs, as a sitemap may be, is none, since it has
-/// no times.
+/// If the file cannot be read, or is none of these. A list of URLs, as a sitemap may be, is none, since
+/// it has no times.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
     let stream = Stream::open(path, zstd_window);
     Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?)

@@ -119,7 +119,8 @@ impl Record {
         }
     }
 
-    /// An element in it ends. One that has not begun is passed over; those that have begun in it end, too.
+    /// An element in it ends. One that has not begun is passed over; those that have begun in it end,
+    /// too.
     pub(super) fn end(&mut self, name: &str) {
         if self.beyond > 0 {
             self.beyond -= 1;
