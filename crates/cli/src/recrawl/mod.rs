@@ -11,7 +11,7 @@ use serde::Serialize;
 use simkeep::Reader;
 use simkeep::due::{Decision, NewPage, Plan};
 
-use super::asked::{Asked, Question};
+use super::asked::{Asked, Question, ended};
 use super::due::{Changes, Page};
 use super::exit::{Exit, Failure};
 use super::json::{Band, Number, Saw, Time};
