@@ -30,7 +30,7 @@ use simkeep_archive::escape;
   simkeep aliases --share 0.99 --json > aliases.jsonl
 
 Tried are, in the order in which they are to be applied:
-  host         spellings of a host that browsers take for the same: BÜCHER.example, 127.1
+  host         spellings of a host that browsers take for the same, such as 127.1 and 127.0.0.1
   scheme       http and https
   www          a host with and without www.
   port         :80 of http, :443 of https, and an empty port
