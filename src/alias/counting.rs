@@ -1,15 +1,17 @@
 //! The pages of one site, counted by what rules make of them.
 
+use std::collections::HashMap;
+
 use super::address::Address;
 use super::examples::Examples;
-use super::groups::{Groups, Key, Member};
-use super::names::{Names, Taken};
+use super::groups::{BARE, Groups, Key, Member, Sum};
+use super::names::{BACKWARD, HOST, Names, Number, PORT, SCHEME, SCHEME_OR_WWW, Taken, WWW, both};
 use super::query::AliasQuery;
-use super::site::{AliasCount, AliasSite};
+use super::site::{AliasCount, AliasPair, AliasSite};
 use super::spellings::Spellings;
 use super::walk::Standing;
 use crate::bug::{Bug, OrBug};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::surt;
 
 /// The rules of a site that have examples: those with most pairs.
@@ -24,11 +26,32 @@ pub(super) struct Counting {
     passed_over: u64,
     seed: u64,
     k: u32,
-    /// The key of the page before.
+    /// The key of the page before, and the port of the first page that has it, as it is written.
     last: Vec<u8>,
+    port: String,
     /// What a rule made of a page, and its key.
     url: String,
     key: Vec<u8>,
+    /// Pairs of the rule for hosts, of which one page is of another site: near ones, and others.
+    hosts: [Vec<AliasPair>; 2],
+}
+
+/// What is found of a rule, by itself and with another.
+#[derive(Default)]
+struct Found<'s> {
+    alone: Option<&'s Sum>,
+    /// Two rules at once that hold, where this one does not by itself.
+    together: Vec<(Number, &'s Sum)>,
+}
+
+impl Found<'_> {
+    /// Pairs, near ones, visits.
+    fn count(&self) -> [u64; 3] {
+        let all = self.alone.into_iter().chain(self.together.iter().map(|(_, sum)| *sum));
+        all.fold([0; 3], |[pairs, near, visits], sum| {
+            [pairs + sum.pairs, near + sum.near, visits + sum.visits]
+        })
+    }
 }
 
 impl Counting {
@@ -42,8 +65,10 @@ impl Counting {
             seed,
             k,
             last: Vec::new(),
+            port: String::new(),
             url: String::new(),
             key: Vec::new(),
+            hosts: [Vec::new(), Vec::new()],
         }
     }
 
@@ -56,53 +81,106 @@ impl Counting {
 
     /// Counts a page that has this fingerprint.
     pub(super) fn add(&mut self, standing: &Standing, fingerprint: u64) -> Result<()> {
+        let visits = standing.page.visits;
+        let bare = Member { fingerprint, visits, taken: Member::BARE };
+        let address = Address::of(&standing.page.url).or_bug("a page of a site has a host")?;
         if !self.is_another(standing) {
+            if address.port != self.port {
+                let taken = Member::taken(&standing.page.url, self.seed);
+                let member = Member { taken, ..bare };
+                self.groups.join_known((&standing.key, BARE, PORT), &member)?;
+            }
             return Ok(());
         }
+        address.port.clone_into(&mut self.port);
         self.pages += 1;
-        let address = Address::of(&standing.page.url).or_bug("a page of a site has a host")?;
         self.spellings.add(&address);
-        let visits = standing.page.visits;
         let Counting { groups, names, url, key, seed, .. } = self;
-        let bare = Member { fingerprint, visits, taken: Member::BARE };
         groups.add(&standing.key, &bare)?;
         let passed_over = names.changes(&address, |rule, changed, taken| {
             surt_of(changed, url, key);
             let taken = hash_of(&taken, standing, *seed);
-            groups.join((key.as_slice(), rule), &Member { taken, ..bare })
+            let member = Member { taken, ..bare };
+            if let Some(rules) = both(rule) {
+                if rules.iter().any(|rule| BACKWARD.contains(rule)) {
+                    groups.join_later((key.as_slice(), rule), &member)?;
+                } else {
+                    groups.join_known((key.as_slice(), BARE, rule), &member)?;
+                }
+                return Ok(false);
+            }
+            let has_bare = groups.join((key.as_slice(), rule), &member)?;
+            if rule == WWW && !has_bare {
+                groups.join_known((key.as_slice(), SCHEME, SCHEME_OR_WWW), &member)?;
+            }
+            Ok::<bool, Error>(has_bare)
         })?;
         self.passed_over += u64::from(passed_over);
         Ok(())
     }
 
+    /// Counts a page as a pair with that of the host as browsers write it.
+    pub(super) fn add_host(
+        &mut self,
+        standing: &Standing,
+        fingerprint: u64,
+        (url, other): (String, u64),
+        examples: usize,
+    ) -> Result<()> {
+        let page = &standing.page;
+        let first = Member { fingerprint: other, visits: 0, taken: Member::BARE };
+        let taken = Member::taken(&page.url, self.seed);
+        let member = Member { fingerprint, visits: page.visits, taken };
+        self.groups.join_other((&standing.key, HOST), [&first, &member])?;
+        let distance = (fingerprint ^ other).count_ones();
+        let [near, far] = &mut self.hosts;
+        let pairs = if distance <= self.k { near } else { far };
+        if pairs.len() < examples {
+            pairs.push(AliasPair { first: url, other: page.url.clone(), distance });
+        }
+        Ok(())
+    }
+
     /// What there is of the site, without examples; and the groups that they are to be found in.
-    pub(super) fn finish(&self, site: String, asked: &AliasQuery) -> Result<(AliasSite, Examples)> {
+    pub(super) fn finish(
+        &mut self,
+        site: String,
+        asked: &AliasQuery,
+    ) -> Result<(AliasSite, Examples)> {
+        let sums = self.groups.sums(asked.examples);
         let mut rules = Vec::new();
-        for (number, sum) in self.groups.sums(asked.examples) {
+        for (number, found) in evidence(&sums, asked) {
             let rule = self.names.rule(number).or_bug("what was counted is a rule")?;
+            let [pairs, near, visits] = found.count();
             let count = AliasCount {
                 rule: self.spellings.directed(rule),
                 holds: false,
-                pairs: sum.pairs,
-                near: sum.near,
-                visits: sum.visits,
+                pairs,
+                near,
+                visits,
                 examples: Vec::new(),
                 exceptions: Vec::new(),
             };
             let holds = count.pairs >= asked.pairs && count.share() >= asked.share;
             if holds || asked.all {
-                rules.push((number, AliasCount { holds, ..count }, sum));
+                rules.push((number, AliasCount { holds, ..count }, found));
             }
         }
         rules.sort_by(|(_, one, _), (_, other, _)| {
             other.pairs.cmp(&one.pairs).then_with(|| one.rule.cmp(&other.rule))
         });
-        let mut examples = Examples::default();
-        for (number, _, sum) in rules.iter().take(WITH_EXAMPLES) {
-            examples.seek(*number, &sum.examples, true);
-            examples.seek(*number, &sum.exceptions, false);
+        let mut examples = Examples::new(asked.examples);
+        for (number, _, found) in rules.iter().take(WITH_EXAMPLES).filter(|(of, ..)| *of != HOST) {
+            let alone = found.alone.map(|sum| (*number, sum));
+            for (by, sum) in alone.into_iter().chain(found.together.iter().copied()) {
+                examples.seek((*number, by), &sum.examples, true);
+                examples.seek((*number, by), &sum.exceptions, false);
+            }
         }
         rules.sort_by(|(_, one, _), (_, other, _)| one.rule.cmp(&other.rule));
+        for (_, count, _) in rules.iter_mut().filter(|(of, ..)| *of == HOST) {
+            [count.examples, count.exceptions] = std::mem::take(&mut self.hosts);
+        }
         let (numbers, rules) = rules.into_iter().map(|(number, rule, _)| (number, rule)).unzip();
         examples.rules = numbers;
         let (pages, sampled) = (self.pages, self.groups.share());
@@ -122,23 +200,54 @@ impl Counting {
         fingerprint: u64,
         examples: &mut Examples,
     ) -> Result<()> {
-        if !self.is_another(standing) {
-            return Ok(());
-        }
+        let is_another = self.is_another(standing);
         let Counting { names, url, key, seed, k, .. } = self;
         let (url_of_page, visits) = (standing.page.url.as_str(), standing.page.visits);
         let bare = Member { fingerprint, visits, taken: Member::BARE };
-        examples.look(Key::bare(&standing.key, *seed), (url_of_page, &bare, *k), |_| true);
+        let key_of_page = Key::bare(&standing.key, *seed);
+        if !is_another {
+            let member = Member { taken: Member::taken(url_of_page, *seed), ..bare };
+            examples.look(key_of_page, (url_of_page, &member, *k), |of| of == PORT);
+            return Ok(());
+        }
+        examples.look(key_of_page, (url_of_page, &bare, *k), |_| true);
         let address = Address::of(url_of_page).or_bug("a page of a site has a host")?;
         names.changes(&address, |rule, changed, taken| {
             surt_of(changed, url, key);
             let member = Member { taken: hash_of(&taken, standing, *seed), ..bare };
             let page = (url_of_page, &member, *k);
-            examples.look(Key::bare(key, *seed), page, |of| of == rule);
-            Ok::<(), Bug>(())
+            let is_either = |of| of == SCHEME_OR_WWW && [SCHEME, WWW].contains(&rule);
+            examples.look(Key::bare(key, *seed), page, |of| of == rule || is_either(of));
+            // Two rules at once are tried as often as there may have been a reason.
+            Ok::<bool, Bug>(false)
         })?;
         Ok(())
     }
+}
+
+/// What speaks for each rule: its own pairs; and where these do not suffice, those that it makes with
+/// one other rule, if they suffice. A rule whose own pairs speak against it has no others.
+fn evidence<'s>(sums: &'s HashMap<Number, Sum>, asked: &AliasQuery) -> HashMap<Number, Found<'s>> {
+    let holds = |sum: &Sum| sum.share() >= asked.share;
+    let suffices = |sum: &Sum| sum.pairs >= asked.pairs;
+    let single = sums.iter().filter(|(number, _)| both(**number).is_none());
+    let of = |(number, sum): (&Number, &'s Sum)| {
+        (*number, Found { alone: Some(sum), together: Vec::new() })
+    };
+    let mut all: HashMap<Number, Found<'s>> = single.map(of).collect();
+    for (number, sum) in sums {
+        let Some(rules) = both(*number).filter(|_| suffices(sum) && holds(sum)) else { continue };
+        let alone = rules.map(|rule| sums.get(&rule).filter(|sum| suffices(sum)));
+        if alone.iter().flatten().any(|sum| !holds(sum)) {
+            continue;
+        }
+        for (rule, alone) in rules.into_iter().zip(alone) {
+            if alone.is_none() {
+                all.entry(rule).or_default().together.push((*number, sum));
+            }
+        }
+    }
+    all
 }
 
 /// What is taken from a page, by a hash.

@@ -10,6 +10,8 @@ use crate::bug::{Bug, OrBug};
 /// The groups of which examples are sought, and what was found.
 #[derive(Debug, Default)]
 pub(super) struct Examples {
+    /// The most of each rule that are near, and that are not.
+    most: usize,
     /// The rules of the site, in their order.
     pub(super) rules: Vec<Number>,
     /// By the key of the bare page.
@@ -19,7 +21,10 @@ pub(super) struct Examples {
 /// A group of which an example is sought.
 #[derive(Debug)]
 struct Sought {
-    rule: Number,
+    /// The rule that it is an example of.
+    of: Number,
+    /// The rule, or the two, that make the pair.
+    by: Number,
     /// Whether the pair is to be near.
     near: bool,
     /// The first page, once it has come.
@@ -28,15 +33,20 @@ struct Sought {
 }
 
 impl Examples {
+    /// None so far, and at most so many.
+    pub(super) fn new(most: usize) -> Examples {
+        Examples { most, ..Examples::default() }
+    }
+
     /// Whether there is nothing to look for.
     pub(super) fn is_empty(&self) -> bool {
         self.sought.is_empty()
     }
 
-    /// Seeks pairs of a rule in the groups of these bare pages.
-    pub(super) fn seek(&mut self, rule: Number, groups: &[Key], near: bool) {
+    /// Seeks pairs of a rule, made by it or by two, in the groups of these bare pages.
+    pub(super) fn seek(&mut self, (of, by): (Number, Number), groups: &[Key], near: bool) {
         for key in groups {
-            let sought = Sought { rule, near, first: None, pair: None };
+            let sought = Sought { of, by, near, first: None, pair: None };
             self.sought.entry(*key).or_default().push(sought);
         }
     }
@@ -49,7 +59,7 @@ impl Examples {
         is_of: impl Fn(Number) -> bool,
     ) {
         let sought = self.sought.get_mut(&bare).into_iter().flatten();
-        for Sought { near, first, pair, .. } in sought.filter(|sought| is_of(sought.rule)) {
+        for Sought { near, first, pair, .. } in sought.filter(|sought| is_of(sought.by)) {
             let Some((first, of_first)) = first else {
                 *first = Some((url.to_owned(), *page));
                 continue;
@@ -65,17 +75,20 @@ impl Examples {
 
     /// Gives the site what was found.
     pub(super) fn give(self, site: &mut AliasSite) -> Result<(), Bug> {
+        let most = self.most;
         let places: HashMap<Number, usize> = self.rules.into_iter().zip(0..).collect();
         for sought in self.sought.into_values().flatten() {
-            let place = places.get(&sought.rule).or_bug("examples are of the rules of a site")?;
+            let place = places.get(&sought.of).or_bug("examples are of the rules of a site")?;
             let rule = site.rules.get_mut(*place).or_bug("each rule has its place")?;
             let pair = sought.pair.or_bug("a pair that was counted is there again")?;
             let of = if sought.near { &mut rule.examples } else { &mut rule.exceptions };
             of.push(pair);
         }
         for rule in &mut site.rules {
-            rule.examples.sort_unstable();
-            rule.exceptions.sort_unstable();
+            for pairs in [&mut rule.examples, &mut rule.exceptions] {
+                pairs.sort_unstable();
+                pairs.truncate(most);
+            }
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use super::names::Number;
 use crate::bug::{Bug, ensure};
 
 /// No rule.
-const BARE: Number = 0;
+pub(super) const BARE: Number = 0;
 
 /// Bytes of a group in a table, which has room for one in eight more.
 const GROUP_BYTES: usize = size_of::<(Key, Group)>() + 1;
@@ -72,7 +72,7 @@ struct Group {
     /// Those of them that are near the first one.
     near: u32,
     rule: Number,
-    /// Whether the bare page has joined.
+    /// Whether the bare page has joined, or never will.
     has_bare: bool,
 }
 
@@ -86,6 +86,13 @@ pub(super) struct Sum {
     pub(super) examples: Vec<Key>,
     /// Groups that have a pair that is not.
     pub(super) exceptions: Vec<Key>,
+}
+
+impl Sum {
+    /// The share of the pairs that are near; 0 without any.
+    pub(super) fn share(&self) -> f64 {
+        if self.pairs == 0 { 0.0 } else { self.near as f64 / self.pairs as f64 }
+    }
 }
 
 /// The groups of a site.
@@ -165,26 +172,98 @@ impl Groups {
         Ok(())
     }
 
-    /// Adds a page by what a rule makes of it.
+    /// Adds a page by what a rule makes of it. Whether the page that it makes of it has come.
     pub(super) fn join(
         &mut self,
         (surt, rule): (&[u8], Number),
         member: &Member,
-    ) -> Result<(), Bug> {
-        let key = Key::bare(surt, self.seed).with(rule);
+    ) -> Result<bool, Bug> {
+        let bare = Key::bare(surt, self.seed);
+        let key = bare.with(rule);
         if !self.is_kept(key) {
-            return Ok(());
+            return Ok(false);
         }
         if let Some(group) = self.groups.get_mut(&key) {
             group.join(member, self.k);
-            return Ok(());
+            let has_bare = group.has_bare;
+            return Ok(has_bare || self.groups.contains_key(&bare));
         }
         let mut group = Group::of(member, rule);
-        if let Some(bare) = self.groups.get(&key.with(rule)) {
+        if let Some(bare) = self.groups.get(&bare) {
             group = Group { has_bare: true, ..Group::of(&bare.bare(), rule) };
             group.join(member, self.k);
         }
+        let has_bare = group.has_bare;
         self.groups.insert(key, group);
+        self.make_room()?;
+        Ok(has_bare)
+    }
+
+    /// Adds a page as a pair with the first page of the group that another rule, or none, makes of the
+    /// same URL, if that has come. So no group is made of a page that has no other.
+    pub(super) fn join_known(
+        &mut self,
+        (surt, of, rule): (&[u8], Number, Number),
+        member: &Member,
+    ) -> Result<(), Bug> {
+        let bare = Key::bare(surt, self.seed);
+        let known = if of == BARE { bare } else { bare.with(of) };
+        let Some(known) = self.groups.get(&known) else { return Ok(()) };
+        let first = Member { fingerprint: known.first, visits: 0, taken: known.taken };
+        self.join_first((bare.with(rule), rule), &first, member)
+    }
+
+    /// Adds a page as a pair with the page that two rules make of it, as
+    /// [`join_known`](Groups::join_known) does, if that may come later. The first page waits for it,
+    /// and others that come before it are no pairs: they differ from the first one in less.
+    pub(super) fn join_later(
+        &mut self,
+        (surt, rule): (&[u8], Number),
+        member: &Member,
+    ) -> Result<(), Bug> {
+        let bare = Key::bare(surt, self.seed);
+        let key = bare.with(rule);
+        if !self.is_kept(key) {
+            return Ok(());
+        }
+        let (k, known) = (self.k, self.groups.get(&bare).map(Group::bare));
+        match (self.groups.get_mut(&key), known) {
+            (Some(group), Some(bare)) if !group.has_bare => {
+                group.join(&bare, k);
+                (group.first, group.taken, group.has_bare) = (bare.fingerprint, bare.taken, true);
+                group.join(member, k);
+                Ok(())
+            }
+            (_, Some(bare)) => self.join_first((key, rule), &bare, member),
+            (Some(_), None) => Ok(()),
+            (None, None) => {
+                self.groups.insert(key, Group::of(member, rule));
+                self.make_room()
+            }
+        }
+    }
+
+    /// Adds a page as a pair with another one that is of another site.
+    pub(super) fn join_other(
+        &mut self,
+        (surt, rule): (&[u8], Number),
+        [first, member]: [&Member; 2],
+    ) -> Result<(), Bug> {
+        self.join_first((Key::bare(surt, self.seed).with(rule), rule), first, member)
+    }
+
+    fn join_first(
+        &mut self,
+        (key, rule): (Key, Number),
+        first: &Member,
+        member: &Member,
+    ) -> Result<(), Bug> {
+        if !self.is_kept(key) {
+            return Ok(());
+        }
+        let group = || Group { has_bare: true, ..Group::of(first, rule) };
+        let k = self.k;
+        self.groups.entry(key).or_insert_with(group).join(member, k);
         self.make_room()
     }
 

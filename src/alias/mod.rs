@@ -16,6 +16,7 @@ mod names;
 mod query;
 mod rule;
 mod site;
+mod spelling;
 mod spellings;
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,7 @@ mod walk;
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
-use crate::page::{Content, Epoch, known, surt};
+use crate::page::{Content, Epoch, Prefix, check_url, known, surt};
 use crate::progress::{Progress, Stage};
 use crate::store::{Page, Snapshot};
 use counting::Counting;
@@ -41,8 +42,13 @@ impl Snapshot {
     /// breaks, that is the end. The answer says what was looked at until then.
     ///
     /// Of all pages that a [rule](AliasRule) makes one URL, that itself included, each but the first in
-    /// SURT order is a pair with the first one, unless the rule takes the same from both. (Pages without
-    /// `www.` come before those with it.) A rule holds for a site if it has as many
+    /// SURT order is a pair with the first one, unless the rule takes the same from both. (Pages
+    /// without `www.` come before those with it.) Where a rule has fewer pairs than are asked for,
+    /// pages count, too, that differ by two rules at once, such as `http://www.example.com/` from
+    /// `https://example.com/`: pairs of a page with one before it that two rules make of it, and
+    /// neither does alone. They count for both rules if they would be enough, and near enough, for a
+    /// rule; and for none of which its own pairs are not near. Only four rules of a page, and URLs of
+    /// 2,048 bytes, are tried two at once. A rule holds for a site if it has as many
     /// [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of them is
     /// near. Pages take part that have content in force with a fingerprint in the epoch; of those whose
     /// URLs differ in nothing that SURT order heeds, such as a default port, the first one.
@@ -124,7 +130,18 @@ fn aliases(
     loop {
         let mut counting = Counting::new(asked.memory_bytes, k, snapshot.view().seed);
         let read = walk.site(&mut |standing| match fingerprint(&standing.page, epoch) {
-            Some(fingerprint) => counting.add(standing, fingerprint),
+            Some(found) => {
+                counting.add(standing, found)?;
+                match as_browsers_write(snapshot, under, &standing.page.url)? {
+                    Some(page) => match fingerprint(&page, epoch) {
+                        Some(other) => {
+                            counting.add_host(standing, found, (page.url, other), asked.examples)
+                        }
+                        None => Ok(()),
+                    },
+                    None => Ok(()),
+                }
+            }
             None => {
                 told.without_fingerprint += u64::from(!standing.page.contents.is_empty());
                 Ok(())
@@ -155,7 +172,25 @@ fn aliases(
     Ok(told)
 }
 
+/// The page whose URL has the host as browsers write it, where SURT order knows that as another one. It
+/// is of another site, so it is looked up: few pages have such a host.
+fn as_browsers_write(
+    snapshot: &Snapshot,
+    under: Option<&Prefix>,
+    url: &str,
+) -> Result<Option<Page>> {
+    let Some(changed) = AliasRule::Host.apply(url) else { return Ok(None) };
+    let is_asked = under.is_none_or(|under| under.contains(&surt::key_of(&changed)));
+    if !is_asked || check_url(&changed).is_err() {
+        return Ok(None);
+    }
+    snapshot.latest(&changed)
+}
+
 /// The fingerprint by which a page is compared in an epoch.
+///
+/// This is the one place that decides which pages are evidence. A page without a fingerprint is none,
+/// neither for a rule nor against it: so is one that redirects, which says nothing of what it leads to.
 fn fingerprint(page: &Page, epoch: Epoch) -> Option<u64> {
     page.contents.iter().find(|content| content.epoch == epoch).and_then(Content::compared)
 }

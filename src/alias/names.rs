@@ -11,33 +11,69 @@ pub(super) const PARAMETERS_MAX: usize = 32;
 /// The most names of parameters that are told apart in a site.
 const NAMES_MAX: usize = 1 << 10;
 
+/// How many bytes of URLs without a parameter are made of one page at most, so that a page of very many
+/// parameters costs about as much as any other.
+const TRIED_BYTES: usize = 16 << 10;
+
+/// The rules of a page of which it is tried what two at once make.
+const TOGETHER_MAX: usize = 4;
+
+/// The longest URL of which it is tried what two rules at once make, in bytes.
+const TOGETHER_BYTES_MAX: usize = 2 << 10;
+
 /// The longest name of a parameter that is looked at, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
 /// A rule of a site: its place in [`FIXED`], then in [`INDEX`], then among the names of parameters; from
-/// 1 on.
-pub(super) type Number = u16;
+/// 1 on. Two rules at once have the number of the one that is applied first in the upper 16 bits.
+pub(super) type Number = u32;
 
 /// Rules that are the same for all sites. Of those with a direction this is the one that is counted.
-const FIXED: [AliasRule; 6] = [
+const FIXED: [AliasRule; 10] = [
     AliasRule::Scheme { secure: true },
     AliasRule::Www { with: false },
     AliasRule::Fragment,
     AliasRule::Order,
     AliasRule::Slash { with: false },
     AliasRule::Case,
+    AliasRule::Escapes,
+    AliasRule::Session,
+    AliasRule::Slashes,
+    AliasRule::EmptyQuery,
 ];
 
+/// The number of the rule for schemes.
+pub(super) const SCHEME: Number = 1;
+/// The number of the rule for `www.`.
+pub(super) const WWW: Number = 2;
+/// The number of the rule for ports, whose pairs have one SURT key.
+pub(super) const PORT: Number = 0x7ffe;
+/// The number of the rule for hosts, whose pairs are of several sites.
+pub(super) const HOST: Number = 0x7fff;
+/// The number of pairs of which one page has the scheme and the other the `www.` that is taken.
+pub(super) const SCHEME_OR_WWW: Number = 1 << 31 | SCHEME << 16 | WWW;
+
+/// Rules that may make a URL of another one that comes before it in SURT order: those for the order of
+/// parameters, case, escapes and slashes.
+pub(super) const BACKWARD: [Number; 4] = [4, 6, 7, 9];
+
 /// The number of the first rule for a name of a page that a folder is.
-const FIRST_INDEX: Number = 7;
+const FIRST_INDEX: Number = 11;
 
 /// The number of the first rule for a parameter.
-const FIRST_PARAMETER: Number = 15;
+const FIRST_PARAMETER: Number = 19;
 
 const _: () = assert!(
     FIRST_INDEX as usize == FIXED.len() + 1
         && FIRST_PARAMETER as usize == FIRST_INDEX as usize + INDEX.len()
+        && (FIRST_PARAMETER as usize) + NAMES_MAX < PORT as usize
 );
+
+/// The two rules of a number, if it is for two at once.
+pub(super) fn both(number: Number) -> Option<[Number; 2]> {
+    let [first, second] = [number >> 16 & 0x7fff, number & 0xffff];
+    (first > 0).then_some([first, second])
+}
 
 /// What a rule takes from a URL.
 #[derive(Debug)]
@@ -55,10 +91,27 @@ pub(super) struct Names {
     names: Vec<String>,
 }
 
+/// The rules that change a page, the first [`TOGETHER_MAX`] of them that lead to no page that is known.
+#[derive(Default)]
+struct Applied(Vec<(Number, AliasRule)>);
+
+impl Applied {
+    fn add(&mut self, is_known: bool, number: Number, rule: &AliasRule) {
+        if !is_known && self.0.len() < TOGETHER_MAX {
+            self.0.push((number, rule.clone()));
+        }
+    }
+}
+
 impl Names {
-    /// The rule of this number.
+    /// The rule of this number, which is not for two at once.
     pub(super) fn rule(&self, number: Number) -> Option<AliasRule> {
-        let at = |first: Number| usize::from(number).checked_sub(usize::from(first));
+        let at = |first: Number| usize::try_from(number.checked_sub(first)?).ok();
+        match number {
+            PORT => return Some(AliasRule::Port),
+            HOST => return Some(AliasRule::Host),
+            _ => {}
+        }
         if let Some(at) = at(FIRST_PARAMETER) {
             return self.names.get(at).cloned().map(AliasRule::Parameter);
         }
@@ -68,16 +121,24 @@ impl Names {
         at(1).and_then(|at| FIXED.get(at).cloned())
     }
 
-    /// Passes on what each rule makes of a page, with the number of the rule and what it takes from the
-    /// URL, if that is another URL. Whether a parameter was passed over, since there are too many.
+    /// Passes on what each rule makes of a page, and each two of some, with the number of the rule and
+    /// what it takes from the URL, if that is another URL. `each` returns whether that is a page that
+    /// is known: if it is, it has a turn of its own, and two rules need not be tried. Whether something
+    /// was passed over, since there are too many parameters.
     pub(super) fn changes<E>(
         &mut self,
         url: &Address<'_>,
-        mut each: impl FnMut(Number, &Address<'_>, Taken) -> Result<(), E>,
+        mut each: impl FnMut(Number, &Address<'_>, Taken) -> Result<bool, E>,
     ) -> Result<bool, E> {
+        let mut applied = Applied::default();
+        let query = url.query.as_deref().unwrap_or_default();
+        let has_many = query.bytes().filter(|byte| *byte == b'&').count() >= PARAMETERS_MAX;
         for (number, rule) in (1..).zip(&FIXED) {
+            if has_many && *rule == AliasRule::Order {
+                continue;
+            }
             if let Some(url) = rule.of(url) {
-                each(number, &url, Taken::All)?;
+                applied.add(each(number, &url, Taken::All)?, number, rule);
             }
         }
         let is_it = |(_, name): &(Number, &&str)| url.name().eq_ignore_ascii_case(name);
@@ -85,15 +146,30 @@ impl Names {
             let rule = AliasRule::Index((*name).to_owned());
             if let Some(url) = rule.of(url) {
                 // However it is written.
-                each(number, &url, Taken::Text((*name).to_owned()))?;
+                let is_known = each(number, &url, Taken::Text((*name).to_owned()))?;
+                applied.add(is_known, number, &rule);
             }
         }
+        let passed_over = self.parameters(url, &mut applied, &mut each)?;
+        together(url, applied, &mut each)?;
+        Ok(passed_over || has_many)
+    }
+
+    /// What each parameter makes of a page.
+    fn parameters<E>(
+        &mut self,
+        url: &Address<'_>,
+        applied: &mut Applied,
+        each: &mut impl FnMut(Number, &Address<'_>, Taken) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let length = url.path.len() + url.query.as_deref().map_or(0, str::len);
+        let tried_max = (TRIED_BYTES / length.max(1)).clamp(1, PARAMETERS_MAX);
         let (mut seen, mut passed_over) = (Vec::new(), false);
         for name in url.parameters().map(family) {
             if name.is_empty() || seen.contains(&name) {
                 continue;
             }
-            if seen.len() == PARAMETERS_MAX {
+            if seen.len() == tried_max {
                 passed_over = true;
                 break;
             }
@@ -102,10 +178,11 @@ impl Names {
                 passed_over = true;
                 continue;
             };
-            if let Some(changed) = AliasRule::Parameter(name.to_owned()).of(url) {
+            let rule = AliasRule::Parameter(name.to_owned());
+            if let Some(changed) = rule.of(url) {
                 let taken = url.written().filter(|written| family(parameter(written)) == name);
                 let taken = taken.collect::<Vec<&str>>().join("&");
-                each(number, &changed, Taken::Text(taken))?;
+                applied.add(each(number, &changed, Taken::Text(taken))?, number, &rule);
             }
         }
         Ok(passed_over)
@@ -123,4 +200,26 @@ impl Names {
         self.names.push(name.to_owned());
         Some(number)
     }
+}
+
+/// What each two of some rules make of a page, in the order in which they are applied.
+fn together<E>(
+    url: &Address<'_>,
+    Applied(mut applied): Applied,
+    each: &mut impl FnMut(Number, &Address<'_>, Taken) -> Result<bool, E>,
+) -> Result<(), E> {
+    let length = url.path.len() + url.query.as_deref().map_or(0, str::len);
+    if length > TOGETHER_BYTES_MAX {
+        return Ok(());
+    }
+    applied.sort_by(|(_, one), (_, other)| one.cmp(other));
+    for (at, (first, rule)) in applied.iter().enumerate() {
+        let Some(once) = rule.of(url) else { continue };
+        for (second, rule) in applied.iter().skip(at + 1) {
+            if let Some(twice) = rule.of(&once) {
+                each(first << 16 | second, &twice, Taken::All)?;
+            }
+        }
+    }
+    Ok(())
 }

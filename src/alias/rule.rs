@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::address::{Address, parameter};
-use crate::page::surt::{is_address, is_default_port, split_host};
+use super::spelling::{with_single_slashes, with_unescaped, without_session};
+use crate::page::host;
+use crate::page::surt::{is_address, is_default_port, key_of, split_host};
 
 /// Names of the page that a folder is, as servers have them by default.
 pub(super) const INDEX: [&str; 8] = [
@@ -21,6 +23,10 @@ pub(super) const INDEX: [&str; 8] = [
 /// What stands for all parameters whose names begin with `utm_`.
 const UTM: &str = "utm_*";
 
+/// What stands for all parameters whose names begin with `ASPSESSIONID`, behind which each server has
+/// letters of its own.
+const ASP_SESSION: &str = "ASPSESSIONID*";
+
 /// A rule that makes one URL of several: a difference between URLs that may make no difference.
 ///
 /// It is a map from URLs to URLs, and two pages are a pair of a rule if it makes their URLs one, and
@@ -29,10 +35,16 @@ const UTM: &str = "utm_*";
 ///
 /// | kind | value | what it does |
 /// |---|---|---|
+/// | `host` | | writes the host as browsers do: `127.0.0.1` for `127.1`, `xn--bcher-kva` for `BÜCHER` |
 /// | `scheme` | `https` or `http` | makes one scheme of the other, if no other port is named |
 /// | `www` | `without` or `with` | takes `www.` from the host, or puts it there |
+/// | `port` | | takes the port that the scheme has anyway, and an empty one |
+/// | `escapes` | | decodes `%7E` and other unreserved characters; other escapes in upper case |
+/// | `session` | | takes `;jsessionid=1` and the like from the path, and the `(S(1))/` of ASP.NET |
+/// | `slashes` | | makes one slash of several in the path |
 /// | `fragment` | | takes the fragment with its `#` |
-/// | `parameter` | its name | takes all parameters of this name; of `utm_*` all that begin so |
+/// | `empty-query` | | takes a `?` with nothing behind |
+/// | `parameter` | its name | takes all of this name; of `utm_*` and `ASPSESSIONID*` all that begin so |
 /// | `order` | | puts parameters in order of their names; those of one name stay |
 /// | `index` | a name | takes the last name of the path if it is this one, in upper or lower case |
 /// | `slash` | `without` or `with` | takes the slash at the end of the path, or puts it there |
@@ -52,6 +64,8 @@ const UTM: &str = "utm_*";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum AliasRule {
+    /// Spellings of a host that browsers take for the same are.
+    Host,
     /// Both schemes of the web are this one.
     Scheme {
         /// Whether that is `https`.
@@ -62,8 +76,18 @@ pub enum AliasRule {
         /// Whether it is put there.
         with: bool,
     },
+    /// The port of a scheme may be written or not.
+    Port,
+    /// A character is the same with and without percent-encoding, if it needs none.
+    Escapes,
+    /// The number of a session in a path makes no difference.
+    Session,
+    /// Several slashes in a path are one.
+    Slashes,
     /// A fragment names the same page.
     Fragment,
+    /// An empty query is none.
+    EmptyQuery,
     /// A parameter makes no difference.
     Parameter(String),
     /// The order of parameters makes no difference.
@@ -83,6 +107,12 @@ impl AliasRule {
     /// The rule of this kind and value, as they are written in JSON; `None` if there is none such.
     pub fn new(kind: &str, value: Option<&str>) -> Option<AliasRule> {
         Some(match (kind, value) {
+            ("host", None) => AliasRule::Host,
+            ("port", None) => AliasRule::Port,
+            ("escapes", None) => AliasRule::Escapes,
+            ("session", None) => AliasRule::Session,
+            ("slashes", None) => AliasRule::Slashes,
+            ("empty-query", None) => AliasRule::EmptyQuery,
             ("scheme", Some("https")) => AliasRule::Scheme { secure: true },
             ("scheme", Some("http")) => AliasRule::Scheme { secure: false },
             ("www", Some("with")) => AliasRule::Www { with: true },
@@ -101,6 +131,12 @@ impl AliasRule {
     /// What kind of rule it is, in one word.
     pub fn kind(&self) -> &'static str {
         match self {
+            AliasRule::Host => "host",
+            AliasRule::Port => "port",
+            AliasRule::Escapes => "escapes",
+            AliasRule::Session => "session",
+            AliasRule::Slashes => "slashes",
+            AliasRule::EmptyQuery => "empty-query",
             AliasRule::Scheme { .. } => "scheme",
             AliasRule::Www { .. } => "www",
             AliasRule::Fragment => "fragment",
@@ -119,7 +155,7 @@ impl AliasRule {
             AliasRule::Scheme { secure } => Some(if *secure { "https" } else { "http" }),
             AliasRule::Www { with } | AliasRule::Slash { with } => Some(either(with)),
             AliasRule::Parameter(name) | AliasRule::Index(name) => Some(name),
-            AliasRule::Fragment | AliasRule::Order | AliasRule::Case => None,
+            _ => None,
         }
     }
 
@@ -135,6 +171,21 @@ impl AliasRule {
     pub(super) fn of<'u>(&self, url: &Address<'u>) -> Option<Address<'u>> {
         let url = || url.clone();
         match self {
+            AliasRule::Host => as_browsers_write(url()),
+            AliasRule::Port => without_port(url()),
+            AliasRule::Escapes => with_unescaped(url()),
+            AliasRule::Session => {
+                let path = without_session(&url().path)?;
+                Some(Address { path: path.into(), ..url() })
+            }
+            AliasRule::Slashes => {
+                let path = with_single_slashes(&url().path)?;
+                Some(Address { path: path.into(), ..url() })
+            }
+            AliasRule::EmptyQuery => {
+                let is_empty = url().query.is_some_and(|query| query.is_empty());
+                is_empty.then(|| Address { query: None, ..url() })
+            }
             AliasRule::Scheme { secure } => {
                 let scheme = if *secure { "https" } else { "http" };
                 other_scheme(&url(), *secure).then(|| Address {
@@ -192,7 +243,47 @@ pub fn normalised(url: &str, rules: &[AliasRule]) -> String {
 
 /// The name by which rules know a parameter: its own, or that of its family.
 pub(super) fn family(name: &str) -> &str {
-    if name.starts_with("utm_") { UTM } else { name }
+    if name.starts_with("utm_") {
+        UTM
+    } else if name.starts_with("ASPSESSIONID") {
+        ASP_SESSION
+    } else {
+        name
+    }
+}
+
+/// With the host as browsers write it, if that is another in SURT order. A `\` ends the host for them.
+fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
+    if !host::is_special(&url.scheme) || url.user.contains('\\') {
+        return None;
+    }
+    let (name, path) = match url.host.split_once('\\') {
+        Some((name, path)) => (name, Some(format!("/{path}{}{}", url.port, url.path))),
+        None => (&*url.host, None),
+    };
+    let read = host::read(name)?;
+    if path.is_none() && (matches!(read, Cow::Borrowed(_)) || is_same_host(name, &read)) {
+        return None;
+    }
+    let read = Cow::Owned(read.into_owned());
+    Some(match path {
+        Some(path) => Address { host: read, port: "", path: path.into(), ..url },
+        None => Address { host: read, ..url },
+    })
+}
+
+/// Whether two hosts are one in SURT order.
+fn is_same_host(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|host| key_of(&format!("http://{host}/")));
+    one == other
+}
+
+/// Without a port that says nothing.
+fn without_port(url: Address<'_>) -> Option<Address<'_>> {
+    let (_, _, port) = split_host(url.port);
+    let is_default =
+        !url.port.is_empty() && (port.is_empty() || is_default_port(&url.scheme, port));
+    is_default.then(|| Address { port: "", ..url.clone() })
 }
 
 /// Whether a URL has the other scheme of the web, and no port that is not that scheme's.
@@ -220,6 +311,8 @@ pub(super) fn takes_www(host: &str) -> bool {
         && !first.is_empty()
         && labels.all(|label| !label.is_empty())
         && !is_address(name)
+        // Such as 127.1.
+        && host::read(name).is_none_or(|read| !is_address(&read))
 }
 
 /// Whether a path has a slash at its end; `None` of one that no rule puts there or takes from it.
@@ -270,6 +363,12 @@ mod tests {
 
     fn rules() -> Vec<AliasRule> {
         let kinds = [
+            ("host", None),
+            ("port", None),
+            ("escapes", None),
+            ("session", None),
+            ("slashes", None),
+            ("empty-query", None),
             ("scheme", Some("https")),
             ("scheme", Some("http")),
             ("www", Some("without")),
@@ -289,6 +388,40 @@ mod tests {
     #[test]
     fn a_rule_does_what_its_table_says() {
         for (kind, value, url, expected) in [
+            (
+                "host",
+                None,
+                "http://B\u{dc}cher.example/\u{dc}",
+                Some("http://xn--bcher-kva.example/\u{dc}"),
+            ),
+            ("host", None, "https://u@a\u{3002}b:8/c", Some("https://u@a.b:8/c")),
+            ("host", None, "http://0x7f.1/c", Some("http://127.0.0.1/c")),
+            ("host", None, "http://[0:0::1]/", Some("http://[::1]/")),
+            ("host", None, "http://a.b\\c/d", Some("http://a.b/c/d")),
+            ("host", None, "http://%61.b/", Some("http://a.b/")),
+            ("host", None, "http://b\u{fc}cher.example/", None),
+            ("host", None, "http://A.b./", None),
+            ("host", None, "http://1.2.3.256/", None),
+            ("host", None, "other://127.1/", None),
+            ("port", None, "http://a.b:80/c", Some("http://a.b/c")),
+            ("port", None, "https://a.b:0443", Some("https://a.b")),
+            ("port", None, "https://a.b:/", Some("https://a.b/")),
+            ("port", None, "http://a.b:443/", None),
+            ("port", None, "http://[::1]:80/", Some("http://[::1]/")),
+            ("port", None, "http://a.b:0/", None),
+            ("escapes", None, "http://a/%7ejoe?%2b=%41", Some("http://a/~joe?%2B=A")),
+            ("escapes", None, "http://a/%20", None),
+            ("session", None, "http://a/b;jsessionid=1?c;sid=2", Some("http://a/b?c;sid=2")),
+            ("slashes", None, "http://a//b//?c//d", Some("http://a/b/?c//d")),
+            ("empty-query", None, "http://a/b?#c", Some("http://a/b#c")),
+            ("empty-query", None, "http://a/b?&", None),
+            (
+                "parameter",
+                Some("ASPSESSIONID*"),
+                "http://a/?ASPSESSIONIDXY=1&b",
+                Some("http://a/?b"),
+            ),
+            ("www", Some("with"), "http://127.1/", None),
             ("scheme", Some("https"), "http://a.b/c", Some("https://a.b/c")),
             ("scheme", Some("https"), "HTTP://u@A.b:080/c", Some("https://u@A.b/c")),
             ("scheme", Some("https"), "http://a.b:8080/c", None),

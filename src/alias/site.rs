@@ -14,7 +14,8 @@ pub struct AliasSite {
     /// All that is counted of its rules is of these.
     pub sampled: f64,
     /// Pages with so many parameters, or in a site with so many names of them, that some were passed
-    /// over: more than 32 on a page, 1,024 names in a site, or 64 bytes in a name.
+    /// over: more than 32 on a page, 1,024 names in a site, or 64 bytes in a name. Of a long URL fewer
+    /// are tried: one for each time that 16 KiB hold its path and query.
     pub passed_over: u64,
     /// The rules, in the order in which they are to be [applied](super::normalised): none twice.
     pub rules: Vec<AliasCount>,
@@ -30,7 +31,7 @@ pub struct AliasCount {
     pub holds: bool,
     /// Pages that it makes one with a page that stands before them in SURT order (the first of the
     /// group; pages without `www.` come before those with it), and takes something else from: as many
-    /// would be spared.
+    /// would be spared. If these are too few, with the pairs that it makes with one other rule.
     pub pairs: u64,
     /// Those of them that are near that page.
     pub near: u64,

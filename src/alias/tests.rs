@@ -70,51 +70,159 @@ fn site_of(url: &str) -> Option<(String, bool)> {
     })
 }
 
-/// What all rules that there may be find, by comparing all pages of each site.
+/// The rules that are the same for all sites, in the order in which they are tried.
+fn fixed() -> Vec<AliasRule> {
+    [
+        ("scheme", Some("https")),
+        ("www", Some("without")),
+        ("fragment", None),
+        ("order", None),
+        ("slash", Some("without")),
+        ("case", None),
+        ("escapes", None),
+        ("session", None),
+        ("slashes", None),
+        ("empty-query", None),
+    ]
+    .iter()
+    .map(|(kind, value)| AliasRule::new(kind, *value).unwrap())
+    .chain(INDEX.map(|name| AliasRule::Index(name.to_owned())))
+    .collect()
+}
+
+/// The rules that there may be for the parameters of a URL.
+fn of_parameters(url: &str) -> Vec<AliasRule> {
+    let address = Address::of(url).unwrap();
+    let names = address.parameters().filter(|name| !name.is_empty());
+    let mut rules = Vec::new();
+    for rule in names.map(|name| AliasRule::Parameter(family(name).to_owned())) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    rules
+}
+
+fn key_by(rule: &AliasRule, url: &str) -> Vec<u8> {
+    surt::key_of(&rule.apply(url).unwrap_or(url.to_owned()))
+}
+
+/// Pairs, near ones and visits.
+#[derive(Default)]
+struct Count(u64, u64, u64);
+
+impl Count {
+    fn add(&mut self, first: &Known, page: &Known, k: u32) {
+        self.0 += 1;
+        self.1 += u64::from((first.fingerprint ^ page.fingerprint).count_ones() <= k);
+        self.2 += page.visits;
+    }
+}
+
+/// What each rule finds by itself, by comparing all pages of a site.
+fn alone(pages: &[&Known], k: u32) -> BTreeMap<AliasRule, Count> {
+    let mut rules: BTreeSet<AliasRule> = fixed().into_iter().collect();
+    rules.extend(pages.iter().flat_map(|page| of_parameters(&page.url)));
+    let mut counts: BTreeMap<AliasRule, Count> = BTreeMap::new();
+    for rule in rules {
+        for (at, page) in pages.iter().enumerate() {
+            let is_one = |other: &&&Known| key_by(&rule, &other.url) == key_by(&rule, &page.url);
+            let first = pages[..at].iter().find(is_one);
+            if let Some(first) = first.filter(|first| taken(&rule, first) != taken(&rule, page)) {
+                counts.entry(rule.clone()).or_default().add(first, page, k);
+            }
+        }
+    }
+    counts
+}
+
+/// Whether a rule may make a URL of another one that comes before it in SURT order.
+fn is_backward(rule: &AliasRule) -> bool {
+    matches!(rule, AliasRule::Order | AliasRule::Case | AliasRule::Escapes | AliasRule::Slashes)
+}
+
+/// What each two rules find at once.
+fn together(pages: &[&Known], k: u32) -> BTreeMap<[AliasRule; 2], Count> {
+    let mut counts: BTreeMap<[AliasRule; 2], Count> = BTreeMap::new();
+    let mut waiting = BTreeSet::new();
+    for (at, page) in pages.iter().enumerate() {
+        let known = |key: &[u8]| pages[..at].iter().find(|page| surt::key_of(&page.url) == key);
+        let rules = fixed().into_iter().chain(of_parameters(&page.url));
+        let leads_nowhere = |rule: &AliasRule| {
+            rule.apply(&page.url).is_some_and(|url| known(&surt::key_of(&url)).is_none())
+        };
+        let mut applied: Vec<AliasRule> = rules.filter(leads_nowhere).take(4).collect();
+        applied.sort();
+        for (nth, first) in applied.iter().enumerate() {
+            for second in &applied[nth + 1..] {
+                let once = first.apply(&page.url).unwrap();
+                let Some(twice) = second.apply(&once).map(|url| surt::key_of(&url)) else {
+                    continue;
+                };
+                let rules = [first.clone(), second.clone()];
+                if let Some(other) = known(&twice) {
+                    counts.entry(rules).or_default().add(other, page, k);
+                } else if rules.iter().any(is_backward)
+                    && waiting.insert((rules.clone(), twice.clone()))
+                {
+                    // The first page waits for the one that comes later.
+                    let later = pages[at..].iter().find(|page| surt::key_of(&page.url) == twice);
+                    if let Some(later) = later {
+                        counts.entry(rules).or_default().add(page, later, k);
+                    }
+                }
+            }
+        }
+        // The one difference on one page, and the other on the other.
+        let [scheme, www] = [&fixed()[0], &fixed()[1]];
+        if leads_nowhere(www) {
+            let key = key_by(www, &page.url);
+            let is_other = |other: &&&Known| {
+                scheme.apply(&other.url).is_some_and(|url| surt::key_of(&url) == key)
+            };
+            if let Some(other) = pages[..at].iter().find(is_other) {
+                let rules = [scheme.clone(), www.clone()];
+                counts.entry(rules).or_default().add(other, page, k);
+            }
+        }
+    }
+    counts
+}
+
+/// What all rules that there may be find, by comparing all pages of each site, if any number of pairs
+/// is enough.
 fn expected(pages: &[Known], k: u32) -> Counts {
-    let mut sites: BTreeMap<String, BTreeMap<(bool, Vec<u8>), &Known>> = BTreeMap::new();
+    let mut sites: BTreeMap<String, BTreeMap<(bool, Vec<u8>), Vec<&Known>>> = BTreeMap::new();
     let mut sorted: Vec<&Known> = pages.iter().collect();
     sorted.sort_by_key(|page| &page.url);
     for page in sorted {
         if let Some((site, www)) = site_of(&page.url) {
             let place = (www, surt::key_of(&page.url));
-            sites.entry(site).or_default().entry(place).or_insert(page);
+            sites.entry(site).or_default().entry(place).or_default().push(page);
         }
     }
     let mut counts = Counts::new();
     for (site, pages) in sites {
-        let pages: Vec<&Known> = pages.into_values().collect();
-        let kinds = ["scheme", "www", "fragment", "order", "slash", "case"];
-        let values = [Some("https"), Some("without"), None, None, Some("without"), None];
-        let mut rules: BTreeSet<AliasRule> = kinds
-            .iter()
-            .zip(values)
-            .map(|(kind, value)| AliasRule::new(kind, value).unwrap())
-            .collect();
-        rules.extend(INDEX.map(|name| AliasRule::Index(name.to_owned())));
-        for page in &pages {
-            let address = Address::of(&page.url).unwrap();
-            let names = address.parameters().filter(|name| !name.is_empty());
-            rules.extend(names.map(|name| AliasRule::Parameter(family(name).to_owned())));
+        let firsts: Vec<&Known> = pages.values().map(|pages| pages[0]).collect();
+        let mut found = alone(&firsts, k);
+        let decided: Vec<AliasRule> = found.keys().cloned().collect();
+        for (rules, Count(pairs, near, visits)) in together(&firsts, k) {
+            for rule in rules.into_iter().filter(|rule| !decided.contains(rule)) {
+                let count = found.entry(rule).or_default();
+                (count.0, count.1, count.2) = (count.0 + pairs, count.1 + near, count.2 + visits);
+            }
         }
-        for rule in rules {
-            let made = |url: &str| surt::key_of(&rule.apply(url).unwrap_or(url.to_owned()));
-            let (mut pairs, mut near, mut visits) = (0, 0, 0);
-            for (at, page) in pages.iter().enumerate() {
-                let is_one = |other: &&&Known| made(&other.url) == made(&page.url);
-                let first = pages[..at].iter().find(is_one);
-                if let Some(first) = first.filter(|first| taken(&rule, first) != taken(&rule, page))
-                {
-                    pairs += 1;
-                    near += u64::from((first.fingerprint ^ page.fingerprint).count_ones() <= k);
-                    visits += page.visits;
-                }
+        // Pages that SURT order does not tell apart.
+        for pages in pages.values() {
+            let port = |page: &Known| Address::of(&page.url).unwrap().port.to_owned();
+            for page in pages.iter().filter(|page| port(page) != port(pages[0])) {
+                found.entry(AliasRule::Port).or_default().add(pages[0], page, k);
             }
-            if pairs > 0 {
-                let name = (rule.kind().to_owned(), rule.value().map(str::to_owned));
-                let name = if has_direction(&rule) { (name.0, None) } else { name };
-                counts.entry(site.clone()).or_default().insert(name, (pairs, near, visits));
-            }
+        }
+        for (rule, Count(pairs, near, visits)) in found {
+            let name = (rule.kind().to_owned(), rule.value().map(str::to_owned));
+            let name = if has_direction(&rule) { (name.0, None) } else { name };
+            counts.entry(site.clone()).or_default().insert(name, (pairs, near, visits));
         }
     }
     counts
@@ -136,6 +244,109 @@ fn taken(rule: &AliasRule, page: &Known) -> String {
     }
 }
 
+/// Pages that differ in two things at once, of which neither makes a difference, and none in one.
+#[test]
+fn rules_hold_that_make_no_difference_two_at_once() {
+    let found = |forms: [&str; 2], far: bool| -> Vec<String> {
+        let store = store();
+        for page in 0..20_u64 {
+            let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            for (at, form) in (0..).zip(forms) {
+                let of_page = if far { fingerprint ^ (0xffff * at) } else { fingerprint };
+                observe(&store, &form.replace('N', &page.to_string()), Some(of_page), 1);
+            }
+        }
+        let (_, sites) = found(&store, &AliasQuery::default());
+        assert!(sites.iter().flat_map(|site| &site.rules).all(|rule| rule.pairs == 20
+            && rule.examples.len() == 3
+            && rule.exceptions.is_empty()));
+        let rules = sites.iter().flat_map(|site| &site.rules);
+        rules.map(|count| count.rule.kind().to_owned()).collect()
+    };
+    for (forms, rules) in [
+        (["http://www.a.example/N", "https://a.example/N"], ["scheme", "www"]),
+        (["http://a.example/N", "https://www.a.example/N"], ["scheme", "www"]),
+        (["http://a.example/N/?utm_source=x", "http://a.example/N"], ["parameter", "slash"]),
+        (["http://a.example/N?sid=1&utm_x=2", "http://a.example/N"], ["parameter", "parameter"]),
+        (["http://a.example/N/;jsessionid=1", "https://a.example/N/"], ["scheme", "session"]),
+        (["http://a.example/pN/index.html", "https://a.example/pN/"], ["scheme", "index"]),
+        (["http://a.example/%7EN#x", "http://a.example/~N"], ["escapes", "fragment"]),
+        (["http://a.example/About/N", "https://a.example/about/N"], ["scheme", "case"]),
+        (["http://a.example//b/N/", "http://a.example/b/N"], ["slashes", "slash"]),
+        (["https://www.a.example/b//N?", "https://a.example/b//N"], ["www", "empty-query"]),
+    ] {
+        assert_eq!(found(forms, false), rules, "{forms:?}");
+        assert_eq!(found(forms, true), [""; 0], "{forms:?}");
+    }
+    // One difference by itself says nothing of two.
+    assert_eq!(found(["http://a.example/N", "https://a.example/N"], false), ["scheme"]);
+}
+
+/// A rule of which its own pairs are different pages is not believed with another one either.
+#[test]
+fn pages_that_differ_by_one_rule_speak_against_it_with_another() {
+    let store = store();
+    for page in 0..20_u64 {
+        let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for (form, of_page) in [
+            ("http://a.example/N?q=1", fingerprint),
+            ("https://a.example/N", fingerprint),
+            ("http://a.example/n/N?q=1", !fingerprint),
+            ("http://a.example/n/N", fingerprint),
+        ] {
+            observe(&store, &form.replace('N', &page.to_string()), Some(of_page), 1);
+        }
+    }
+    let (_, sites) = found(&store, &AliasQuery::default());
+    assert_eq!(sites, []);
+}
+
+#[test]
+fn spellings_of_hosts_and_ports_are_compared() {
+    let store = store();
+    for page in 0..20_u64 {
+        let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for form in [
+            "http://b\u{fc}cher.example/N",
+            "http://B\u{dc}CHER.example/N",
+            "http://xn--bcher-kva.example:80/N",
+            "http://127.0.0.1/N",
+            "http://0x7f.1/N",
+            "http://a\u{3002}example/N",
+        ] {
+            observe(&store, &form.replace('N', &page.to_string()), Some(fingerprint), 2);
+        }
+    }
+    let (told, sites) = found(&store, &AliasQuery::default());
+    let rules: Vec<(String, String, u64, u64)> = sites
+        .iter()
+        .flat_map(|site| site.rules.iter().map(move |rule| (site, rule)))
+        .map(|(site, rule)| (site.site.clone(), rule.rule.to_string(), rule.pairs, rule.visits))
+        .collect();
+    let rule = |site: &str, rule: &str| (site.to_owned(), rule.to_owned(), 20, 40);
+    // The host with a capital letter is `xn--bcher-2pa` in SURT order; its page is looked up by the
+    // bytes of the other, which is not known without a port.
+    assert_eq!(rules, [rule("0x7f.1", "host"), rule("xn--bcher-kva.example", "port")]);
+    assert_eq!(told.rules, 2);
+    let examples = &sites[0].rules[0].examples;
+    assert_eq!((examples.len(), examples[0].first.as_str()), (3, "http://127.0.0.1/0"));
+}
+
+#[test]
+fn a_page_of_very_many_parameters_costs_little_and_that_is_said() {
+    let store = store();
+    let many: String = (0..1_000).map(|n| format!("&p{n}=1")).collect();
+    for page in 0..20_u64 {
+        let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for form in ["", "&sid=1"] {
+            let url = format!("http://a.example/?q={page}{form}{many}");
+            observe(&store, &url, Some(fingerprint), 1);
+        }
+    }
+    let (_, sites) = found(&store, &AliasQuery::default().all(true));
+    assert_eq!(sites.iter().map(|site| site.passed_over).sum::<u64>(), 40);
+}
+
 fn has_direction(rule: &AliasRule) -> bool {
     matches!(rule, AliasRule::Scheme { .. } | AliasRule::Www { .. } | AliasRule::Slash { .. })
 }
@@ -153,13 +364,21 @@ fn counts(sites: &[AliasSite]) -> Counts {
 /// That each example is a pair of its rule, near or not as is said.
 fn check_examples(sites: &[AliasSite], pages: &[Known], k: u32) {
     let of = |url: &str| pages.iter().find(|page| page.url == url).unwrap().fingerprint;
-    for count in sites.iter().flat_map(|site| &site.rules) {
+    for (site, count) in
+        sites.iter().flat_map(|site| site.rules.iter().map(move |rule| (site, rule)))
+    {
         let near = count.examples.iter().map(|pair| (pair, true));
         for (pair, near) in near.chain(count.exceptions.iter().map(|pair| (pair, false))) {
             assert_eq!(pair.distance, (of(&pair.first) ^ of(&pair.other)).count_ones());
             assert_eq!(pair.distance <= k, near, "{pair:?}");
-            let made = |url: &str| surt::key_of(&count.rule.apply(url).unwrap_or(url.to_owned()));
-            assert_eq!(made(&pair.first), made(&pair.other), "{} {pair:?}", count.rule);
+            // By the rule, or by it and another one.
+            let is_one = |other: &AliasCount| {
+                let mut rules = [count.rule.clone(), other.rule.clone()];
+                rules.sort();
+                let made = |url: &str| surt::key_of(&normalised(url, &rules));
+                made(&pair.first) == made(&pair.other)
+            };
+            assert!(site.rules.iter().any(is_one), "{} {pair:?}", count.rule);
         }
         assert_eq!(count.examples.is_empty(), count.near == 0);
         assert_eq!(count.exceptions.is_empty(), count.near == count.pairs);
@@ -172,7 +391,7 @@ const UNDER: &[&str] = &["a.b", "a.b/", "www.a.b", "a.b/p", "c.a.b", "b"];
 /// URLs over few names, so that rules make many of them one.
 fn urls() -> impl Strategy<Value = String> {
     let host = "(www\\.)?(a\\.b|A\\.b\\.|a\\.b|c\\.a\\.b|x\\.a\\.b|z\\.a\\.b|b|1\\.2\\.3\\.4|\\[::1\\]|a\\.\\.b|www\\.a\\.b)";
-    let path = "(|/|/p|/P|/p/|/p/index\\.html|/p/Index\\.html|/p/default\\.aspx|/p\\.x/|/p//)";
+    let path = "(|/|/p|/P|/p/|/p/index\\.html|/p/Index\\.html|/p/default\\.aspx|/p\\.x/|/p//|//p|/%70|/p;sid=1|/p;sid=2/)";
     let query = "(|\\?|\\?s=1|\\?s=2|\\?s=1&a=1|\\?a=1&S|\\?a=1|\\?a=1&s=1|\\?utm_x=1|\\?utm_y&a=1|\\?&|\\?B=1&a=1)";
     let url = format!("https?://{host}(:80|:81)?{path}{query}(|#|#f)");
     let url = proptest::string::string_regex(&url).unwrap();

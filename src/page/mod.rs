@@ -10,6 +10,7 @@ mod epoch;
 mod fold;
 mod given;
 mod head;
+pub(crate) mod host;
 mod in_force;
 mod observation;
 mod prefix;
@@ -47,6 +48,7 @@ pub(crate) use head::{
 pub(crate) use in_force::{InForceVisit, retain_in_force, version_of};
 pub(crate) use observation::Beside;
 pub use observation::{Giving, Observation, Request, Restatement};
+pub(crate) use prefix::Users;
 pub use prefix::{Prefix, PrefixError};
 pub(crate) use ranking::{Rank, Ranked};
 pub use ranking::{Ranking, RankingError, Rule};

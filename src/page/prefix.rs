@@ -7,8 +7,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::host;
 use super::surt::{self, COLON, END, FRAGMENT, HOSTLESS, LABEL, QUERY, SLASH};
 use super::url::{URL_BYTES_MAX, control};
+pub(crate) use users::Users;
 
 /// Pages that belong together, named by what their URLs begin with.
 ///
@@ -26,9 +28,17 @@ use super::url::{URL_BYTES_MAX, control};
 ///
 /// A prefix covers every scheme that has hosts: `https://` or another scheme in front changes
 /// nothing, since a page's `http` and `https` variants are neighbours. It only says which port is
-/// the default; without it, 80 and 443 both are. Hosts and schemes are compared without regard to
-/// the case of ASCII letters, paths as they are. An IP address has no subdomains. URLs with user
-/// information (`user@host`) are covered by their domain, not by a path.
+/// the default; without it, 80 and 443 both are. Schemes are compared without regard to the case of
+/// ASCII letters, paths as they are. An IP address has no subdomains.
+///
+/// A host is read as browsers read it (URL Standard, 3.5): `BÜCHER。example` is `xn--bcher-kva.example`,
+/// `0x7f.1` is `127.0.0.1`, and in `example.com\\docs` a path begins. A host in SURT form is taken as
+/// it is, which names the pages whose URLs have a host that browsers would write in another way:
+/// `1,127)/` covers `http://127.1/`.
+///
+/// URLs with user information (`http://user@host/path`) are covered by their domain, not by a host or a
+/// path. Only [`Store::forget`](crate::Store::forget) and [`Store::purge`](crate::Store::purge) take
+/// them along.
 ///
 /// ```
 /// use simkeep::Prefix;
@@ -125,11 +135,9 @@ impl Prefix {
             return Err(PrefixError::Control { offset });
         }
         let start = match surt::split_scheme(text) {
-            Some((scheme, rest)) if !is_port(rest) => match rest.strip_prefix("//") {
-                Some(text) if surt::split_authority(scheme, rest).is_some() => {
-                    start_with_host(scheme, text)?
-                }
-                _ => start_without_host(scheme, rest)?,
+            Some((scheme, rest)) if !is_port(rest) => match after_slashes(scheme, rest) {
+                Some(text) => start_with_host(scheme, text)?,
+                None => start_without_host(scheme, rest)?,
             },
             _ => start_with_host("", text)?,
         };
@@ -243,12 +251,6 @@ impl<'a> Parts<'a> {
 
 impl fmt::Display for Parts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let host = |f: &mut fmt::Formatter<'_>, labels: &str| {
-            for (i, label) in labels.rsplit(char::from(LABEL)).enumerate() {
-                write!(f, "{}{label}", if i > 0 { "." } else { "" })?;
-            }
-            Ok(())
-        };
         let path = |f: &mut fmt::Formatter<'_>, path: &str| {
             path.chars().try_for_each(|c| {
                 fmt::Write::write_char(
@@ -264,18 +266,24 @@ impl fmt::Display for Parts<'_> {
             })
         };
         match *self {
-            Parts::Domain { labels } => host(f, labels),
+            Parts::Domain { labels } => match plain_host(labels) {
+                Some(host) => f.write_str(&host),
+                None => f.write_str(&surt_host(labels)),
+            },
             Parts::Path { labels, port, path: text } => {
+                let host = plain_host(labels);
                 // A port that would pass for the default one needs the other scheme in front.
                 match port {
                     "80" => f.write_str("https://")?,
                     "443" => f.write_str("http://")?,
                     _ => {}
                 }
-                host(f, labels)?;
-                if !port.is_empty() {
-                    write!(f, ":{port}")?;
-                }
+                let (name, end) = match &host {
+                    Some(host) => (host.clone(), ""),
+                    None => (surt_host(labels), ")"),
+                };
+                let colon = if port.is_empty() { "" } else { ":" };
+                write!(f, "{name}{colon}{port}{end}")?;
                 path(f, text)
             }
             Parts::Rest { scheme, rest } => {
@@ -286,10 +294,45 @@ impl fmt::Display for Parts<'_> {
     }
 }
 
+/// A host by its labels as people write it; `None` if that would be read as another one.
+fn plain_host(labels: &str) -> Option<String> {
+    let host: Vec<&str> = labels.rsplit(char::from(LABEL)).collect();
+    let host = host.join(".");
+    let is_read = host::read(&host).is_none_or(|read| read == host);
+    (is_read && !host.contains('\\')).then_some(host)
+}
+
+/// A host by its labels in SURT form.
+fn surt_host(labels: &str) -> String {
+    format!("({}", labels.replace(char::from(LABEL), ","))
+}
+
 /// Whether what follows a colon makes a host of what looked like a scheme: `localhost:8080/x`.
 fn is_port(rest: &str) -> bool {
     let (port, _) = surt::split_path(rest);
     (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// What follows the two slashes before a host; `None` if there is no host.
+fn after_slashes<'t>(scheme: &str, rest: &'t str) -> Option<&'t str> {
+    let slashes: &[char] = if host::is_special(scheme) { &['/', '\\'] } else { &['/'] };
+    let text = rest.strip_prefix(slashes)?.strip_prefix(slashes)?;
+    let has_host =
+        !text.starts_with(['/', '?', '#']) && !text.starts_with(slashes) && !text.is_empty();
+    (has_host && !scheme.eq_ignore_ascii_case("file")).then_some(text)
+}
+
+/// The authority of a prefix and what follows it, and whether it is in SURT form. In any other form it
+/// ends with a `\`, too, if that is a slash of the scheme.
+fn split_authority<'t>(scheme: &str, text: &'t str) -> (&'t str, &'t str, bool) {
+    let (authority, path) = surt::split_path(text);
+    let is_special = scheme.is_empty() || host::is_special(scheme);
+    let end = authority.find('\\').filter(|_| is_special).unwrap_or(authority.len());
+    let (before, after) = text.split_at(end);
+    if before.starts_with('(') || before.contains([',', ')']) {
+        return (authority, path, true);
+    }
+    (before, after, false)
 }
 
 /// The start of `file:///x`, `urn:isbn`.
@@ -306,14 +349,13 @@ fn start_without_host(scheme: &str, rest: &str) -> Result<Vec<u8>, PrefixError> 
 
 /// The start of `example.com`, `example.com:8080/docs`, or one of the SURT forms.
 fn start_with_host(scheme: &str, text: &str) -> Result<Vec<u8>, PrefixError> {
-    let (authority, path) = surt::split_path(text);
+    let (authority, path, is_surt) = split_authority(scheme, text);
     if authority.is_empty() {
         return Err(PrefixError::Empty);
     }
     if authority.contains('@') {
         return Err(PrefixError::User);
     }
-    let is_surt = authority.starts_with('(') || authority.contains([',', ')']);
     let unreversed;
     let (authority, closed) = if is_surt {
         let (host, closed) = unreverse(authority)?;
@@ -323,7 +365,8 @@ fn start_with_host(scheme: &str, text: &str) -> Result<Vec<u8>, PrefixError> {
         (authority, false)
     };
     let (_, host, port) = surt::split_host(authority);
-    let host = host.strip_suffix('.').unwrap_or(host);
+    let host = if is_surt { Some(host.into()) } else { host::read(host) }.unwrap_or(host.into());
+    let host = host.strip_suffix('.').unwrap_or(&host);
     let odd = |c: char| matches!(c, ' ' | '*' | '(' | ')' | ',' | ':' | '[' | ']');
     let is_label = |label: &str| !label.is_empty() && !label.contains(odd);
     if !surt::is_address(host) && !host.split('.').all(is_label) {
@@ -344,7 +387,10 @@ fn start_with_host(scheme: &str, text: &str) -> Result<Vec<u8>, PrefixError> {
         start.extend_from_slice(port.as_bytes());
     }
     start.push(END);
-    surt::push_path(path, &mut start);
+    match path.strip_prefix('\\') {
+        Some(path) => surt::push_path(&format!("/{path}"), &mut start),
+        None => surt::push_path(path, &mut start),
+    }
     Ok(start)
 }
 
@@ -372,3 +418,4 @@ fn unreverse(authority: &str) -> Result<(String, bool), PrefixError> {
 
 #[cfg(test)]
 mod tests;
+mod users;

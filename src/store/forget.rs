@@ -3,21 +3,23 @@
 use std::sync::Arc;
 
 use super::admission::Writer;
-use super::answer::Forgotten;
+use super::answer::{Forgotten, Page};
 use super::compactor::Purge;
 use super::component::ComponentId;
 use super::counted::{Counted, page_counted};
 use super::journal::{self, PageName};
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
+use super::scan::{Range, Scan, Start};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::view::View;
 use crate::disk::Dir;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Head, PageState, Prefix, check_url};
+use crate::page::{Head, PageState, Prefix, Users, check_url, surt};
 use crate::progress::{Progress, Stage};
+use crate::segment::PageCursor;
 
 /// What [`Store::forget`](super::Store::forget) should forget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,18 +27,49 @@ use crate::progress::{Progress, Stage};
 pub enum Scope<'a> {
     /// One page.
     Url(&'a str),
-    /// Every page under a prefix.
+    /// Every page under a prefix; and if that is a host or a path, every page of the host that would be
+    /// under it without the user in its URL, such as `http://user:secret@example.com/docs` under
+    /// `example.com/docs`.
     Prefix(Prefix),
 }
 
+/// How many pages with a user are forgotten in one commit.
+const USER_PAGES: usize = 1 << 10;
+
 /// Hides everything observed so far under a URL or prefix.
+///
+/// No tombstone covers the pages that have a user before the host of a path, so each of these is
+/// forgotten by itself, by an operation of its own. Up to [`USER_PAGES`] of them become durable with
+/// the prefix, in one commit; more follow in further commits, and after a crash between these the call
+/// is to be made again.
 pub(super) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
     let Shared { base, sealer, committer, .. } = shared;
     if let Scope::Url(url) = scope {
         check_url(url)?;
     }
+    let heed = |done| base.lifecycle.heed(done);
     let mut writer = sealer.admit()?;
-    let forgotten = base.lifecycle.heed(apply(&base.live.view(), &mut writer, scope))?;
+    let mut forgotten = heed(apply(&base.live.view(), &mut writer, scope))?;
+    if let Some(users) = scope.users() {
+        let mut after: Option<String> = None;
+        loop {
+            let view = base.live.view();
+            let urls = base.lifecycle.heed(user_pages(&view, &users, after.as_deref()))?;
+            for url in &urls {
+                let page = heed(apply(&view, &mut writer, &Scope::Url(url)))?;
+                forgotten.pages += page.pages;
+                forgotten.visits += page.visits;
+            }
+            if urls.len() < USER_PAGES {
+                break;
+            }
+            after = urls.into_iter().next_back();
+            let sequence = writer.next_sequence - 1;
+            drop(writer);
+            committer.acknowledge(sequence)?;
+            writer = sealer.admit()?;
+        }
+    }
     let sequence = writer.next_sequence - 1;
     drop(writer);
     if forgotten.pages == 0 {
@@ -44,6 +77,84 @@ pub(super) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
     }
     committer.acknowledge(sequence)?;
     Ok(forgotten)
+}
+
+/// The next pages of users after a URL, at most [`USER_PAGES`].
+fn user_pages(view: &Arc<View>, users: &Users, after: Option<&str>) -> Result<Vec<String>> {
+    // Everything that was applied, acknowledged or not.
+    let now = Snapshot::new(Arc::clone(view), u64::MAX);
+    let mut scan = Scan::new(&now, Range { start: after.map(Start::After), ..Range::from(users) });
+    let mut urls = Vec::new();
+    while urls.len() < USER_PAGES
+        && let Some(page) = scan.next_changing()
+    {
+        let (url, _) = page?;
+        if users.contains(&surt::key_of(&url)) {
+            urls.push(url);
+        }
+    }
+    Ok(urls)
+}
+
+impl Scope<'_> {
+    /// The pages that are forgotten with it, and that its prefix does not cover.
+    pub(super) fn users(&self) -> Option<Users> {
+        match self {
+            Scope::Prefix(prefix) => prefix.users(),
+            Scope::Url(_) => None,
+        }
+    }
+}
+
+impl Snapshot {
+    /// The pages that [`Store::forget`](super::Store::forget) and [`Store::purge`](super::Store::purge)
+    /// would forget: a page, or those under a prefix; and with a prefix that has a path, those of its
+    /// host that would be under it without the user in their URLs. In SURT order, those with a user
+    /// last.
+    ///
+    /// Reads lazily, as [`scan`](Snapshot::scan) does. Of a host whose pages have users, it reads all
+    /// that have one.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Prefix, Scope, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for url in ["http://example.com/a/b", "http://me:secret@example.com/a", "http://example.com/c"] {
+    ///     store.observe(Observation::gone(url, 1_000))?;
+    /// }
+    /// let scope = Scope::Prefix(Prefix::parse("example.com/a")?);
+    /// assert_eq!(store.snapshot().in_scope(&scope).count(), 2);
+    /// assert_eq!(store.forget(scope)?.pages, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An item is [`Error::Corrupt`] if what it touches is damaged, and [`Error::Url`] of a URL that no
+    /// page can have.
+    pub fn in_scope(&self, scope: &Scope<'_>) -> impl Iterator<Item = Result<Page>> + use<> {
+        let (page, prefix) = match scope {
+            Scope::Url(url) => (self.latest(url).transpose(), None),
+            Scope::Prefix(prefix) => (None, Some(self.scan(Some(prefix)))),
+        };
+        let users = scope.users();
+        let of_users = users.as_ref().map(|users| Scan::new(self, Range::from(users)));
+        let is_of_user = move |page: &Result<Page>| match (page, &users) {
+            (Ok(page), Some(users)) => users.contains(&surt::key_of(&page.url)),
+            _ => true,
+        };
+        let of_users = of_users.into_iter().flatten().filter(is_of_user);
+        page.into_iter().chain(prefix.into_iter().flatten()).chain(of_users)
+    }
+}
+
+impl<'a> From<&'a Users> for Range<'a> {
+    fn from(users: &'a Users) -> Range<'a> {
+        let (under, keys) = (Some(users.domain()), Some(users.range()));
+        Range { under, keys, ..Range::default() }
+    }
 }
 
 /// Hides it under the write lock. No operation if there is nothing to forget.
@@ -114,9 +225,25 @@ pub(super) fn holds(live: &LiveSegment, scope: &Scope<'_>, seed: u64) -> Result<
         }
         Scope::Prefix(prefix) => {
             let from = live.segment.lower_bound(prefix.range().0)?;
-            Ok(from < live.segment.lower_bound(prefix.range().1)?)
+            if from < live.segment.lower_bound(prefix.range().1)? {
+                return Ok(true);
+            }
+            prefix.users().map_or(Ok(false), |users| holds_user(live, &users))
         }
     }
+}
+
+/// Whether a segment has one of these pages.
+fn holds_user(live: &LiveSegment, users: &Users) -> Result<bool> {
+    let (first, past) = users.range();
+    let from = live.segment.lower_bound(first)?;
+    let mut cursor = PageCursor::new(Arc::clone(&live.segment), from)?;
+    while cursor.advance()? && cursor.key() < past {
+        if users.contains(cursor.key()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What a page with this head is in the numbers of what is known.
@@ -133,9 +260,12 @@ pub(super) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> 
     let forgotten = forget(shared, scope)?;
     sealer.seal_all()?;
     let merging = compactor.begin()?;
+    let users = scope.users();
     let covers = |url: &str, key: &[u8]| match scope {
         Scope::Url(wanted) => url == *wanted,
-        Scope::Prefix(prefix) => prefix.contains(key),
+        Scope::Prefix(prefix) => {
+            prefix.contains(key) || users.as_ref().is_some_and(|users| users.contains(key))
+        }
     };
     let segments = base.live.view().segments.to_vec();
     progress.begin(Stage::Merging, Some(segments.iter().map(|live| live.steps()).sum()));
@@ -174,3 +304,6 @@ pub(super) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> 
     progress.finish();
     Ok(forgotten)
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,6 +63,9 @@ pub(super) struct Range<'a> {
     pub(super) start: Option<Start<'a>>,
     /// The URL before which it ends.
     pub(super) to: Option<&'a str>,
+    /// The first key, and the first key past the range; a start that is given counts instead of the
+    /// first.
+    pub(super) keys: Option<(&'a [u8], &'a [u8])>,
 }
 
 /// Where a scan starts.
@@ -237,8 +240,10 @@ impl Scan {
     fn begin(snapshot: &Snapshot, range: Range<'_>) -> Result<Scan> {
         let Snapshot { view, sequence, .. } = snapshot;
         view.check()?;
-        let Range { under, start, to } = range;
-        let start = start.map(KeyedStart::from);
+        let Range { under, start, to, keys } = range;
+        let first =
+            || keys.map(|(key, _)| KeyedStart { key: key.to_vec(), url: "", is_read: true });
+        let start = start.map(KeyedStart::from).or_else(first);
         let mut streams = Vec::new();
         for component in view.components().filter(|component| !component.is_untouched()) {
             streams.push(Stream::new(component, (under, start.as_ref()), *sequence)?);
@@ -249,7 +254,8 @@ impl Scan {
         streams.reverse();
         let end = under.map(|prefix| (prefix.range().1.to_vec(), String::new()));
         let to = to.map(|url| (surt::key_of(url), url.to_owned()));
-        let end = end.into_iter().chain(to).min();
+        let past = keys.map(|(_, key)| (key.to_vec(), String::new()));
+        let end = end.into_iter().chain(to).chain(past).min();
         Ok(Scan { end, pages: PageMerge::new(streams), ..Scan::none(snapshot, None) })
     }
 

@@ -65,7 +65,7 @@ impl Snapshot {
         from: Option<&str>,
         to: Option<&str>,
     ) -> Scan {
-        Scan::new(self, Range { under, start: from.map(Start::At), to })
+        Scan::new(self, Range { under, start: from.map(Start::At), to, keys: None })
     }
 
     /// Every entry of the pages that [`scan_between`](Snapshot::scan_between) reads, as

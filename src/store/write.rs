@@ -155,10 +155,13 @@ impl Store {
 
     /// Forgets everything observed so far of a page, or of all pages under a prefix. It is hidden
     /// from every answer at once. Later observations start a new history.
+    /// [`Snapshot::in_scope`](super::Snapshot::in_scope) lists what would be forgotten.
     ///
     /// The bytes leave the files when merges reach them; [`purge`](Store::purge) removes them right
-    /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers
-    /// wait. Later lookups pay a binary search in each segment among the forgotten prefixes.
+    /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers wait.
+    /// With a host or path, pages whose URLs have a user are forgotten one by one, 1,024 in each
+    /// commit: of more than these some may be left after a crash. Later lookups pay a binary search in
+    /// each segment among the forgotten prefixes.
     ///
     /// # Errors
     ///

@@ -2708,9 +2708,10 @@ int32_t simkeep_forget(struct simkeep_store *store,
                        struct simkeep_error **error);
 
 /**
- * Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets one.
- * `pages` gets how many; it may be NULL. Any thread. Costs a commit, and a scan of these pages, during
- * which writers wait.
+ * Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets one;
+ * with a host or a path also the pages that would be under it without the user in their URL. `pages`
+ * gets how many; it may be NULL. Any thread. Costs a commit, and a scan of these pages, during which
+ * writers wait.
  */
 int32_t simkeep_forget_under(struct simkeep_store *store,
                              const char *prefix,

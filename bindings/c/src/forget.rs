@@ -50,9 +50,10 @@ pub extern "C" fn simkeep_forget(
     forget("simkeep_forget", store, pages, error, |store| Ok(store.forget(page(url, url_len)?)?))
 }
 
-/// Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets one.
-/// `pages` gets how many; it may be NULL. Any thread. Costs a commit, and a scan of these pages, during
-/// which writers wait.
+/// Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets one;
+/// with a host or a path also the pages that would be under it without the user in their URL. `pages`
+/// gets how many; it may be NULL. Any thread. Costs a commit, and a scan of these pages, during which
+/// writers wait.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_forget_under(
     store: *mut StoreHandle,

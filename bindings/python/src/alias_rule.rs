@@ -11,8 +11,9 @@ use crate::arg::{self, Arg, optional};
 
 /// A rule that makes one URL of several: a difference between URLs that may make no difference.
 ///
-/// `kind` and `value` say which: "scheme" with "https" or "http", "www" with "without" or "with",
-/// "fragment", "parameter" with its name ("utm_*" is all that begin so), "order" (of parameters),
+/// `kind` and `value` say which: "host" (as browsers write it), "scheme" with "https" or "http", "www"
+/// with "without" or "with", "port", "escapes", "session" (in the path), "slashes", "fragment",
+/// "empty-query", "parameter" with its name ("utm_*" is all that begin so), "order" (of parameters),
 /// "index" with the name of a page, "slash" with "without" or "with", "case" (of the path). As a text:
 /// "parameter sid".
 #[pyclass(frozen, module = "simkeep")]

@@ -1,7 +1,7 @@
 //! Times as files write them, in milliseconds since 1970.
 
 use simkeep::limits::{TIME_MAX, TIME_MIN};
-use time::format_description::well_known::{Rfc2822, Rfc3339};
+use time::format_description::well_known::Rfc3339;
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
 
 /// A time in RFC 3339, or, as WARC 1.1 and sitemaps allow, without its seconds, time of day, day or
@@ -38,11 +38,6 @@ fn with_zone(text: &str) -> Option<String> {
     let has_zone = of_day.ends_with(['Z', 'z']) || of_day.contains(['+', '-']);
     let zone = if has_zone { "" } else { "Z" };
     (rest.starts_with(' ') || !has_zone).then(|| format!("{date}T{of_day}{zone}"))
-}
-
-/// A time as mail and RSS feeds write it: RFC 2822, of which RFC 822 is part.
-pub(super) fn of_mail(text: &str) -> Option<i64> {
-    milliseconds(OffsetDateTime::parse(text, &Rfc2822).ok()?)
 }
 
 /// A time of 14 digits, in UTC.

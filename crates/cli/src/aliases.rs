@@ -30,20 +30,32 @@ use simkeep_archive::escape;
   simkeep aliases --share 0.99 --json > aliases.jsonl
 
 Tried are, in the order in which they are to be applied:
-  scheme     http and https
-  www        a host with and without www.
-  fragment   what follows a #
-  parameter  each parameter by its name, and all that begin with utm_ together
-  order      the order of parameters
-  index      index.html, .htm, .php, .shtml, .jsp, default.html, .asp and .aspx, and their folder
-  slash      a slash at the end of a path whose last name has no dot
-  case       upper and lower case of the path
+  host         spellings of a host that browsers take for the same, such as 127.1 and 127.0.0.1
+  scheme       http and https
+  www          a host with and without www.
+  port         :80 of http, :443 of https, and an empty port
+  escapes      %7E and other characters that need no encoding, and the case of %c3
+  session      ;jsessionid=1 and the like in the path, and the (S(1))/ of ASP.NET
+  slashes      several slashes in the path for one
+  fragment     what follows a #
+  empty-query  a ? with nothing behind
+  parameter    each parameter by its name, and all that begin with utm_ or ASPSESSIONID together
+  order        the order of parameters
+  index        index.html, .htm, .php, .shtml, .jsp, default.html, .asp and .aspx, and their folder
+  slash        a slash at the end of a path whose last name has no dot
+  case         upper and lower case of the path
 
 Of all known pages that a rule makes one URL, each but the first is a pair with the first, unless it
 differs from that in nothing that the rule takes, such as in the place of a parameter. A rule holds for a
 site if it has --pairs pairs there and --share of them are near: within -k bits. Pages without content,
-or whose content has no fingerprint, take no part. Of a page with more than 32 parameters, and a site with
-more than 1,024 names of them, some are passed over. A site whose pages --memory does not hold is sampled
+or whose content has no fingerprint, take no part.
+
+Where a rule has too few pairs by itself, pages count, too, that differ by two rules at once, such as
+http://www.example.com/ and https://example.com/. They count for both rules if as many, and such a share of
+them, would do for one rule; but never for a rule whose own pairs are not near.
+
+Of a page with more than 32 parameters, or with so many that its URL is long, and of a site with more than
+1,024 names of them, some are passed over. A site whose pages --memory does not hold is sampled
 by the hash of its URLs as rules make them. Both is said.
 
 With --json, an object a site: \"site\", \"pages\", \"sampled\" (what share was looked at),
@@ -200,7 +212,10 @@ impl JsonSchema for Alias {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "enum": ["scheme", "www", "fragment", "parameter", "order", "index", "slash", "case"],
+            "enum": [
+                "host", "scheme", "www", "port", "escapes", "session", "slashes", "fragment",
+                "empty-query", "parameter", "order", "index", "slash", "case"
+            ],
         })
     }
 }

@@ -1,6 +1,5 @@
 //! By what it is decided when pages are visited again: what `due` and `recrawl` are told alike.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -11,9 +10,10 @@ use simkeep::recrawl::{Interval, Policy};
 use simkeep_archive::hints::Hint;
 use simkeep_archive::{Broken, ZstdWindow, hints, rules};
 
-use super::exit::{Failure, say};
+use super::exit::{Exit, Failure, say};
 use super::named::Named;
 use super::time;
+use super::words::some_names;
 
 /// By what it is decided when pages are visited again.
 #[derive(Args)]
@@ -29,8 +29,8 @@ pub(super) struct Asked {
     /// Rules for pages under prefixes: JSON lines, as below
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// When pages changed, as a sitemap says, an Atom or RSS feed, or JSON lines with "url" and
-    /// "modified", packed or not; - is standard input; may be repeated
+    /// When pages changed: a sitemap, an Atom or RSS feed, or JSON lines with "url" and "modified",
+    /// packed or not; - is standard input; may be repeated
     #[arg(long, value_name = "FILE")]
     hints: Vec<PathBuf>,
     /// A page that was not visited for so long comes first, whatever a visit is worth
@@ -55,6 +55,21 @@ pub(super) struct Question {
     pub(super) rules: Rules,
     /// After how long a page comes first.
     pub(super) largest: Interval,
+    /// The files of hints of which nothing could be read.
+    pub(super) unread: Vec<String>,
+}
+
+/// Ends a verb that answered by what could be read of the files of hints.
+///
+/// # Errors
+///
+/// [`Failure::Broken`] if nothing could be read of one of them.
+pub(super) fn ended(exit: Exit, unread: &[String]) -> Result<Exit, Failure> {
+    if unread.is_empty() {
+        return Ok(exit);
+    }
+    let names = some_names(unread.iter().map(String::as_str));
+    Err(Failure::Broken(format!("no hint could be read from {names}; the answer does without")))
 }
 
 impl Asked {
@@ -68,10 +83,11 @@ impl Asked {
             None => Rules::default(),
         };
         due = due.rules(&rules);
+        let mut unread = Vec::new();
         if !self.hints.is_empty() {
-            due = due.hints(&read_hints(&self.hints, snapshot)?);
+            due = due.hints(&read_hints(&self.hints, snapshot, &mut unread)?);
         }
-        Ok(Question { due, now, rules, largest })
+        Ok(Question { due, now, rules, largest, unread })
     }
 
     /// The plan by which pages have dates; none if there are no pages.
@@ -92,40 +108,92 @@ impl Asked {
 
 /// The rules in a file.
 fn read_rules(file: &Path) -> Result<Rules, Failure> {
-    if file != Path::new("-") {
-        // What cannot be read at all is no broken record.
-        let cannot = |e| Failure::Other(format!("cannot read {}: {e}", file.display()));
-        File::open(file).map_err(cannot)?;
-    }
+    check_readable(file)?;
     let broken = |Broken { at, why }| Failure::Broken(format!("{at}: {why}"));
     rules::open(file, ZstdWindow::default()).map_err(broken)
 }
 
-/// The hints in some files. What is broken in them is named and passed over.
-fn read_hints(files: &[PathBuf], snapshot: &Snapshot) -> Result<Hints, Failure> {
-    type Read = Box<dyn Iterator<Item = Result<Hint, Broken>>>;
-    let (mut named, failed) = (Named::broken(), RefCell::new(None));
-    let open = |file: &PathBuf| -> Read {
-        match hints::open(Path::new(file), ZstdWindow::default()) {
-            Ok(hints) => Box::new(hints),
-            Err(broken) => {
-                failed.borrow_mut().get_or_insert(broken);
-                Box::new(std::iter::empty())
+/// The hints in some files. What is broken in them is named and skipped. Adds to `unread` the files in
+/// which something is broken and no hint was found.
+fn read_hints(
+    files: &[PathBuf],
+    snapshot: &Snapshot,
+    unread: &mut Vec<String>,
+) -> Result<Hints, Failure> {
+    files.iter().try_for_each(|file| check_readable(file))?;
+    let mut read = ReadHints { files: files.iter(), open: None, named: Named::broken(), unread };
+    let hints = snapshot.hints(&mut read)?;
+    read.named.rest().iter().for_each(|message| say(message));
+    Ok(hints)
+}
+
+/// Whether a file can be opened: one that cannot is no broken record.
+fn check_readable(file: &Path) -> Result<(), Failure> {
+    if file == Path::new("-") {
+        return Ok(());
+    }
+    let cannot = |e| Failure::Other(format!("cannot read {}: {e}", file.display()));
+    File::open(file).map(drop).map_err(cannot)
+}
+
+/// The hints of files, one after another.
+struct ReadHints<'a> {
+    files: std::slice::Iter<'a, PathBuf>,
+    open: Option<OpenHints>,
+    named: Named,
+    unread: &'a mut Vec<String>,
+}
+
+/// A file of hints that is being read.
+struct OpenHints {
+    name: String,
+    hints: hints::Hints,
+    has_hint: bool,
+    is_broken: bool,
+}
+
+impl ReadHints<'_> {
+    fn name(&mut self, broken: &Broken) {
+        self.named.add(broken).iter().for_each(|message| say(message));
+    }
+}
+
+impl Iterator for ReadHints<'_> {
+    type Item = (String, i64);
+
+    fn next(&mut self) -> Option<(String, i64)> {
+        loop {
+            let Some(open) = &mut self.open else {
+                let file = self.files.next()?;
+                let name = file.display().to_string();
+                match hints::open(file, ZstdWindow::default()) {
+                    Ok(hints) => {
+                        let (has_hint, is_broken) = (false, false);
+                        self.open = Some(OpenHints { name, hints, has_hint, is_broken });
+                    }
+                    Err(broken) => {
+                        self.name(&broken);
+                        self.unread.push(name);
+                    }
+                }
+                continue;
+            };
+            match open.hints.next() {
+                Some(Ok(Hint { url, modified })) => {
+                    open.has_hint = true;
+                    return Some((url, modified));
+                }
+                Some(Err(broken)) => {
+                    open.is_broken = true;
+                    self.name(&broken);
+                }
+                None => {
+                    let open = self.open.take();
+                    let unread = open.filter(|open| open.is_broken && !open.has_hint);
+                    self.unread.extend(unread.map(|open| open.name));
+                }
             }
         }
-    };
-    let taken = files.iter().flat_map(open).filter_map(|hint| match hint {
-        Ok(Hint { url, modified }) => Some((url, modified)),
-        Err(broken) => {
-            named.add(&broken).iter().for_each(|message| say(message));
-            None
-        }
-    });
-    let hints = snapshot.hints(taken)?;
-    named.rest().iter().for_each(|message| say(message));
-    match failed.take() {
-        Some(Broken { at, why }) => Err(Failure::Other(format!("{at}: {why}"))),
-        None => Ok(hints),
     }
 }
 
@@ -144,7 +212,10 @@ of its own "policy", such as "fixed:1d". "weight" is a factor, and no more than 
 one host are listed. All are optional; without "under", a rule is for the pages that have no other.
 
 A page that --hints say changed after its last visit is taken to be stale with a probability of
-0.8. What is said of a time after --now is no hint."#
+0.8. A time after --now is no hint. Sitemaps and feeds need not be well formed: a bare & or an
+unknown entity stands for itself, and they may be in any encoding that they declare. A time may be a
+W3C datetime, of RFC 822, or near either (2024-02-01 10:00 +0100). A broken entry is named and skipped.
+A file of which nothing could be read is named, too: the answer goes without it, and the exit code is 3."#
     };
 }
 pub(super) use help;

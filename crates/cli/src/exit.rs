@@ -20,7 +20,7 @@ macro_rules! help {
      simulate
   2  the command line is wrong
   3  a broken record: with ingest --strict, load, evaluate and near --batch, in --rules, and in files of
-     dedup --filter
+     dedup --filter; a file of --hints of which nothing could be read
   4  the store, or a table of df, is damaged; with repair: something is lost
   5  another failure: no store there, in use by a writer, the disk"
     };

@@ -30,12 +30,16 @@ use simkeep_archive::escape;
   simkeep forget --prefix example.com/ --purge   that host only, from the files too
   simkeep forget --prefix example.com/ --purge --published /srv/crawl
 
+A prefix with a host or a path takes along the pages of that host that have a user in their URL, such as
+http://user:secret@example.com/private/b with --prefix example.com/private. No other verb counts these as
+under that prefix.
+
 Exits with 1 if there was nothing to forget; with --purge that is no failure, since what was
 forgotten before is purged as well.")]
 pub(super) struct Forget {
     /// The page: its URL, byte by byte as it was observed
     url: Option<String>,
-    /// All pages under this: a domain, a host, a path, a SURT prefix
+    /// All pages under this: a domain, a host, a path, a SURT prefix; and under any user of that host
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<Prefix>,
     /// Rewrite the files now, so that none of them contains the URLs
@@ -107,13 +111,13 @@ impl Forget {
         let place = common.store()?;
         if self.dry_run {
             let snapshot = common::read(&place)?.snapshot();
-            return self.show(&snapshot, common.json, output);
+            return self.show((&snapshot, &scope), common.json, output);
         }
         // Before anything is forgotten.
         self.published.as_ref().map(generations).transpose()?;
         let store = Store::open(place, Options::default())?;
         if self.asks() {
-            let found = self.found(&store.snapshot())?;
+            let found = Forget::found(&store.snapshot(), &scope)?;
             if found.pages > 0 && !confirmed(&found)? {
                 return Err(Failure::Other("nothing was forgotten".into()));
             }
@@ -152,17 +156,10 @@ impl Forget {
     }
 
     /// What there is to be forgotten: reads each page of it once.
-    fn found(&self, snapshot: &Snapshot) -> simkeep::Result<Found> {
+    fn found(snapshot: &Snapshot, scope: &Scope<'_>) -> simkeep::Result<Found> {
         let mut found = Found::default();
-        match (&self.url, &self.prefix) {
-            (Some(url), None) => {
-                snapshot.latest(url)?.into_iter().for_each(|page| found.add(page));
-            }
-            (_, prefix) => {
-                for page in snapshot.scan(prefix.as_ref()) {
-                    found.add(page?);
-                }
-            }
+        for page in snapshot.in_scope(scope) {
+            found.add(page?);
         }
         Ok(found)
     }
@@ -187,8 +184,13 @@ impl Forget {
     }
 
     /// Says what would be forgotten.
-    fn show(&self, snapshot: &Snapshot, json: bool, output: &mut Output) -> Result<Exit, Failure> {
-        let found = self.found(snapshot)?;
+    fn show(
+        &self,
+        (snapshot, scope): (&Snapshot, &Scope<'_>),
+        json: bool,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let found = Forget::found(snapshot, scope)?;
         if json {
             output.object(&Answer {
                 pages: found.pages,

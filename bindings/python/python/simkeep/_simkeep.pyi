@@ -32,7 +32,20 @@ _Html: TypeAlias = str | bytes | bytearray
 _Bytes: TypeAlias = bytes
 _Entry: TypeAlias = Visit | Restated | Given
 _AliasKind: TypeAlias = Literal[
-    "scheme", "www", "fragment", "parameter", "order", "index", "slash", "case"
+    "host",
+    "scheme",
+    "www",
+    "port",
+    "escapes",
+    "session",
+    "slashes",
+    "fragment",
+    "empty-query",
+    "parameter",
+    "order",
+    "index",
+    "slash",
+    "case",
 ]
 _Index: TypeAlias = Literal["value", "harmonic"]
 _Halves: TypeAlias = Literal["none", "unchanged", "both"]
@@ -1265,7 +1278,8 @@ class Store(View):
 
     @overload
     def forget(self, url: str, *, prefix: None = None) -> Forgotten:
-        """Forgets everything observed so far of a page, or of all pages under a `prefix`.
+        """Forgets everything observed so far of a page, or of all pages under a `prefix`; with a host or a path
+        also of the pages that would be under it without the user in their URL.
 
         It is hidden from every answer at once. Its bytes leave the files when merges reach them.
         """
@@ -3580,9 +3594,10 @@ class MirrorExample:
 class AliasRule:
     """A rule that makes one URL of several: a difference between URLs that may make no difference.
 
-    `kind` and `value` say which: `"scheme"` with `"https"` or `"http"`, `"www"` with `"without"` or
-    `"with"`, `"fragment"`, `"parameter"` with its name (`"utm_*"` is all that begin so), `"order"` (of
-    parameters), `"index"` with the name of a page, `"slash"` with `"without"` or `"with"`, `"case"` (of
+    `kind` and `value` say which: `"host"` (as browsers write it), `"scheme"` with `"https"` or `"http"`,
+    `"www"` with `"without"` or `"with"`, `"port"`, `"escapes"`, `"session"` (in the path), `"slashes"`,
+    `"fragment"`, `"empty-query"`, `"parameter"` with its name (`"utm_*"` is all that begin so), `"order"`
+    (of parameters), `"index"` with the name of a page, `"slash"` with `"without"` or `"with"`, `"case"` (of
     the path). As a text: "parameter sid". Raises `ValueError` if there is no such rule.
     """
 

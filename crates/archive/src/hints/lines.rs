@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::numbered::NumberedLines;
 use super::super::stream::Stream;
 use super::super::{Broken, escape, time, url};
-use super::Hint;
+use super::{Hint, date};
 
 /// The hints in lines of JSON.
 pub(super) struct HintLines {
@@ -38,7 +38,7 @@ fn hint(line: &[u8]) -> Result<Hint, String> {
     let named = |why: &str| format!("{}: {why}", escape(&page));
     url::check(&page).map_err(|why| named(&why))?;
     let modified = match value.get("modified") {
-        Some(Value::String(text)) => time::parse(text),
+        Some(Value::String(text)) => date::parse(text),
         Some(Value::Number(number)) => match number.as_i64() {
             Some(seconds) => seconds.checked_mul(1000).and_then(time::checked),
             None => number.as_f64().and_then(time::seconds),
@@ -46,7 +46,7 @@ fn hint(line: &[u8]) -> Result<Hint, String> {
         _ => None,
     };
     let modified = modified.ok_or_else(|| {
-        named("\"modified\" must be seconds since 1970 or RFC 3339, in the years 1 to 9999")
+        named("\"modified\" must be seconds since 1970 or a time such as RFC 3339, in the years 1 to 9999")
     })?;
     Ok(Hint { url: page, modified })
 }

@@ -15,9 +15,13 @@
 //! # Ok::<(), simkeep_archive::Broken>(())
 //! ```
 
+mod date;
+mod encoding;
+mod form;
 mod lines;
+mod markup;
+mod record;
 mod sitemap;
-mod xml;
 
 use std::io::Read;
 use std::path::Path;
@@ -39,34 +43,39 @@ pub struct Hint {
 
 /// The hints in a file, in its order, and what in it is broken.
 ///
-/// After a broken record the next one is read. After XML that is not well formed, or not taken, nothing
-/// more comes.
+/// After a broken record the next one is read. Nothing more comes after packed bytes that are damaged.
 ///
-/// Memory does not grow with the file. A line of JSON has at most 64 KiB, a text or a tag of XML at most
-/// 1 MiB, and elements nest at most 100 deep; what goes beyond is broken.
+/// Memory does not grow with the file. A line of JSON has at most 64 KiB, and of a text in XML 128 KiB
+/// are looked at. A record in which elements nest more than 100 deep is broken.
 pub struct Hints(Box<dyn Iterator<Item = Result<Hint, Broken>> + Send>);
 
 /// How many bytes tell what a file is.
 const SNIFFED_BYTES: usize = 4 << 10;
 
-/// Opens a file of hints, which may be compressed; `-` is standard input. Reads its first bytes.
+/// Opens a file of hints, which may be compressed; `-` is standard input. Reads its first bytes, whose
+/// content decides what the file is:
 ///
-/// What it is, its content tells:
-///
-/// - JSON lines with `url`, and `modified` in RFC 3339, as a date, or in seconds since 1970. Other keys
-///   are ignored.
+/// - JSON lines with `url` and `modified`. Other keys are ignored.
 /// - A sitemap of the [protocol](https://www.sitemaps.org/protocol.html) 0.9: `loc` and `lastmod` of
-///   each `url`. A `lastmod` is a [W3C datetime](https://www.w3.org/TR/NOTE-datetime); one without a
-///   time of day is taken for the beginning of that day, month or year.
-/// - An Atom feed: the alternate `link` and `updated` of each `entry`; or an RSS 2.0 feed: `link` and
-///   `pubDate` of each `item`.
+///   each `url`, or without that the `publication_date` of its news.
+/// - An Atom feed: the alternate `link` of each `entry`, and `updated` or else `published`.
+/// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL; and `pubDate`, or else
+///   a date of Dublin Core or of Atom.
 ///
-/// What has no time says nothing and is passed over. XML must be in UTF-8. It is refused if it has a
-/// document type, or an entity other than XML's own five.
+/// A time is a [W3C datetime](https://www.w3.org/TR/NOTE-datetime), one of RFC 822, or near either,
+/// such as `2024-02-01 10:00:00 +0100`; in JSON also seconds since 1970. A time without a time of day
+/// is taken for the beginning of its day, month or year, and one without a zone for UTC. What has no
+/// time says nothing and is passed over.
+///
+/// XML need not be well formed: what cannot be markup is text, a bare `&` stands for itself, and so
+/// does an entity that XML does not predefine. It may be in any encoding of the [Encoding
+/// Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document type may be
+/// there, but its entities are not expanded, and nothing that it names is read.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is none of these.
+/// If the file cannot be read, or is none of these. A list of URLs, as a sitemap may be, is none, since
+/// it has no times.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
     let stream = Stream::open(path, zstd_window);
     Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?)
@@ -89,15 +98,21 @@ pub fn read(
 impl Hints {
     fn new(mut stream: Stream) -> Result<Hints, Broken> {
         let start = stream.look_ahead(SNIFFED_BYTES);
+        if encoding::is_xml(start) {
+            return Ok(Hints(Box::new(Sitemap::new(stream))));
+        }
         let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
         match text.first() {
-            Some(b'<') => Ok(Hints(Box::new(Sitemap::new(stream)))),
             Some(b'{') => Ok(Hints(Box::new(HintLines::new(stream)))),
             // A file that cannot be read says so itself.
             None if start.len() < SNIFFED_BYTES => Ok(Hints(Box::new(HintLines::new(stream)))),
             _ => {
-                let why = "neither JSON lines nor a sitemap nor a feed".into();
-                Err(Broken { at: stream.name().to_string(), why })
+                let is_list = text.starts_with(b"http://") || text.starts_with(b"https://");
+                let why = match is_list {
+                    true => "it is a list of URLs, which does not say when they changed",
+                    false => "neither JSON lines nor a sitemap nor a feed",
+                };
+                Err(Broken { at: stream.name().to_string(), why: why.into() })
             }
         }
     }

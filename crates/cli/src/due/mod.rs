@@ -13,7 +13,7 @@ use simkeep::Prefix;
 use simkeep::due::{Decision, Plan, Reason};
 
 use super::Common;
-use super::asked::{Asked, parse_visits};
+use super::asked::{Asked, ended, parse_visits};
 use super::exit::{Exit, Failure};
 use super::output::Output;
 use help::HELP;
@@ -136,6 +136,6 @@ impl Due {
         }
         table.end(output)?;
         hosts.print(common.json, output)?;
-        Ok(Exit::Done)
+        ended(Exit::Done, &question.unread)
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use simkeep::Reader;
 use simkeep::due::{Decision, NewPage, Plan};
 
-use super::asked::{Asked, Question};
+use super::asked::{Asked, Question, ended};
 use super::due::{Changes, Page};
 use super::exit::{Exit, Failure};
 use super::json::{Band, Number, Saw, Time};
@@ -44,13 +44,16 @@ impl Recrawl {
         let Some(plan) = self.asked.plan(&snapshot, &question.due)? else {
             // Any number of visits will do for no pages.
             let plan = snapshot.plan(&question.due, 1.0)?;
-            return self.unknown((&reader, None), &plan.of_new(&self.url)?, common.json, output);
+            let of_new = plan.of_new(&self.url)?;
+            let exit = self.unknown((&reader, None), &of_new, common.json, output)?;
+            return ended(exit, &question.unread);
         };
         let (of_host, json) = (plan.of_new(&self.url)?, common.json);
-        match snapshot.decide(&self.url, &plan)? {
+        let exit = match snapshot.decide(&self.url, &plan)? {
             Some(page) => self.known(&reader, &question, (&page, &of_host), &plan, json, output),
             None => self.unknown((&reader, Some(&plan)), &of_host, json, output),
-        }
+        };
+        ended(exit?, &question.unread)
     }
 
     fn known(

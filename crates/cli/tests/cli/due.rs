@@ -384,9 +384,50 @@ fn hints_come_from_sitemaps_and_lines_and_none_from_the_future() {
     );
     let count = ran.objects().iter().filter(|page| page["hinted"].is_string()).count();
     assert_eq!(count, 3);
-    for missing in [place.file("none"), place.write("text", "neither")] {
-        let ran = place.run(&["due", "--hints", &missing]);
-        assert_eq!((ran.code, ran.out.as_str()), (5, ""), "{}", ran.err);
+    let ran = place.run(&["due", "--hints", &place.file("none")]);
+    assert_eq!((ran.code, ran.out.as_str()), (5, ""), "{}", ran.err);
+}
+
+#[test]
+fn a_file_of_hints_without_one_that_can_be_read_ends_with_3_after_the_answer() {
+    let place = Place::with(&crawl());
+    let good = "<urlset><url><loc>https://shop.example/1</loc><lastmod>2024-02-20</lastmod></url></urlset>";
+    let good = place.write("good.xml", good);
+    let without = place.run(&["due", "--now", NOW, "--urls"]);
+    for (name, file) in [
+        ("text", "neither"),
+        ("list", "https://shop.example/1\n"),
+        ("page", "<!DOCTYPE html><html><body>Not found</body></html>"),
+        ("cut", "<urlset><url><loc>https://shop.example/1</loc>"),
+        (
+            "index",
+            "<sitemapindex><sitemap><loc>https://shop.example/1</loc></sitemap></sitemapindex>",
+        ),
+        (
+            "times",
+            "<urlset><url><loc>https://shop.example/1</loc><lastmod>soon</lastmod></url></urlset>",
+        ),
+        ("lines", "{\"url\":\"https://shop.example/1\"}\n"),
+    ] {
+        let bad = place.write(name, file);
+        let ran = place.run(&["due", "--now", NOW, "--urls", "--hints", &bad]);
+        assert_eq!((ran.code, ran.out.as_str()), (3, without.out.as_str()), "{name}");
+        assert!(
+            ran.err.contains("skipped") && ran.err.contains("no hint could be read"),
+            "{}",
+            ran.err
+        );
+        // The others count.
+        let ran = place.run(&["due", "--now", NOW, "--json", "--hints", &good, "--hints", &bad]);
+        let count = ran.objects().iter().filter(|page| page["hinted"].is_string()).count();
+        assert_eq!((ran.code, count), (3, 1), "{}", ran.err);
+        let ran = place.run(&["recrawl", "https://shop.example/1", "--now", NOW, "--hints", &bad]);
+        assert_eq!((ran.code, ran.out.is_empty()), (3, false), "{}", ran.err);
+    }
+    // Nothing is wrong with a file that says nothing.
+    for (name, file) in [("empty", ""), ("no-times", "<urlset><url><loc>x:</loc></url></urlset>")] {
+        let ran = place.run(&["due", "--now", NOW, "--hints", &place.write(name, file)]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{name}");
     }
 }
 

@@ -24,6 +24,39 @@ fn a_prefix_is_forgotten_up_to_its_boundary() {
 }
 
 #[test]
+fn a_path_is_forgotten_under_any_user_of_its_host() {
+    let urls = [
+        "http://example.com/private/a",
+        "http://user:secret@example.com/private/b",
+        "https://@Example.com:443/private",
+        "http://u@example.com/private-not",
+        "http://u@example.com:8080/private/c",
+        "http://u@www.example.com/private/d",
+        "http://u@example.org/private/e",
+    ];
+    let lines: Vec<String> = urls
+        .iter()
+        .map(|url| format!("{{\"url\":\"{url}\",\"t\":0,\"text\":\"a text\"}}\n"))
+        .collect();
+    for purge in [&[][..], &["--purge"]] {
+        let place = Place::with(&lines.concat());
+        place.open().seal().unwrap();
+        let args = ["forget", "--prefix", "example.com/private"];
+        let would = place.done(&[&args[..], &["--dry-run", "--json"]].concat());
+        assert!(would.contains("\"pages\":3") && would.contains("secret"), "{would}");
+        // A reader knows of no users.
+        assert_eq!(place.done(&["scan", "example.com/private"]).lines().count(), 1);
+        let forgot = place.done(&[&args[..], purge].concat());
+        assert!(forgot.starts_with("forgot 3 pages with 3 visits"), "{forgot}");
+        let left = place.done(&["scan"]);
+        assert_eq!(left.lines().count(), urls.len() - 3, "{left}");
+        assert!(!left.contains("secret") && left.contains("private-not"), "{left}");
+        assert_eq!(place.run(&args).code, 1);
+        place.done(&["verify"]);
+    }
+}
+
+#[test]
 fn what_is_purged_stands_in_no_file() {
     let place = Place::with(CRAWL);
     place.open().seal().unwrap();

@@ -60,9 +60,12 @@ pub fn run(data: &[u8]) {
 
     let store = Store::open(on(&disk), options()).unwrap();
     assert_eq!(urls(&store, Some(&prefix)), under);
-    let forgotten = store.forget(Scope::Prefix(prefix.clone())).unwrap();
-    assert_eq!(forgotten.pages, under.len() as u64);
-    let left: Vec<String> = all.into_iter().filter(|url| !under.contains(url)).collect();
+    let is_forgotten = |url: &String| under.contains(url) || is_of_user(url, &prefix);
+    let left: Vec<String> = all.iter().filter(|url| !is_forgotten(url)).cloned().collect();
+    let scope = Scope::Prefix(prefix.clone());
+    assert_eq!(store.snapshot().in_scope(&scope).count(), all.len() - left.len());
+    let forgotten = store.forget(scope).unwrap();
+    assert_eq!(forgotten.pages, (all.len() - left.len()) as u64);
     assert_eq!(urls(&store, None), left);
     assert!(urls(&store, Some(&prefix)).is_empty());
     drop(store);
@@ -110,14 +113,40 @@ fn urls(store: &Store, prefix: Option<&Prefix>) -> Vec<String> {
     store.snapshot().scan(prefix).map(|page| page.unwrap().url).collect()
 }
 
-/// Whether a text is a URL for a prefix, too: what has no scheme is a host there, and what has commas
-/// or brackets in its host may be a host in SURT form.
+/// Whether a page has a user, and is under a host or path without it: by a store that has only that.
+fn is_of_user(url: &str, prefix: &Prefix) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let has_hosts = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        && !scheme.eq_ignore_ascii_case("file");
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let Some((_, host)) = authority.rsplit_once('@') else { return false };
+    // Without a host nothing would be under that.
+    if host.is_empty() || !has_hosts {
+        return false;
+    }
+    let disk = SimDisk::of([(Name::Catalog, EMPTY.clone())]);
+    let store = open(&disk).unwrap();
+    let without = format!("{scheme}://{host}{path}");
+    store.observe(Observation::content(&without, 0, 7, store.change_epoch())).unwrap();
+    !urls(&store, Some(prefix)).is_empty()
+}
+
+/// Whether a text is a URL for a prefix, too: what has no scheme is a host there, what has commas or
+/// brackets in its host may be a host in SURT form, and a host that browsers may write in another way
+/// is read as they write it.
 fn has_scheme(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-        && !host.contains(['(', ',', ')'])
+        && host.chars().all(|c| c.is_ascii_alphanumeric() || ".:-_".contains(c))
+        && !host.to_ascii_lowercase().contains("xn--")
+        && host.split(':').next().is_some_and(|host| {
+            let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+            !last.starts_with(|c: char| c.is_ascii_digit())
+        })
 }
 
 /// Whether the order of the tests knows a URL: a host of plain labels, and nothing else beside it.

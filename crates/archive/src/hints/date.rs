@@ -1,0 +1,451 @@
+//! Times as sitemaps and feeds write them, in milliseconds since 1970.
+//!
+//! Both have a form that is prescribed: a W3C datetime (a profile of ISO 8601) for sitemaps, Atom and
+//! Dublin Core, and RFC 822 for RSS. Many servers write the other one, or something near either, so an
+//! element may have any of these. A date of digits alone is read only with its year first: 01/02/2024
+//! is two days.
+
+use time::{Date, Month, PrimitiveDateTime, Time};
+
+use super::super::time::checked;
+
+/// The longest text that is read.
+const BYTES_MAX: usize = 100;
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+const HOUR_MINUTES: i64 = 60;
+
+/// Zones with names, by their minutes east of Greenwich. The first are those of RFC 822, 5.1; the others
+/// are not ambiguous in feeds.
+const ZONES: [(&str, i64); 29] = [
+    ("z", 0),
+    ("ut", 0),
+    ("utc", 0),
+    ("gmt", 0),
+    ("est", -5 * HOUR_MINUTES),
+    ("edt", -4 * HOUR_MINUTES),
+    ("cst", -6 * HOUR_MINUTES),
+    ("cdt", -5 * HOUR_MINUTES),
+    ("mst", -7 * HOUR_MINUTES),
+    ("mdt", -6 * HOUR_MINUTES),
+    ("pst", -8 * HOUR_MINUTES),
+    ("pdt", -7 * HOUR_MINUTES),
+    ("akst", -9 * HOUR_MINUTES),
+    ("akdt", -8 * HOUR_MINUTES),
+    ("hst", -10 * HOUR_MINUTES),
+    ("west", HOUR_MINUTES),
+    ("bst", HOUR_MINUTES),
+    ("cet", HOUR_MINUTES),
+    ("mez", HOUR_MINUTES),
+    ("cest", 2 * HOUR_MINUTES),
+    ("mesz", 2 * HOUR_MINUTES),
+    ("eet", 2 * HOUR_MINUTES),
+    ("eest", 3 * HOUR_MINUTES),
+    ("msk", 3 * HOUR_MINUTES),
+    ("jst", 9 * HOUR_MINUTES),
+    ("kst", 9 * HOUR_MINUTES),
+    ("aest", 10 * HOUR_MINUTES),
+    ("aedt", 11 * HOUR_MINUTES),
+    ("nzst", 12 * HOUR_MINUTES),
+];
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/// A time in any of these forms. What it lacks of a time of day is 0, a zone is that of UTC.
+pub(super) fn parse(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > BYTES_MAX || !text.is_ascii() {
+        return None;
+    }
+    let text = text.to_ascii_lowercase();
+    of_digits(&text).or_else(|| of_words(&text))
+}
+
+/// Reads a text from its start.
+#[derive(Clone, Copy)]
+struct Rest<'a>(&'a str);
+
+impl<'a> Rest<'a> {
+    /// A number of so many digits, all that stand there.
+    fn number(&mut self, digits: std::ops::RangeInclusive<usize>) -> Option<u32> {
+        let end = self.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.0.len());
+        self.fixed(end).filter(|_| digits.contains(&end))
+    }
+
+    /// A number of exactly so many digits, whatever follows.
+    fn fixed(&mut self, digits: usize) -> Option<u32> {
+        let (number, rest) = self.0.split_at_checked(digits)?;
+        let is_number = digits > 0 && number.bytes().all(|byte| byte.is_ascii_digit());
+        self.0 = rest;
+        number.parse().ok().filter(|_| is_number)
+    }
+
+    fn skip(&mut self, mark: &[char]) -> bool {
+        let rest = self.0.strip_prefix(mark);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn blanks(&mut self) {
+        self.0 = self.0.trim_ascii_start();
+    }
+}
+
+/// A time that begins with its year: a W3C datetime and what is near it.
+fn of_digits(text: &str) -> Option<i64> {
+    let mut rest = Rest(text);
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let date = match digits {
+        4 => {
+            let year = rest.fixed(4)?;
+            let separator = ['-', '/', '.'].into_iter().find(|mark| rest.skip(&[*mark]));
+            match separator {
+                None => date(year, 1, 1).filter(|_| rest.0.is_empty()),
+                Some(mark) => {
+                    let month = rest.number(1..=2)?;
+                    let has_day = rest.skip(&[mark]);
+                    let day = if has_day { rest.number(1..=2)? } else { 1 };
+                    date(year, month, day).filter(|_| has_day || rest.0.is_empty())
+                }
+            }
+        }
+        8 | 12 | 14 => date(rest.fixed(4)?, rest.fixed(2)?, rest.fixed(2)?),
+        _ => None,
+    }?;
+    let is_compact = digits > 8;
+    let is_day = rest.0.is_empty();
+    let has_mark = rest.skip(&['t', ' ', '_', ',']);
+    rest.blanks();
+    let of_day = match () {
+        () if is_day => 0,
+        () if !is_compact && !has_mark => zone(&mut rest).map(|minutes| -minutes * 60_000)?,
+        // A day may have a zone, and no time: XML Schema has such dates.
+        () if rest.0.starts_with(|c: char| c.is_ascii_digit()) => time_of_day(&mut rest)?,
+        () => zone(&mut rest).map(|minutes| -minutes * 60_000)?,
+    };
+    rest.blanks();
+    at(date, of_day).filter(|_| rest.0.is_empty())
+}
+
+/// The milliseconds of a time of day, less its zone.
+fn time_of_day(rest: &mut Rest<'_>) -> Option<i64> {
+    let clock = clock(rest)?;
+    let zone = zone(rest)?;
+    Some(clock - zone * 60_000)
+}
+
+/// Hours and minutes, perhaps seconds and their fraction, with or without colons; `am` or `pm`.
+fn clock(rest: &mut Rest<'_>) -> Option<i64> {
+    let digits = rest.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.0.len());
+    let (hour, minute, second) = match digits {
+        1 | 2 => {
+            let hour = rest.number(1..=2)?;
+            let minute = rest.skip(&[':']).then(|| rest.number(2..=2))??;
+            let second = if rest.skip(&[':']) { rest.number(1..=2)? } else { 0 };
+            (hour, minute, second)
+        }
+        4 => (rest.fixed(2)?, rest.fixed(2)?, 0),
+        6 => (rest.fixed(2)?, rest.fixed(2)?, rest.fixed(2)?),
+        _ => return None,
+    };
+    let mut fraction = 0;
+    if rest.skip(&['.', ',']) {
+        let end = rest.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.0.len());
+        let (digits, after) = rest.0.split_at(end);
+        let milliseconds: String = digits.chars().chain("000".chars()).take(3).collect();
+        fraction = milliseconds.parse::<i64>().ok().filter(|_| end > 0)?;
+        rest.0 = after;
+    }
+    let half = rest.0.trim_ascii_start();
+    let hour = match half.get(..2) {
+        Some(mark @ ("am" | "pm")) if (1..=12).contains(&hour) => {
+            rest.0 = half.get(2..)?;
+            hour % 12 + if mark == "pm" { 12 } else { 0 }
+        }
+        _ => hour,
+    };
+    // ISO 8601 has the end of a day, and leap seconds.
+    if hour == 24 && (minute, second, fraction) == (0, 0, 0) {
+        return Some(DAY_MS);
+    }
+    let second = if second == 60 { 59 } else { second };
+    let is_time = hour < 24 && minute < 60 && second < 60;
+    is_time.then(|| i64::from((hour * 60 + minute) * 60 + second) * 1000 + fraction)
+}
+
+/// The minutes east of Greenwich of the zone that ends the text; 0 if there is none. It may have a name
+/// after it in brackets.
+fn zone(rest: &mut Rest<'_>) -> Option<i64> {
+    let mut text = rest.0.trim();
+    rest.0 = "";
+    if let Some((before, comment)) = text.split_once('(') {
+        comment.strip_suffix(')')?;
+        text = before.trim();
+    }
+    if let Some((before, region)) = text.split_once('[') {
+        region.strip_suffix(']')?;
+        text = before.trim();
+    }
+    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (name, offset) = text.split_at(end);
+    let offset = offset.trim();
+    // A zone may be named and given, as in GMT+0100; the name says nothing then.
+    if !offset.is_empty() {
+        return offset_of(offset);
+    }
+    if name.is_empty() {
+        return Some(0);
+    }
+    ZONES.iter().find(|(zone, _)| *zone == name).map(|(_, minutes)| *minutes)
+}
+
+/// The minutes of `+0100`, `+01:00`, `+01` or `+1`.
+fn offset_of(text: &str) -> Option<i64> {
+    let mut rest = Rest(text);
+    let sign = match (rest.skip(&['+']), rest.skip(&['-'])) {
+        (true, false) => 1,
+        (false, true) => -1,
+        _ => return None,
+    };
+    let digits = rest.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.0.len());
+    let hours = if digits == 4 { rest.fixed(2)? } else { rest.number(1..=2)? };
+    let has_minutes = rest.skip(&[':']) || digits == 4;
+    let minutes = if has_minutes { rest.number(2..=2)? } else { 0 };
+    let is_zone = hours < 24 && minutes < 60 && rest.0.is_empty();
+    is_zone.then(|| sign * (i64::from(hours) * 60 + i64::from(minutes)))
+}
+
+/// A time with the name of its month: RFC 822 with its obsolete forms (RFC 2822, 4.3), those of HTTP
+/// (RFC 9110, 5.6.7), and others with the same words in another order.
+fn of_words(text: &str) -> Option<i64> {
+    let mut words = Words::default();
+    for word in text.split([' ', ',', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {
+        if word.starts_with('(') {
+            break;
+        }
+        words.take(word)?;
+    }
+    let date = date(words.year?, words.month?, words.day?)?;
+    at(date, words.of_day.unwrap_or(0) - words.zone.unwrap_or(0) * 60_000)
+}
+
+/// The parts of a time, as far as they were found.
+#[derive(Default)]
+struct Words {
+    day: Option<u32>,
+    month: Option<u32>,
+    year: Option<u32>,
+    of_day: Option<i64>,
+    zone: Option<i64>,
+}
+
+impl Words {
+    fn take(&mut self, word: &str) -> Option<()> {
+        if self.of_day.is_none() && word.contains(':') {
+            let mut rest = Rest(word);
+            self.of_day = Some(clock(&mut rest)?);
+            return if rest.0.is_empty() { Some(()) } else { self.take_zone(rest.0) };
+        }
+        if self.of_day.is_some() && word.contains(['+', '-']) {
+            return self.take_zone(word);
+        }
+        word.split('-').filter(|part| !part.is_empty()).try_for_each(|part| self.take_part(part))
+    }
+
+    fn take_part(&mut self, part: &str) -> Option<()> {
+        let part = part.trim_end_matches('.');
+        if part.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            return self.take_name(part);
+        }
+        let ordinal = ["st", "nd", "rd", "th"].iter().find_map(|end| part.strip_suffix(end));
+        let number: u32 = ordinal.unwrap_or(part).parse().ok()?;
+        match part.len() {
+            1 | 2 if self.day.is_none() => self.day = Some(number),
+            _ if ordinal.is_some() && self.day.is_none() => self.day = Some(number),
+            // RFC 2822, 4.3.
+            2 if self.year.is_none() && number < 50 => self.year = Some(2000 + number),
+            2 | 3 if self.year.is_none() => self.year = Some(1900 + number),
+            4 if self.year.is_none() => self.year = Some(number),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn take_name(&mut self, name: &str) -> Option<()> {
+        let start = name.get(..3).unwrap_or_default();
+        let month = (1..).zip(MONTHS).find(|(_, month)| *month == start);
+        match (month, self.of_day) {
+            (Some((number, _)), _) if self.month.is_none() => self.month = Some(number),
+            _ if DAYS.contains(&start) => {}
+            (_, Some(of_day)) if ["am", "pm"].contains(&name) => {
+                let hour = of_day / HOUR_MS;
+                let of_hour = of_day % HOUR_MS;
+                let later = if name == "pm" { 12 } else { 0 };
+                let is_half = (1..=12).contains(&hour);
+                self.of_day = is_half.then_some((hour % 12 + later) * HOUR_MS + of_hour);
+                self.of_day?;
+            }
+            (_, Some(_)) => return self.take_zone(name),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A zone. By RFC 2822, 4.3, one that is not known is that of UTC.
+    fn take_zone(&mut self, text: &str) -> Option<()> {
+        let is_name = text.len() <= 5 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let zone = zone(&mut Rest(text)).or(is_name.then_some(0))?;
+        // GMT+0100 may be two words.
+        if self.zone.is_none_or(|known| known == 0) {
+            self.zone = Some(zone);
+            return Some(());
+        }
+        None
+    }
+}
+
+fn date(year: u32, month: u32, day: u32) -> Option<Date> {
+    let month = Month::try_from(u8::try_from(month).ok()?).ok()?;
+    Date::from_calendar_date(i32::try_from(year).ok()?, month, u8::try_from(day).ok()?).ok()
+}
+
+/// The time of so many milliseconds after the beginning of a day.
+fn at(date: Date, ms: i64) -> Option<i64> {
+    let begin = PrimitiveDateTime::new(date, Time::MIDNIGHT).assume_utc().unix_timestamp();
+    checked(begin.checked_mul(1000)?.checked_add(ms)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::time;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn near_forms_of_a_w3c_datetime_are_read() {
+        for (text, expected) in [
+            ("2024", "2024-01-01"),
+            ("2024-02", "2024-02-01"),
+            ("2024-02-01", "2024-02-01"),
+            ("2024-2-1", "2024-02-01"),
+            ("2024/02/01", "2024-02-01"),
+            ("2024.02.01 10:00", "2024-02-01T10:00:00Z"),
+            ("20240201", "2024-02-01"),
+            ("20240201T101112Z", "2024-02-01T10:11:12Z"),
+            ("20240201101112", "2024-02-01T10:11:12Z"),
+            ("202402011011", "2024-02-01T10:11:00Z"),
+            ("2024-02-01T10:11:12+0100", "2024-02-01T09:11:12Z"),
+            ("2024-02-01T10:11:12+01", "2024-02-01T09:11:12Z"),
+            ("2024-02-01T10:11:12 +01:00", "2024-02-01T09:11:12Z"),
+            ("2024-02-01t10:11:12z", "2024-02-01T10:11:12Z"),
+            ("2024-02-01T10:11:12.5-0530", "2024-02-01T15:41:12.5Z"),
+            ("2024-02-01T10:11:12,123456Z", "2024-02-01T10:11:12.123Z"),
+            ("2024-02-01 10:11", "2024-02-01T10:11:00Z"),
+            ("2024-02-01  9:05:07", "2024-02-01T09:05:07Z"),
+            ("2024-02-01 10:11:12 UTC", "2024-02-01T10:11:12Z"),
+            ("2024-02-01 10:11:12 EST", "2024-02-01T15:11:12Z"),
+            ("2024-02-01 12:11:12 AM", "2024-02-01T00:11:12Z"),
+            ("2024-02-01 1:11 pm", "2024-02-01T13:11:00Z"),
+            ("2024-02-01T10:11:12GMT+0100", "2024-02-01T09:11:12Z"),
+            ("2024-02-01T10:11:12+01:00[Europe/Berlin]", "2024-02-01T09:11:12Z"),
+            ("2024-02-01T24:00:00Z", "2024-02-02"),
+            ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
+            ("2024-02-01Z", "2024-02-01"),
+            ("2024-02-01+02:00", "2024-01-31T22:00:00Z"),
+            ("2024-02-01T", "2024-02-01"),
+            (" 2024-02-01\n", "2024-02-01"),
+        ] {
+            assert_eq!(parse(text), time::parse(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn near_forms_of_rfc_822_are_read() {
+        for (text, expected) in [
+            ("Thu, 01 Feb 2024 10:11:12 +0000", "2024-02-01T10:11:12Z"),
+            ("Thu, 1 Feb 2024 10:11:12 GMT", "2024-02-01T10:11:12Z"),
+            ("1 Feb 2024 10:11:12 +0130", "2024-02-01T08:41:12Z"),
+            ("Thu, 01 Feb 2024 10:11 EST", "2024-02-01T15:11:00Z"),
+            ("Thu, 01 Feb 24 10:11:12 PDT", "2024-02-01T17:11:12Z"),
+            ("01 Feb 99 10:11:12 Z", "1999-02-01T10:11:12Z"),
+            ("01 Feb 49", "2049-02-01"),
+            ("01 Feb 50", "1950-02-01"),
+            ("01 Feb 124", "2024-02-01"),
+            ("Thu, 01 Feb 2024", "2024-02-01"),
+            ("thu, 01 feb 2024 10:11:12 gmt", "2024-02-01T10:11:12Z"),
+            ("Thursday, 01-Feb-24 10:11:12 GMT", "2024-02-01T10:11:12Z"),
+            ("Thu Feb  1 10:11:12 2024", "2024-02-01T10:11:12Z"),
+            ("Thu Feb 01 2024 10:11:12 GMT+0100 (CET)", "2024-02-01T09:11:12Z"),
+            ("Thu, 01 Feb 2024 10:11:12 -0000 (UTC)", "2024-02-01T10:11:12Z"),
+            ("Mon, 01 Feb 2024 10:11:12 A", "2024-02-01T10:11:12Z"),
+            ("Thu,01 Feb 2024 10:11:12 +01:00", "2024-02-01T09:11:12Z"),
+            ("Thu, 01 Feb 2024 10:11:12GMT", "2024-02-01T10:11:12Z"),
+            ("February 1st, 2024 1:11 PM", "2024-02-01T13:11:00Z"),
+            ("Feb. 1, 2024", "2024-02-01"),
+            ("Thu, 01 Feb 2024 10:11:12 XYZ", "2024-02-01T10:11:12Z"),
+            ("Thu, 01 Sept 2024 9:05:00 UT", "2024-09-01T09:05:00Z"),
+        ] {
+            assert_eq!(parse(text), time::parse(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_or_ambiguous_is_none() {
+        for text in [
+            "",
+            "yesterday",
+            "now",
+            "0",
+            "02/01/2024",
+            "01.02.2024",
+            "2024-13-01",
+            "2024-02-30",
+            "2024-02-01T24:01",
+            "2024-02-01T10:60",
+            "2024-02-01T10:11:61Z",
+            "2024-02-01T10:11:12+25:00",
+            "2024-02-01T10:11:12 nowhere",
+            "2024-02-01 yesterday",
+            "2024-02-01foo",
+            "12024-02-01",
+            "2024020110",
+            "1706781600",
+            "0000-00-00",
+            "0000-00-00 00:00:00",
+            "0001-01-01T00:00:00+01:00",
+            "Thu, 31 Feb 2024 10:11:12 GMT",
+            "01 Foo 2024",
+            "1 Feb",
+            "Feb 2024",
+            "Thu, 01 Feb 2024 10:11:12 GMT 2025",
+            "10:11:12",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(parse(&"1".repeat(1 << 20)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[0-9TtZz:+./ -]{0,40}|\\PC{0,20}") {
+            parse(&text);
+        }
+
+        #[test]
+        fn no_words_of_a_date_panic(
+            words in prop::collection::vec("[0-9]{0,5}|[a-z]{0,5}|Jan|Mon|08:49:37|[+-][0-9]{0,5}|pm|\\(|é", 0..9),
+        ) {
+            parse(&words.join(" "));
+        }
+
+        #[test]
+        fn a_written_time_is_read_as_it_was(ms in -60_000_000_000_000_i64..250_000_000_000_000) {
+            let mut written = Vec::new();
+            time::put(&mut written, ms);
+            prop_assert_eq!(parse(std::str::from_utf8(&written).unwrap()), Some(ms));
+        }
+    }
+}

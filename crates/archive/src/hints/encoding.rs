@@ -1,0 +1,134 @@
+//! The characters of an XML document, whatever encoding it declares.
+//!
+//! A byte order mark decides, then the pattern of the first bytes, then the XML declaration (XML 1.0,
+//! 4.3.3 and appendix F). Labels are those of the Encoding Standard: `ISO-8859-1` is windows-1252.
+
+use std::io::{self, BufRead};
+
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use super::super::stream::{At, Place, Stream};
+
+/// How many bytes of a document may precede the end of its XML declaration.
+pub(super) const DECLARED_BYTES: usize = 1 << 10;
+
+/// The most bytes that a decoder writes for one byte: the characters that it held back, and one more.
+const DECODED_BYTES_MAX: usize = 32;
+
+/// Whether a file begins as XML does, in an encoding that is read.
+pub(super) fn is_xml(start: &[u8]) -> bool {
+    let (encoding, mark) = encoding(start);
+    let start = start.get(mark..).unwrap_or_default();
+    let skip = |byte: &&u8| **byte == 0 && encoding != UTF_8 || byte.is_ascii_whitespace();
+    start.iter().find(|byte| !skip(byte)) == Some(&b'<')
+}
+
+/// The encoding of a document that begins so, and the length of its byte order mark.
+fn encoding(start: &[u8]) -> (&'static Encoding, usize) {
+    if let Some(marked) = Encoding::for_bom(start) {
+        return marked;
+    }
+    let encoding = match start {
+        [b'<', 0, ..] => UTF_16LE,
+        [0, b'<', ..] => UTF_16BE,
+        _ => declared(start).unwrap_or(UTF_8),
+    };
+    (encoding, 0)
+}
+
+/// The encoding that an XML declaration names. Its bytes are ASCII, so the document is not in UTF-16,
+/// whatever it says.
+fn declared(start: &[u8]) -> Option<&'static Encoding> {
+    let declaration = start.trim_ascii_start().strip_prefix(b"<?xml")?;
+    let end = declaration.iter().position(|byte| *byte == b'>')?;
+    let declaration = declaration.get(..end)?;
+    let name = b"encoding";
+    let at = declaration.windows(name.len()).position(|window| window == name)?;
+    let value = declaration.get(at + name.len()..)?.trim_ascii_start();
+    let value = value.strip_prefix(b"=")?.trim_ascii_start();
+    let (quote, value) = value.split_first().filter(|(quote, _)| b"'\"".contains(quote))?;
+    let label = value.split(|byte| byte == quote).next()?;
+    Encoding::for_label(label).filter(|encoding| ![UTF_16LE, UTF_16BE].contains(encoding))
+}
+
+/// The bytes of a document in UTF-8. A document in UTF-8 is passed as it is, sound or not.
+pub(super) struct Characters {
+    stream: Stream,
+    /// Of any other encoding, with what it has decoded of one more byte: so each byte has its place.
+    decoding: Option<Decoding>,
+}
+
+struct Decoding {
+    decoder: Decoder,
+    decoded: [u8; DECODED_BYTES_MAX],
+    from: usize,
+    to: usize,
+    /// Where the byte stands that was decoded last.
+    place: Place,
+    is_over: bool,
+}
+
+impl Characters {
+    pub(super) fn new(mut stream: Stream) -> Characters {
+        let (encoding, mark) = encoding(stream.look_ahead(DECLARED_BYTES));
+        stream.consume(mark);
+        let decoding = (encoding != UTF_8).then(|| Decoding {
+            decoder: encoding.new_decoder_without_bom_handling(),
+            decoded: [0; DECODED_BYTES_MAX],
+            from: 0,
+            to: 0,
+            place: stream.place(),
+            is_over: false,
+        });
+        Characters { stream, decoding }
+    }
+
+    /// Where the next character stands.
+    pub(super) fn place(&self) -> Place {
+        match &self.decoding {
+            Some(decoding) if decoding.from < decoding.to => decoding.place,
+            _ => self.stream.place(),
+        }
+    }
+
+    /// A place in the file, in words.
+    pub(super) fn at(&self, place: Place) -> At {
+        self.stream.at(place)
+    }
+
+    /// The next bytes; none at the end of the document.
+    pub(super) fn fill(&mut self) -> io::Result<&[u8]> {
+        match &mut self.decoding {
+            Some(decoding) => decoding.fill(&mut self.stream),
+            None => self.stream.fill_buf(),
+        }
+    }
+
+    /// Takes some of the bytes that [`Characters::fill`] returned.
+    pub(super) fn take(&mut self, count: usize) {
+        match &mut self.decoding {
+            Some(decoding) => decoding.from += count,
+            None => self.stream.consume(count),
+        }
+    }
+
+    /// The next byte, which is not taken.
+    pub(super) fn peek(&mut self) -> io::Result<Option<u8>> {
+        Ok(self.fill()?.first().copied())
+    }
+}
+
+impl Decoding {
+    fn fill(&mut self, stream: &mut Stream) -> io::Result<&[u8]> {
+        while self.from >= self.to && !self.is_over {
+            self.place = stream.place();
+            let byte = stream.fill_buf()?.get(..1).unwrap_or_default();
+            self.is_over = byte.is_empty();
+            let (_, read, written, _) =
+                self.decoder.decode_to_utf8(byte, &mut self.decoded, self.is_over);
+            stream.consume(read);
+            (self.from, self.to) = (0, written);
+        }
+        Ok(self.decoded.get(self.from..self.to).unwrap_or_default())
+    }
+}

@@ -1,0 +1,144 @@
+//! The kinds of sitemaps and feeds, and the names of their elements.
+
+use super::markup::{Tag, attributes};
+
+/// A kind of document.
+pub(super) struct Form {
+    /// Its root element.
+    root: &'static str,
+    /// The namespace of its elements, as [`NAMESPACES`] calls it; none if they have none.
+    namespace: &'static str,
+    /// Whether the root element is of that namespace.
+    has_root: bool,
+    /// The element that is a record.
+    pub(super) record: &'static str,
+    /// The elements of a record with its URL; the first one that is there counts.
+    pub(super) urls: &'static [&'static str],
+    /// The elements of a record that say when it was modified; the first one that can be read counts.
+    /// A name in a name is an element in another.
+    pub(super) times: &'static [&'static str],
+}
+
+/// The most elements with a URL, or with a time, of any form.
+pub(super) const FIELDS_MAX: usize = 6;
+
+/// <https://www.sitemaps.org/protocol.html>, with the extension for news.
+const SITEMAP: Form = Form {
+    root: "urlset",
+    namespace: "sitemap",
+    has_root: true,
+    record: "url",
+    urls: &["loc"],
+    times: &["lastmod", "news:news/news:publication_date"],
+};
+
+/// Atom 1.0 (RFC 4287), and 0.3.
+const ATOM: Form = Form {
+    root: "feed",
+    namespace: "atom",
+    has_root: true,
+    record: "entry",
+    urls: &["link"],
+    times: &["updated", "modified", "published", "issued", "created"],
+};
+
+/// RSS 0.91 to 2.0. A `guid` is a URL if it does not say otherwise.
+const RSS: Form = Form {
+    root: "rss",
+    namespace: "",
+    has_root: true,
+    record: "item",
+    urls: &["link", "guid"],
+    times: &["pubDate", "dcterms:modified", "atom:updated", "dc:date", "atom:published"],
+};
+
+/// RSS 0.90 and 1.0.
+const RDF: Form = Form {
+    root: "rdf",
+    namespace: "rss",
+    has_root: false,
+    record: "item",
+    urls: &["link"],
+    times: &["dcterms:modified", "dc:date", "pubDate"],
+};
+
+/// An index, which says only when sitemaps changed.
+const INDEX: Form = Form {
+    root: "sitemapindex",
+    namespace: "sitemap",
+    has_root: true,
+    record: "",
+    urls: &[],
+    times: &[],
+};
+
+const FORMS: [&Form; 5] = [&SITEMAP, &ATOM, &RSS, &RDF, &INDEX];
+
+/// What the names of namespaces contain, whichever scheme and version they have.
+const NAMESPACES: [(&str, &str); 8] = [
+    ("/schemas/sitemap-news/", "news"),
+    ("/schemas/sitemap/", "sitemap"),
+    ("w3.org/2005/atom", "atom"),
+    ("purl.org/atom/", "atom"),
+    ("purl.org/rss/1.0/", "rss"),
+    ("/rdf/simple/0.9/", "rss"),
+    ("purl.org/dc/terms/", "dcterms"),
+    ("purl.org/dc/elements/", "dc"),
+];
+
+/// The most prefixes of which the namespaces are kept.
+const PREFIXES_MAX: usize = 32;
+
+/// A document that has begun: its form, and the prefixes that it declares at its root.
+pub(super) struct Document {
+    pub(super) form: &'static Form,
+    /// The name of its root element, as it is written.
+    pub(super) root: String,
+    /// A prefix, and its namespace.
+    prefixes: Vec<(String, &'static str)>,
+}
+
+impl Form {
+    /// Whether documents of this form have no pages.
+    pub(super) fn is_index(&self) -> bool {
+        self.record.is_empty()
+    }
+}
+
+impl Document {
+    /// The document that begins with this root element; `None` if it is no sitemap and no feed.
+    pub(super) fn of(tag: &Tag<'_>) -> Option<Document> {
+        let (prefix, local) = tag.name.split_once(':').unwrap_or(("", &tag.name));
+        let form = FORMS.into_iter().find(|form| form.root == local)?;
+        let declared = attributes(&tag.attributes).filter_map(|(name, value)| {
+            let prefix = name.strip_prefix("xmlns:")?.to_ascii_lowercase();
+            let value = value.to_ascii_lowercase();
+            let known = NAMESPACES.iter().find(|(part, _)| value.contains(part));
+            Some((prefix, known.map_or("other", |(_, namespace)| *namespace)))
+        });
+        let mut prefixes = Vec::new();
+        if form.has_root || prefix.is_empty() {
+            prefixes.push((prefix.to_owned(), form.namespace));
+        } else {
+            prefixes.push((String::new(), form.namespace));
+        }
+        prefixes.extend(declared.take(PREFIXES_MAX));
+        Some(Document { form, root: tag.name.clone(), prefixes })
+    }
+
+    /// The name by which the form knows an element: without a prefix if it is of the form's namespace.
+    /// A prefix that is declared nowhere is taken for the namespace that it is commonly for.
+    pub(super) fn name(&self, written: &str) -> String {
+        let (prefix, local) = written.split_once(':').unwrap_or(("", written));
+        let known = self.prefixes.iter().find(|(known, _)| known == prefix);
+        match known.map_or(prefix, |(_, namespace)| namespace) {
+            namespace if known.is_some() && namespace == self.form.namespace => local.to_owned(),
+            "" => match known {
+                Some(_) => local.to_owned(),
+                // Without a prefix, while the root element has one.
+                None => format!(":{local}"),
+            },
+            namespace => format!("{namespace}:{local}"),
+        }
+    }
+}

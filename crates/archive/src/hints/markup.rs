@@ -1,0 +1,388 @@
+//! XML as servers send it: a stream of tags and texts, in bounded memory.
+//!
+//! Sitemaps and feeds are often not well formed, and an XML parser must stop there (XML 1.0, 1.2: fatal
+//! errors). This one does not check: it finds the tags, and passes what cannot be a tag as text. Its one
+//! rule of recovery is that no tag contains a `<`, which XML allows nowhere in one (3.1): a tag that has
+//! no end before the next `<` is text. So an error costs no more than the element that it stands in.
+//! Nothing external is read, and no entity of a document type is expanded.
+
+use std::borrow::Cow;
+use std::io;
+
+use memchr::memchr;
+
+use super::super::stream::{At, Place, Stream};
+use super::encoding::Characters;
+
+/// The most bytes of a tag that are kept. What follows them is passed over.
+const TAG_BYTES_MAX: usize = 1 << 20;
+/// The most bytes of a text that are kept, which is more than those of any URL by its references.
+const TEXT_BYTES_MAX: usize = 1 << 17;
+/// The most bytes of a name that are kept.
+const NAME_BYTES_MAX: usize = 1 << 10;
+/// The most bytes between the `&` and the `;` of a reference.
+const REFERENCE_BYTES_MAX: usize = 40;
+
+/// The tags and texts of a document, one after the other.
+pub(super) struct Markup {
+    characters: Characters,
+    /// The first bytes of the piece that is read.
+    piece: Vec<u8>,
+    /// How many bytes it has in all.
+    length: usize,
+    declares_entities: bool,
+}
+
+/// What a document consists of.
+pub(super) enum Piece<'a> {
+    /// An element begins; or begins and ends, if it is empty.
+    Start(Tag<'a>),
+    /// An element ends, by its name in lower case.
+    End(String),
+    /// Part of the text of an element.
+    Text(Text<'a>),
+    /// The text of a CDATA section, in which nothing refers to anything.
+    Data(Text<'a>),
+    /// What says nothing, such as a comment.
+    Nothing,
+    /// The document ends.
+    Over,
+}
+
+/// The start of an element.
+pub(super) struct Tag<'a> {
+    /// In lower case, since some feeds write `pubdate`.
+    pub(super) name: String,
+    pub(super) attributes: Cow<'a, str>,
+    pub(super) is_empty: bool,
+}
+
+/// A text.
+pub(super) struct Text<'a> {
+    /// Its first bytes.
+    pub(super) bytes: &'a [u8],
+    /// Whether it has more.
+    pub(super) is_cut: bool,
+    /// Whether the document declares entities of its own, of which none is expanded.
+    pub(super) has_entities: bool,
+}
+
+impl Markup {
+    pub(super) fn new(stream: Stream) -> Markup {
+        let characters = Characters::new(stream);
+        Markup { characters, piece: Vec::new(), length: 0, declares_entities: false }
+    }
+
+    /// Where the next piece begins.
+    pub(super) fn here(&self) -> Place {
+        self.characters.place()
+    }
+
+    /// A place in the file, in words.
+    pub(super) fn at(&self, place: Place) -> At {
+        self.characters.at(place)
+    }
+
+    /// The next piece.
+    pub(super) fn next(&mut self) -> io::Result<Piece<'_>> {
+        self.piece.clear();
+        self.length = 0;
+        match self.characters.peek()? {
+            None => return Ok(Piece::Over),
+            Some(b'<') => self.take(),
+            Some(_) => {
+                while self.keep_until(b'<', TEXT_BYTES_MAX)? {}
+                return Ok(Piece::Text(self.text()));
+            }
+        }
+        match self.characters.peek()? {
+            Some(b'!') => self.declaration(),
+            // `?>` ends it in XML, and `>` in HTML, as which broken documents are read.
+            Some(b'?') => self.skip_past(b">").map(|()| Piece::Nothing),
+            Some(b'/') => self.tag(true),
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':' | 0x80..) => self.tag(false),
+            _ => {
+                self.push(b"<", TEXT_BYTES_MAX);
+                Ok(Piece::Text(self.text()))
+            }
+        }
+    }
+
+    fn take(&mut self) {
+        self.characters.take(1);
+    }
+
+    fn push(&mut self, bytes: &[u8], max: usize) {
+        let room = max.saturating_sub(self.piece.len());
+        self.piece.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        self.length += bytes.len();
+    }
+
+    fn text(&self) -> Text<'_> {
+        self.text_of(&self.piece)
+    }
+
+    fn text_of<'a>(&self, bytes: &'a [u8]) -> Text<'a> {
+        let is_cut = self.length > self.piece.len();
+        Text { bytes, is_cut, has_entities: self.declares_entities }
+    }
+
+    /// Keeps some bytes up to a byte, which is not taken. Whether there may be more of them.
+    fn keep_until(&mut self, end: u8, max: usize) -> io::Result<bool> {
+        let bytes = self.characters.fill()?;
+        let found = memchr(end, bytes);
+        let count = found.unwrap_or(bytes.len());
+        let kept = bytes.get(..count.min(max.saturating_sub(self.piece.len()))).unwrap_or_default();
+        self.piece.extend_from_slice(kept);
+        self.length += count;
+        self.characters.take(count);
+        Ok(found.is_none() && count > 0)
+    }
+
+    /// Passes over everything up to these bytes, and takes them. They end with a `>`.
+    fn skip_past(&mut self, end: &[u8]) -> io::Result<()> {
+        while self.keep_past(end, 0)? {}
+        Ok(())
+    }
+
+    /// Keeps bytes up to the next `>`, and takes that. Whether the document goes on, and `end` was not
+    /// what was taken last.
+    fn keep_past(&mut self, end: &[u8], max: usize) -> io::Result<bool> {
+        let mut tail = [0_u8; 2];
+        loop {
+            let bytes = self.characters.fill()?;
+            if bytes.is_empty() {
+                return Ok(false);
+            }
+            let found = memchr(b'>', bytes);
+            let count = found.map_or(bytes.len(), |at| at + 1);
+            let taken = bytes.get(..count).unwrap_or_default();
+            let kept = taken.get(..count.min(max.saturating_sub(self.piece.len())));
+            self.piece.extend_from_slice(kept.unwrap_or_default());
+            self.length += count;
+            for byte in taken.get(count.saturating_sub(3)..).unwrap_or_default() {
+                if *byte != b'>' {
+                    tail = [tail[1], *byte];
+                }
+            }
+            self.characters.take(count);
+            if found.is_some() {
+                let marks = end.len().saturating_sub(1);
+                return Ok(tail.get(2 - marks..) != end.get(..marks));
+            }
+        }
+    }
+
+    /// A tag, of which the `<` was taken; or a text, if another `<` comes before its end.
+    fn tag(&mut self, is_end: bool) -> io::Result<Piece<'_>> {
+        let mut quote = None;
+        let is_whole = loop {
+            let bytes = self.characters.fill()?;
+            let stop = bytes.iter().position(|byte| match (*byte, quote) {
+                (b'<', _) | (b'>', None) => true,
+                (byte, Some(mark)) => {
+                    quote = (byte != mark).then_some(mark);
+                    false
+                }
+                (byte @ (b'"' | b'\''), None) => {
+                    quote = (!is_end).then_some(byte);
+                    false
+                }
+                _ => false,
+            });
+            let count = stop.unwrap_or(bytes.len());
+            let kept = bytes.get(..count.min(TAG_BYTES_MAX.saturating_sub(self.piece.len())));
+            self.piece.extend_from_slice(kept.unwrap_or_default());
+            self.length += count;
+            let last = stop.and_then(|at| bytes.get(at)).copied();
+            self.characters.take(count);
+            if last.is_some() || count == 0 {
+                break last == Some(b'>');
+            }
+        };
+        if !is_whole {
+            self.piece.truncate(TEXT_BYTES_MAX - 1);
+            self.piece.insert(0, b'<');
+            self.length += 1;
+            return Ok(Piece::Text(self.text()));
+        }
+        self.take();
+        let tag = self.piece.as_slice();
+        Ok(match is_end {
+            true => Piece::End(name(tag.get(1..).unwrap_or_default()).0),
+            false => Piece::Start(start(tag)),
+        })
+    }
+
+    /// What begins with `<!`: a comment, a CDATA section or a document type. Anything else is passed
+    /// over.
+    fn declaration(&mut self) -> io::Result<Piece<'_>> {
+        self.take();
+        match self.characters.peek()? {
+            Some(b'-') => {
+                self.take();
+                if self.characters.peek()? == Some(b'-') {
+                    self.take();
+                    // As HTML has it, `<!-->` is a whole comment.
+                    let is_whole = self.characters.peek()? == Some(b'>');
+                    self.skip_past(if is_whole { b">" } else { b"-->" })?;
+                } else {
+                    self.skip_past(b">")?;
+                }
+            }
+            Some(b'[') => {
+                if self.has(b"[cdata[")? {
+                    return self.data();
+                }
+                self.skip_past(b">")?;
+            }
+            _ => match self.has(b"doctype")? {
+                true => self.document_type()?,
+                false => self.skip_past(b">")?,
+            },
+        }
+        Ok(Piece::Nothing)
+    }
+
+    /// Takes these bytes, in upper or lower case, as far as they are there; whether all are.
+    fn has(&mut self, expected: &[u8]) -> io::Result<bool> {
+        for byte in expected {
+            if !self.characters.peek()?.is_some_and(|next| next.eq_ignore_ascii_case(byte)) {
+                return Ok(false);
+            }
+            self.take();
+        }
+        Ok(true)
+    }
+
+    fn data(&mut self) -> io::Result<Piece<'_>> {
+        while self.keep_past(b"]]>", TEXT_BYTES_MAX)? {}
+        let bytes = self.piece.strip_suffix(b"]]>").unwrap_or(&self.piece);
+        Ok(Piece::Data(self.text_of(bytes)))
+    }
+
+    /// Passes over a document type, which ends with the first `>` outside of quotes and of its
+    /// declarations in brackets.
+    fn document_type(&mut self) -> io::Result<()> {
+        let (mut quote, mut is_within) = (None, false);
+        while let Some(byte) = self.characters.peek()? {
+            self.take();
+            match (byte, quote) {
+                (byte, Some(mark)) => quote = (byte != mark).then_some(mark),
+                (b'"' | b'\'', None) => quote = Some(byte),
+                (b'[', None) => is_within = true,
+                (b']', None) => is_within = false,
+                (b'>', None) if !is_within => return Ok(()),
+                (b'<', None) if is_within => self.declared()?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at what a document type declares. A comment in it may have quotes that end nowhere.
+    fn declared(&mut self) -> io::Result<()> {
+        if self.characters.peek()? == Some(b'?') {
+            return self.skip_past(b"?>");
+        }
+        if self.characters.peek()? != Some(b'!') {
+            return Ok(());
+        }
+        self.take();
+        if self.characters.peek()? == Some(b'-') {
+            return self.skip_past(b"-->");
+        }
+        self.declares_entities |= self.has(b"entity")?;
+        Ok(())
+    }
+}
+
+/// The name that a tag begins with, in lower case, and what follows it.
+fn name(tag: &[u8]) -> (String, &[u8]) {
+    let end = tag.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'/');
+    let (name, rest) = tag.split_at(end.unwrap_or(tag.len()));
+    let name = name.get(..NAME_BYTES_MAX).unwrap_or(name);
+    (String::from_utf8_lossy(name).to_ascii_lowercase(), rest)
+}
+
+fn start(tag: &[u8]) -> Tag<'_> {
+    let bare = tag.strip_suffix(b"/").unwrap_or(tag);
+    let (name, attributes) = name(bare);
+    let is_empty = bare.len() < tag.len();
+    Tag { name, attributes: String::from_utf8_lossy(attributes), is_empty }
+}
+
+/// The attributes of a tag, by name and value. A value without quotes ends at a blank.
+pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_ascii_start();
+        let end = rest.find(|c: char| c == '=' || c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        if rest.is_empty() {
+            return None;
+        }
+        let Some(value) = after.trim_ascii_start().strip_prefix('=') else {
+            rest = after;
+            return Some((name, ""));
+        };
+        let value = value.trim_ascii_start();
+        let quoted = value.strip_prefix(['"', '\'']);
+        let (value, after) = match (quoted, value.chars().next()) {
+            (Some(quoted), Some(mark)) => quoted.split_once(mark).unwrap_or((quoted, "")),
+            _ => {
+                value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len()))
+            }
+        };
+        rest = after;
+        Some((name, value))
+    })
+}
+
+/// Appends a text with its references resolved (XML 1.0, 4.1): those to characters, and the five
+/// predefined entities (4.6). An `&` that begins none of them stands for itself, since servers write
+/// `?a=1&b=2`; so does any other entity. Whether there was such an entity.
+pub(super) fn resolve(text: &str, out: &mut String) -> bool {
+    let mut has_others = false;
+    let mut parts = text.split('&');
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.bytes().take(REFERENCE_BYTES_MAX).position(|byte| byte == b';');
+        let reference = end.and_then(|end| Some((part.get(..end)?, part.get(end + 1..)?)));
+        let character = reference.and_then(|(name, _)| character(name));
+        has_others |= character.is_none()
+            && reference.is_some_and(|(name, _)| {
+                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            });
+        match (character, reference) {
+            (Some(character), Some((_, rest))) => {
+                out.push(character);
+                out.push_str(rest);
+            }
+            _ => out.extend(["&", part]),
+        }
+    }
+    has_others
+}
+
+/// The character that a reference is for. One that names no character is for U+FFFD.
+fn character(name: &str) -> Option<char> {
+    if let Some(number) = name.strip_prefix('#') {
+        let (digits, radix) = match number.strip_prefix(['x', 'X']) {
+            Some(digits) => (digits, 16),
+            None => (number, 10),
+        };
+        let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
+        let character = u32::from_str_radix(digits, radix).ok().filter(|number| *number != 0);
+        return is_number
+            .then(|| character.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER));
+    }
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => None,
+    }
+}

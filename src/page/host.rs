@@ -1,0 +1,103 @@
+//! Hosts as browsers read them (URL Standard, 3.5, host parsing).
+//!
+//! The order of pages does not know of this: it goes by the bytes of a URL, and depends on no tables of
+//! Unicode. What people write is read so: a prefix, and what differences between URLs may make none.
+
+use std::borrow::Cow;
+
+use url::Host;
+
+/// A host as browsers write it: letters in lower case, other characters by IDNA (UTS 46), `%61` as the
+/// letter that it is for, numbers such as `0x7f.1` as an address of four parts, IPv6 in its shortest
+/// form. Borrows the host if none of this can change more than the case of its letters. `None` of a
+/// host that browsers refuse.
+///
+/// Linear in the length of the host, apart from labels of up to 1,000 characters beyond ASCII.
+pub(crate) fn read(host: &str) -> Option<Cow<'_, str>> {
+    if is_plain(host) {
+        return Some(Cow::Borrowed(host));
+    }
+    Some(Cow::Owned(Host::parse(host).ok()?.to_string()))
+}
+
+/// Whether a host consists of labels that are read as they are: of ASCII letters, digits, `-` and `_`,
+/// without one that is encoded, nor a last one that may be a number.
+fn is_plain(host: &str) -> bool {
+    let name = host.strip_suffix('.').unwrap_or(host);
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let last = name.rsplit('.').next().unwrap_or_default();
+    host.bytes().all(is_letter)
+        && !last.starts_with(|c: char| c.is_ascii_digit())
+        && !name.split('.').any(is_encoded)
+}
+
+/// Whether a label is in punycode.
+fn is_encoded(label: &str) -> bool {
+    label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"))
+}
+
+/// Whether browsers read a scheme's URLs by the same rules as those of `http`: a `\` as a `/` (URL
+/// Standard, 4.2).
+pub(crate) fn is_special(scheme: &str) -> bool {
+    ["http", "https", "ws", "wss", "ftp"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Samples of the URL Standard and of UTS 46.
+    #[test]
+    fn a_host_is_read_as_browsers_read_it() {
+        for (host, expected) in [
+            ("Example.com", Some("Example.com")),
+            ("a_b.example.", Some("a_b.example.")),
+            ("B\u{dc}CHER.example", Some("xn--bcher-kva.example")),
+            ("xn--BCHER-kva.example", Some("xn--bcher-kva.example")),
+            ("bu\u{308}cher.example", Some("xn--bcher-kva.example")),
+            ("\u{ff45}xample\u{3002}com", Some("example.com")),
+            ("example\u{ff0e}com\u{ff61}", Some("example.com.")),
+            ("fa\u{df}.example", Some("xn--fa-hia.example")),
+            ("ex%61mple.com", Some("example.com")),
+            ("b%C3%BCcher.example", Some("xn--bcher-kva.example")),
+            ("soft\u{ad}.example", Some("soft.example")),
+            ("127.1", Some("127.0.0.1")),
+            ("0x7f.1", Some("127.0.0.1")),
+            ("0177.0.0.01", Some("127.0.0.1")),
+            ("2130706433", Some("127.0.0.1")),
+            ("127.0.0.1.", Some("127.0.0.1")),
+            ("\u{ff11}27.0.0.1", Some("127.0.0.1")),
+            ("[2001:DB8:0:0:0:0:0:1]", Some("[2001:db8::1]")),
+            ("[::ffff:1.2.3.4]", Some("[::ffff:102:304]")),
+            ("1.2.3.256", None),
+            ("1.2.3.4.5", None),
+            ("[::1", None),
+            ("a b", None),
+            ("a:b", None),
+            ("a%", None),
+            ("xn--a.example", None),
+        ] {
+            assert_eq!(read(host).as_deref(), expected, "{host}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_host_that_was_read_is_read_as_itself(host in "[a-zA-Z0-9.%xX\\-\u{e9}\u{dc}\u{3002}]{0,20}|\\PC{0,12}") {
+            if let Some(once) = read(&host) {
+                let again = read(&once).map(Cow::into_owned);
+                prop_assert_eq!(again, Some(once.into_owned()));
+            }
+        }
+
+        #[test]
+        fn what_is_plain_is_read_as_the_crate_reads_it(host in "[a-zA-Z_-]{1,3}(\\.[a-z0-9]{1,3}){0,3}") {
+            if is_plain(&host) && !host.is_empty() {
+                let read = Host::parse(&host).ok();
+                prop_assert_eq!(read, Some(Host::Domain(host.to_ascii_lowercase())));
+            }
+        }
+    }
+}

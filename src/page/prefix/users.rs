@@ -1,0 +1,112 @@
+//! The pages of a host that have a user before it, as `http://user:secret@example.com/docs`.
+//!
+//! In SURT order they come after all other pages of their host and port, by their users. So no prefix
+//! of a path covers them, and what is under a path with any user is no range. They lie in one range, in
+//! which each page is looked at.
+
+use super::super::surt::{END, HOSTLESS};
+use super::{Parts, Prefix};
+
+/// The pages with a user whose URLs without it are under a prefix.
+#[derive(Clone, Debug)]
+pub(crate) struct Users {
+    prefix: Prefix,
+    /// The domain of the host, which covers them.
+    domain: Prefix,
+    from: Vec<u8>,
+    to: Vec<u8>,
+}
+
+impl Prefix {
+    /// The pages with a user that would be under the prefix without it; `None` if the prefix covers
+    /// those that it has.
+    pub(crate) fn users(&self) -> Option<Users> {
+        let Parts::Path { labels, port, .. } = Parts::of(&self.start)? else { return None };
+        let host = [labels.as_bytes(), &[END]].concat();
+        let domain = Prefix::from_bytes(&host)?;
+        // A port is digits, so a user is all that follows them with an `@`.
+        let [from, to] = [b'@', b'@' + 1].map(|mark| [&host, port.as_bytes(), &[mark]].concat());
+        Some(Users { prefix: self.clone(), domain, from, to })
+    }
+}
+
+impl Users {
+    /// A prefix that covers them, and many others.
+    pub(crate) fn domain(&self) -> &Prefix {
+        &self.domain
+    }
+
+    /// The first key that may be one of theirs, and the first key past them.
+    pub(crate) fn range(&self) -> (&[u8], &[u8]) {
+        (&self.from, &self.to)
+    }
+
+    /// Whether the page with this key is one of them.
+    pub(crate) fn contains(&self, key: &[u8]) -> bool {
+        without_user(key).is_some_and(|key| self.prefix.contains(&key))
+    }
+}
+
+/// The key of a page without the user that it has.
+fn without_user(key: &[u8]) -> Option<Vec<u8>> {
+    if key.first() == Some(&HOSTLESS) {
+        return None;
+    }
+    let mut parts = key.splitn(3, |byte| *byte == END);
+    let (host, port, rest) = (parts.next()?, parts.next()?, parts.next()?);
+    let at = port.iter().position(|byte| *byte == b'@')?;
+    Some([host, port.get(..at)?, rest].join(&END))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::super::surt::key_of;
+    use super::*;
+
+    #[test]
+    fn pages_with_a_user_belong_to_a_path_as_without() {
+        let users = Prefix::parse("example.com:8080/docs").unwrap().users().unwrap();
+        for (url, is_under) in [
+            ("http://user:secret@example.com:8080/docs/a", true),
+            ("https://@example.com:8080/docs", true),
+            ("http://a@b@EXAMPLE.com.:08080/docs?q", true),
+            ("http://u@example.com:8080/docs-old", false),
+            ("http://u@example.com/docs", false),
+            ("http://u@example.com:80801/docs", false),
+            ("http://u@www.example.com:8080/docs", false),
+            ("http://example.com:8080/docs/@", false),
+            ("mailto:u@example.com", false),
+        ] {
+            let key = key_of(url);
+            assert_eq!(users.contains(&key), is_under, "{url}");
+            let (from, to) = users.range();
+            assert!(!is_under || from <= key.as_slice() && key.as_slice() < to, "{url}");
+            assert!(!is_under || users.domain().contains(&key), "{url}");
+        }
+        for whole in ["example.com", "urn:isbn", "file:///x"] {
+            assert!(Prefix::parse(whole).unwrap().users().is_none());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_page_with_a_user_is_under_what_it_is_without(
+            prefix in "(a|b\\.a|\\[::1\\])(:80|:81)?/[ab/?#]{0,3}",
+            user in "[ab@:]{0,3}", rest in "(a|b\\.a|\\[::1\\])(:80|:81|:)?(/[ab/?#]{0,4})?",
+        ) {
+            let prefix = Prefix::parse(&prefix).unwrap();
+            let users = prefix.users().unwrap();
+            let (with, without) = (format!("https://{user}@{rest}"), format!("https://{rest}"));
+            let key = key_of(&with);
+            prop_assert!(!prefix.contains(&key));
+            prop_assert!(!users.contains(&key_of(&without)));
+            prop_assert_eq!(users.contains(&key), prefix.contains(&key_of(&without)));
+            if users.contains(&key) {
+                let (from, to) = users.range();
+                prop_assert!(users.domain().contains(&key) && from <= &key[..] && &key[..] < to);
+            }
+        }
+    }
+}
