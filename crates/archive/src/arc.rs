@@ -143,8 +143,7 @@ impl ArcRecord {
 
     fn capture(&self) -> Result<Captured, String> {
         url::check(&self.url)?;
-        let time = time::compact(&self.date)
-            .ok_or_else(|| format!("the date is \"{}\"", escape(&self.date)))?;
+        let time = time::captured("the date", &self.date, time::arc)?;
         Ok(Captured { url: self.url.clone(), time, declared: None })
     }
 }

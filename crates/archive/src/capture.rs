@@ -22,7 +22,7 @@ impl Captured {
         let Captured { url, time, .. } = self;
         // An answer that is neither says nothing of the content.
         let is_dated = matches!(payload, Payload::Revisit { .. } | Payload::NotModified);
-        let modified = head.and_then(|head| head.modified).filter(|_| is_dated);
+        let modified = head.and_then(|head| head.modified(time)).filter(|_| is_dated);
         let (weight, class, epoch) = (None, None, None);
         let status = head.map(|head| head.status);
         let record =
@@ -128,7 +128,7 @@ impl Captured {
             Box::new(Claim { declared, wrong })
         });
         let payload = Payload::Text(Box::new(document));
-        let (modified, weight, class, epoch) = (head.modified, None, None, None);
+        let (modified, weight, class, epoch) = (head.modified(time), None, None, None);
         let record =
             Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
         Ok(Item::Record(record))

@@ -25,8 +25,10 @@ pub(super) struct Head {
     chunked: bool,
     /// How long the body is.
     length: Option<u64>,
-    /// When the content was last modified, in milliseconds since 1970.
-    pub(super) modified: Option<i64>,
+    /// When the content was last modified, in milliseconds since 1970, as the server says.
+    modified: Option<i64>,
+    /// When the server says that it answered.
+    date: Option<i64>,
     /// Where the body begins.
     pub(super) body: usize,
 }
@@ -152,6 +154,7 @@ enum Field {
     ContentType,
     ContentEncoding,
     ContentLength,
+    Date,
     LastModified,
     TransferEncoding,
 }
@@ -163,6 +166,7 @@ impl Field {
             ("content-type", Field::ContentType),
             ("content-encoding", Field::ContentEncoding),
             ("content-length", Field::ContentLength),
+            ("date", Field::Date),
             ("last-modified", Field::LastModified),
             ("transfer-encoding", Field::TransferEncoding),
         ]
@@ -183,6 +187,7 @@ impl Head {
             Field::ContentType => {}
             Field::ContentEncoding => self.encode(list),
             Field::ContentLength => self.length = self.length.or(value.parse().ok()),
+            Field::Date => self.date = self.date.or_else(|| time::http(value)),
             Field::LastModified => self.modified = self.modified.or_else(|| time::http(value)),
             Field::TransferEncoding => {
                 let (chunked, others): (Vec<_>, Vec<_>) = list.partition(|v| v == "chunked");
@@ -190,6 +195,11 @@ impl Head {
                 self.encode(others.into_iter());
             }
         }
+    }
+
+    /// When the content was last modified, as far as that can be so of an answer of this time.
+    pub(super) fn modified(&self, visit: i64) -> Option<i64> {
+        self.modified.filter(|modified| time::is_modified_before(*modified, self.date, visit))
     }
 
     /// Adds encodings; one too many is enough to know that there are too many.

@@ -64,7 +64,8 @@ pub struct Record {
     /// The HTTP status, if known.
     pub status: Option<u16>,
     /// When the server said that the page was last modified, in milliseconds since 1970: its
-    /// `Last-Modified`, of an answer with content or without news. A date that is none is passed over.
+    /// `Last-Modified`, of an answer with content or without news. A date that is none is passed over, and
+    /// so is one before 1990 or later than the answer itself (RFC 9110, section 8.8.2.1).
     pub modified: Option<i64>,
     /// How important the page is from now on, in JSON lines.
     pub weight: Option<Weight>,

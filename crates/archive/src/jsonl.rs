@@ -9,6 +9,7 @@ use super::foreign::Keys;
 use super::http::{self, Meaning};
 use super::lines::Lines;
 use super::object::{Object, Value};
+use super::surrogates::with_whole_characters;
 use super::{Ask, Broken, Item, Payload, Question, Record, digest, escape, export, time, url};
 
 /// The limit of a store.
@@ -61,6 +62,7 @@ pub(super) fn has_key(line: &[u8], key: &str) -> bool {
 
 /// The item in a line at this place: a record, a question, or the name of an epoch.
 fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
+    let line = &*with_whole_characters(line);
     let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
     if let (Some(ask), None) = (&object.ask, &object.t) {
         let (url, ask) = question(object.url, ask)?;
@@ -221,12 +223,13 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
 /// The time in the value of a key.
 pub(super) fn time_in(key: &str, value: Option<Value<'_>>) -> Result<i64, String> {
     let time = match value {
-        Some(Value::Whole(seconds)) => seconds.checked_mul(1000).and_then(time::checked),
-        Some(Value::Decimal(seconds)) => time::seconds(seconds),
+        Some(Value::Whole(number)) => time::number(number),
+        Some(Value::Decimal(number)) => time::decimal(number),
         Some(Value::Text(text)) => time::parse(&text),
         _ => None,
     };
-    let forms = "must be seconds since 1970 or RFC 3339, in the years 1 to 9999";
+    let forms =
+        "must be seconds since 1970, a date such as 20240501 or RFC 3339, in the years 1 to 9999";
     time.ok_or_else(|| format!("\"{key}\" {forms}"))
 }
 
@@ -442,7 +445,7 @@ mod tests {
             (r#"{"url":"x:","t":1,"fingerprint":12}"#, "16"),
             (r#"{"url":"x:","t":1,"fingerprint":"0000000000000000","digest":"0"}"#, "32"),
             (r#"{"url":"x:","t":1,"seen":"yes"}"#, "seen"),
-            (r#"{"url":"x:","t":1,"text":"\ud800"}"#, "column"),
+            (r#"{"url":"x:","t":1,"text":"\ud80"}"#, "column"),
         ] {
             let found = read(line).unwrap_err();
             assert!(found.contains(why), "{line}: {found}");

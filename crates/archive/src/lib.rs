@@ -89,6 +89,7 @@ pub mod raw;
 pub mod rules;
 mod sniff;
 mod stream;
+mod surrogates;
 mod time;
 mod url;
 mod walk;
@@ -120,13 +121,15 @@ use lines::LineCutter;
 use page::Page;
 use sniff::Kind;
 use stream::Stream;
+pub use surrogates::with_whole_characters;
 use walk::{Except, Walk, broken};
 pub use zstandard::ZstdWindow;
 
 /// The most unpacked bytes of a record, and of a body that is compressed within the record.
 pub const RECORD_BYTES_MAX: u64 = 64 << 20;
 
-/// Parses a time as people write it: RFC 3339, a date or part of a date, or seconds since 1970.
+/// Parses a time as people write it: RFC 3339, a date or part of a date, or seconds since 1970. Eight
+/// digits that are a date of the years 1900 to 2100, such as 20240501, are that date.
 /// Returns milliseconds since 1970.
 pub fn time(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
