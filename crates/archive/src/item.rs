@@ -15,6 +15,9 @@ use super::export::Line;
 pub enum Payload {
     /// Content to make a fingerprint of.
     Text(Box<Document>),
+    /// Content of a file that is a page by itself. The time of the record is when the file was last
+    /// modified, so it may be earlier than that of a version of the page that was seen before.
+    File(Box<Document>),
     /// Content, with a fingerprint made elsewhere.
     Ready {
         /// The fingerprint; `None` for content without one, such as a text too short to tell from

@@ -106,7 +106,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use simkeep::fingerprint::Document;
 
@@ -140,6 +140,32 @@ pub fn time_text(ms: i64) -> String {
     let mut out = Vec::new();
     time::put(&mut out, ms);
     String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The URL of a file or a folder, as pages of files have it: `file://` and the absolute path,
+/// percent-encoded. `..` is resolved as the system does, and other links are left as they are.
+///
+/// ```
+/// assert_eq!(simkeep_archive::file_url("/srv/a b/".as_ref())?, "file:///srv/a%20b");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// If the path is empty, or what it leads to cannot be looked at.
+pub fn file_url(path: &Path) -> io::Result<String> {
+    page::url(path)
+}
+
+/// The path of a file below a folder, by what follows the URL of the folder and a slash in the URL of the
+/// file; `None` of what is not the URL of a file, byte for byte.
+///
+/// ```
+/// assert_eq!(simkeep_archive::file_of("notes/a%20b.txt"), Some("notes/a b.txt".into()));
+/// assert_eq!(simkeep_archive::file_of("notes/../../etc/passwd"), None);
+/// ```
+pub fn file_of(rest: &str) -> Option<PathBuf> {
+    url::file_below(rest)
 }
 
 /// Reads a document like a page in a folder: HTML, recognised by the ending of its name or by its
@@ -271,6 +297,7 @@ pub struct Input {
     /// The archive that comes next.
     next: Option<Part>,
     progress: Arc<AtomicU64>,
+    walk_failed: Arc<AtomicBool>,
 }
 
 /// What an opened file is.
@@ -292,6 +319,7 @@ impl Input {
             pages: Chunk::default(),
             next: None,
             progress: Arc::default(),
+            walk_failed: Arc::default(),
         }
     }
 
@@ -314,6 +342,12 @@ impl Input {
     /// How many (compressed) bytes were read so far: a counter that other threads may look at.
     pub fn progress(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.progress)
+    }
+
+    /// Whether a folder, or something in one, could not be looked at: a flag that other threads may look
+    /// at. It is complete when there are no more parts.
+    pub fn walk_failed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.walk_failed)
     }
 
     /// Whether the current source is not a file, so that reading may have to wait for data.
@@ -387,6 +421,14 @@ impl Input {
         Ok(Opened::Cut(Cut::Page(Page::plain(path, self.progress()))))
     }
 
+    /// Notes that something could not be opened.
+    fn note<T>(&self, opened: Result<T, Item>) -> Result<T, Item> {
+        if matches!(opened, Err(Item::Broken(_))) {
+            self.walk_failed.store(true, Ordering::Relaxed);
+        }
+        opened
+    }
+
     /// The pages that have come so far.
     fn take_pages(&mut self) -> Part {
         Box::new(std::iter::once(std::mem::take(&mut self.pages)))
@@ -402,12 +444,18 @@ impl Iterator for Input {
         }
         while !self.pages.is_full() {
             let opened = match self.walk.as_mut().and_then(Iterator::next) {
-                Some(Ok(path)) => self.open_within(path).map(Some).map_err(Item::Broken),
-                Some(Err(skipped)) => Err(Item::from(skipped)),
+                Some(Ok(path)) => {
+                    let opened = self.open_within(path).map(Some).map_err(Item::Broken);
+                    self.note(opened)
+                }
+                Some(Err(skipped)) => self.note(Err(Item::from(skipped))),
                 None => {
                     self.walk = None;
                     match self.sources.pop_front() {
-                        Some(source) => self.open(source).map_err(Item::Broken),
+                        Some(source) => {
+                            let opened = self.open(source).map_err(Item::Broken);
+                            self.note(opened)
+                        }
                         None if self.pages.is_empty() => return None,
                         None => break,
                     }

@@ -10,6 +10,7 @@ use simkeep::{
     Visit,
 };
 
+use super::clock::ClockCheck;
 use super::exit::Failure;
 use super::feed::{Entry, Fed, Found};
 use super::words::count;
@@ -45,6 +46,8 @@ pub(super) struct Admission {
     new: bool,
     /// Whether nothing has come but names of epochs.
     at_head: bool,
+    /// What the clock says about visits.
+    pub(super) clock: ClockCheck,
 }
 
 impl Admission {
@@ -53,6 +56,7 @@ impl Admission {
         from_input: &FromInput,
         store: Option<&[EpochInfo]>,
         ready_made: &str,
+        clock: ClockCheck,
     ) -> Result<Admission, Failure> {
         let mut known = match store {
             Some(epochs) => epochs.iter().map(|info| info.name.clone()).collect(),
@@ -68,6 +72,7 @@ impl Admission {
             begun: 0,
             new,
             at_head: true,
+            clock,
         })
     }
 

@@ -164,7 +164,8 @@ fn a_revisit_names_what_it_repeats() {
          \r\nWARC-Refers-To-Target-URI: <http://b/>\r\nWARC-Refers-To-Date: 1990-01-01T00:00:07Z"
     );
     let Item::Record(record) = only(page("revisit", "http://a/", &more, &ok(""))) else { panic!() };
-    let refers = Payload::Revisit { refers_to: Some("http://b/".into()), refers_time: Some(MODIFIED) };
+    let refers =
+        Payload::Revisit { refers_to: Some("http://b/".into()), refers_time: Some(MODIFIED) };
     assert_eq!((record.payload, record.status), (refers, Some(200)));
     assert_eq!(record.digest, Some(of(b"")));
 
