@@ -22,7 +22,7 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
 /// `"failed"`); or only a `status` that means one of these; or only a `weight` or a `class` (a whole
 /// number up to 4294967295), which is no visit then. A visit may have a `weight` and a `class`, too, and
-/// `modified`, a time as in `t`. `epoch` names the epoch of a
+/// `modified`, a time as in `t`, which is ignored if it is more than a day later. `epoch` names the epoch of a
 /// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
 /// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
 /// `"both"`), `minor` and `moderate` (the largest distances that are such changes, in bits), names an
@@ -74,7 +74,10 @@ fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
     if object.url.is_none() && object.has_others && has_key(line, "simkeep") {
         return Err("a line of an export, whose first line is not at the head of the file".into());
     }
-    record(object).map(Item::Record)
+    let mut record = record(object)?;
+    let Record { time, modified, .. } = &mut record;
+    *modified = modified.filter(|modified| time::is_modified_by_day(*modified, *time));
+    Ok(Item::Record(record))
 }
 
 /// What a line asks, and of which page.
@@ -362,6 +365,21 @@ mod tests {
         }
         let restated = r#""seen":"restated","fingerprint":null,"epoch":"e","weight":1"#;
         assert!(with(restated).unwrap_err().contains("has no \"weight\""));
+    }
+
+    #[test]
+    fn nothing_is_modified_days_after_its_visit() {
+        let with = |modified: &str| {
+            let line = r#""url":"x:","t":"2024-05-01","text":"a","modified""#;
+            read(&format!("{{{line}:\"{modified}\"}}")).unwrap().modified
+        };
+        // The time of day of the visit may not be said.
+        for kept in ["1970-01-01", "2024-05-01", "2024-05-01T23:00Z", "2024-05-02"] {
+            assert_eq!(with(kept), time::parse(kept), "{kept}");
+        }
+        for dropped in ["2024-05-02T00:00:01Z", "2098-01-01", "9999-12-31"] {
+            assert_eq!(with(dropped), None, "{dropped}");
+        }
     }
 
     #[test]

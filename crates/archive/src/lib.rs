@@ -421,14 +421,6 @@ impl Input {
         Ok(Opened::Cut(Cut::Page(Page::plain(path, self.progress()))))
     }
 
-    /// Notes that something could not be opened.
-    fn note<T>(&self, opened: Result<T, Item>) -> Result<T, Item> {
-        if matches!(opened, Err(Item::Broken(_))) {
-            self.walk_failed.store(true, Ordering::Relaxed);
-        }
-        opened
-    }
-
     /// The pages that have come so far.
     fn take_pages(&mut self) -> Part {
         Box::new(std::iter::once(std::mem::take(&mut self.pages)))
@@ -444,18 +436,12 @@ impl Iterator for Input {
         }
         while !self.pages.is_full() {
             let opened = match self.walk.as_mut().and_then(Iterator::next) {
-                Some(Ok(path)) => {
-                    let opened = self.open_within(path).map(Some).map_err(Item::Broken);
-                    self.note(opened)
-                }
-                Some(Err(skipped)) => self.note(Err(Item::from(skipped))),
+                Some(Ok(path)) => self.open_within(path).map(Some).map_err(Item::Broken),
+                Some(Err(skipped)) => Err(Item::from(skipped)),
                 None => {
                     self.walk = None;
                     match self.sources.pop_front() {
-                        Some(source) => {
-                            let opened = self.open(source).map_err(Item::Broken);
-                            self.note(opened)
-                        }
+                        Some(source) => self.open(source).map_err(Item::Broken),
                         None if self.pages.is_empty() => return None,
                         None => break,
                     }
@@ -464,7 +450,11 @@ impl Iterator for Input {
             match opened {
                 Ok(None) => {}
                 Ok(Some(Opened::Cut(cut))) => self.pages.push(cut),
-                Err(item) => self.pages.push(Cut::Clear(item)),
+                Err(item) => {
+                    let is_broken = matches!(item, Item::Broken(_));
+                    self.walk_failed.fetch_or(is_broken, Ordering::Relaxed);
+                    self.pages.push(Cut::Clear(item));
+                }
                 Ok(Some(Opened::Archive(part))) if self.pages.is_empty() => return Some(part),
                 Ok(Some(Opened::Archive(part))) => {
                     self.next = Some(part);

@@ -108,6 +108,12 @@ pub(super) fn is_modified_before(modified: i64, date: Option<i64>, visit: i64) -
     modified <= date.unwrap_or(visit)
 }
 
+/// Whether content can have been modified at a time, if a line says when it was visited: perhaps only on
+/// which day.
+pub(super) fn is_modified_by_day(modified: i64, visit: i64) -> bool {
+    modified <= visit.saturating_add(MS_PER_DAY)
+}
+
 /// A time as HTTP writes it, in any of its three forms (RFC 9110, 5.6.7): day, month, year and time of
 /// day are told by their shape, in whatever order, as browsers do it for cookies (RFC 6265, 5.1.1).
 /// Years of two digits are those from 1970 to 2069. `None` of a text that has anything else but the name
