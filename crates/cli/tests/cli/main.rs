@@ -161,16 +161,18 @@ impl Place {
         ran.out
     }
 
-    /// Ingests lines from standard input, none of them broken, and gives the summary.
+    /// Ingests lines from standard input, none of them broken and of any time, and gives the summary.
     fn ingest(&self, lines: &str) -> Value {
-        let ran = self.run_with_input(&["ingest", "-", "--json"], lines);
+        let args = ["ingest", "-", "--json", "--clock-tolerance", "none"];
+        let ran = self.run_with_input(&args, lines);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         ran.objects().remove(0)
     }
 
     /// Loads lines from standard input, and gives the summary.
     fn load(&self, lines: &str) -> Value {
-        let ran = self.run_with_input(&["load", "-", "--json"], lines);
+        let args = ["load", "-", "--json", "--clock-tolerance", "none"];
+        let ran = self.run_with_input(&args, lines);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         ran.objects().remove(0)
     }
