@@ -78,7 +78,7 @@ impl<'b> Clock<'b> {
 mod tests {
 
     use super::*;
-    use crate::disk::{Disk as _, Location};
+    use crate::disk::Location;
     use crate::store::load::LoadOptions;
     use crate::{ErrorKind, Observation, Options, Restatement, Store};
 
