@@ -70,6 +70,7 @@ kinds! {
     Url,
     Prefix,
     Time,
+    InTheFuture,
     UnknownEpoch,
     EndedEpoch,
     NoTable,

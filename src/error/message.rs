@@ -86,6 +86,12 @@ impl Error {
                 f,
                 "time {ms} is outside the years 1 to 9999; times are milliseconds since 1970"
             ),
+            Error::InTheFuture { url, time, limit } => write!(
+                f,
+                "the visit of {url} has the time {time}, and {limit} is the last that the clock of \
+                 this machine allows (milliseconds since 1970); correct the time or the clock, or \
+                 allow a larger clock_tolerance"
+            ),
             Error::UnknownEpoch(id) => {
                 write!(f, "epoch {id} is not registered in this store; register its name first")
             }
@@ -322,6 +328,12 @@ mod tests {
                 Error::Time(i64::MAX),
                 "time 9223372036854775807 is outside the years 1 to 9999; times are milliseconds since \
                  1970",
+            ),
+            (
+                Error::InTheFuture { url: "http://a/".into(), time: 9_000, limit: 8_000 },
+                "the visit of http://a/ has the time 9000, and 8000 is the last that the clock of this \
+                 machine allows (milliseconds since 1970); correct the time or the clock, or allow a \
+                 larger clock_tolerance",
             ),
             (
                 Error::UnknownEpoch(7),

@@ -144,6 +144,16 @@ pub enum Error {
     Prefix(PrefixError),
     /// A time outside the years 1 to 9999. Times are milliseconds since 1970.
     Time(i64),
+    /// A visit that is later than the clock of this machine allows, by
+    /// [`Options::clock_tolerance`](crate::Options::clock_tolerance). Correct its time, or the clock.
+    InTheFuture {
+        /// The page.
+        url: String,
+        /// The time of the visit, in milliseconds since 1970.
+        time: i64,
+        /// The last time that a visit may have now.
+        limit: i64,
+    },
     /// An epoch that the store has not registered. Register its name first.
     UnknownEpoch(u32),
     /// An epoch that has ended. Use one that has not.

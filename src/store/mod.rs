@@ -12,6 +12,7 @@ mod apply;
 mod ask;
 mod backup;
 mod base;
+mod clock;
 mod committer;
 mod compact;
 mod compaction;

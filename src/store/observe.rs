@@ -12,6 +12,7 @@ use super::ahead::Ahead;
 use super::answer::Answer;
 use super::apply::apply;
 use super::base::Base;
+use super::clock::Clock;
 use super::epochs::check_live;
 use super::memtable::Memtable;
 use super::prepared::Prepared;
@@ -34,7 +35,11 @@ pub(super) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<A
     let Shared { base, admission, committer, leases, .. } = shared;
     base.lifecycle.check()?;
     let epochs = Arc::clone(&base.live.view().epochs);
-    requests.iter().try_for_each(|request| check_in(&epochs, request))?;
+    let clock = Clock::of(base);
+    requests.iter().try_for_each(|request| {
+        check_in(&epochs, request)?;
+        clock.check(request)
+    })?;
     let mut answers = Vec::with_capacity(requests.len());
     let look_up = |chunk| Prepared::new(base.live.view(), &base.options, chunk);
     let ahead = Ahead::new(chunks(requests));

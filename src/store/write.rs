@@ -28,8 +28,9 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
-    /// [`Error::Option`] for a weight that is not finite or not positive, or [`Error::Corrupt`] if a
-    /// page needed for the answer is damaged: nothing was stored.
+    /// [`Error::Option`] for a weight that is not finite or not positive, [`Error::InTheFuture`] with
+    /// [`Options::clock_tolerance`](super::Options::clock_tolerance), or [`Error::Corrupt`] if a page
+    /// needed for the answer is damaged: nothing was stored.
     /// [`Error::Io`] if the commit failed: the observation may or may not be stored, and the store
     /// accepts nothing more ([`Error::Poisoned`]) until it is opened again.
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {

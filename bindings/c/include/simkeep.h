@@ -1169,6 +1169,12 @@ typedef struct simkeep_options {
      * Its length in bytes.
      */
     size_t rule_len;
+    /**
+     * How much later than the clock of this machine a visit may be, in milliseconds: a later one is
+     * refused with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits of any time.
+     * Default: -1.
+     */
+    int64_t clock_tolerance_ms;
 } simkeep_options;
 
 /**

@@ -97,7 +97,7 @@ pub(crate) fn of(kind: ErrorKind) -> i32 {
         ErrorKind::Bug => SIMKEEP_INTERNAL,
         ErrorKind::Url => SIMKEEP_URL,
         ErrorKind::Prefix => SIMKEEP_PREFIX,
-        ErrorKind::Time => SIMKEEP_TIME,
+        ErrorKind::Time | ErrorKind::InTheFuture => SIMKEEP_TIME,
         ErrorKind::UnknownEpoch => SIMKEEP_UNKNOWN_EPOCH,
         ErrorKind::EndedEpoch => SIMKEEP_ENDED_EPOCH,
         ErrorKind::NoTable => SIMKEEP_NO_TABLE,

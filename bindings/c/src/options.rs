@@ -87,6 +87,10 @@ pub struct Options {
     pub rule: *const c_char,
     /// Its length in bytes.
     pub rule_len: usize,
+    /// How much later than the clock of this machine a visit may be, in milliseconds: a later one is
+    /// refused with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits of any time.
+    /// Default: -1.
+    pub clock_tolerance_ms: i64,
 }
 
 const MS_PER_S: u64 = 1000;
@@ -121,6 +125,7 @@ impl Default for Options {
             epoch_len: 0,
             rule: std::ptr::null(),
             rule_len: 0,
+            clock_tolerance_ms: -1,
         }
     }
 }
@@ -180,6 +185,15 @@ impl Options {
         if self.reserved != 0 {
             return Err(Failure::argument("options.reserved", "it must be 0"));
         }
+        of.clock_tolerance = match self.clock_tolerance_ms {
+            -1 => None,
+            ms => {
+                let why = "it must be 0 or more, or -1";
+                let ms = u64::try_from(ms);
+                let ms = ms.map_err(|_| Failure::argument("options.clock_tolerance_ms", why))?;
+                Some(Duration::from_millis(ms))
+            }
+        };
         of.epoch_bands = bands(self.epoch_minor, self.epoch_moderate)?;
         if let Some(epoch) = abi::optional_text(self.epoch, self.epoch_len, "options.epoch")? {
             of.epoch = epoch.to_owned();

@@ -1,5 +1,6 @@
 //! What callers give: checked, and named where it is not what was expected.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -272,6 +273,20 @@ pub(crate) fn text<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a st
             "has lone surrogates (U+D800 to U+DFFF), which are no characters; decode it otherwise";
         arg.wrong(what)
     })
+}
+
+/// The text of a page, in which each lone surrogate is U+FFFD, as in what the tool reads as JSON: texts
+/// that were cut in the middle of a character have them.
+pub(crate) fn content<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
+    let text = given.cast::<PyString>().map_err(|_| arg.type_error("str", given))?;
+    if let Ok(text) = text.to_str() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let encoded = text.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
+    let encoded = encoded.cast_into::<PyBytes>()?;
+    let (units, _) = encoded.as_bytes().as_chunks();
+    let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
+    Ok(Cow::Owned(String::from_utf16_lossy(&units)))
 }
 
 /// What one of few words means.

@@ -28,8 +28,8 @@ impl BitSketch {
     /// The sketch of a text. Costs some 6 nanoseconds for each of its words, and 10 KiB meanwhile.
     #[staticmethod]
     fn of_text(py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<BitSketch> {
-        let text = arg::text(Arg::new("text"), text)?;
-        Ok(BitSketch(py.detach(|| fingerprint::BitSketcher::new().of_text(text))))
+        let text = arg::content(Arg::new("text"), text)?;
+        Ok(BitSketch(py.detach(|| fingerprint::BitSketcher::new().of_text(&text))))
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

@@ -103,8 +103,8 @@ impl Candidates {
     ) -> PyResult<()> {
         let of = self.open(py)?;
         let place = Place::from_bits(arg::fingerprint(Arg::new("place"), place)?);
-        let text = arg::text(Arg::new("text"), text)?;
-        py.detach(|| of.add(place, BitSketcher::new().of_text(text))).or_raise(py)
+        let text = arg::content(Arg::new("text"), text)?;
+        py.detach(|| of.add(place, BitSketcher::new().of_text(&text))).or_raise(py)
     }
 
     /// Puts all pages into clusters, as `View.clusters` does, but only pages whose texts resemble that

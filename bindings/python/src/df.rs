@@ -111,10 +111,10 @@ impl Counter {
 
     /// Counts a document.
     fn add<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<()> {
-        let text = arg::text(Arg::new("text"), text)?;
+        let text = arg::content(Arg::new("text"), text)?;
         let mut counter = self.take(py)?;
         let (added, counter) = py.detach(|| {
-            let added = counter.add(text);
+            let added = counter.add(&text);
             (added, counter)
         });
         *self.counter.lock() = Some(counter);

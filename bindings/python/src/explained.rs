@@ -77,9 +77,9 @@ impl Fingerprinter {
         text: &Bound<'py, PyAny>,
         limit: Limit,
     ) -> PyResult<Explained> {
-        let text = arg::text(Arg::new("text"), text)?;
+        let text = arg::content(Arg::new("text"), text)?;
         let explained = py
-            .detach(|| self.made(|maker| maker.explain(&Document::new(text), limit.0)))
+            .detach(|| self.made(|maker| maker.explain(&Document::new(&*text), limit.0)))
             .or_raise(py)?;
         Explained::of(py, explained)
     }

@@ -19,13 +19,13 @@ fn html<'a>(html: &'a Bound<'_, PyAny>, encoding: Option<&Bound<'_, PyAny>>) -> 
             let message = "encoding is for html as bytes, and this is str";
             return Err(pyo3::exceptions::PyTypeError::new_err(message));
         }
-        return Ok(Html::Text(arg::text(Arg::new("html"), html)?));
+        return Ok(Html::Text(arg::content(Arg::new("html"), html)?));
     }
     Ok(Html::Bytes(arg::bytes(Arg::new("html"), html, "bytes or str")?, encoding))
 }
 
 enum Html<'a> {
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Bytes(Vec<u8>, Option<String>),
 }
 
@@ -49,8 +49,8 @@ pub(crate) fn fingerprint_of<'py>(
     recipe: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<u64> {
     let recipe = origin::recipe(Arg::new("recipe"), recipe)?;
-    let text = arg::text(Arg::new("text"), text)?;
-    py.detach(|| fingerprint::Fingerprinter::new(&recipe)?.of_text(text)).or_raise(py)
+    let text = arg::content(Arg::new("text"), text)?;
+    py.detach(|| fingerprint::Fingerprinter::new(&recipe)?.of_text(&text)).or_raise(py)
 }
 
 /// Decodes a document as its `content_type` says, or as it says itself, or else by a guess.
@@ -130,15 +130,15 @@ impl Fingerprinter {
 
     /// The fingerprint of a text; 0 if it has no features. Linear in the text.
     fn of_text<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<u64> {
-        let text = arg::text(Arg::new("text"), text)?;
-        py.detach(|| self.made(|maker| maker.of_text(text))).or_raise(py)
+        let text = arg::content(Arg::new("text"), text)?;
+        py.detach(|| self.made(|maker| maker.of_text(&text))).or_raise(py)
     }
 
     /// The fingerprint of the text of a page; `None` if it has fewer than eight words, which is too
     /// short to tell it from others.
     fn of_page<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Option<u64>> {
-        let text = arg::text(Arg::new("text"), text)?;
-        py.detach(|| self.made(|maker| maker.of_page(&Document::new(text)))).or_raise(py)
+        let text = arg::content(Arg::new("text"), text)?;
+        py.detach(|| self.made(|maker| maker.of_page(&Document::new(&*text)))).or_raise(py)
     }
 
     /// The fingerprint of an HTML page, `str` or bytes with the `encoding` that the server named, or

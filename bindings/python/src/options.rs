@@ -48,6 +48,11 @@ fn set(options: &mut Options, key: &str, value: &Bound<'_, PyAny>) -> PyResult<(
                 |value: &Bound<'_, PyAny>| arg::distance(Arg::new("near_distance"), value);
             options.near_distance = arg::optional(Some(value), distance)?;
         }
+        "clock_tolerance" => {
+            let tolerance =
+                |value: &Bound<'_, PyAny>| arg::duration(Arg::new("clock_tolerance"), value);
+            options.clock_tolerance = arg::optional(Some(value), tolerance)?;
+        }
         "fingerprint_bytes" => {
             options.fingerprint_bytes = arg::u32(Arg::new("fingerprint_bytes"), value)?;
         }

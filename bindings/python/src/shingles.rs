@@ -24,7 +24,7 @@ impl Shingles {
         text: &Bound<'_, PyAny>,
         words: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Shingles> {
-        let text = arg::text(Arg::new("text"), text)?;
+        let text = arg::content(Arg::new("text"), text)?;
         let words = optional(words, |given| {
             let arg = Arg::new("words");
             let words = arg::u32(arg, given)?;
@@ -34,7 +34,7 @@ impl Shingles {
             Ok(words)
         })?;
         let words = words.unwrap_or(WORDS);
-        Ok(Shingles(py.detach(|| fingerprint::Shingles::of_text(text, words))))
+        Ok(Shingles(py.detach(|| fingerprint::Shingles::of_text(&text, words))))
     }
 
     fn __len__(&self) -> usize {

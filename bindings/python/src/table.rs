@@ -1,5 +1,7 @@
 //! Tables of observations, as Arrow has them: rows of columns that are named like arguments.
 
+use std::borrow::Cow;
+
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
@@ -145,7 +147,7 @@ impl Table {
         let parts = Parts {
             seen: seen.transpose()?,
             to: get(&self.to, row, Column::text)?,
-            text: get(&self.text, row, Column::text)?,
+            text: get(&self.text, row, Column::text)?.map(Cow::Borrowed),
             html: self.html(row)?,
             encoding: get(&self.encoding, row, Column::text)?,
             fingerprint: get(&self.fingerprint, row, Column::fingerprint)?,

@@ -107,7 +107,7 @@ fn all(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     }
     let texts = given.try_iter().map_err(|_| arg.type_error(expected, given))?;
     let texts = (0..).zip(texts);
-    texts.map(|(row, text)| arg::text(arg.at(row), &text?).map(str::to_owned)).collect()
+    texts.map(|(row, text)| Ok(arg::content(arg.at(row), &text?)?.into_owned())).collect()
 }
 
 fn of_chunks(arg: Arg, chunks: Chunks) -> PyResult<Vec<String>> {

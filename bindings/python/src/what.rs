@@ -1,5 +1,7 @@
 //! What a visit found, as it is given: what says it, and what excludes what.
 
+use std::borrow::Cow;
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -43,7 +45,7 @@ pub(crate) type Also = (Option<u64>, Epoch);
 pub(crate) struct Parts<'a> {
     pub(crate) seen: Option<word::Seen>,
     pub(crate) to: Option<&'a str>,
-    pub(crate) text: Option<&'a str>,
+    pub(crate) text: Option<Cow<'a, str>>,
     pub(crate) html: Option<Html>,
     pub(crate) encoding: Option<&'a str>,
     pub(crate) fingerprint: Option<u64>,
@@ -58,7 +60,7 @@ impl<'a> Parts<'a> {
     pub(crate) fn of(given: &Given<'a, '_>, place: Arg) -> PyResult<Parts<'a>> {
         let seen = arg::optional(given.seen, |v| word::Seen::take(place.and("seen"), v))?;
         let text = given.text.filter(|text| !text.is_none());
-        let text = text.map(|text| arg::text(place.and("text"), text)).transpose()?;
+        let text = text.map(|text| arg::content(place.and("text"), text)).transpose()?;
         let encoding = given.encoding.filter(|encoding| !encoding.is_none());
         let encoding = encoding.map(|v| arg::text(place.and("encoding"), v)).transpose()?;
         let to = given.to.filter(|to| !to.is_none());
@@ -122,7 +124,7 @@ impl<'a> Parts<'a> {
             return wrong("text", missing);
         }
         Ok(match (self.text, self.html) {
-            (Some(text), _) => What::Text(text.to_owned()),
+            (Some(text), _) => What::Text(text.into_owned()),
             (None, Some(html)) => What::Html(html, self.encoding.map(str::to_owned)),
             (None, None) => {
                 let Parts { fingerprint, epoch, also, .. } = self;
@@ -147,7 +149,7 @@ impl Html {
     fn of(given: &Bound<'_, PyAny>, place: Arg) -> PyResult<Html> {
         let place = place.and("html");
         if given.is_instance_of::<PyString>() {
-            return Ok(Html::Text(arg::text(place, given)?.to_owned()));
+            return Ok(Html::Text(arg::content(place, given)?.into_owned()));
         }
         Ok(Html::Bytes(arg::bytes(place, given, "bytes or str")?))
     }

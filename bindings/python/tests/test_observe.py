@@ -3,7 +3,7 @@
 import datetime
 import pickle
 import threading
-from datetime import timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -200,3 +200,16 @@ def test_threads_share_a_store(store: simkeep.Store) -> None:
     for thread in threads:
         thread.join()
     assert store.stats().pages == 160
+
+
+def test_a_visit_later_than_the_clock_allows_is_refused(tmp_path: Path) -> None:
+    late = datetime.now(UTC) + timedelta(hours=2)
+    with simkeep.Store.create(tmp_path / "store", clock_tolerance=timedelta(hours=1)) as store:
+        with pytest.raises(simkeep.TimeError, match="clock of this machine allows"):
+            store.observe(URL, late, text=TEXT)
+        assert store.stats().visits == 0
+    with simkeep.Store.open(tmp_path / "store", clock_tolerance=None) as store:
+        store.observe(URL, late, text=TEXT)
+    # The clock is behind the store.
+    with simkeep.Store.open(tmp_path / "store", clock_tolerance=3600) as store:
+        store.observe(URL, late + timedelta(days=1), text=OTHER)

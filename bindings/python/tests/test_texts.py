@@ -99,3 +99,22 @@ def test_what_cannot_be_meant_is_named(
 ) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("text", "as_if"),
+    [
+        ("cut \ud83d", "cut \ufffd"),
+        ("\udc80 turned \ude00\ud83d", "\ufffd turned \ufffd\ufffd"),
+        ("two halves \ud83d\ude00", "two halves \U0001f600"),
+    ],
+)
+def test_half_a_character_is_replaced(text: str, as_if: str, tmp_path: Path) -> None:
+    text, as_if = f"{TEXT} {text}", f"{TEXT} {as_if}"
+    maker = simkeep.Fingerprinter("strict")
+    assert maker.of_text(text) == maker.of_text(as_if)
+    assert maker.of_html(text) == maker.of_html(as_if)
+    assert simkeep.visible_text(text) == as_if
+    with simkeep.Store.create(tmp_path / "store") as store:
+        assert store.observe("http://a/", 0, text=as_if).verdict == simkeep.Verdict.NEW
+        assert store.observe("http://a/", 1000, text=text).verdict == simkeep.Verdict.SAME

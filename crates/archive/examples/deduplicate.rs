@@ -59,7 +59,9 @@ fn observe(
     fingerprinter: &mut Fingerprinter<'_>,
     record: &Record,
 ) -> Result<Option<Outcome>, Box<dyn Error>> {
-    let Payload::Text(document) = &record.payload else { return Ok(None) };
+    let (Payload::Text(document) | Payload::File(document)) = &record.payload else {
+        return Ok(None);
+    };
     let fingerprint = fingerprinter.of_page(document)?;
     let epoch = store.change_epoch();
     let mut seen = Observation::content(&record.url, record.time, fingerprint, epoch);

@@ -159,8 +159,7 @@ impl ArcRecord {
 
     fn capture(&self) -> Result<Captured, String> {
         url::check(&self.url)?;
-        let time = time::compact(&self.date)
-            .ok_or_else(|| format!("the date is \"{}\"", escape(&self.date)))?;
+        let time = time::captured("the date", &self.date, time::arc)?;
         let (url, declared, truncated) = (self.url.clone(), None, Truncated::No);
         Ok(Captured { url, time, declared, truncated })
     }

@@ -35,7 +35,7 @@ impl Captured {
         let Captured { url, time, .. } = self;
         // An answer that is neither says nothing of the content.
         let is_dated = matches!(payload, Payload::Revisit { .. } | Payload::NotModified);
-        let modified = head.and_then(|head| head.modified).filter(|_| is_dated);
+        let modified = head.and_then(|head| head.modified(time)).filter(|_| is_dated);
         let (weight, class, epoch) = (None, None, None);
         let status = head.map(|head| head.status);
         let record =
@@ -112,7 +112,7 @@ impl Captured {
             self.of_held(content, head, kind, charset)?
         };
         let Captured { url, time, .. } = self;
-        let (digest, modified) = (Some(digest), head.modified);
+        let (digest, modified) = (Some(digest), head.modified(time));
         let (weight, class, epoch) = (None, None, None);
         let record =
             Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };

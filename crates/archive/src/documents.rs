@@ -7,6 +7,7 @@ use simkeep::fingerprint::Document;
 
 pub use super::lines::{LineCutter, Lines};
 use super::stream::Stream;
+use super::surrogates::with_whole_characters;
 use super::{Source, ZstdWindow, escape};
 
 /// A document with a name, to evaluate recipes on.
@@ -48,7 +49,9 @@ pub fn read(
 }
 
 fn named(line: &[u8], document: impl Fn(String) -> Document) -> Result<Named, String> {
-    match serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))? {
+    match serde_json::from_slice(&with_whole_characters(line))
+        .map_err(|e| escape(&e.to_string()))?
+    {
         Value::Object(mut object) => {
             let mut take = |key| match object.remove(key) {
                 Some(Value::String(text)) => Some(text),

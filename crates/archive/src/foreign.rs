@@ -9,6 +9,7 @@ use simkeep::fingerprint::Document;
 
 use super::object::Value;
 use super::raw::Name;
+use super::surrogates::with_whole_characters;
 use super::{Item, Payload, Record, digest, escape, jsonl, url};
 
 /// How deep a key may lie.
@@ -93,6 +94,7 @@ impl Keys {
     /// The item in a line.
     pub(super) fn item(&self, line: &[u8]) -> Result<Item, String> {
         let keys = [&self.url, &self.text, &self.time].map(|key| Some(key.as_str()));
+        let line = &*with_whole_characters(line);
         let [url, text, time] = sought(line, keys)?;
         let time = match time {
             None | Some(Value::Null) => Ok(None),
@@ -104,8 +106,16 @@ impl Keys {
     /// What names the document in a line, and its text.
     pub(super) fn name<'l>(&self, line: &'l [u8]) -> Result<Name<'l>, String> {
         let keys = [Some(self.url.as_str()), Some(self.text.as_str()), None];
-        let [page, text, _] = sought(line, keys)?;
-        Ok(Name::new(self.page(page)?, text))
+        match with_whole_characters(line) {
+            Cow::Borrowed(line) => {
+                let [page, text, _] = sought(line, keys)?;
+                Ok(Name::new(self.page(page)?, text))
+            }
+            Cow::Owned(line) => {
+                let [page, text, _] = sought(&line, keys)?;
+                Ok(Name::new(self.page(page)?, text).into_owned())
+            }
+        }
     }
 
     /// The page that this value names.

@@ -33,8 +33,10 @@ pub(super) struct Head {
     pub(super) location: Option<String>,
     /// Which part of the content the body is.
     content_range: Option<String>,
-    /// When the content was last modified, in milliseconds since 1970.
-    pub(super) modified: Option<i64>,
+    /// When the content was last modified, in milliseconds since 1970, as the server says.
+    modified: Option<i64>,
+    /// When the server says that it answered.
+    date: Option<i64>,
     /// Where the body begins.
     pub(super) body: usize,
 }
@@ -132,6 +134,7 @@ enum Field {
     ContentEncoding,
     ContentLength,
     ContentRange,
+    Date,
     LastModified,
     Location,
     TransferEncoding,
@@ -145,6 +148,7 @@ impl Field {
             ("content-encoding", Field::ContentEncoding),
             ("content-length", Field::ContentLength),
             ("content-range", Field::ContentRange),
+            ("date", Field::Date),
             ("last-modified", Field::LastModified),
             ("location", Field::Location),
             ("transfer-encoding", Field::TransferEncoding),
@@ -177,6 +181,7 @@ impl Head {
             Field::ContentLength => self.length = self.length.or(value.parse().ok()),
             Field::ContentRange => keep_first(&mut self.content_range, value),
             Field::Location => keep_first(&mut self.location, value),
+            Field::Date => self.date = self.date.or_else(|| time::http(value)),
             Field::LastModified => self.modified = self.modified.or_else(|| time::http(value)),
             Field::TransferEncoding => {
                 let (chunked, others): (Vec<_>, Vec<_>) = list.partition(|v| v == "chunked");
@@ -184,6 +189,11 @@ impl Head {
                 self.encode(others.into_iter());
             }
         }
+    }
+
+    /// When the content was last modified, as far as that can be so of an answer of this time.
+    pub(super) fn modified(&self, visit: i64) -> Option<i64> {
+        self.modified.filter(|modified| time::is_modified_before(*modified, self.date, visit))
     }
 
     /// Adds encodings; one too many is enough to know that there are too many.

@@ -15,6 +15,9 @@ use super::export::Line;
 pub enum Payload {
     /// Content to make a fingerprint of.
     Text(Box<Document>),
+    /// Content of a file that is a page by itself. The time of the record is when the file was last
+    /// modified, so it may be earlier than that of a version of the page that was seen before.
+    File(Box<Document>),
     /// Content, with a fingerprint made elsewhere.
     Ready {
         /// The fingerprint; `None` for content without one, such as a text too short to tell from
@@ -68,7 +71,8 @@ pub struct Record {
     /// The HTTP status, if known.
     pub status: Option<u16>,
     /// When the server said that the page was last modified, in milliseconds since 1970: its
-    /// `Last-Modified`, of an answer with content or without news. A date that is none is passed over.
+    /// `Last-Modified`, of an answer with content or without news. A date that is none is passed over, and
+    /// so is one before 1990 or later than the answer itself (RFC 9110, section 8.8.2.1).
     pub modified: Option<i64>,
     /// How important the page is from now on, in JSON lines.
     pub weight: Option<Weight>,

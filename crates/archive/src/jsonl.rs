@@ -6,8 +6,9 @@ use simkeep::{Role, Terms};
 use super::foreign::Keys;
 use super::lines::Lines;
 use super::object::{Object, Value};
+use super::surrogates::with_whole_characters;
 use super::visit::record;
-use super::{Ask, Broken, Item, Question, escape, export, time, url};
+use super::{Ask, Broken, Item, Question, Record, escape, export, time, url};
 
 /// The limit of a store.
 const EPOCH_BYTES_MAX: usize = 256;
@@ -19,8 +20,9 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// content that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
 /// `"failed"`, `"redirect"` with a target `to`, or `"content"` with a `digest` for content that is no
 /// text); or only a `status` that means one of these, by [`simkeep::Response`]; or only a `weight` or a
-/// `class` (a whole number up to 4294967295), which is no visit then. A visit may have a `weight` and a `class`, too, and
-/// `modified`, a time as in `t`. `epoch` names the epoch of a
+/// `class` (a whole number up to 4294967295), which is no visit then. A visit may have a `weight` and a
+/// `class`, too, and `modified`, a time as in `t`, which is ignored if it is more than a day later. `epoch`
+/// names the epoch of a
 /// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
 /// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
 /// `"both"`), `minor` and `moderate` (the largest distances that are such changes, in bits), names an
@@ -60,6 +62,7 @@ pub(super) fn has_key(line: &[u8], key: &str) -> bool {
 
 /// The item in a line at this place: a record, a question, or the name of an epoch.
 fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
+    let line = &*with_whole_characters(line);
     let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
     if let (Some(ask), None) = (&object.ask, &object.t) {
         let (url, ask) = question(object.url, ask)?;
@@ -71,7 +74,10 @@ fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
     if object.url.is_none() && object.has_others && has_key(line, "simkeep") {
         return Err("a line of an export, whose first line is not at the head of the file".into());
     }
-    record(object).map(Item::Record)
+    let mut record = record(object)?;
+    let Record { time, modified, .. } = &mut record;
+    *modified = modified.filter(|modified| time::is_modified_by_day(*modified, *time));
+    Ok(Item::Record(record))
 }
 
 /// What a line asks, and of which page.
@@ -127,12 +133,13 @@ pub(super) fn epoch_name(name: &str) -> Result<String, String> {
 /// The time in the value of a key.
 pub(super) fn time_in(key: &str, value: Option<Value<'_>>) -> Result<i64, String> {
     let time = match value {
-        Some(Value::Whole(seconds)) => seconds.checked_mul(1000).and_then(time::checked),
-        Some(Value::Decimal(seconds)) => time::seconds(seconds),
+        Some(Value::Whole(number)) => time::number(number),
+        Some(Value::Decimal(number)) => time::decimal(number),
         Some(Value::Text(text)) => time::parse(&text),
         _ => None,
     };
-    let forms = "must be seconds since 1970 or RFC 3339, in the years 1 to 9999";
+    let forms =
+        "must be seconds since 1970, a date such as 20240501 or RFC 3339, in the years 1 to 9999";
     time.ok_or_else(|| format!("\"{key}\" {forms}"))
 }
 
@@ -141,7 +148,7 @@ mod tests {
     use super::super::gzip::tests::gz;
     use super::super::lines::LineCutter;
     use super::super::stream::tests::stream;
-    use super::super::{Payload, Record, digest};
+    use super::super::{Payload, digest};
     use super::*;
     use proptest::prelude::*;
     use simkeep::fingerprint::Document;
@@ -245,6 +252,21 @@ mod tests {
         }
         let restated = r#""seen":"restated","fingerprint":null,"epoch":"e","weight":1"#;
         assert!(with(restated).unwrap_err().contains("has no \"weight\""));
+    }
+
+    #[test]
+    fn nothing_is_modified_days_after_its_visit() {
+        let with = |modified: &str| {
+            let line = r#""url":"x:","t":"2024-05-01","text":"a","modified""#;
+            read(&format!("{{{line}:\"{modified}\"}}")).unwrap().modified
+        };
+        // The time of day of the visit may not be said.
+        for kept in ["1970-01-01", "2024-05-01", "2024-05-01T23:00Z", "2024-05-02"] {
+            assert_eq!(with(kept), time::parse(kept), "{kept}");
+        }
+        for dropped in ["2024-05-02T00:00:01Z", "2098-01-01", "9999-12-31"] {
+            assert_eq!(with(dropped), None, "{dropped}");
+        }
     }
 
     #[test]
@@ -375,7 +397,7 @@ mod tests {
             (r#"{"url":"x:","t":1,"fingerprint":12}"#, "16"),
             (r#"{"url":"x:","t":1,"fingerprint":"0000000000000000","digest":"0"}"#, "32"),
             (r#"{"url":"x:","t":1,"seen":"yes"}"#, "seen"),
-            (r#"{"url":"x:","t":1,"text":"\ud800"}"#, "column"),
+            (r#"{"url":"x:","t":1,"text":"\ud80"}"#, "column"),
         ] {
             let found = read(line).unwrap_err();
             assert!(found.contains(why), "{line}: {found}");

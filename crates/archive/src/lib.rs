@@ -89,6 +89,7 @@ pub mod raw;
 pub mod rules;
 mod sniff;
 mod stream;
+mod surrogates;
 mod time;
 mod url;
 mod visit;
@@ -106,7 +107,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use simkeep::fingerprint::Document;
 
@@ -122,6 +123,7 @@ use lines::LineCutter;
 use page::Page;
 use sniff::Kind;
 use stream::Stream;
+pub use surrogates::with_whole_characters;
 use url::Schemes;
 use walk::{Except, Walk, broken};
 pub use zstandard::ZstdWindow;
@@ -129,7 +131,8 @@ pub use zstandard::ZstdWindow;
 /// The most unpacked bytes of a record, and of a body that is compressed within the record.
 pub const RECORD_BYTES_MAX: u64 = 64 << 20;
 
-/// Parses a time as people write it: RFC 3339, a date or part of a date, or seconds since 1970.
+/// Parses a time as people write it: RFC 3339, a date or part of a date, or seconds since 1970. Eight
+/// digits that are a date of the years 1900 to 2100, such as 20240501, are that date.
 /// Returns milliseconds since 1970.
 pub fn time(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
@@ -140,6 +143,32 @@ pub fn time_text(ms: i64) -> String {
     let mut out = Vec::new();
     time::put(&mut out, ms);
     String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The URL of a file or a folder, as pages of files have it: `file://` and the absolute path,
+/// percent-encoded. `..` is resolved as the system does, and other links are left as they are.
+///
+/// ```
+/// assert_eq!(simkeep_archive::file_url("/srv/a b/".as_ref())?, "file:///srv/a%20b");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// If the path is empty, or what it leads to cannot be looked at.
+pub fn file_url(path: &Path) -> io::Result<String> {
+    page::url(path)
+}
+
+/// The path of a file below a folder, by what follows the URL of the folder and a slash in the URL of the
+/// file; `None` of what is not the URL of a file, byte for byte.
+///
+/// ```
+/// assert_eq!(simkeep_archive::file_of("notes/a%20b.txt"), Some("notes/a b.txt".into()));
+/// assert_eq!(simkeep_archive::file_of("notes/../../etc/passwd"), None);
+/// ```
+pub fn file_of(rest: &str) -> Option<PathBuf> {
+    url::file_below(rest)
 }
 
 /// Reads a document like a page in a folder: HTML, recognised by the ending of its name or by its
@@ -280,6 +309,7 @@ pub struct Input {
     /// The archive that comes next.
     next: Option<Part>,
     progress: Arc<AtomicU64>,
+    walk_failed: Arc<AtomicBool>,
 }
 
 /// What an opened file is.
@@ -301,6 +331,7 @@ impl Input {
             pages: Chunk::default(),
             next: None,
             progress: Arc::default(),
+            walk_failed: Arc::default(),
         }
     }
 
@@ -331,6 +362,12 @@ impl Input {
     /// How many (compressed) bytes were read so far: a counter that other threads may look at.
     pub fn progress(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.progress)
+    }
+
+    /// Whether a folder, or something in one, could not be looked at: a flag that other threads may look
+    /// at. It is complete when there are no more parts.
+    pub fn walk_failed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.walk_failed)
     }
 
     /// Whether the current source is not a file, so that reading may have to wait for data.
@@ -433,7 +470,11 @@ impl Iterator for Input {
             match opened {
                 Ok(None) => {}
                 Ok(Some(Opened::Cut(cut))) => self.pages.push(cut),
-                Err(item) => self.pages.push(Cut::Clear(item)),
+                Err(item) => {
+                    let is_broken = matches!(item, Item::Broken(_));
+                    self.walk_failed.fetch_or(is_broken, Ordering::Relaxed);
+                    self.pages.push(Cut::Clear(item));
+                }
                 Ok(Some(Opened::Archive(part))) if self.pages.is_empty() => return Some(part),
                 Ok(Some(Opened::Archive(part))) => {
                     self.next = Some(part);

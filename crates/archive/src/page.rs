@@ -96,12 +96,19 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
         return Ok(Item::Passed("binary"));
     };
     let digest = Some(digest::of(&bytes));
-    let payload = Payload::Text(Box::new(document));
+    let payload = Payload::File(Box::new(document));
     let (claim, status, modified) = (None, None, None);
     let (weight, class, epoch) = (None, None, None);
     let record =
         Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
     Ok(Item::Record(record))
+}
+
+/// The URL of a file or a folder, as that of a page.
+pub(super) fn url(path: &Path) -> std::io::Result<String> {
+    // Without a slash at the end, or two in the middle.
+    let path: PathBuf = absolute(path)?.components().collect();
+    Ok(url::of_file(&path))
 }
 
 /// What the ending of a name says of a document.

@@ -161,6 +161,12 @@ impl<'a> Name<'a> {
         Name { url, text }
     }
 
+    /// The same, which borrows nothing.
+    pub(super) fn into_owned(self) -> Name<'static> {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        Name { url: owned(self.url), text: self.text.map(owned) }
+    }
+
     /// Its text, if it has one.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()

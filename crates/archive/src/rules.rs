@@ -12,6 +12,7 @@ use simkeep::due::{Rule, Rules, RulesError};
 
 use super::numbered::NumberedLines;
 use super::stream::Stream;
+use super::surrogates::with_whole_characters;
 use super::{Broken, ZstdWindow, escape};
 
 /// Reads the rules in a file of JSON lines, which may be compressed; `-` is standard input.
@@ -92,6 +93,7 @@ fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> Broken 
 
 /// The rule in a line.
 fn rule(line: &[u8]) -> Result<Rule, String> {
+    let line = &*with_whole_characters(line);
     let Object(pairs) = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
     let mut rule = Rule::everywhere();
     for (nth, (key, value)) in pairs.iter().enumerate() {

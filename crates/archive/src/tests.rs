@@ -36,7 +36,12 @@ fn a_folder_is_a_page_for_each_file_and_archives_are_opened() {
     let shown: Vec<String> = items
         .iter()
         .map(|item| match item {
-            Item::Record(Record { url, time, payload: Payload::Text(document), .. }) => {
+            Item::Record(Record {
+                url,
+                time,
+                payload: Payload::Text(document) | Payload::File(document),
+                ..
+            }) => {
                 let text = document.text();
                 format!("{} {time} {text}", url.strip_prefix(&base).unwrap_or(url))
             }
@@ -103,7 +108,11 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
         match item {
             Item::Record(record) => {
                 let kind = match &record.payload {
-                    Payload::Text(document) if !document.text().is_empty() => "text",
+                    Payload::Text(document) | Payload::File(document)
+                        if !document.text().is_empty() =>
+                    {
+                        "text"
+                    }
                     Payload::Revisit { .. } => "revisit",
                     Payload::NotModified => "same",
                     Payload::Binary => "binary",
@@ -213,7 +222,11 @@ fn json_lines_of_others_are_read_whole() {
     let mut kinds = BTreeMap::new();
     for item in read(&path) {
         let kind = match item {
-            Item::Record(Record { payload: Payload::Text(_), status: None, .. }) => "text",
+            Item::Record(Record {
+                payload: Payload::Text(_) | Payload::File(_),
+                status: None,
+                ..
+            }) => "text",
             Item::Record(Record { payload: Payload::Gone, status: Some(410), .. }) => "gone",
             _ => "other",
         };

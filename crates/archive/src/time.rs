@@ -1,11 +1,23 @@
 //! Times as files write them, in milliseconds since 1970.
 
+use std::ops::RangeInclusive;
+
 use simkeep::limits::{TIME_MAX, TIME_MIN};
 use time::format_description::well_known::Rfc3339;
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
 
+/// 1990-01-01: nobody visited the web before.
+const WEB_BEGAN: i64 = 631_152_000_000;
+
+const MS_PER_DAY: i64 = 86_400_000;
+
+/// The years of dates that are written as one number, such as 20240501. As seconds since 1970 all such
+/// numbers are in August 1970.
+const YEARS_OF_NUMBERS: RangeInclusive<i64> = 1900..=2100;
+
 /// A time in RFC 3339, or, as WARC 1.1 and sitemaps allow, without its seconds, time of day, day or
-/// month. A space may stand for the `T`; a time of day without a zone is in UTC.
+/// month. A space may stand for the `T`; a time of day without a zone is in UTC. A date may be a number,
+/// as in [`number`].
 pub(super) fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Some(text) = with_zone(text) {
@@ -22,6 +34,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
         return OffsetDateTime::parse(&text, &Rfc3339).ok().and_then(milliseconds);
     }
     let digits: String = match text.len() {
+        8 => return text.parse().ok().and_then(date_number),
         4 | 7 | 10 => text.chars().filter(|c| *c != '-').collect(),
         _ => return compact(text),
     };
@@ -53,11 +66,58 @@ pub(super) fn compact(text: &str) -> Option<i64> {
     milliseconds(PrimitiveDateTime::new(date, time).assume_utc())
 }
 
+/// A time as ARC archives write it: 14 digits, in UTC. Old ones leave out the seconds, or the time of day.
+pub(super) fn arc(text: &str) -> Option<i64> {
+    match text.len() {
+        8 | 12 => compact(&format!("{text:0<14}")),
+        _ => compact(text),
+    }
+}
+
+/// The time of a capture in this field of an archive, as `read` reads it.
+///
+/// # Errors
+///
+/// What is wrong with it: it is no time, or from before there was a web. A crawler writes 1970 where its
+/// clock was not set, and such a visit would be the first of its page for ever.
+pub(super) fn captured(
+    field: &str,
+    text: &str,
+    read: impl Fn(&str) -> Option<i64>,
+) -> Result<i64, String> {
+    let shown = super::escape(text);
+    let time = read(text).ok_or_else(|| format!("{field} is \"{shown}\""))?;
+    of_the_web(time).ok_or_else(|| format!("{field} is \"{shown}\", before 1990"))
+}
+
+/// A time from which on there was a web.
+pub(super) fn of_the_web(ms: i64) -> Option<i64> {
+    (ms >= WEB_BEGAN).then_some(ms)
+}
+
+/// Whether content can have been modified at a time, if it was answered with by then: the server's
+/// `Date`, or where that is missing or more than a day ahead the time of the visit (RFC 9110, section
+/// 8.8.2.1).
+pub(super) fn is_modified_before(modified: i64, date: Option<i64>, visit: i64) -> bool {
+    let date = date.filter(|date| *date <= visit.saturating_add(MS_PER_DAY));
+    modified <= date.unwrap_or(visit)
+}
+
+/// Whether content can have been modified at a time, if a line says when it was visited: perhaps only on
+/// which day.
+pub(super) fn is_modified_by_day(modified: i64, visit: i64) -> bool {
+    modified <= visit.saturating_add(MS_PER_DAY)
+}
+
 /// A time as HTTP writes it, in any of its three forms (RFC 9110, 5.6.7): day, month, year and time of
 /// day are told by their shape, in whatever order, as browsers do it for cookies (RFC 6265, 5.1.1).
 /// Years of two digits are those from 1970 to 2069. `None` of a text that has anything else but the name
-/// of a day and the zone of HTTP.
+/// of a day and the zone of HTTP, and of a time before 1990.
 pub(super) fn http(text: &str) -> Option<i64> {
+    http_date(text).and_then(of_the_web)
+}
+
+fn http_date(text: &str) -> Option<i64> {
     /// Longer than any of the three.
     const BYTES_MAX: usize = 64;
     const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
@@ -125,6 +185,28 @@ pub(super) fn put(out: &mut Vec<u8>, ms: i64) {
     }
 }
 
+/// A time as a whole number: a date such as 20240501, in UTC, if it is one of the years 1900 to 2100, and
+/// otherwise seconds since 1970.
+pub(super) fn number(number: i64) -> Option<i64> {
+    date_number(number).or_else(|| number.checked_mul(1000).and_then(checked))
+}
+
+/// A time as a decimal number, as [`number`] if it is whole: tools that know no other numbers write
+/// 20240501.0.
+pub(super) fn decimal(decimal: f64) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "whole, and of eight digits")]
+    let whole = (decimal.trunc() == decimal && decimal.abs() < 1e8).then_some(decimal as i64);
+    whole.and_then(date_number).or_else(|| seconds(decimal))
+}
+
+/// The first moment of the day that is written as such a number.
+fn date_number(number: i64) -> Option<i64> {
+    if !YEARS_OF_NUMBERS.contains(&number.div_euclid(10_000)) {
+        return None;
+    }
+    compact(&format!("{number}000000"))
+}
+
 /// Seconds since 1970 with a fraction; rounded to milliseconds.
 pub(super) fn seconds(seconds: f64) -> Option<i64> {
     let ms = (seconds * 1000.0).round();
@@ -179,7 +261,7 @@ mod tests {
         ] {
             assert_eq!(http(text), expected, "{text}");
         }
-        assert_eq!(http("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        assert_eq!(http("Mon, 01 Jan 1990 00:00:00 GMT"), parse("1990-01-01"));
         assert_eq!(http("Monday, 01-Jan-69 00:00:00 GMT"), parse("2069-01-01"));
         assert_eq!(http("Fri, 31 Dec 9999 23:59:59 GMT"), Some(TIME_MAX - 999));
     }
@@ -204,10 +286,70 @@ mod tests {
             "Sun, 06 Foo 1994 08:49:37 GMT",
             "1994-11-06T08:49:37Z",
             "784111777",
+            // From before there was a web.
+            "Thu, 01 Jan 1970 00:00:00 GMT",
+            "Sunday, 31-Dec-89 23:59:59 GMT",
         ] {
             assert_eq!(http(text), None, "{text}");
         }
         assert_eq!(http(&"Sun ".repeat(100_000)), None);
+    }
+
+    #[test]
+    fn eight_digits_that_are_a_date_are_that_date() {
+        for (whole, date) in [
+            (20_240_501, "2024-05-01"),
+            (20_240_229, "2024-02-29"),
+            (19_000_101, "1900-01-01"),
+            (21_001_231, "2100-12-31"),
+            (19_450_508, "1945-05-08"),
+        ] {
+            assert_eq!(number(whole), parse(date), "{whole}");
+            assert_eq!(decimal(whole as f64), parse(date), "{whole}");
+            assert_eq!(parse(&whole.to_string()), parse(date), "{whole}");
+        }
+        // Seconds: no such day, another year, a fraction, more or fewer digits, a sign.
+        for whole in [20_230_229, 20_241_301, 20_240_500, 18_991_231, 21_010_101, 12_345_678, 0] {
+            assert_eq!(number(whole), Some(whole * 1000), "{whole}");
+            assert_eq!(parse(&whole.to_string()), None, "{whole}");
+        }
+        assert_eq!(decimal(20_240_501.5), Some(20_240_501_500));
+        assert_eq!(number(202_405_011), Some(202_405_011_000));
+        assert_eq!(number(-20_240_501), Some(-20_240_501_000));
+        assert_eq!(parse("+2024050"), None);
+        assert_eq!(number(i64::MIN), None);
+    }
+
+    #[test]
+    fn dates_of_arc_archives_may_lack_a_time_of_day() {
+        assert_eq!(arc("20000115"), parse("2000-01-15"));
+        assert_eq!(arc("200001151230"), parse("2000-01-15T12:30Z"));
+        assert_eq!(arc("20000115123059"), parse("2000-01-15T12:30:59Z"));
+        for text in ["", "2000", "200001", "2000011512", "2000011512305", "20001301", "2000011x"] {
+            assert_eq!(arc(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_capture_is_from_before_the_web() {
+        let read = |text| captured("the date", text, arc);
+        assert_eq!(read("19900101"), Ok(WEB_BEGAN));
+        assert_eq!(read("19891231"), Err("the date is \"19891231\", before 1990".to_owned()));
+        assert_eq!(read("1990"), Err("the date is \"1990\"".to_owned()));
+    }
+
+    #[test]
+    fn nothing_is_modified_after_it_was_answered_with() {
+        let [day, visit] = [MS_PER_DAY, WEB_BEGAN + 1000 * MS_PER_DAY];
+        let before = |modified: i64, date: Option<i64>| {
+            is_modified_before(visit + modified, date.map(|date| visit + date), visit)
+        };
+        assert!(before(0, None) && !before(1, None));
+        // The server's clock says when it answered: an answer may be cached, and a clock may go ahead.
+        assert!(before(-day, Some(-day)) && !before(1 - day, Some(-day)));
+        assert!(before(day, Some(day)) && !before(day + 1, Some(day)));
+        // That far ahead it is not believed.
+        assert!(before(0, Some(day + 1)) && !before(1, Some(day + 1)));
     }
 
     #[test]

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 const ATTEMPTS: u32 = 1000;
 
 /// Where a file goes that is named by a path: a link stays one, and what is no file stays what it is.
+///
+/// All results that a verb writes to a file go through here, so none of them can replace a file of a
+/// store.
 pub(super) fn place_of(path: &Path) -> io::Result<PathBuf> {
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
@@ -16,7 +19,44 @@ pub(super) fn place_of(path: &Path) -> io::Result<PathBuf> {
     if place.parent().is_some_and(|folder| folder != "" && !folder.is_dir()) {
         return Err(io::Error::new(ErrorKind::NotFound, "its folder is not there"));
     }
+    refuse_store(&place)?;
     Ok(place)
+}
+
+/// Puts a result of a few bytes into a file, whole. A device or a pipe gets the bytes as they are.
+pub(super) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return fs::write(path, bytes);
+    }
+    let place = place_of(path)?;
+    let mut file = Beside::create(&place)?;
+    file.write_all(bytes)?;
+    file.put(&place)
+}
+
+/// Refuses a place in the directory of a store, or of what a store has published: nothing but the store
+/// itself writes there.
+pub(super) fn refuse_store(place: &Path) -> io::Result<()> {
+    let absolute = std::path::absolute(place)?;
+    let there = absolute.ancestors().find(|path| path.is_dir()).unwrap_or(&absolute);
+    let folder = fs::canonicalize(there)?;
+    let published = folder.ancestors().take(2).find(|folder| is_published(folder));
+    let Some(store) = folder.ancestors().find(|folder| is_store(folder)).or(published) else {
+        return Ok(());
+    };
+    let store = simkeep_archive::escape::whole(&store.to_string_lossy());
+    let why = format!("{store} is a store, and only the store writes there: name another place");
+    Err(io::Error::new(ErrorKind::AlreadyExists, why))
+}
+
+/// Whether a folder is a store: one that lost a file still has the others.
+fn is_store(folder: &Path) -> bool {
+    ["catalog.redb", "SNAPSHOT"].iter().any(|name| folder.join(name).is_file())
+}
+
+/// Whether a folder has generations of a store.
+fn is_published(folder: &Path) -> bool {
+    ["files", "generations"].iter().all(|name| folder.join(name).is_dir())
 }
 
 /// A file that is being written. Dropped, it is removed.
@@ -84,6 +124,40 @@ impl Drop for Beside {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_result_goes_into_the_directory_of_a_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for folder in ["store/segments", "store/own", "public/files", "public/generations", "out"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        fs::write(at("store/catalog.redb"), "x").unwrap();
+        std::os::unix::fs::symlink(at("store"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("store/catalog.redb"), at("out/link")).unwrap();
+        std::os::unix::fs::symlink(at("store/new"), at("out/dangling")).unwrap();
+        for place in [
+            "store/catalog.redb",
+            "store/new",
+            "store/segments/0000000001.seg",
+            "store/own/list",
+            "link/new",
+            "out/link",
+            "out/../store/new",
+            "public/new",
+            "public/generations/0000000001",
+        ] {
+            assert!(place_of(&at(place)).is_err(), "{place}");
+            assert!(put(&at(place), b"x").is_err(), "{place}");
+        }
+        // Such a link is replaced, and not followed.
+        for place in ["new", "out/new", "public.txt", "out/dangling"] {
+            put(&at(place), b"x").unwrap();
+            assert_eq!(fs::read(at(place)).unwrap(), b"x", "{place}");
+        }
+        assert_eq!(fs::read(at("store/catalog.redb")).unwrap(), b"x");
+        assert!(!at("store/new").exists());
+    }
 
     #[test]
     fn a_file_is_put_whole_or_removed() {

@@ -9,7 +9,7 @@ use simkeep::Error;
 use simkeep_archive::escape::{self, whole};
 
 use super::json::{self, Beside, Message, Note, Saw};
-use super::{advice, common};
+use super::{advice, common, stop};
 
 /// The exit codes, for the help of the program.
 macro_rules! help {
@@ -22,7 +22,9 @@ macro_rules! help {
   3  a broken record: with ingest --strict, load, evaluate and near --batch, in --rules, and in files of
      dedup --filter; a file of --hints of which nothing could be read
   4  the store, or a table of df, is damaged; with repair: something is lost
-  5  another failure: no store there, in use by a writer, the disk"
+  5  another failure: no store there, in use by a writer, the disk
+  129, 130 and 143
+     ingest was stopped by SIGHUP, SIGINT or SIGTERM; what it has stored stays"
     };
 }
 pub(super) use help;
@@ -51,6 +53,8 @@ pub(super) enum Failure {
     Store(Error),
     /// The result could not be written.
     Output(io::Error),
+    /// A signal asked it to end.
+    Stopped(i32),
     /// Something else, in words.
     Other(String),
 }
@@ -73,6 +77,8 @@ impl Failure {
             Failure::Usage(_) => 2,
             Failure::Broken(_) => 3,
             Failure::Store(error) => code_of(error),
+            // As a shell reports a program that a signal has ended.
+            Failure::Stopped(signal) => u8::try_from(128 + signal).unwrap_or(5),
             Failure::Output(_) | Failure::Other(_) => 5,
         }
     }
@@ -84,6 +90,7 @@ impl Failure {
             Failure::Broken(_) => "broken-record",
             Failure::Store(error) => kind_of(error),
             Failure::Output(_) => "output",
+            Failure::Stopped(_) => "stopped",
             Failure::Other(_) => "other",
         }
     }
@@ -93,13 +100,14 @@ impl Failure {
             Failure::Usage(why) | Failure::Broken(why) | Failure::Other(why) => why.clone(),
             Failure::Store(error) => advice::message(error),
             Failure::Output(error) => format!("cannot write the result: {error}"),
+            Failure::Stopped(signal) => format!("stopped by {}", stop::name(*signal)),
         }
     }
 }
 
 fn code_of(error: &Error) -> u8 {
     match error {
-        Error::Url(_) | Error::Prefix(_) | Error::Time(_) => 2,
+        Error::Url(_) | Error::Prefix(_) | Error::Time(_) | Error::InTheFuture { .. } => 2,
         Error::Corrupt(_) | Error::Doubtful { .. } => 4,
         // Not what a system says of a disk that fails: a file of the store is not what it must be.
         Error::Io { source, .. }

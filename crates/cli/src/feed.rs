@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
-use simkeep::fingerprint::{Fingerprinter, Meaning};
+use simkeep::fingerprint::Fingerprinter;
 use simkeep::{Digest, FetchFailure, Origin, Property, Request, Terms};
 
 use super::exit::Failure;
@@ -97,8 +97,8 @@ pub(super) enum Found {
 pub(super) struct Text {
     /// Its fingerprint by each origin; none if it is too short to tell from others.
     pub(super) fingerprints: ArrayVec<Option<u64>, 2>,
-    /// Whether it has too few words for a distance to mean much.
-    pub(super) is_brief: bool,
+    /// Whether it is that of a file, whose time is when the file was last modified.
+    pub(super) is_file: bool,
 }
 
 /// What comes out of the input.
@@ -135,6 +135,7 @@ pub(super) struct Feed<'o> {
     pipeline: Pipeline<Chunk, Fed>,
     fingerprinters: Vec<Fingerprinter<'o>>,
     bytes: Arc<AtomicU64>,
+    walk_failed: Arc<AtomicBool>,
 }
 
 impl<'o> Feed<'o> {
@@ -155,7 +156,7 @@ impl<'o> Feed<'o> {
             Some(keys) => input.keys(keys),
             None => input,
         };
-        let bytes = input.progress();
+        let (bytes, walk_failed) = (input.progress(), input.walk_failed());
         let fingerprinters = fingerprinters(origins)?;
         let crew = Crew { threads: reading.threads(), live: input.is_live() };
         let origins = origins.to_vec();
@@ -164,7 +165,17 @@ impl<'o> Feed<'o> {
             let Ok(mut fingerprinters) = self::fingerprinters(&origins) else { return };
             shared.serve(&mut |chunk, fed| read(chunk, &mut fingerprinters, fed));
         });
-        Ok(Feed { pipeline, fingerprinters, bytes })
+        Ok(Feed { pipeline, fingerprinters, bytes, walk_failed })
+    }
+
+    /// Wakes the thread that waits for what comes next.
+    pub(super) fn waker(&self) -> impl Fn() + Send + use<> {
+        self.pipeline.waker()
+    }
+
+    /// Whether a folder could not be read as a whole.
+    pub(super) fn walk_failed(&self) -> &AtomicBool {
+        &self.walk_failed
     }
 
     /// What comes next, in the order of the input.
@@ -212,13 +223,11 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Item::Refused(broken) => return Fed::Refused(broken),
         _ => return Fed::Passed("unknown"),
     };
+    let is_file = matches!(payload, Payload::File(_));
     let found = match payload {
-        Payload::Text(document) => {
+        Payload::Text(document) | Payload::File(document) => {
             match fingerprinters.iter_mut().map(|f| f.of_page(&document)).collect() {
-                Ok(fingerprints) => {
-                    let is_brief = !document.has_words(Meaning::WORDS_MIN);
-                    Found::Text(Text { fingerprints, is_brief })
-                }
+                Ok(fingerprints) => Found::Text(Text { fingerprints, is_file }),
                 Err(error) => {
                     let at = escape::whole(&url);
                     return Fed::Broken(Broken { at, why: error.to_string() });

@@ -11,6 +11,7 @@ use simkeep::{
     Visit,
 };
 
+use super::clock::ClockCheck;
 use super::exit::Failure;
 use super::feed::{Entry, Fed, Found};
 use super::words::count;
@@ -46,6 +47,8 @@ pub(super) struct Admission {
     new: bool,
     /// Whether nothing has come but names of epochs.
     at_head: bool,
+    /// What the clock says about visits.
+    pub(super) clock: ClockCheck,
 }
 
 impl Admission {
@@ -54,6 +57,7 @@ impl Admission {
         from_input: &FromInput,
         store: Option<&[EpochInfo]>,
         ready_made: &str,
+        clock: ClockCheck,
     ) -> Result<Admission, Failure> {
         let mut known = match store {
             Some(epochs) => epochs.iter().map(|info| info.name.clone()).collect(),
@@ -69,6 +73,7 @@ impl Admission {
             begun: 0,
             new,
             at_head: true,
+            clock,
         })
     }
 

@@ -9,6 +9,7 @@ mod aliases;
 mod asked;
 mod backup;
 mod beside;
+mod clock;
 mod cluster;
 mod common;
 mod compact;
@@ -57,6 +58,7 @@ mod schema;
 mod simulate;
 mod spelling;
 mod stats;
+mod stop;
 mod svg;
 mod table;
 mod tail;
@@ -138,8 +140,9 @@ enum Verb {
 
 /// Runs the tool by these words, of which the first is what it was called by, and returns its exit code.
 ///
-/// It writes to the standard streams of the process, and leaves signals as they are: SIGINT is to end
-/// the process, and SIGPIPE to be ignored.
+/// It writes to the standard streams of the process. SIGINT is to end the process, and SIGPIPE to be
+/// ignored. While `ingest` runs, it takes SIGINT, SIGTERM and SIGHUP itself, and then returns 128 and the
+/// number of the signal.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     exit::say_as_asked(words.iter());

@@ -16,6 +16,7 @@ use simkeep::{
     Terms, Visit,
 };
 
+use super::clock::{ClockCheck, ClockOptions};
 use super::exit::{Exit, Failure, say};
 use super::feed::{self, Fed, Feed, Found, Properties, Text};
 use super::foreign::{self, Foreign};
@@ -53,7 +54,9 @@ in another epoch than that of their visit.
 
 ", foreign::help!(), "
 
-A broken record ends it, unless --skip-broken is given. So does a revisit in a web archive: what it
+A broken record ends it with exit code 3, unless --skip-broken is given: then it is named, counted and left
+out, whatever is wrong with it. A visit later than now and a day (--clock-tolerance) is broken; what a store
+or an export has may be of any time. So is a revisit in a web archive: what it
 repeats is looked up by `ingest` alone."))]
 pub(super) struct Load {
     /// Stores, files and folders; - is standard input
@@ -70,6 +73,8 @@ pub(super) struct Load {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     memory: u32,
     #[command(flatten)]
+    clock: ClockOptions,
+    #[command(flatten)]
     foreign: Foreign,
     #[command(flatten)]
     reading: Reading,
@@ -84,12 +89,13 @@ impl Load {
         self.paths.iter().try_for_each(check)?;
         let place = &common.store()?;
         let store = existing(place, origin::options()?)?;
+        let clock = ClockCheck::new(self.clock, store.as_ref().map(Store::snapshot).as_ref());
         let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
         let origins = match &store {
             Some(store) => origin::live(&store.snapshot())?,
             None => vec![origin::default()?],
         };
-        let admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch)?;
+        let admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch, clock)?;
         let epochs = LoadEpochs::default();
         let register = Register::with(&epochs, known)?;
         let taken = RefCell::new(Taken {
@@ -156,6 +162,7 @@ impl Load {
         let rest = [taken.broken.rest(), taken.wrong.rest()];
         rest.into_iter().flatten().for_each(|message| say(&message));
         let in_use = in_use_now(&loaded.begun, &store.snapshot());
+        let future_visits = taken.admission.clock.refused();
         let Taken { broken, wrong, passed, restated, given, too_short, .. } = taken;
         let (broken, wrong_digests) = (broken.count(), wrong.count());
         let summary = Summary {
@@ -165,6 +172,7 @@ impl Load {
             given,
             too_short,
             broken,
+            future_visits,
             wrong_digests,
             passed,
             elapsed,
@@ -195,6 +203,11 @@ impl Load {
         }
         parts
     }
+}
+
+/// Whether an error is that of one record, which names an epoch that takes nothing.
+fn is_of_record(error: &Error) -> bool {
+    matches!(error, Error::EndedEpoch(_) | Error::UnknownEpoch(_) | Error::Limit { .. })
 }
 
 /// Something to load from.
@@ -338,6 +351,8 @@ impl Taken<'_> {
 
     /// The observation that an entry is; none if there is nothing to observe.
     fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Record>> {
+        // What an export has, a store took before.
+        let fed = if self.export.is_some() { fed } else { self.admission.clock.check(fed) };
         let fed = self.admission.admit(fed);
         self.at_start &= matches!(fed, Fed::Export(_));
         if let Some(Err(flaw)) = self.export.as_mut().map(|export| export.admit(&fed)) {
@@ -353,6 +368,10 @@ impl Taken<'_> {
                     Ok(None) => {
                         let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
                         self.broken(Broken { at: simkeep_archive::escape::whole(&url), why })
+                    }
+                    Err(e) if is_of_record(&e) => {
+                        let at = simkeep_archive::escape::whole(&url);
+                        self.broken(Broken { at, why: e.to_string() })
                     }
                     Err(e) => Some(Err(e)),
                 }
@@ -370,7 +389,14 @@ impl Taken<'_> {
                 *self.passed.entry(kind).or_default() += 1;
                 None
             }
-            Fed::Epoch(name, terms) => self.epochs.named(&name, terms).err().map(Err),
+            Fed::Epoch(name, terms) => match self.epochs.named(&name, terms) {
+                Ok(_) => None,
+                Err(e) if is_of_record(&e) => {
+                    let at = "a line with an epoch alone".to_owned();
+                    self.broken(Broken { at, why: e.to_string() })
+                }
+                Err(e) => Some(Err(e)),
+            },
             Fed::Export(line) => self.exported(line),
         }
     }

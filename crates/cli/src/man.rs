@@ -7,6 +7,7 @@ use clap::{Args, Command};
 use clap_mangen::Man as Page;
 use simkeep_archive::escape;
 
+use super::beside::refuse_store;
 use super::common::Common;
 use super::exit::{Exit, Failure};
 use super::help;
@@ -75,6 +76,7 @@ fn write(folder: &Path, all: Vec<Command>) -> Result<(), (PathBuf, std::io::Erro
         let path = path.to_owned();
         move |e| (path, e)
     };
+    refuse_store(&folder.join("page")).map_err(at(folder))?;
     std::fs::create_dir_all(folder).map_err(at(folder))?;
     for command in all {
         let path = folder.join(format!("{}.1", command.get_name()));

@@ -8,7 +8,7 @@ use simkeep::Reader;
 use simkeep::inspect::Overview;
 use simkeep::maintenance::Stats;
 
-use super::beside::{Beside, place_of};
+use super::beside;
 use super::exit::Failure;
 use super::output::Output;
 
@@ -156,13 +156,8 @@ pub(super) fn run(
     let facts = Facts { overview: &overview, stats: &stats, behind: reader.behind() };
     let text = text(&store.to_string_lossy(), &facts);
     let Some(path) = file else { return Ok(output.writer().write_all(text.as_bytes())?) };
-    let put = || {
-        let place = place_of(path)?;
-        let mut file = Beside::create(&place)?;
-        file.write_all(text.as_bytes())?;
-        file.put(&place)
-    };
-    put().map_err(|e| Failure::Other(format!("cannot write {}: {e}", path.display())))
+    beside::put(path, text.as_bytes())
+        .map_err(|e| Failure::Other(format!("cannot write {}: {e}", path.display())))
 }
 
 fn text(store: &str, facts: &Facts<'_>) -> String {

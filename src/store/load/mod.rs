@@ -34,6 +34,7 @@ use self::runs::Runs;
 use self::watch::Watch;
 use self::write::{Writing, Written};
 use super::base::Base;
+use super::clock::Clock;
 use super::compaction::tier;
 use super::epochs::Epochs;
 use super::lifecycle::OnPanic;
@@ -149,7 +150,7 @@ impl Load<'_> {
         watch: &mut Watch<'_>,
     ) -> Result<Option<Runs>> {
         let Base { disk, live, .. } = &*self.shared.base;
-        let name = self.scratch_name(0);
+        let (name, clock) = (self.scratch_name(0), Clock::of(&self.shared.base));
         let (mut gatherer, writer) = gather::pair(self.memory_bytes);
         let written = thread::scope(|scope| {
             let writer = self.beside("simkeep-sort", scope, || writer.run(disk, name))?;
@@ -160,6 +161,7 @@ impl Load<'_> {
                     let observed = observation.and_then(|observed| {
                         let request = observed.request();
                         check(&request)?;
+                        clock.check(&request)?;
                         for epoch in of_epochs(&request) {
                             let comes = self.epochs.has(epoch);
                             if !comes && known(&epochs, epoch).is_none() {

@@ -53,6 +53,9 @@ class Options(TypedDict, total=False):
     """How many visits after the start of an epoch a new one is advised (1,000,000)."""
     near_distance: int | None
     """The distance within which outcomes name near-duplicates: by default what the recipe advises."""
+    clock_tolerance: Seconds | None
+    """How much later than the clock of this machine a visit may be. A later one raises `TimeError`, unless the
+    store has such a visit already; `None` for visits of any time (`None`)."""
     fingerprint_bytes: int
     """How many bytes tables may take for each fingerprint (48)."""
     near_limit: int

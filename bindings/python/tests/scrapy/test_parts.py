@@ -112,6 +112,24 @@ def test_dates_that_cannot_be_read_are_none() -> None:
         assert "modified=datetime.datetime(2024, 5, 1, 0, 0," in repr(observed)
 
 
+def test_a_page_is_modified_before_it_is_answered_with() -> None:
+    def modified(date: str, sent: str | None = None) -> bool:
+        headers = {"Last-Modified": date} | ({} if sent is None else {"Date": sent})
+        return "modified=" in repr(visit(headers=headers).observation())
+
+    past, day = "Wed, 01 May 2024 00:00:00 GMT", "Thu, 02 May 2024 00:00:00 GMT"
+    assert modified(past) and modified(past, past) and modified(past, day)
+    # Later than its answer (RFC 9110, section 8.8.2.1), or from before there was a web.
+    for date, sent in (
+        (day, past),
+        ("Fri, 01 Jan 2098 00:00:00 GMT", None),
+        ("Fri, 01 Jan 2098 00:00:00 GMT", "Thu, 01 Jan 2099 00:00:00 GMT"),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", None),
+        ("Sun, 31 Dec 1989 23:59:59 GMT", past),
+    ):
+        assert not modified(date, sent)
+
+
 def test_empty_pages_are_no_copies_of_each_other_and_huge_ones_go_by_their_digest() -> None:
     digests = set()
     for url in (PAGE, f"{PAGE}b"):

@@ -1,5 +1,6 @@
 """Stores that cannot be used, and settings that cannot be meant."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import simkeep
 from simkeep.scrapy import Addon, SettingError
 from simkeep.scrapy._downloader import DownloaderMiddleware
 from simkeep.scrapy._errors import shown
+from simkeep.scrapy._session import _open
 from simkeep.scrapy._settings import Settings
 from simkeep.scrapy._spider import SpiderMiddleware
 
@@ -103,6 +105,8 @@ def read(argument: object = None, /, **settings: Any) -> Settings:
         ("SIMKEEP_REVISIT_AFTER", "nan"),
         ("SIMKEEP_REVISIT_AFTER", float("inf")),
         ("SIMKEEP_REVISIT_AFTER", False),
+        ("SIMKEEP_CLOCK_TOLERANCE", -1),
+        ("SIMKEEP_CLOCK_TOLERANCE", "1d"),
         ("SIMKEEP_DUE", -1),
         ("SIMKEEP_DUE", 1.5),
         ("SIMKEEP_DUE", "9" * 30),
@@ -112,6 +116,22 @@ def test_each_setting_has_a_type(name: str, value: object) -> None:
     with pytest.raises(SettingError, match=f"^{name} must be .*, not ") as raised:
         read(**{name: value})
     assert str(raised.value).isprintable()
+
+
+def test_a_clock_behind_the_store_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    late = datetime.now(UTC) + timedelta(days=2)
+    settings = read(SIMKEEP_STORE=str(tmp_path / "store"))
+    with _open(settings) as store:
+        with pytest.raises(simkeep.TimeError):
+            store.observe("http://a/", late, seen="gone")
+    assert not caplog.records
+    with simkeep.Store.open(tmp_path / "store") as store:
+        store.observe("http://a/", late, seen="gone")
+    with _open(settings) as store:
+        store.observe("http://b/", late, seen="gone")
+    assert "is the clock right?" in caplog.text
+    with _open(read(SIMKEEP_STORE=str(tmp_path / "store"), SIMKEEP_CLOCK_TOLERANCE=3 * 86400)):
+        assert len(caplog.records) == 1
 
 
 def test_a_spider_argument_comes_before_the_setting() -> None:

@@ -5,6 +5,7 @@ use simkeep::Terms;
 
 use super::super::lines::Lines;
 use super::super::object::{self, Object};
+use super::super::surrogates::with_whole_characters;
 use super::super::{Broken, Item, Payload, Record, base64, escape, jsonl, visit};
 use super::{
     Epoch, HEAD_BYTES_MAX, LINE_BYTES_MAX, Line, PART_BYTES_MAX, Says, TablePart, VERSION,
@@ -29,12 +30,13 @@ pub(in super::super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
         let says = |says| Item::Export(Line { at: lines.at(number), says });
         let flawed = |why: String| says(Says::Flawed(why));
         let line = match line {
-            Ok(line) => jsonl::without_mark(line),
+            Ok(line) => with_whole_characters(jsonl::without_mark(line)),
             Err(why) => {
                 each(flawed(why.to_owned()));
                 continue;
             }
         };
+        let line = &*line;
         if line.trim_ascii().is_empty() {
             continue;
         }

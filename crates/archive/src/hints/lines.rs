@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::numbered::NumberedLines;
 use super::super::stream::Stream;
+use super::super::surrogates::with_whole_characters;
 use super::super::{Broken, escape, time, url};
 use super::{Hint, date};
 
@@ -31,6 +32,7 @@ impl Iterator for HintLines {
 }
 
 fn hint(line: &[u8]) -> Result<Hint, String> {
+    let line = &*with_whole_characters(line);
     let mut value: Value = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
     let Some(Value::String(page)) = value.get_mut("url").map(Value::take) else {
         return Err("\"url\" is missing or no string".into());
@@ -40,8 +42,8 @@ fn hint(line: &[u8]) -> Result<Hint, String> {
     let modified = match value.get("modified") {
         Some(Value::String(text)) => date::parse(text),
         Some(Value::Number(number)) => match number.as_i64() {
-            Some(seconds) => seconds.checked_mul(1000).and_then(time::checked),
-            None => number.as_f64().and_then(time::seconds),
+            Some(number) => time::number(number),
+            None => number.as_f64().and_then(time::decimal),
         },
         _ => None,
     };

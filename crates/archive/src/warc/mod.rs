@@ -330,7 +330,7 @@ fn capture(header: &Header, is_document: bool) -> Result<Captured, String> {
     };
     url::check(page)?;
     let date = header.text("warc-date").ok_or("the header has no WARC-Date")?;
-    let time = time::parse(date).ok_or_else(|| format!("WARC-Date is \"{}\"", escape(date)))?;
+    let time = time::captured("WARC-Date", date, time::parse)?;
     let (url, declared) = (page.to_string(), header.declared(is_document));
     Ok(Captured { url, time, declared, truncated: Truncated::No })
 }
@@ -342,7 +342,8 @@ fn revisited(header: &Header) -> Result<Payload, String> {
         return Ok(Payload::NotModified);
     }
     let refers_to = header.url("warc-refers-to-target-uri").filter(|u| url::check(u).is_ok());
-    let refers_time = header.text("warc-refers-to-date").and_then(time::parse);
+    let refers_time = header.text("warc-refers-to-date");
+    let refers_time = refers_time.and_then(time::parse).and_then(time::of_the_web);
     if header.declared(false).is_none() && refers_to.is_none() {
         return Err("the revisit record says neither what it repeats nor its digest".into());
     }

@@ -131,9 +131,12 @@ fn other_kinds_are_passed_over_by_name() {
     assert_eq!(texts(&read(file)), expected);
 }
 
+/// 1990-01-01T00:00:07Z.
+const MODIFIED: i64 = 631_152_007_000;
+
 #[test]
 fn the_date_of_an_answer_is_kept_where_it_is_of_the_content() {
-    let date = "Last-Modified: Thu, 01 Jan 1970 00:00:07 GMT";
+    let date = "Last-Modified: Mon, 01 Jan 1990 00:00:07 GMT";
     let modified = |file: String| {
         let item = only(file);
         let Item::Record(record) = item else { panic!("{item:?}") };
@@ -145,20 +148,20 @@ fn the_date_of_an_answer_is_kept_where_it_is_of_the_content() {
             &format!("HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{lines}\r\n\r\n<p>text"),
         )
     };
-    assert_eq!(modified(answer("200 OK", date)), Some(7_000));
-    assert_eq!(modified(answer("304 Not Modified", date)), Some(7_000));
+    assert_eq!(modified(answer("200 OK", date)), Some(MODIFIED));
+    assert_eq!(modified(answer("304 Not Modified", date)), Some(MODIFIED));
     assert_eq!(modified(answer("404 Not Found", date)), None);
     assert_eq!(modified(answer("503 Busy", date)), None);
     assert_eq!(modified(answer("200 OK", "X: y")), None);
     // The first that is a date counts.
     let several = format!("Last-Modified: yesterday\r\nlast-modified:\r\n{date}\r\n{date}8");
-    assert_eq!(modified(answer("200 OK", &several)), Some(7_000));
+    assert_eq!(modified(answer("200 OK", &several)), Some(MODIFIED));
     let long = format!("Last-Modified: {}", "1".repeat(900_000));
     assert_eq!(modified(answer("200 OK", &long)), None);
     let profile = "\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\
          \r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
     let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{date}\r\n\r\n");
-    assert_eq!(modified(page("revisit", "http://a/", profile, &head)), Some(7_000));
+    assert_eq!(modified(page("revisit", "http://a/", profile, &head)), Some(MODIFIED));
 }
 
 #[test]
@@ -167,10 +170,11 @@ fn a_revisit_names_what_it_repeats() {
         "\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
     let more = format!(
         "{profile}\r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\
-         \r\nWARC-Refers-To-Target-URI: <http://b/>\r\nWARC-Refers-To-Date: 1970-01-01T00:00:01Z"
+         \r\nWARC-Refers-To-Target-URI: <http://b/>\r\nWARC-Refers-To-Date: 1990-01-01T00:00:07Z"
     );
     let Item::Record(record) = only(page("revisit", "http://a/", &more, &ok(""))) else { panic!() };
-    let refers = Payload::Revisit { refers_to: Some("http://b/".into()), refers_time: Some(1000) };
+    let refers =
+        Payload::Revisit { refers_to: Some("http://b/".into()), refers_time: Some(MODIFIED) };
     assert_eq!((record.payload, record.status), (refers, Some(200)));
     assert_eq!(record.digest, Some(of(b"")));
 

@@ -13,7 +13,7 @@ use super::reading::Reading;
 use super::recipe::Called;
 use super::texts::Texts;
 use super::words::many;
-use super::{Answer, Common, Exit, Failure, Output, ingest, line, nothing};
+use super::{Answer, Common, Exit, Failure, Output, check_out, ingest, line, nothing};
 use simkeep_archive::{Input, Source};
 
 /// Count the document frequencies of files, folders, JSON lines and web archives
@@ -45,6 +45,7 @@ pub(super) struct Build {
 impl Build {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         common.without_store()?;
+        check_out(&self.out)?;
         self.paths.iter().try_for_each(ingest::check)?;
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simkeep::df::{Table, merge};
 
-use super::{Answer, Common, Exit, Failure, Output, line, refused};
+use super::{Answer, Common, Exit, Failure, Output, check_out, line, refused};
 
 /// Make one table of several, without features that hardly any document has
 ///
@@ -27,6 +27,7 @@ pub(super) struct Freeze {
 impl Freeze {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         common.without_store()?;
+        check_out(&self.out)?;
         let tables: Vec<Table> = self.tables.iter().map(Table::open).collect::<Result<_, _>>()?;
         let table = merge(&tables, &self.out, self.least).map_err(refused)?;
         if common.json {

@@ -18,6 +18,7 @@ use simkeep::Error;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Frequencies as _, Recipe};
 
+use super::beside::refuse_store;
 use super::common::Common;
 use super::exit::{Exit, Failure};
 use super::json::Hash;
@@ -49,6 +50,15 @@ enum Verb {
     List(list::List),
     Show(show::Show),
     Compare(compare::Compare),
+}
+
+/// Refuses to write a table into the directory of a store.
+fn check_out(out: &Path) -> Result<(), Failure> {
+    let cannot = |e| {
+        let shown = escape::whole(&out.to_string_lossy());
+        Failure::Other(format!("cannot write {shown}: {e}"))
+    };
+    refuse_store(out).map_err(cannot)
 }
 
 impl Df {

@@ -63,7 +63,7 @@ fn read<T>(
 ) {
     chunk.items(|item| match item {
         Item::Record(record) => {
-            if let Payload::Text(document) = record.payload {
+            if let Payload::Text(document) | Payload::File(document) = record.payload {
                 let (made, bytes) = make(document.into_text());
                 into.push(Ok(made), bytes);
             }

@@ -152,7 +152,7 @@ impl Evaluate {
             self.check_is_no_input(file)?;
             let svg = plot::svg(&self.title(&documents, &truth), &rows);
             let cannot = |e| Failure::Other(format!("cannot write {}: {e}", file.display()));
-            std::fs::write(file, svg).map_err(cannot)?;
+            crate::beside::put(file, svg.as_bytes()).map_err(cannot)?;
         }
         if common.json {
             for row in &rows {

@@ -9,10 +9,12 @@ mod observer;
 mod originals;
 mod outcomes;
 mod pending;
+mod present;
 mod progress;
 mod question;
 mod revisit;
 mod summary;
+mod sync;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -20,8 +22,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use simkeep::{Durability, Store, Terms};
+use simkeep::{Durability, Options, Store, Terms};
 
+use super::clock::{ClockCheck, ClockOptions};
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
 use super::foreign::{self, Foreign};
@@ -30,13 +33,14 @@ use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::{Reading, Schemes};
 use super::words::many;
-use super::{Common, origin};
+use super::{Common, origin, stop};
 use observer::Observer;
 pub(super) use outcomes::Line;
 use outcomes::Outcomes;
 use progress::Progress;
 use simkeep_archive::{Broken, Question, Source, export};
 use summary::Summary;
+use sync::Sync;
 
 /// Read files, folders, JSON lines and web archives into a store
 ///
@@ -47,14 +51,15 @@ use summary::Summary;
 #[derive(Args)]
 #[command(after_long_help = concat!("Examples:
   simkeep ingest crawl-*.warc.gz --store crawl.simkeep
-  simkeep ingest ~/documents --store documents.simkeep
+  simkeep ingest ~/documents --sync --store documents.simkeep
   zstd -dc pages.jsonl.zst | simkeep ingest - --store pages.simkeep
   simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
   zstd -dc pages.jsonl.zst | simkeep ingest - --outcomes --store pages.simkeep
 
 What it reads, plain or packed with gzip or zstd:
-  folders     each file is a page file://..., seen at the time of its last modification; files that
-              are no text are passed over
+  folders     each file is a page file://..., seen at the time of its last modification; if the store
+              has a later version of it, as after a restore, at the time of reading. Files that are no
+              text are passed over. --sync reports files that are no longer there as gone
   JSON lines  {\"url\", \"t\", \"text\"}, or {\"url\", \"t\", \"fingerprint\", \"digest\"} ready-made (16 and
               32 hexadecimal digits), or {\"url\", \"t\", \"seen\"}: \"redirect\" (with the target as \"to\"),
               \"not-modified\", \"gone\", \"failed\", or \"content\" with the \"digest\" of what is not text;
@@ -86,8 +91,10 @@ then: it is named as in use now, with --json as \"epochs_in_use\". One that is t
 with.
 
 Of changed pages it is counted how many changed by under 1 % of their words, about (minor), by 1 to 10 %
-(moderate), and by more (major), if that is known. Of texts of fewer than 100 words it is not. \"Novel\" is content that is the first of its
-page, or more than a minor change away from each of its last versions.
+(moderate), and by more (major), where their distance is known. A distance means the same here as in
+`simkeep history`: a store does not know how long a text is, and in one of fewer than 100 words a distance
+means little. \"Novel\" is content that is the first of its page, or more than a minor change away from each
+of its last versions.
 
 ", foreign::help!(), "
 
@@ -99,7 +106,12 @@ it; \"complete\" (whether none is missing). A broken record gets its \"at\", \"w
 program can start simkeep, and write to it and read from it in turns. Lines {\"url\", \"ask\"} are answered in
 between: \"near\", \"history\" or \"latest\". With --json the sums come last.
 
-Broken records are named, counted and skipped. What `simkeep export` wrote is loaded by `simkeep load`."))]
+Broken records are named, counted and skipped. So are visits later than now and a day (--clock-tolerance),
+which would be the last of their pages until then, and captures of archives from before 1990. If the last
+visit in the store is later than that too, the clock is named, and no visit is refused for its time.
+
+On SIGINT, SIGTERM or SIGHUP it makes all durable that it has said of records, and ends with 128 and the
+number of the signal; a second one ends it at once. What `simkeep export` wrote is loaded by `simkeep load`."))]
 pub(super) struct Ingest {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
@@ -123,6 +135,16 @@ pub(super) struct Ingest {
     /// How many observations become durable together
     #[arg(long, value_name = "COUNT", default_value = "1000")]
     batch: NonZeroUsize,
+    /// Report pages of files as gone that are no longer in the folders that are read. Nothing is
+    /// reported if a folder cannot be read as a whole, or if more than half of its known files are
+    /// missing
+    #[arg(long, conflicts_with = "restate")]
+    sync: bool,
+    /// With --sync, report pages as gone however many are missing
+    #[arg(long, requires = "sync")]
+    yes: bool,
+    #[command(flatten)]
+    clock: ClockOptions,
     #[command(flatten)]
     foreign: Foreign,
     #[command(flatten)]
@@ -164,13 +186,16 @@ impl Ingest {
         self.paths.iter().try_for_each(check)?;
         let place = common.store()?;
         let options = || Ok::<_, Failure>(origin::options()?.durability(self.durability.into()));
+        let folders = self.sync.then(|| sync::folders(&self.paths)).transpose()?;
         let store = existing(&place, options()?)?;
+        let clock = ClockCheck::new(self.clock, store.as_ref().map(Store::snapshot).as_ref());
+        let now = clock.now();
         let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
         let origins = match &store {
             Some(store) => origin::live(&store.snapshot())?,
             None => vec![origin::default()?],
         };
-        let mut admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch)?;
+        let mut admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch, clock)?;
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
@@ -192,27 +217,31 @@ impl Ingest {
         }
         let store = match store {
             Some(store) => store,
-            None => {
-                let mut options = options()?;
-                let first = before.epochs.iter().find(|(name, _)| *name == options.epoch);
-                options.epoch_bands = first.and_then(|(_, terms)| terms.bands);
-                Store::open_or_create(&place, options)?
-            }
+            None => Store::open_or_create(&place, before.first_epoch(options()?))?,
         };
+        // Without it, a signal ends the process at once.
+        let _watch = watch(&feed, &store).ok();
+        let sync = folders.map(|folders| Sync::new(folders, store.snapshot(), self.yes));
         let known = store.snapshot().epochs().len();
         let pages = store.stats()?.pages;
         let ready_made = self.epoch.clone();
         let mut observer =
             Observer::new(&store, origins.clone(), ready_made, self.restate, self.batch, outcomes);
+        observer.now = self.clock.now();
         let stopped =
             self.take_all(before, &mut feed, &mut admission, &mut observer, &mut progress);
         progress.finish();
         let stopped = stopped.inspect_err(|_| {
             let stored = many(observer.summary.observed(), "record was", "records were");
-            say(&format!("{stored} stored before it failed; run it again to go on"));
+            say(&format!("{stored} stored before it ended; run it again to go on"));
         })?;
+        let synced = match sync.filter(|_| stopped.is_none()) {
+            Some(sync) => sync.run(&place, feed.walk_failed(), now, &mut observer),
+            None => Ok(()),
+        };
         let mut summary = observer.summary;
         summary.bytes = feed.bytes_read();
+        summary.future_visits = admission.clock.refused();
         let last = store.snapshot();
         let begun = last.epochs().get(known..).unwrap_or_default();
         summary.begun = begun.to_vec();
@@ -221,17 +250,26 @@ impl Ingest {
         summary.new_pages = store.stats()?.pages - pages;
         store.close()?;
         summary.elapsed = progress.elapsed();
+        self.print(&summary, common, output)?;
+        let Some(Broken { at, why }) = stopped else { return synced.map(|()| Exit::Done) };
+        Err(Failure::Broken(format!(
+            "{at}: {why}; stopped, as --strict says: what came before it is stored"
+        )))
+    }
+
+    /// Prints what was found, if that is asked for. It stands before the reason why it is not whole.
+    fn print(
+        &self,
+        summary: &Summary,
+        common: &Common,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         if common.json {
             output.object(&Line::Summary(summary.answer()))?;
         } else if !self.outcomes {
             summary.lines(self.strict).iter().try_for_each(|line| output.line(line))?;
         }
-        let Some(Broken { at, why }) = stopped else { return Ok(Exit::Done) };
-        // The result stands before the reason why it is not whole.
-        output.finish()?;
-        Err(Failure::Broken(format!(
-            "{at}: {why}; stopped, as --strict says: what came before it is stored"
-        )))
+        Ok(output.finish()?)
     }
 
     /// What comes next, as far as it may come.
@@ -242,13 +280,16 @@ impl Ingest {
         patience: Duration,
     ) -> Result<Next<Fed>, Failure> {
         Ok(match feed.next(patience)? {
-            Next::Result(fed) => Next::Result(match admission.admit(fed) {
-                Fed::Question(Question { at, .. }) if !self.outcomes => {
-                    let why = "a question; --outcomes answers those".to_owned();
-                    Fed::Broken(Broken { at, why })
-                }
-                fed => fed,
-            }),
+            Next::Result(fed) => {
+                let fed = admission.clock.check(fed);
+                Next::Result(match admission.admit(fed) {
+                    Fed::Question(Question { at, .. }) if !self.outcomes => {
+                        let why = "a question; --outcomes answers those".to_owned();
+                        Fed::Broken(Broken { at, why })
+                    }
+                    fed => fed,
+                })
+            }
             other => other,
         })
     }
@@ -317,6 +358,10 @@ impl Ingest {
         }
         let mut first = before.first;
         loop {
+            if let Some(signal) = stop::asked() {
+                observer.stop()?;
+                return Err(Failure::Stopped(signal));
+            }
             let next = match first.take() {
                 Some(first) => Next::Result(first),
                 None => self.next(feed, admission, observer.patience())?,
@@ -356,6 +401,16 @@ impl Ingest {
     }
 }
 
+/// Watches for signals: what was said of records is made durable at once, and the verb ends.
+fn watch(feed: &Feed<'_>, store: &Store) -> std::io::Result<stop::Watch> {
+    let (wake, store) = (feed.waker(), store.clone());
+    stop::Watch::new(move || {
+        // If it fails, the verb says so when it ends.
+        let _ = store.flush();
+        wake();
+    })
+}
+
 /// Why an export is not taken: a store that is observed record by record has other epochs.
 fn exported(line: &export::Line) -> Failure {
     Failure::Broken(format!("{}: an export of a whole store, which `simkeep load` reads", line.at))
@@ -375,6 +430,15 @@ struct Before {
     first: Option<Fed>,
     /// The broken record that it stopped at.
     stopped: Option<Broken>,
+}
+
+impl Before {
+    /// The options of a new store, whose first epoch has the bands that were named.
+    fn first_epoch(&self, mut options: Options) -> Options {
+        let first = self.epochs.iter().find(|(name, _)| *name == options.epoch);
+        options.epoch_bands = first.and_then(|(_, terms)| terms.bands);
+        options
+    }
 }
 
 /// A file that was named and is not there is a mistake, not a broken record.

@@ -10,10 +10,12 @@ use super::histories::Histories;
 use super::originals::{Original, Originals};
 use super::outcomes::Outcomes;
 use super::pending::Pending;
+use super::present;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::feed::{self, Found, Properties, Text};
 use crate::incoming::{Epochs, Made, Register, Told};
+use crate::time;
 use simkeep_archive::{Broken, Question};
 
 /// When no record has come for so long, those that wait are observed.
@@ -41,6 +43,8 @@ pub(super) struct Observer<'a> {
     pending: Vec<Pending>,
     histories: Histories,
     originals: Originals,
+    /// What time it is, if the user says so.
+    pub(super) now: Option<i64>,
     /// How many requests the record at hand has made so far.
     requests: usize,
     /// Where each record gets a line, if that is asked for.
@@ -66,6 +70,7 @@ impl<'a> Observer<'a> {
             pending: Vec::new(),
             histories: Histories::default(),
             originals: Originals::default(),
+            now: None,
             requests: 0,
             outcomes,
             summary: Summary::default(),
@@ -73,7 +78,10 @@ impl<'a> Observer<'a> {
     }
 
     /// Takes an entry; it is observed with its batch.
-    pub(super) fn take(&mut self, entry: feed::Entry) -> Result<(), Failure> {
+    pub(super) fn take(&mut self, mut entry: feed::Entry) -> Result<(), Failure> {
+        if let Found::Text(Text { is_file: true, .. }) = entry.found {
+            entry.time = self.seen(&entry)?;
+        }
         let named = self.outcomes.as_ref().map(|_| (entry.url.clone(), entry.time));
         self.requests = 0;
         let taken = self.request(entry)?;
@@ -87,12 +95,26 @@ impl<'a> Observer<'a> {
         self.flush_if_full()
     }
 
+    /// When the content of a file was seen.
+    fn seen(&mut self, entry: &feed::Entry) -> Result<i64, Failure> {
+        let known = self.store.latest(&entry.url)?;
+        if self.restate || known.as_ref().is_none_or(|page| page.last.time < entry.time) {
+            return Ok(entry.time);
+        }
+        if self.pending.iter().any(|pending| pending.url == entry.url) {
+            self.flush()?;
+        }
+        let known = self.store.latest(&entry.url)?;
+        let now = self.now.unwrap_or_else(time::now);
+        Ok(present::seen(entry.time, entry.digest, known.as_ref(), now))
+    }
+
     /// Makes requests of an entry.
     fn request(&mut self, entry: feed::Entry) -> Result<Taken, Failure> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(entry.wrong().is_some());
         let feed::Entry { url, time, status, modified, given, digest, claim, found } = entry;
-        let (mut also, mut is_brief) = (None, false);
+        let mut also = None;
         let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
         let restated =
             |fingerprint, epoch| Entry::Restated(Restated { time, fingerprint, digest, epoch });
@@ -100,8 +122,7 @@ impl<'a> Observer<'a> {
         let entry = match found {
             Found::Text(_) | Found::Binary => {
                 let ((fingerprint, epoch), other) = match &found {
-                    Found::Text(Text { fingerprints, is_brief: brief }) => {
-                        is_brief = *brief;
+                    Found::Text(Text { fingerprints, .. }) => {
                         let made = self.epochs.of_texts(fingerprints)?;
                         self.summary.too_short += u64::from(made.0.0.is_none());
                         made
@@ -188,7 +209,7 @@ impl<'a> Observer<'a> {
             }
             entry => entry,
         };
-        self.add(Pending { url, entry, also, given, is_brief });
+        self.add(Pending { url, entry, also, given });
         Ok(Taken::Record)
     }
 
@@ -208,7 +229,7 @@ impl<'a> Observer<'a> {
     /// Adds an entry that is no visit.
     fn add_alone(&mut self, url: &str, entry: Entry) {
         let (url, given) = (url.to_owned(), Properties::new());
-        self.add(Pending { url, entry, also: None, given, is_brief: false });
+        self.add(Pending { url, entry, also: None, given });
     }
 
     /// Restates what a page held in each of these epochs in which that is not known.
@@ -292,7 +313,7 @@ impl<'a> Observer<'a> {
         let answers = self.store.request_batch(&batch)?;
         for (answer, pending) in answers.iter().zip(&self.pending) {
             match answer {
-                Answer::Observed(outcome) => self.summary.outcome(outcome, pending.is_brief),
+                Answer::Observed(outcome) => self.summary.outcome(outcome),
                 Answer::Restated(outcome) => self.summary.restated(*outcome),
                 Answer::Given(outcome) => self.summary.given(&pending.entry, *outcome),
             }
@@ -302,6 +323,14 @@ impl<'a> Observer<'a> {
         }
         self.pending.clear();
         Ok(())
+    }
+
+    /// Keeps what was promised when a signal asks to end: what was said of records is durable, whatever
+    /// waits for whoever reads the lines.
+    pub(super) fn stop(&mut self) -> Result<(), Failure> {
+        self.store.flush()?;
+        self.rest()?;
+        Ok(self.store.flush()?)
     }
 
     /// How long the input may be waited for before [`rest`](Self::rest): not at all while somebody may

@@ -59,7 +59,7 @@ pub(crate) struct Outcome<'a> {
     to: Option<Time>,
     /// How many bits differ from the version before.
     distance: Option<u32>,
-    /// Null of a text that is too short to say.
+    /// As for a text of 100 words or more; in a shorter one a distance means little.
     band: Option<Band>,
     /// From what share of the words to what share that means.
     words_changed: Option<[Share; 2]>,
@@ -250,9 +250,8 @@ impl<'a> Outcome<'a> {
             self.to = Some(Time(to));
         }
         self.distance = told.meaning.map(|meaning| meaning.distance);
-        let meaning = told.meaning.filter(|_| !of.is_brief);
-        self.band = meaning.map(|meaning| Band(meaning.band));
-        self.words_changed = meaning.as_ref().map(words::changed);
+        self.band = told.meaning.map(|meaning| Band(meaning.band));
+        self.words_changed = told.meaning.as_ref().map(words::changed);
         let content = of.entry.content();
         self.fingerprint = content.and_then(|content| content.fingerprint).map(Fingerprint);
         self.novel = told.novel;

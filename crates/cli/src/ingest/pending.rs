@@ -11,8 +11,6 @@ pub(super) struct Pending {
     pub(super) entry: Entry,
     pub(super) also: Option<Made>,
     pub(super) given: Properties,
-    /// Whether it is of a text with too few words for a distance to mean much.
-    pub(super) is_brief: bool,
 }
 
 impl Pending {

@@ -65,6 +65,8 @@ pub(super) struct Summary {
     pub(super) revisits_alone: u64,
     passed: BTreeMap<&'static str, u64>,
     pub(super) broken: u64,
+    /// Those of them that are visits later than the clock allows.
+    pub(super) future_visits: u64,
     /// Records whose content does not have the digest that an archive declares.
     pub(super) wrong_digests: u64,
     /// The epochs that began.
@@ -86,12 +88,9 @@ impl Summary {
         *self.failures.entry(failure.key()).or_default() += 1;
     }
 
-    /// Counts what an observation meant; `is_brief` if its text has too few words for a distance to
-    /// mean much.
-    pub(super) fn outcome(&mut self, outcome: &Outcome, is_brief: bool) {
-        if let (Verdict::Changed { .. }, Some(meaning)) = (outcome.verdict, outcome.meaning)
-            && !is_brief
-        {
+    /// Counts what an observation meant.
+    pub(super) fn outcome(&mut self, outcome: &Outcome) {
+        if let (Verdict::Changed { .. }, Some(meaning)) = (outcome.verdict, outcome.meaning) {
             match meaning.band {
                 Band::None => {}
                 Band::Minor => self.minor += 1,
@@ -191,6 +190,7 @@ impl Summary {
             revisits_without_original: self.revisits_alone,
             passed_over: &self.passed,
             broken: self.broken,
+            future_visits: self.future_visits,
             wrong_digests: self.wrong_digests,
             epochs_begun: names(&self.begun),
             epochs_in_use: names(&self.in_use),
@@ -242,6 +242,7 @@ impl Summary {
         line("  in use now", self.in_use.len() as u64, &with_roles(&self.in_use));
         line("passed over", self.passed.values().sum(), &by_kind(&self.passed));
         line("broken", self.broken, if strict { "it stopped there" } else { "skipped" });
+        line("  in the future", self.future_visits, "later than the clock allows");
         line("wrong digests", self.wrong_digests, "their own are used");
         lines.push(format!("{:<25}{:>13}", "read", bytes(self.bytes)));
         lines.push(time_taken(self.elapsed, self.records));
@@ -318,6 +319,8 @@ pub(crate) struct Answer<'a> {
     /// Records that are of no use here, by their kind.
     passed_over: &'a BTreeMap<&'static str, u64>,
     broken: u64,
+    /// Those of them that are visits later than the clock allows.
+    future_visits: u64,
     /// Records whose content does not have the digest that an archive declares.
     wrong_digests: u64,
     epochs_begun: Vec<EpochName<'a>>,

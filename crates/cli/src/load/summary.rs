@@ -26,6 +26,8 @@ pub(super) struct Summary {
     /// Texts that have no fingerprint: too short to tell from others.
     pub(super) too_short: u64,
     pub(super) broken: u64,
+    /// Those of them that are visits later than the clock allows.
+    pub(super) future_visits: u64,
     pub(super) wrong_digests: u64,
     pub(super) passed: BTreeMap<&'static str, u64>,
     pub(super) elapsed: Duration,
@@ -60,6 +62,7 @@ impl Summary {
             epochs_in_use: self.in_use.iter().map(|info| EpochName(&info.name)).collect(),
             passed_over: &self.passed,
             broken: self.broken,
+            future_visits: self.future_visits,
             wrong_digests: self.wrong_digests,
             elapsed_seconds: rounded(self.elapsed),
             records_per_second: per_second(self.elapsed, self.loaded.observations).round(),
@@ -109,6 +112,9 @@ impl Summary {
         if self.broken > 0 {
             line("broken", self.broken, "skipped");
         }
+        if self.future_visits > 0 {
+            line("  in the future", self.future_visits, "later than the clock allows");
+        }
         if self.wrong_digests > 0 {
             line("wrong digests", self.wrong_digests, "their own are used");
         }
@@ -147,6 +153,8 @@ pub(crate) struct Answer<'a> {
     /// Records that are of no use here, by their kind.
     passed_over: &'a BTreeMap<&'static str, u64>,
     broken: u64,
+    /// Those of them that are visits later than the clock allows.
+    future_visits: u64,
     /// Records whose content does not have the digest that an archive declares.
     wrong_digests: u64,
     elapsed_seconds: f64,

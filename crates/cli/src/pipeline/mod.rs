@@ -26,6 +26,7 @@ use std::vec;
 use parking_lot::{Condvar, Mutex};
 
 use super::exit::Failure;
+use super::stop;
 pub(super) use results::Results;
 use state::{Collected, Job, State};
 
@@ -49,7 +50,7 @@ pub(super) trait Chunk: Send + 'static {
 pub(super) enum Next<T> {
     /// A result.
     Result(T),
-    /// Nothing has come for as long as was to be waited.
+    /// Nothing has come for as long as was to be waited, or a signal asks to end.
     Idle,
     /// All was worked on.
     End,
@@ -134,6 +135,16 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
         Pipeline { shared, ready: Vec::new().into_iter(), helps: !crew.live || started == 0 }
     }
 
+    /// Wakes the thread that waits for a result.
+    pub(super) fn waker(&self) -> impl Fn() + Send + use<C, T> {
+        let shared = Arc::clone(&self.shared);
+        move || {
+            // Whoever is about to wait has the lock until it waits.
+            drop(shared.state.lock());
+            shared.changed.notify_all();
+        }
+    }
+
     /// The next result. Works itself as long as there is none, by `work`.
     ///
     /// # Errors
@@ -149,6 +160,9 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
         let shared = &*self.shared;
         let mut state = shared.state.lock();
         loop {
+            if stop::asked().is_some() {
+                return Ok(Next::Idle);
+            }
             match state.collect() {
                 Collected::Results(results) => {
                     // There is room again.

@@ -169,7 +169,7 @@ impl Simulate {
         if let Some(file) = &self.plot {
             let svg = plot::svg(&setting.title(), &visits, setting.sample, &rows, &best);
             let cannot = |e| Failure::Other(format!("cannot write {}: {e}", file.display()));
-            std::fs::write(file, svg).map_err(cannot)?;
+            crate::beside::put(file, svg.as_bytes()).map_err(cannot)?;
         }
         let at = factors.iter().position(|factor| *factor == 1.0).unwrap_or(0);
         let (rows, best): (Vec<Row>, _) =

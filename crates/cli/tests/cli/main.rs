@@ -7,6 +7,7 @@ mod archive;
 mod ask;
 mod backup;
 mod batch;
+mod broken;
 mod classes;
 mod cluster;
 mod crawl;
@@ -24,6 +25,7 @@ mod export;
 mod exported;
 mod filtered;
 mod fingerprint;
+mod folder;
 mod foreign;
 mod forget;
 mod formats;
@@ -41,6 +43,7 @@ mod named;
 mod no_room;
 mod no_threads;
 mod outcomes;
+mod outputs;
 mod pairs;
 mod publish;
 mod repair;
@@ -52,9 +55,11 @@ mod short;
 mod shown;
 mod simulate;
 mod snapshots;
+mod stopped;
 mod tail;
 mod terms;
 mod threads;
+mod times;
 mod versions;
 
 use std::ffi::OsStr;
@@ -157,16 +162,18 @@ impl Place {
         ran.out
     }
 
-    /// Ingests lines from standard input, none of them broken, and gives the summary.
+    /// Ingests lines from standard input, none of them broken and of any time, and gives the summary.
     fn ingest(&self, lines: &str) -> Value {
-        let ran = self.run_with_input(&["ingest", "-", "--json"], lines);
+        let args = ["ingest", "-", "--json", "--clock-tolerance", "none"];
+        let ran = self.run_with_input(&args, lines);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         ran.objects().remove(0)
     }
 
     /// Loads lines from standard input, and gives the summary.
     fn load(&self, lines: &str) -> Value {
-        let ran = self.run_with_input(&["load", "-", "--json"], lines);
+        let args = ["load", "-", "--json", "--clock-tolerance", "none"];
+        let ran = self.run_with_input(&args, lines);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         ran.objects().remove(0)
     }

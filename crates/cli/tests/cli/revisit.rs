@@ -245,3 +245,40 @@ fn revisits_of_one_page_take_the_time_of_as_many_responses() {
     let allowed = 2 * responses + std::time::Duration::from_secs(2);
     assert!(revisits < allowed, "{revisits:?}, as responses {responses:?}");
 }
+
+#[test]
+fn a_visit_means_the_same_to_ingest_to_history_and_as_a_revisit() {
+    for words in [28, 150] {
+        let text =
+            |word: &str| (0..words).map(|at| format!("{word}{at}")).collect::<Vec<_>>().join(" ");
+        let digest = |text: &str| {
+            use sha1::Digest as _;
+            let hexadecimal = sha1::Sha1::digest(text).into_iter().map(|b| format!("{b:02x}"));
+            format!("WARC-Payload-Digest: sha1:{}\r\n", hexadecimal.collect::<String>())
+        };
+        let record = |kind: &str, day: u32, text: &str, body: &str| {
+            let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{body}");
+            let length = http.len();
+            format!(
+                "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: http://a/\r\n\
+                 WARC-Date: 2024-01-0{day}T00:00:00Z\r\nContent-Type: application/http\r\n\
+                 WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n\
+                 {}Content-Length: {length}\r\n\r\n{http}\r\n\r\n",
+                digest(text)
+            )
+        };
+        let (first, second) = (text("one"), text("two"));
+        let file = record("response", 1, &first, &first)
+            + &record("response", 2, &second, &second)
+            + &record("revisit", 3, &first, "");
+        let place = Place::new();
+        let ran = place.run(&["ingest", &place.write("a.warc", file), "--outcomes"]);
+        let keys = ["verdict", "distance", "band", "words_changed"];
+        let said = |line: &Value| keys.map(|key| line[key].clone());
+        let ingest: Vec<_> = ran.objects().iter().map(said).collect();
+        let history = place.run(&["history", "http://a/", "--json"]).objects();
+        let history: Vec<_> = history.iter().map(said).collect();
+        assert_eq!(ingest, history);
+        assert_eq!(ingest[1][1..], ingest[2][1..], "there and back is as far");
+    }
+}

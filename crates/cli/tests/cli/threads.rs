@@ -84,7 +84,7 @@ impl Crawl {
         self.time += 1;
         let (url, html) = (self.url(), self.html());
         let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{html}");
-        let date = 20_300_101_000_000 + self.time % 50;
+        let date = 20_210_101_000_000 + self.time % 50;
         format!("{url} 192.0.2.1 {date} text/html {}\n{block}\n", block.len())
     }
 }

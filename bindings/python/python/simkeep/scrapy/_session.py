@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from scrapy import Request, Spider, signals
@@ -226,12 +227,29 @@ class Session:
         closing.addErrback(lambda _: None)  # It is being closed for another reason already.
 
 
+def _check_clock(store: simkeep.Store, settings: Settings) -> None:
+    """Warns if the store has visits that this machine's clock says are yet to come."""
+    last, clock = store.overview().last, datetime.now(UTC)
+    if last is None or (last - clock).total_seconds() <= settings.clock_tolerance:
+        return
+    logger.warning(
+        "The clock of this machine says %s, and the last visit in %s is of %s: is the clock right? "
+        "No visit is refused for its time.",
+        clock.isoformat(timespec="seconds"),
+        shown(settings.store),
+        last.isoformat(timespec="seconds"),
+    )
+
+
 def _open(settings: Settings) -> simkeep.Store:
     """Opens or makes the store, which must be one of texts that are extracted here."""
     if settings.is_default:
         settings.store.parent.mkdir(parents=True, exist_ok=True)
-    store = simkeep.Store.open_or_create(settings.store, near_distance=settings.near_distance)
+    store = simkeep.Store.open_or_create(
+        settings.store, near_distance=settings.near_distance, clock_tolerance=settings.clock_tolerance
+    )
     try:
+        _check_clock(store, settings)
         origin = store.origin(store.change_epoch)
         if origin is None or origin.extractor != simkeep.EXTRACTOR:
             name = "fingerprints that are made elsewhere" if origin is None else origin.name

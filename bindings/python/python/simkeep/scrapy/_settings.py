@@ -24,6 +24,9 @@ class Policy(StrEnum):
     SKIP = "skip"
 
 
+DAY = 86400.0
+"""In seconds."""
+
 ARGUMENT = "simkeep_revisit_after"
 """The argument of a spider that stands for the setting."""
 
@@ -46,6 +49,8 @@ class Settings:
     """Within which distance that is; `None` for what the store's recipe advises."""
     revisit_after: float
     """For how many seconds a page is not requested again."""
+    clock_tolerance: float
+    """How many seconds later than the clock a visit may be."""
     due: int
     """How many start requests come from what is due."""
 
@@ -55,6 +60,7 @@ class Settings:
         store = settings.get("SIMKEEP_STORE")
         revisit = _number("SIMKEEP_REVISIT_AFTER", settings.get("SIMKEEP_REVISIT_AFTER"))
         argument = _number(f"the spider argument {ARGUMENT}", getattr(spider, ARGUMENT, None))
+        tolerance = _number("SIMKEEP_CLOCK_TOLERANCE", settings.get("SIMKEEP_CLOCK_TOLERANCE"))
         return cls(
             store=_default(spider.name) if store is None else _path("SIMKEEP_STORE", store),
             is_default=store is None,
@@ -63,6 +69,7 @@ class Settings:
             near=_policy("SIMKEEP_NEAR", settings.get("SIMKEEP_NEAR")),
             near_distance=_whole("SIMKEEP_NEAR_DISTANCE", settings.get("SIMKEEP_NEAR_DISTANCE"), 64),
             revisit_after=(revisit or 0.0) if argument is None else argument,
+            clock_tolerance=DAY if tolerance is None else tolerance,
             due=_whole("SIMKEEP_DUE", settings.get("SIMKEEP_DUE"), 10**9) or 0,
         )
 

@@ -29,6 +29,13 @@ In another thread that takes longer: hashing lets the reactor run, which as a ru
 """
 
 
+DAY = 86_400_000
+"""In milliseconds."""
+
+WEB_BEGAN = 631_152_000_000
+"""1990-01-01: no server answered before."""
+
+
 def now() -> int:
     """Milliseconds since 1970."""
     return time.time_ns() // 1_000_000
@@ -137,7 +144,7 @@ class Visit:
         return simkeep.Observation.failed(self.page, self.at, status=status)
 
     def _content(self, response: Response) -> simkeep.Observation:
-        body, status, modified = response.body, response.status, _modified(response)
+        body, status, modified = response.body, response.status, _modified(response, self.at)
         digest = self.digest or _digest(body, self.page)
         if isinstance(response, HtmlResponse) and len(body) <= BODY_MAX:
             return simkeep.Observation(
@@ -209,12 +216,19 @@ def _text(response: Response, header: str) -> str | None:
         return value.decode("latin1")
 
 
-def _modified(response: Response) -> int | None:
-    return _date(response, "Last-Modified")
+def _modified(response: Response, at: int) -> int | None:
+    """When the server says that the page was modified, unless that is later than its own answer.
+
+    A later date cannot be true (RFC 9110, section 8.8.2.1). The answer is as old as its `Date`, if that can be
+    believed.
+    """
+    modified, sent = _date(response, "Last-Modified"), _date(response, "Date")
+    answered = at if sent is None or sent > at + DAY else sent
+    return None if modified is None or modified > answered else modified
 
 
 def _date(response: Response, header: str) -> int | None:
-    """A date in milliseconds since 1970, if there is one that can be read."""
+    """A date in milliseconds since 1970, if there is one that can be read and is of the time of the web."""
     value = response.headers.get(header)
     if not value:
         return None
@@ -224,4 +238,5 @@ def _date(response: Response, header: str) -> int | None:
         since = (date if date.tzinfo else date.replace(tzinfo=UTC)) - datetime.fromtimestamp(0, UTC)
     except (ValueError, OverflowError, TypeError):
         return None
-    return since // timedelta(milliseconds=1)
+    milliseconds = since // timedelta(milliseconds=1)
+    return milliseconds if milliseconds >= WEB_BEGAN else None

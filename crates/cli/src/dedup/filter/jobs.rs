@@ -10,6 +10,7 @@ use simkeep_archive::escape::whole;
 use simkeep_archive::raw::Corpus;
 
 use super::walk::Read;
+use crate::beside::refuse_store;
 use crate::exit::Failure;
 
 /// Files of a corpus, and the folder that they go to.
@@ -35,6 +36,9 @@ impl Jobs {
     /// If one is no file, has the name of another, lies in the folder itself, or is there already and is
     /// not to be replaced.
     pub(super) fn new(files: &[PathBuf], folder: &Path, force: bool) -> Result<Jobs, Failure> {
+        let shown = || whole(&folder.to_string_lossy());
+        refuse_store(&folder.join("file"))
+            .map_err(|e| Failure::Other(format!("cannot write to {}: {e}", shown())))?;
         let (mut jobs, mut names) = (Vec::new(), HashSet::new());
         let target = fs::canonicalize(folder).ok();
         for from in files {

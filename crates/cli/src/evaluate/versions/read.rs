@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde_json::Value;
 use simkeep_archive::documents::LineCutter;
 use simkeep_archive::escape::escape;
+use simkeep_archive::with_whole_characters;
 
 use crate::pipeline::Chunk;
 
@@ -196,7 +197,8 @@ fn record(line: &[u8], anew: &[Anew]) -> Result<Option<Record>, String> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
-    let value = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    let value =
+        serde_json::from_slice(&with_whole_characters(line)).map_err(|e| escape(&e.to_string()))?;
     let Value::Object(mut object) = value else {
         return Err("no object with \"url\" and \"text\"".to_owned());
     };

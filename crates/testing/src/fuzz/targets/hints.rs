@@ -13,7 +13,7 @@ use simkeep::due::{Rule, Rules};
 use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
 use simkeep_archive::escape::is_unfit;
 use simkeep_archive::hints::{self, Hint};
-use simkeep_archive::{Broken, ZstdWindow, rules};
+use simkeep_archive::{Broken, ZstdWindow, rules, with_whole_characters};
 
 use crate::fuzz::feed::{Feed, Packing};
 use crate::fuzz::input::Input;
@@ -115,7 +115,7 @@ fn read_rules(bytes: Box<dyn Read + Send>) -> Result<Rules, Broken> {
 /// The prefix in a line, as it is written.
 fn under(line: &[u8]) -> Option<String> {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-    let object: Value = serde_json::from_slice(line).ok()?;
+    let object: Value = serde_json::from_slice(&with_whole_characters(line)).ok()?;
     Some(object.get("under")?.as_str()?.to_owned())
 }
 

@@ -1,0 +1,73 @@
+//! Files, which say what is in a folder now.
+//!
+//! The visit of a file is of the time of its last modification. A file that was restored, copied with its
+//! times or checked out may be older than the version that the store has of it. It is what the folder has
+//! now all the same, so its visit is of the time of reading then.
+
+use simkeep::{Digest, Page};
+
+/// When the content of a file was seen: a file that was last modified at `modified`, of a page of which the
+/// store has `known`.
+///
+/// The same content keeps the time at which it was seen last, so a folder that has not changed brings
+/// nothing new.
+pub(super) fn seen(modified: i64, digest: Option<Digest>, known: Option<&Page>, now: i64) -> i64 {
+    let Some(page) = known else { return modified };
+    let last = page.last.time;
+    let is_in_force = page.content.is_some_and(|content| content.digest == digest);
+    if is_in_force {
+        return page.content_seen.filter(|seen| modified <= *seen).unwrap_or(modified);
+    }
+    if modified > last { modified } else { after(last, now) }
+}
+
+/// Now, or if the last visit is of no earlier time, the moment after that.
+pub(super) fn after(last: i64, now: i64) -> i64 {
+    now.max(last.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use simkeep::{Content, Observation, Options, Seen, Store, Visit};
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Whatever happens to a file, and whatever its times, its page has the content that it has now;
+        /// and what has not changed since is known.
+        #[test]
+        fn the_page_of_a_file_has_what_the_file_has_now(
+            steps in prop::collection::vec((0..4_i64, prop::option::of(0..3_u8)), 1..12),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let store = Store::create(dir.path(), Options::default()).unwrap();
+            let (url, epoch) = ("file:///f", store.change_epoch());
+            for (now, (modified, content)) in (2..).zip(steps) {
+                let known = store.latest(url).unwrap();
+                let Some(content) = content else {
+                    // Its page is reported gone, if it was there.
+                    if let Some(page) = known.filter(|page| !page.gone) {
+                        let gone = Observation::gone(url, after(page.last.time, now));
+                        store.observe(gone).unwrap();
+                    }
+                    continue;
+                };
+                let digest = Some(Digest([content; 16]));
+                let is_known = |page: &Page| page.content.is_some_and(|c| c.digest == digest);
+                let stays = |page: &Page| is_known(page) && page.content_seen >= Some(modified);
+                let visits = known.as_ref().filter(|page| stays(page)).map(|page| page.visits);
+                let time = seen(modified, digest, known.as_ref(), now);
+                let content = Content { fingerprint: Some(content.into()), digest, epoch };
+                let seen = Seen::Content(content);
+                let visit = Visit { time, seen, status: None, modified: None };
+                store.observe(Observation::of(url, visit)).unwrap();
+                let page = store.latest(url).unwrap().unwrap();
+                prop_assert!(is_known(&page) && !page.gone, "{page:?}");
+                prop_assert!(visits.is_none_or(|visits| page.visits == visits), "{page:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Visits that come later than the clock allows.
+//!
+//! A crawler whose clock is wrong, or a file with a wrong date, can report a visit of the year 2099. Such
+//! a visit would be the last of its page for decades: every visit until then is out of order, and the
+//! page is never due.
+
+use std::time::Duration;
+
+use super::base::Base;
+use super::component::Component;
+use super::snapshot::Snapshot;
+use crate::error::{Error, Result};
+use crate::page::Request;
+
+impl Snapshot {
+    /// The time of the last visit in the store, in milliseconds since 1970; `None` if it has none. No
+    /// visit is later. One that was forgotten counts until it is merged away.
+    ///
+    /// Costs a look at each segment's numbers, and one pass over what is in memory.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// assert_eq!(store.snapshot().last_visit(), None);
+    /// store.observe(Observation::gone("https://example.com/", 5_000))?;
+    /// assert_eq!(store.snapshot().last_visit(), Some(5_000));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn last_visit(&self) -> Option<i64> {
+        let last = |component: Component<'_>| match component {
+            Component::Segment(_, live) => live.segment.numbers().times,
+            Component::Memtable(_, memtable) => memtable.read().times_at(self.sequence),
+        };
+        self.view.components().filter_map(last).map(|(_, last)| last).max()
+    }
+}
+
+/// The last time that a visit may have, where the options bound it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock<'b> {
+    base: &'b Base,
+    tolerance: Option<Duration>,
+}
+
+impl<'b> Clock<'b> {
+    /// That of an open store.
+    pub(super) fn of(base: &'b Base) -> Clock<'b> {
+        Clock { base, tolerance: base.options.clock_tolerance }
+    }
+
+    /// Refuses a visit that is later than the clock allows.
+    ///
+    /// If the store has a later visit than that already, the clock is behind: then it says nothing about
+    /// visits, and none is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InTheFuture`].
+    pub(super) fn check(self, request: &Request<'_>) -> Result<()> {
+        let (Some(tolerance), Request::Observe(visit)) = (self.tolerance, request) else {
+            return Ok(());
+        };
+        let tolerance = i64::try_from(tolerance.as_millis()).unwrap_or(i64::MAX);
+        let limit = self.base.disk.clock().saturating_add(tolerance);
+        let time = visit.visit.time;
+        if time <= limit || self.base.live.snapshot().last_visit().is_some_and(|last| last > limit)
+        {
+            return Ok(());
+        }
+        Err(Error::InTheFuture { url: visit.url.to_owned(), time, limit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+    use crate::disk::Location;
+    use crate::store::load::LoadOptions;
+    use crate::{ErrorKind, Observation, Options, Restatement, Store};
+
+    const HOUR: i64 = 3_600_000;
+
+    fn options() -> Options {
+        Options::default().clock_tolerance(Some(Duration::from_secs(3600))).background(false)
+    }
+
+    fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
+        match result {
+            Err(Error::Load { cause, .. }) => Some(cause.kind()),
+            other => other.err().map(|e| e.kind()),
+        }
+    }
+
+    #[test]
+    fn a_visit_later_than_the_clock_allows_is_refused_by_whatever_way_it_comes() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::create(dir.path(), options()).unwrap();
+        let now = Location::from(dir.path()).disk(None).clock();
+        let (late, future) = (now + 2 * HOUR, Some(ErrorKind::InTheFuture));
+        let visit = |time| Observation::content("http://a/", time, 7, store.change_epoch());
+        // It does not matter how far back.
+        for time in [crate::limits::TIME_MIN, 0, now, now + HOUR / 2] {
+            store.observe(visit(time)).unwrap();
+        }
+        let count = || store.stats().unwrap().visits;
+        assert_eq!((count(), kind(store.observe(visit(late)))), (4, future));
+        // None of a batch is stored.
+        assert_eq!(kind(store.observe_batch(&[visit(1), visit(late)])), future);
+        let load = [visit(2), visit(late)].map(Ok);
+        assert_eq!(kind(store.load(load, LoadOptions::default())), future);
+        assert_eq!(count(), 4);
+        let Err(Error::InTheFuture { url, time, limit }) = store.observe(visit(late)) else {
+            panic!("it was refused");
+        };
+        assert_eq!((url.as_str(), time), ("http://a/", late));
+        assert!((now + HOUR..now + 2 * HOUR).contains(&limit));
+        // What is no visit has a time of its own.
+        let epoch = store.register_epoch("other", crate::Role::Near).unwrap();
+        store.restate(Restatement::new("http://a/", late, 9, epoch)).unwrap();
+        store.give(Observation::weighed("http://a/", late, 2.0)).unwrap();
+    }
+
+    #[test]
+    fn a_clock_behind_the_store_refuses_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = |options| Store::open_or_create(dir.path(), options).unwrap();
+        let late = Location::from(dir.path()).disk(None).clock() + 2 * HOUR;
+        for is_sealed in [false, true] {
+            // Without the option, any time is taken.
+            let store = open(Options::default().background(false));
+            store.observe(Observation::gone("http://a/", late)).unwrap();
+            if is_sealed {
+                store.seal().unwrap();
+            }
+            assert_eq!(store.snapshot().last_visit(), Some(late));
+            store.close().unwrap();
+            let store = open(options());
+            store.observe(Observation::gone("http://b/", late)).unwrap();
+            store.close().unwrap();
+        }
+    }
+}
