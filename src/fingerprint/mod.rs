@@ -100,6 +100,7 @@ pub use lexicon::Lexicon;
 pub use meaning::{Band, Bands, Meaning};
 pub use minwise::Minwise;
 pub use name::RecipeError;
+pub(crate) use name::VERSION as RECIPE_VERSION;
 pub use presets::Preset;
 pub use recipe::Recipe;
 pub use share::{Share, ShareError};
@@ -109,7 +110,7 @@ pub use sketch::Sketch;
 pub use supershingles::SuperShingles;
 
 /// The name of the recipe of [`of_text`]: that of [`Recipe::DEFAULT`].
-pub const RECIPE: &str = "words2-sqrt/1";
+pub const RECIPE: &str = "words2-sqrt/2";
 
 /// The fingerprint of a text by the recipe [`RECIPE`]; 0 for a text without words.
 ///

@@ -10,7 +10,7 @@ simkeep evaluate [OPTIONS] --resemblance <WORDS> <DOCUMENTS>
 pub(super) const HELP: &str = r#"Examples:
   simkeep evaluate documents.jsonl.zst --resemblance 5 --seeds 6
   simkeep evaluate documents.jsonl --html --resemblance 5 --recipe default --recipe near --plot near.svg
-  simkeep evaluate documents.jsonl --pairs pairs.tsv --recipe default --recipe words3-raw/1 -k 3,6
+  simkeep evaluate documents.jsonl --pairs pairs.tsv --recipe default --recipe words3-raw/2 -k 3,6
   simkeep evaluate documents.jsonl --pairs pairs.tsv --json | jq '{called, f1: .best.f1}'
   simkeep evaluate --versions histories.jsonl --recipe default --magnitude
 
