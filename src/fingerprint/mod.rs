@@ -15,9 +15,10 @@
 //!
 //! - **Words** are the maximal runs of letters and digits, lower-cased character by character; in
 //!   scripts without spaces between words, they are the pairs of neighbouring characters. Runs of
-//!   more than 256 bytes are cut. The tables of letters are frozen in the source. Nothing but case
-//!   is normalised: "é" as one character and "é" as two are different words, so if your texts have
-//!   both, compose them first (NFC).
+//!   more than 256 bytes are cut. The text is composed first (NFC of Unicode 17), so canonically
+//!   equivalent texts have the same words: "é" as one character and "é" as two are one word. Nothing
+//!   else is normalised, such as compatibility characters or accents. The tables of letters and of
+//!   composition are frozen in the source.
 //! - **Features** are n-grams of words or of characters, hashed by XXH3-64 with seed 0. The hash of
 //!   a word is that of its UTF-8; the hash of several words is that of their hashes in a row,
 //!   little-endian; the hash of characters is that of their UTF-8, taken from the words in lower
@@ -46,6 +47,7 @@ mod bit_sketch;
 mod charset;
 mod choices;
 mod classes;
+mod compose;
 mod counted;
 mod document;
 mod explain;
@@ -77,7 +79,6 @@ mod splitmix;
 mod stop;
 mod supershingles;
 mod tables;
-mod tail;
 mod tally;
 mod voting;
 mod weights;

@@ -1,5 +1,6 @@
 //! Fingerprints as a whole.
 
+mod canonical;
 mod naive;
 mod statistics;
 
