@@ -182,9 +182,8 @@ fn no_fingerprints_in(old: &str) {
     let place = Place::new();
     let options = Options::default().epoch(old.to_owned());
     Store::create(place.store(), options).unwrap().close().unwrap();
-    let ready = format!(
-        r#"{{"url":"http://a/","t":0,"fingerprint":"0000000000000000","epoch":"{old}"}}"#
-    );
+    let ready =
+        format!(r#"{{"url":"http://a/","t":0,"fingerprint":"0000000000000000","epoch":"{old}"}}"#);
     place.ingest(&ready);
     let text = "A text of a page with some more than eight words.";
     let line =
