@@ -66,6 +66,7 @@ mod meaning;
 mod minhashing;
 mod minwise;
 mod name;
+mod pages;
 mod part;
 mod presets;
 mod recipe;

@@ -151,6 +151,9 @@ impl Run {
                 Kind::Separator => word &= !(((1 << size) - 1) << first),
                 Kind::Capital => lower_case(code, &mut lower[first..first + size]),
                 Kind::Unspaced if self.runs => {}
+                // The character before it may change, too.
+                Kind::Joining => return self.stop(word, before(bytes, first)),
+                Kind::Resized => return self.stop(word, first),
                 _ => return self.characters(&text[..len], next),
             }
         }
@@ -159,6 +162,16 @@ impl Run {
         }
         self.edges(word, taken, len);
         Read::On(len)
+    }
+
+    /// Takes the beginning of a block whose words are these bits: so many bytes, behind which a character
+    /// must be composed.
+    fn stop(&mut self, word: u64, len: usize) -> Read {
+        if len > 0 {
+            let taken = (1 << len) - 1;
+            self.edges(word & taken, taken, len);
+        }
+        Read::Until(len)
     }
 
     /// Takes a block whose words are these bits.
@@ -407,6 +420,16 @@ fn extent(text: &str) -> (usize, Kind) {
         Some(0xcc..) => (len, Kind::of(code_at(bytes, len).0)),
         _ => (len, Kind::Separator),
     }
+}
+
+/// Where the character before this one begins; 0 if there is none.
+#[expect(clippy::indexing_slicing, reason = "a byte of the text")]
+fn before(bytes: &[u8], at: usize) -> usize {
+    let mut before = at.saturating_sub(1);
+    while before > 0 && is_inside(bytes[before]) {
+        before -= 1;
+    }
+    before
 }
 
 /// Whether a byte goes on with a character.

@@ -2,11 +2,9 @@
 
 use std::sync::LazyLock;
 
+use super::super::pages::Pages;
 use super::pairs::{COMPOSITES, EXCLUDED};
 use super::singles::{CLASSES, SINGLES};
-
-/// Nothing below is decomposed, or is a mark: U+00C0.
-const FIRST: u32 = 0xc0;
 
 /// The parts of syllables of Hangul, and the syllables (The Unicode Standard, section 3.12).
 const LEADING: u32 = 0x1100;
@@ -19,15 +17,28 @@ const VOWEL_COUNT: u32 = 21;
 const TRAILING_COUNT: u32 = 28;
 const SYLLABLE_COUNT: u32 = LEADING_COUNT * VOWEL_COUNT * TRAILING_COUNT;
 
-/// The canonical combining class: 0 for a starter.
-pub(in super::super) fn class(c: char) -> u8 {
-    let code = c as u32;
-    if code < 0x300 {
-        return 0;
+/// The canonical combining class of each character that cannot be decomposed: 0 for a starter.
+static PARTS: LazyLock<Pages<u8>> = LazyLock::new(|| {
+    let mut all = vec![0; 0x11_0000];
+    let pairs = COMPOSITES.iter().chain(EXCLUDED).map(|row| row.0);
+    let decomposed = pairs.chain(SINGLES.iter().map(|row| row.0)).map(|code| (code, DECOMPOSED));
+    let syllables = (SYLLABLES..SYLLABLES + SYLLABLE_COUNT).map(|code| (code, DECOMPOSED));
+    let ranges =
+        CLASSES.iter().flat_map(|&(first, last, class)| (first..=last).map(move |c| (c, class)));
+    for (code, class) in ranges.chain(decomposed).chain(syllables) {
+        if let Some(room) = all.get_mut(code as usize) {
+            *room = class;
+        }
     }
-    let after = CLASSES.partition_point(|(first, ..)| *first <= code);
-    let range = CLASSES.get(after.wrapping_sub(1)).filter(|(_, last, _)| code <= *last);
-    range.map_or(0, |(.., class)| *class)
+    Pages::new(&all)
+});
+
+/// In [`PARTS`], for a character that can be decomposed. No class is so high.
+const DECOMPOSED: u8 = u8::MAX;
+
+/// The canonical combining class of a character that cannot be decomposed.
+pub(super) fn class(part: char) -> u8 {
+    PARTS.of(part as u32)
 }
 
 /// Whether a text that has it may be normalised (`NFC_Quick_Check=Yes`).
@@ -52,7 +63,7 @@ fn initial(code: u32) -> u32 {
 /// Whether nothing that comes before it changes it, and it changes nothing that comes before it.
 #[cfg(test)]
 pub(in super::super) fn is_inert(c: char) -> bool {
-    (c as u32) < 0x300 || (class(c) == 0 && is_yes(c))
+    !CLASSES.iter().any(|(first, last, _)| (*first..=*last).contains(&(c as u32))) && is_yes(c)
 }
 
 /// All characters that something before them may change, or that may change it; some of them twice.
@@ -73,7 +84,7 @@ pub(in super::super) fn not_inert() -> impl Iterator<Item = char> {
 /// Gives what a character is decomposed into, down to what cannot be decomposed.
 pub(super) fn decompose(c: char, give: &mut impl FnMut(char)) {
     let code = c as u32;
-    if code < FIRST {
+    if PARTS.of(code) != DECOMPOSED {
         return give(c);
     }
     if let Some(syllable) = code.checked_sub(SYLLABLES).filter(|s| *s < SYLLABLE_COUNT) {
@@ -167,11 +178,14 @@ mod tests {
     fn the_frozen_tables_are_those_of_unicode_17() {
         assert_eq!(UNICODE_VERSION, (17, 0, 0));
         for c in all() {
-            assert_eq!(class(c), oracle::canonical_combining_class(c), "{c:?}");
+            if class(c) != DECOMPOSED {
+                assert_eq!(class(c), oracle::canonical_combining_class(c), "{c:?}");
+            }
             let (mut found, mut expected) = (Vec::new(), Vec::new());
             decompose(c, &mut |part| found.push(part));
             oracle::decompose_canonical(c, |part| expected.push(part));
             assert_eq!(found, expected, "{c:?}");
+            assert_eq!(class(c) == DECOMPOSED, found != [c], "{c:?}");
             let quick = is_nfc_quick(std::iter::once(c));
             assert_eq!(is_yes(c), quick == IsNormalized::Yes, "{c:?}");
         }
@@ -201,7 +215,7 @@ mod tests {
             assert!(class(first) == 0 && is_yes(first), "{c:?}");
         }
         // All that text in most languages of Europe has, composed; found by one byte.
-        assert!(('\0'..'\u{300}').all(|c| class(c) == 0 && is_yes(c)));
+        assert!(('\0'..'\u{300}').all(is_inert));
     }
 
     #[test]
