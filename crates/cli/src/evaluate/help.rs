@@ -17,7 +17,7 @@ pub(super) const HELP: &str = r#"Examples:
 The documents are JSON lines with "id" and "text". The pairs are lines of two ids and how near they
 are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near, and one that is
 there twice, once near and once not, is an error. Both may be packed. Of documents with equal words
-(lower-cased runs of letters and digits) the first is kept, and those too short to tell, of fewer
+(lower-cased runs of letters and digits, composed) the first is kept, and those too short to tell, of fewer
 than 8 words, are left out. Recipes that use document frequencies take those of these documents.
 Marks and fields are known of HTML only; of plain texts, recipes that differ in these alone make the
 same fingerprints.
