@@ -57,10 +57,8 @@ fn what_is_made_elsewhere_is_left_out() {
 fn an_earlier_version_is_compared_and_makes_no_more_fingerprints() {
     let name = "words2-sqrt-reserved8/1";
     let store = Store::create(on(&SimDisk::new()), small().epoch(name.to_owned())).unwrap();
-    let (info, strict) = (&store.snapshot().epochs()[0], plain("strict"));
+    let (info, strict) = (store.snapshot().epochs()[0].clone(), plain("strict"));
     // What the name says of distances still holds.
-    let bands = Recipe::DEFAULT.bands();
-    assert_eq!((FIRST.mask(), info.bands == bands), (u64::MAX, false));
     assert_eq!(info.epoch.mask(), u64::MAX >> 8);
     assert_eq!(info.bands, Recipe::DEFAULT.reserved(8).bands());
     for refused in [store.snapshot().origin(info.epoch).err(), store.snapshot().origins().err()] {
