@@ -7,6 +7,7 @@ use super::compose::is_inert;
 use super::compose::{is_yes, not_inert};
 use super::pages::Pages;
 use super::tables::{IGNORED, LOWER, MARKS, NUMERIC, UNSPACED, WORD};
+use super::utf8::code_at;
 
 /// What a character does to words.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -137,13 +138,15 @@ impl Kinds {
         Kinds { short, all: &KINDS }
     }
 
-    /// The kind of a character.
+    /// The kind of the character that begins here, its number, and its bytes.
     #[inline(always)]
-    pub(super) fn of(self, code: u32) -> Kind {
-        match self.short.get(code as usize) {
+    pub(super) fn at(self, bytes: &[u8], at: usize) -> (Kind, u32, usize) {
+        let (code, size) = code_at(bytes, at);
+        let kind = match self.short.get(code as usize) {
             Some(kind) => *kind,
             None => self.all.of(code),
-        }
+        };
+        (kind, code, size)
     }
 }
 
@@ -215,6 +218,10 @@ mod tests {
             let kind = Kind::of(c as u32);
             assert_eq!(kind, if is_inert(c) { Kind::inert(c) } else { Kind::joining(c) }, "{c:?}");
             assert_eq!(kind.joins(), !is_inert(c), "{c:?}");
+            let mut utf8 = [0; 4];
+            let size = c.encode_utf8(&mut utf8).len();
+            let (found, code, of) = Kinds::new().at(&utf8, 0);
+            assert_eq!((found, code, of), (kind, c as u32, size), "{c:?}");
             // The fast path looks at no character that begins with a byte below 0xCC.
             assert!(c >= '\u{300}' || !kind.joins(), "{c:?}");
         }

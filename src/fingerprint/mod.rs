@@ -81,6 +81,7 @@ mod stop;
 mod supershingles;
 mod tables;
 mod tally;
+mod utf8;
 mod voting;
 mod weights;
 mod words;

@@ -2,6 +2,7 @@
 
 use super::classes::{Class, Kind, Kinds};
 use super::kernel::{BLOCK, Kernel};
+use super::utf8::{before, code_at, is_inside, size_of};
 use super::words::{Places, Shift, Span, Take, WORD_BYTES_MAX};
 
 /// Bytes that are collected before their words are passed on: enough to hash and count many words
@@ -28,6 +29,8 @@ pub(super) struct Run {
     len: usize,
     /// The words that are complete.
     words: Vec<Span>,
+    /// Whether one of these may be too long.
+    long: bool,
     open: Open,
     /// Where the text and `lower` get out of step, ascending.
     shifts: Vec<Shift>,
@@ -66,6 +69,7 @@ impl Run {
             lower: [0; SIZE],
             len: 0,
             words: Vec::with_capacity(RUN / 2),
+            long: false,
             open: Open::Nothing,
             shifts: Vec::new(),
         }
@@ -141,37 +145,111 @@ impl Run {
         let taken = u64::MAX >> (BLOCK - len) as u32;
         // Nearly all characters beyond ASCII are of words.
         let mut word = (classes.word | classes.foreign) & taken;
-        let mut leads = classes.leads & taken;
+        let (mut leads, mut unspaced) = (classes.leads & taken, 0);
         while leads != 0 {
             let first = leads.trailing_zeros() as usize;
             leads &= leads - 1;
-            let (code, size) = code_at(bytes, first);
-            match self.kinds.of(code) {
+            let (kind, code, size) = self.kinds.at(bytes, first);
+            match kind {
                 Kind::Letter => {}
                 Kind::Separator => word &= !(((1 << size) - 1) << first),
                 Kind::Capital => lower_case(code, &mut lower[first..first + size]),
                 Kind::Unspaced if self.runs => {}
+                Kind::Unspaced => {
+                    word &= !(((1 << size) - 1) << first);
+                    unspaced |= 1 << first;
+                }
                 // The character before it may change, too.
-                Kind::Joining => return self.stop(word, before(bytes, first)),
-                Kind::Resized => return self.stop(word, first),
+                Kind::Joining => return self.stop(word, unspaced, before(bytes, first)),
+                Kind::Resized => return self.stop(word, unspaced, first),
                 _ => return self.characters(&text[..len], next),
             }
         }
         if next.joins() {
             return self.characters(&text[..len], next);
         }
-        self.edges(word, taken, len);
+        self.block(word, unspaced, len);
         Read::On(len)
     }
 
-    /// Takes the beginning of a block whose words are these bits: so many bytes, behind which a character
-    /// must be composed.
-    fn stop(&mut self, word: u64, len: usize) -> Read {
+    /// Takes the beginning of a block: so many bytes, behind which a character must be composed.
+    fn stop(&mut self, word: u64, unspaced: u64, len: usize) -> Read {
         if len > 0 {
-            let taken = (1 << len) - 1;
-            self.edges(word & taken, taken, len);
+            self.block(word, unspaced, len);
         }
         Read::Until(len)
+    }
+
+    /// Takes so many bytes of a block, of which these are of words, and these begin characters of scripts
+    /// without spaces.
+    #[inline]
+    fn block(&mut self, word: u64, unspaced: u64, len: usize) {
+        let taken = u64::MAX >> (BLOCK - len);
+        match unspaced & taken {
+            0 => self.edges(word & taken, taken, len),
+            unspaced => self.mixed(word & taken, unspaced, taken, len),
+        }
+    }
+
+    /// Takes a block that has characters of scripts without spaces, too. Two that touch are a pair.
+    #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
+    #[expect(clippy::indexing_slicing, reason = "a byte of the run")]
+    fn mixed(&mut self, word: u64, unspaced: u64, taken: u64, len: usize) {
+        let base = self.len as u16;
+        let (mut inside, mut start) = (0, 0);
+        // The last character of such a script: where it begins and ends, and whether it is of a pair.
+        let mut last: Option<(Span, bool)> = None;
+        match self.open {
+            Open::Nothing => {}
+            Open::Word { start: word } => (inside, start) = (1, word),
+            Open::Unspaced { start, paired } => last = Some((Span { start, end: base }, paired)),
+        }
+        let mut events = ((word ^ (word << 1 | inside)) & taken) | unspaced;
+        while events != 0 {
+            let event = events.trailing_zeros();
+            events &= events - 1;
+            let at = base + event as u16;
+            if inside == 1 {
+                self.words.push(Span { start, end: at });
+                inside = 0;
+            } else if unspaced >> event & 1 == 0 {
+                self.close_single(last.take());
+                (inside, start) = (1, at);
+                continue;
+            }
+            if unspaced >> event & 1 == 1 {
+                let end = at + size_of(self.lower[usize::from(at)]);
+                let paired = match last {
+                    Some((before, _)) if before.end == at => {
+                        self.words.push(Span { start: before.start, end });
+                        true
+                    }
+                    other => {
+                        self.close_single(other);
+                        false
+                    }
+                };
+                last = Some((Span { start: at, end }, paired));
+            }
+        }
+        self.len += len;
+        self.open = match last {
+            _ if inside == 1 => Open::Word { start },
+            Some((Span { start, end }, paired)) if usize::from(end) == self.len => {
+                Open::Unspaced { start, paired }
+            }
+            other => {
+                self.close_single(other);
+                Open::Nothing
+            }
+        };
+    }
+
+    /// Completes a character of a script without spaces that stands alone.
+    fn close_single(&mut self, last: Option<(Span, bool)>) {
+        if let Some((single, false)) = last {
+            self.words.push(single);
+        }
     }
 
     /// Takes a block whose words are these bits.
@@ -208,21 +286,11 @@ impl Run {
     fn characters(&mut self, text: &str, behind: Kind) -> Read {
         let (bytes, kinds) = (text.as_bytes(), self.kinds);
         let look = |at: usize| match at < bytes.len() {
-            true => {
-                let (code, size) = code_at(bytes, at);
-                (kinds.of(code), code, size)
-            }
+            true => kinds.at(bytes, at),
             false => (behind, 0, 0),
         };
         let (mut at, mut here) = (0, look(0));
         while at < bytes.len() {
-            if here.0 == Kind::Unspaced && !self.runs {
-                at += self.pairs(&bytes[at..], behind);
-                here = look(at);
-                if at == bytes.len() {
-                    break;
-                }
-            }
             let (kind, code, size) = here;
             if kind.joins() || kind == Kind::Resized {
                 return Read::Until(at);
@@ -264,28 +332,6 @@ impl Run {
         Read::On(at)
     }
 
-    /// Takes characters of scripts without spaces, as many as these bytes begin with. Stops before one
-    /// that the next may change. Returns their bytes.
-    fn pairs(&mut self, bytes: &[u8], behind: Kind) -> usize {
-        let (mut at, mut size) = (0, code_at(bytes, 0).1);
-        while size > 0 {
-            let (next, next_size) = match bytes.len() > at + size {
-                true => {
-                    let (code, size) = code_at(bytes, at + size);
-                    (self.kinds.of(code), size)
-                }
-                false => (behind, 0),
-            };
-            if next.joins() {
-                break;
-            }
-            self.unspaced(size);
-            at += size;
-            size = if next == Kind::Unspaced { next_size } else { 0 };
-        }
-        at
-    }
-
     /// Takes a character that is composed, and stands at this offset of the text.
     pub(super) fn character(&mut self, c: char, at: usize) {
         let class = Class::of(c);
@@ -312,6 +358,10 @@ impl Run {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn place(&mut self, at: usize) {
+        // What is placed is a block at most.
+        if let Open::Word { start } = self.open {
+            self.long |= self.len - usize::from(start) > WORD_BYTES_MAX - BLOCK;
+        }
         let lower = self.len as u16;
         if Places::new(&self.shifts).last(lower) != Some(at) {
             self.shifts.pop_if(|last| last.lower == lower);
@@ -374,7 +424,7 @@ impl Run {
     /// Cuts words that are too long between characters, and the open one as well.
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn cut(&mut self) {
-        if self.words.iter().any(|word| word.len() > WORD_BYTES_MAX) {
+        if std::mem::take(&mut self.long) {
             for word in std::mem::take(&mut self.words) {
                 let rest = self.cut_word(word);
                 self.words.push(rest);
@@ -419,38 +469,6 @@ fn extent(text: &str) -> (usize, Kind) {
         // All characters below U+0300 are inert.
         Some(0xcc..) => (len, Kind::of(code_at(bytes, len).0)),
         _ => (len, Kind::Separator),
-    }
-}
-
-/// Where the character before this one begins; 0 if there is none.
-#[expect(clippy::indexing_slicing, reason = "a byte of the text")]
-fn before(bytes: &[u8], at: usize) -> usize {
-    let mut before = at.saturating_sub(1);
-    while before > 0 && is_inside(bytes[before]) {
-        before -= 1;
-    }
-    before
-}
-
-/// Whether a byte goes on with a character.
-fn is_inside(byte: u8) -> bool {
-    byte & 0xc0 == 0x80
-}
-
-/// The character that begins here, and its bytes.
-#[inline(always)]
-#[expect(clippy::indexing_slicing, reason = "a character of a text is whole")]
-fn code_at(bytes: &[u8], at: usize) -> (u32, usize) {
-    let first = u32::from(bytes[at]);
-    let next = |n: usize| u32::from(bytes[at + n]) & 0x3f;
-    if first < 0x80 {
-        (first, 1)
-    } else if first < 0xe0 {
-        ((first & 0x1f) << 6 | next(1), 2)
-    } else if first < 0xf0 {
-        ((first & 0xf) << 12 | next(1) << 6 | next(2), 3)
-    } else {
-        ((first & 0x7) << 18 | next(1) << 12 | next(2) << 6 | next(3), 4)
     }
 }
 
