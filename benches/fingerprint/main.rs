@@ -26,7 +26,7 @@ const USAGE: &str = "\
 cargo bench --bench fingerprint -- [OPTIONS]
 
   --json             one JSON object a line
-  --recipe NAME,...  recipes (default: words1-raw/1, default, strict, near and others)
+  --recipe NAME,...  recipes (default: words1-raw/2, default, strict, near and others)
   --texts FILE       documents as JSON lines with \"text\", packed by zstd or not (default: real ones,
                      if they are beside this project, or else made up)
   --mb N             how much of them at most (default 24)
@@ -48,13 +48,13 @@ struct Arguments {
 
 /// Recipes that are measured unless others are named.
 const RECIPES: [&str; 9] = [
-    "words1-raw/1",
+    "words1-raw/2",
     "default",
     "strict",
     "near",
     "words-idf",
-    "words3-raw/1",
-    "chars4-raw/1",
+    "words3-raw/2",
+    "chars4-raw/2",
     "charikar",
     "thesis-original",
 ];

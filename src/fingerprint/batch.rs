@@ -3,11 +3,37 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::choices::Hash;
-use super::words::Span;
+use super::words::{Span, WORD_BYTES_MAX};
 
-/// Up to each of these lengths, XXH3 takes the same code path. With mixed lengths a processor
-/// mispredicts the path half of the time, which costs more than the hash.
-const LENGTHS: [usize; 3] = [3, 8, 16];
+/// Classes of lengths that XXH3 takes one code path for. With mixed lengths a processor mispredicts the
+/// path half of the time, which costs more than the hash. Those of exactly [`PAIR`] bytes are a class of
+/// their own, because the compiler knows all of that path.
+const CLASSES: usize = 5;
+
+/// Two ideographs, kana or other characters of three bytes.
+const PAIR: usize = 6;
+
+/// The class of words of that length.
+const OF_PAIRS: u8 = 2;
+
+/// The class of each length.
+const CLASS: [u8; WORD_BYTES_MAX + 1] = {
+    let mut classes = [4; WORD_BYTES_MAX + 1];
+    let mut len = 0;
+    while len <= 16 {
+        #[expect(clippy::indexing_slicing, reason = "bounded by the loop, at compile time")]
+        {
+            classes[len] = match len {
+                PAIR => OF_PAIRS,
+                0..=3 => 0,
+                4..=8 => 1,
+                _ => 3,
+            };
+        }
+        len += 1;
+    }
+    classes
+};
 
 /// With fewer words, sorting them by length does not pay.
 const WORDS_MIN: usize = 16;
@@ -16,7 +42,7 @@ const WORDS_MIN: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     /// The numbers of the words of each class of lengths.
-    classes: [Vec<u32>; LENGTHS.len() + 1],
+    classes: [Vec<u32>; CLASSES],
 }
 
 impl Batch {
@@ -31,27 +57,30 @@ impl Batch {
         let before = out.len();
         out.resize(before + words.len(), 0);
         let out = &mut out[before..];
-        for (class, count) in self.classes.iter().zip(counts) {
-            for number in class.iter().take(count).map(|number| *number as usize) {
-                out[number] = xxh3_64(words[number].of(text));
+        for (class, (numbers, count)) in self.classes.iter().zip(counts).enumerate() {
+            let numbers = numbers.iter().take(count).map(|number| *number as usize);
+            if class == usize::from(OF_PAIRS) {
+                numbers.for_each(|number| {
+                    let word = words[number].of(text).first_chunk::<PAIR>();
+                    out[number] = word.map_or(0, |word| xxh3_64(word));
+                });
+            } else {
+                numbers.for_each(|number| out[number] = xxh3_64(words[number].of(text)));
             }
         }
     }
 
     /// Sets the words apart by their lengths, without a branch that depends on them, and says how many
     /// there are of each class.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "one more class than lengths, each with room for all"
-    )]
-    fn classify(&mut self, words: &[Span]) -> [usize; LENGTHS.len() + 1] {
+    #[expect(clippy::indexing_slicing, reason = "no word is longer; each class has room for all")]
+    fn classify(&mut self, words: &[Span]) -> [usize; CLASSES] {
         for class in &mut self.classes {
             // There is room for all in each.
             class.resize(class.len().max(words.len()), 0);
         }
-        let mut counts = [0; LENGTHS.len() + 1];
+        let mut counts = [0; CLASSES];
         for (number, word) in (0..).zip(words) {
-            let class = LENGTHS.iter().filter(|length| word.len() > **length).count();
+            let class = usize::from(CLASS[word.len()]);
             self.classes[class][counts[class]] = number;
             counts[class] += 1;
         }

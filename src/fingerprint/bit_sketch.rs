@@ -18,7 +18,7 @@ const BINS: usize = BitSketch::BITS as usize;
 /// [resemblance](super::Shingles::resemblance) of the texts (P. Li, A. C. König, *b-Bit minwise
 /// hashing*, WWW 2010). It is made as a [`Minwise`](super::Minwise) is, with 512 bins in place of 64:
 ///
-/// - The hash *h* of a run is the XXH3-64 of its feature by the recipe `words5-raw/1`, eight bytes
+/// - The hash *h* of a run is the XXH3-64 of its feature by the recipe `words5-raw/2`, eight bytes
 ///   little-endian, with the seed `0x6d696e7769736531`.
 /// - The highest nine bits of *h* say which of 512 **bins** the run is in. Of each bin the least *h*
 ///   counts. An **empty** bin has that of another: the first that is not empty among those that the

@@ -2,7 +2,12 @@
 
 use std::sync::LazyLock;
 
+#[cfg(test)]
+use super::compose::is_inert;
+use super::compose::{is_yes, not_inert};
+use super::pages::Pages;
 use super::tables::{IGNORED, LOWER, MARKS, NUMERIC, UNSPACED, WORD};
+use super::utf8::code_at;
 
 /// What a character does to words.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -23,7 +28,7 @@ impl Class {
     /// The class of a character.
     #[inline]
     pub(super) fn of(c: char) -> Class {
-        match CODES.of(c) {
+        match CODES.of(c as u32) {
             SEPARATOR => Class::Separator,
             UNSPACED_LETTER => Class::Unspaced,
             MARK => Class::Mark,
@@ -48,36 +53,128 @@ fn is_numeral(c: char) -> bool {
     ranges.get(after.wrapping_sub(1)).is_some_and(|&[_, last]| c as u32 <= last)
 }
 
-/// In [`Codes::pages`]. Any other value is a letter's distance to its lower case.
+/// In [`CODES`]. Any other value is a letter's distance to its lower case.
 const SEPARATOR: i32 = i32::MIN;
 const UNSPACED_LETTER: i32 = i32::MIN + 1;
 const MARK: i32 = i32::MIN + 2;
 const IGNORABLE: i32 = i32::MIN + 3;
 
-/// The frozen tables unfolded for direct look-up: 256 characters to a page, equal pages once.
-struct Codes {
-    /// The page of each character divided by 256.
-    index: Vec<u16>,
-    pages: Vec<[i32; 256]>,
+/// What the fast path through a text does with a character.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, PartialOrd)]
+#[repr(u8)]
+pub(super) enum Kind {
+    /// Ends a word.
+    Separator,
+    /// A letter or digit that is its own lower case.
+    Letter,
+    /// A letter whose lower case takes as many bytes.
+    Capital,
+    /// A letter or digit of a script that puts no spaces between words.
+    Unspaced,
+    /// Goes on with what is before it, and begins nothing.
+    Mark,
+    /// Is passed over.
+    Ignored,
+    /// A letter whose lower case takes more or fewer bytes.
+    Resized,
+    /// A mark that changes nothing if no other one stands beside it; goes on with what is before it.
+    LoneMark,
+    /// A letter or digit that is such a mark.
+    LoneLetter,
+    /// May change with what is before it, or change that.
+    Joining,
 }
 
-impl Codes {
+impl Kind {
+    /// The kind of a character.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "there is a page for each character")]
-    fn of(&self, c: char) -> i32 {
-        let code = c as usize;
-        self.pages[usize::from(self.index[code >> 8])][code & 0xFF]
+    pub(super) fn of(code: u32) -> Kind {
+        KINDS.of(code)
+    }
+
+    /// Whether it is not inert: what is before it may change.
+    #[inline]
+    pub(super) fn joins(self) -> bool {
+        self >= Kind::LoneMark
+    }
+
+    /// The kind of a character that is inert.
+    fn inert(c: char) -> Kind {
+        match Class::of(c) {
+            Class::Separator => Kind::Separator,
+            Class::Letter(lower) if lower == c => Kind::Letter,
+            Class::Letter(lower) if lower.len_utf8() == c.len_utf8() => Kind::Capital,
+            Class::Letter(_) => Kind::Resized,
+            Class::Unspaced => Kind::Unspaced,
+            Class::Mark => Kind::Mark,
+            Class::Ignored => Kind::Ignored,
+        }
+    }
+
+    /// The kind of a character that is not inert.
+    fn joining(c: char) -> Kind {
+        match Class::of(c) {
+            Class::Mark if is_yes(c) => Kind::LoneMark,
+            Class::Letter(lower) if is_yes(c) && lower == c => Kind::LoneLetter,
+            _ => Kind::Joining,
+        }
     }
 }
 
-static CODES: LazyLock<Codes> = LazyLock::new(unfolded);
+/// The kinds of characters, for those who look up many.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kinds {
+    /// Of the characters that take up to two bytes.
+    short: &'static [Kind; SHORT],
+    all: &'static Pages<Kind>,
+}
+
+/// As many characters take up to two bytes.
+const SHORT: usize = 0x800;
+
+impl Kinds {
+    pub(super) fn new() -> Kinds {
+        let short = &SHORT_KINDS;
+        Kinds { short, all: &KINDS }
+    }
+
+    /// The kind of the character that begins here, its number, and its bytes.
+    #[inline(always)]
+    pub(super) fn at(self, bytes: &[u8], at: usize) -> (Kind, u32, usize) {
+        let (code, size) = code_at(bytes, at);
+        let kind = match self.short.get(code as usize) {
+            Some(kind) => *kind,
+            None => self.all.of(code),
+        };
+        (kind, code, size)
+    }
+}
+
+/// The frozen tables unfolded.
+static CODES: LazyLock<Pages<i32>> = LazyLock::new(unfolded);
+
+static KINDS: LazyLock<Pages<Kind>> = LazyLock::new(|| {
+    let kind = |code| char::from_u32(code).map_or(Kind::Separator, Kind::inert);
+    let mut all: Vec<Kind> = (0..0x11_0000).map(kind).collect();
+    for c in not_inert() {
+        if let Some(kind) = all.get_mut(c as usize) {
+            *kind = Kind::joining(c);
+        }
+    }
+    Pages::new(&all)
+});
+
+static SHORT_KINDS: LazyLock<[Kind; SHORT]> = LazyLock::new(|| {
+    let mut short = [Kind::Separator; SHORT];
+    (0..).zip(&mut short).for_each(|(code, kind)| *kind = KINDS.of(code));
+    short
+});
 
 #[expect(
     clippy::indexing_slicing,
     reason = "the tables have characters, and there is room for all"
 )]
-#[expect(clippy::cast_possible_truncation, reason = "there are 4,352 pages at most")]
-fn unfolded() -> Codes {
+fn unfolded() -> Pages<i32> {
     let mut all = vec![SEPARATOR; 0x11_0000];
     for ascii in (b'0'..=b'z').filter(u8::is_ascii_alphanumeric) {
         all[usize::from(ascii)] = i32::from(ascii.to_ascii_lowercase()) - i32::from(ascii);
@@ -97,15 +194,7 @@ fn unfolded() -> Codes {
             all[c as usize] = distance;
         }
     }
-    let mut codes = Codes { index: Vec::new(), pages: Vec::new() };
-    for page in all.as_chunks::<256>().0 {
-        let known = codes.pages.iter().position(|p| p == page).unwrap_or_else(|| {
-            codes.pages.push(*page);
-            codes.pages.len() - 1
-        });
-        codes.index.push(known as u16);
-    }
-    codes
+    Pages::new(&all)
 }
 
 #[cfg(test)]
@@ -117,10 +206,36 @@ mod tests {
         // XXH3 over the class of every character. Another Unicode version is another recipe.
         let mut all = Vec::new();
         for c in '\0'..=char::MAX {
-            all.extend(CODES.of(c).to_le_bytes());
+            all.extend(CODES.of(c as u32).to_le_bytes());
             all.push(u8::from(is_numeral(c)));
         }
         assert_eq!(xxhash_rust::xxh3::xxh3_64(&all), 6_709_457_088_004_541_638);
+    }
+
+    #[test]
+    fn kinds_say_what_classes_and_composition_do() {
+        for c in '\0'..=char::MAX {
+            let kind = Kind::of(c as u32);
+            assert_eq!(kind, if is_inert(c) { Kind::inert(c) } else { Kind::joining(c) }, "{c:?}");
+            assert_eq!(kind.joins(), !is_inert(c), "{c:?}");
+            let mut utf8 = [0; 4];
+            let size = c.encode_utf8(&mut utf8).len();
+            let (found, code, of) = Kinds::new().at(&utf8, 0);
+            assert_eq!((found, code, of), (kind, c as u32, size), "{c:?}");
+            // The fast path looks at no character that begins with a byte below 0xCC.
+            assert!(c >= '\u{300}' || !kind.joins(), "{c:?}");
+        }
+        let of = |c: char| Kind::of(c as u32);
+        let kinds =
+            ['é', 'É', 'ẞ', '漢', '\u{ad}', '’', '\u{94d}', '\u{5b4}', '\u{301}', '\u{212b}'];
+        use Kind::{
+            Capital, Ignored, Joining, Letter, LoneLetter, LoneMark, Resized, Separator, Unspaced,
+        };
+        let expected = [
+            Letter, Capital, Resized, Unspaced, Ignored, Separator, LoneMark, LoneLetter, Joining,
+            Joining,
+        ];
+        assert_eq!(kinds.map(of), expected);
     }
 
     #[test]

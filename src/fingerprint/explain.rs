@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn the_heaviest_features_are_named_with_what_they_weigh() {
         let text = "The cat, the CAT and the bird!";
-        let explained = explain("words1-raw/1", text);
+        let explained = explain("words1-raw/2", text);
         assert_eq!((explained.features, explained.voting), (4, 4));
         let found: Vec<_> =
             explained.heaviest.iter().map(|f| (&*f.text, f.count, f.share)).collect();
@@ -298,7 +298,7 @@ mod tests {
         let rare = explain(&rare.name(), text);
         assert_eq!((rare.features, rare.voting, &*rare.heaviest[0].text), (4, 2, "cat"));
         assert_eq!(rare.heaviest[0].frequency, Some(1));
-        let chars = explain("chars2-mod3-raw/1", "Abab bab");
+        let chars = explain("chars2-mod3-raw/2", "Abab bab");
         assert!(chars.heaviest.iter().all(|f| f.text.chars().count() == 2));
     }
 
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn features_of_a_minwise_hash_are_told_by_the_bits_that_they_give() {
         for recipe in
-            ["words1-minwise/1", "words1-mod3-minwise-seed1/1", "words1-minwise-leave0.9/1"]
+            ["words1-minwise/2", "words1-mod3-minwise-seed1/2", "words1-minwise-leave0.9/2"]
         {
             let explained = explain(recipe, "The cat, the CAT and the bird!");
             let given: f64 = explained.heaviest.iter().map(|feature| feature.share).sum();
@@ -364,10 +364,10 @@ mod tests {
             assert!(explained.voting > 3 || (given - 1.0).abs() < 1e-9, "{recipe}: {given}");
         }
         // All of the table's documents have it.
-        let left = explain("words1-minwise-leave0.9/1", "The cat");
+        let left = explain("words1-minwise-leave0.9/2", "The cat");
         assert_eq!((left.features, left.voting, &*left.heaviest[0].text), (2, 1, "cat"));
         assert_eq!((left.heaviest[0].share, left.heaviest[0].frequency), (1.0, Some(1)));
-        let reserved = explain("words1-minwise-reserved8/1", "one");
+        let reserved = explain("words1-minwise-reserved8/2", "one");
         assert_eq!((reserved.voting, reserved.heaviest[0].share), (1, 1.0));
         assert_eq!(explain("near", " . ").balance, [0.0; 64]);
     }

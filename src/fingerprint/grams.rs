@@ -9,7 +9,7 @@ use super::jenkins::jenkins;
 use super::kernel::Kernel;
 use super::recipe::{GRAM_MAX, Recipe};
 use super::stop::{is_date_word, is_stop_word};
-use super::words::{Span, Take, Words};
+use super::words::{Places, Span, Take, Words};
 
 impl Hash {
     #[inline]
@@ -117,15 +117,15 @@ impl<F: FnMut(&[u64], &[usize])> Take for Giving<'_, F> {
         }
     }
 
-    fn words(&mut self, text: &[u8], words: &[Span], at: usize) {
+    fn words(&mut self, text: &[u8], words: &[Span], places: Places) {
         let Giving { window, give } = self;
         if takes_all(&window.recipe) {
-            window.add_all(text, words, at);
+            window.add_all(text, words, places);
         } else {
             let mut kept = std::mem::take(&mut window.kept);
             kept.clear();
             kept.extend(words.iter().filter(|word| takes(&window.recipe, word.of(text))));
-            window.add_all(text, &kept, at);
+            window.add_all(text, &kept, places);
             window.kept = kept;
         }
         window.give(give);
@@ -158,17 +158,18 @@ impl Window {
         }
     }
 
-    fn add_all(&mut self, text: &[u8], words: &[Span], at: usize) {
-        let start = |word: &Span| at + usize::from(word.start);
+    fn add_all(&mut self, text: &[u8], words: &[Span], places: Places) {
         match self.recipe.unit {
             Unit::Words => {
                 self.batch.hash(self.recipe.hash, text, words, &mut self.hashes);
                 self.count += words.len() as u64;
                 if self.placed {
-                    self.starts.extend(words.iter().map(start));
+                    self.starts.extend(words.iter().map(|word| places.of(*word)));
                 }
             }
-            Unit::Chars => words.iter().for_each(|word| self.add(word.of(text), start(word))),
+            Unit::Chars => {
+                words.iter().for_each(|word| self.add(word.of(text), places.of(*word)));
+            }
         }
     }
 

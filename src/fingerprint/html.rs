@@ -24,8 +24,8 @@ use super::document::Document;
 /// [`Fingerprinter::of_page`](super::Fingerprinter::of_page). Fingerprints of texts from different
 /// extractors must not be compared, so this name is part of the name of an epoch.
 ///
-/// By `html/1`, before it, every text had a fingerprint.
-pub const EXTRACTOR: &str = "html/2";
+/// By `html/1` every text had a fingerprint. `html/2` read the encodings of some pages otherwise.
+pub const EXTRACTOR: &str = "html/3";
 
 /// Reduces an HTML page to a document: its visible text, with marks for title, headings, emphasis
 /// and links, and with the `author`, `description` and `keywords` of its `<meta>` elements as

@@ -20,6 +20,8 @@ pub(super) struct Classes {
     pub(super) word: u64,
     /// Bytes of characters beyond ASCII.
     pub(super) foreign: u64,
+    /// The first bytes of these, from 0xC0 on.
+    pub(super) leads: u64,
 }
 
 /// Hashes that [`Kernel::count`] takes at a time: more would not fit a byte.
@@ -113,6 +115,7 @@ mod tests {
                 let bit = |set: bool| u64::from(set) << (usize::from(byte) % BLOCK);
                 assert_eq!(classes.word, bit(byte.is_ascii_alphanumeric()), "{byte}");
                 assert_eq!(classes.foreign, bit(!byte.is_ascii()), "{byte}");
+                assert_eq!(classes.leads, bit(byte >= 0xc0), "{byte}");
                 assert_eq!(lower[usize::from(byte) % BLOCK], byte.to_ascii_lowercase());
             }
         }

@@ -319,15 +319,15 @@ mod tests {
     #[test]
     fn other_recipes_go_by_the_nearest_preset() {
         for (name, nearest) in [
-            ("words2-log/1", "default"),
-            ("words5-sqrt/1", "strict"),
-            ("words3-minwise/1", "near"),
-            ("chars8-minwise/1", "near"),
-            ("chars8-sqrt/1", "default"),
-            ("words1-raw/1", "charikar"),
-            ("words2-sqrt-idf/1", "default"),
-            ("words4-sqrt-idf/1", "templated"),
-            ("words1-log-idf/1", "words-idf"),
+            ("words2-log/2", "default"),
+            ("words5-sqrt/2", "strict"),
+            ("words3-minwise/2", "near"),
+            ("chars8-minwise/2", "near"),
+            ("chars8-sqrt/2", "default"),
+            ("words1-raw/2", "charikar"),
+            ("words2-sqrt-idf/2", "default"),
+            ("words4-sqrt-idf/2", "templated"),
+            ("words1-log-idf/2", "words-idf"),
         ] {
             assert_eq!(name.parse::<Recipe>().unwrap().calibrated().name, nearest, "{name}");
         }

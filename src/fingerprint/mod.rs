@@ -15,9 +15,10 @@
 //!
 //! - **Words** are the maximal runs of letters and digits, lower-cased character by character; in
 //!   scripts without spaces between words, they are the pairs of neighbouring characters. Runs of
-//!   more than 256 bytes are cut. The tables of letters are frozen in the source. Nothing but case
-//!   is normalised: "é" as one character and "é" as two are different words, so if your texts have
-//!   both, compose them first (NFC).
+//!   more than 256 bytes are cut. The text is composed first (NFC of Unicode 17), so canonically
+//!   equivalent texts have the same words: "é" as one character and "é" as two are one word. Nothing
+//!   else is normalised, such as compatibility characters or accents. The tables of letters and of
+//!   composition are frozen in the source.
 //! - **Features** are n-grams of words or of characters, hashed by XXH3-64 with seed 0. The hash of
 //!   a word is that of its UTF-8; the hash of several words is that of their hashes in a row,
 //!   little-endian; the hash of characters is that of their UTF-8, taken from the words in lower
@@ -46,6 +47,7 @@ mod bit_sketch;
 mod charset;
 mod choices;
 mod classes;
+mod compose;
 mod counted;
 mod document;
 mod explain;
@@ -64,6 +66,7 @@ mod meaning;
 mod minhashing;
 mod minwise;
 mod name;
+mod pages;
 mod part;
 mod presets;
 mod recipe;
@@ -77,8 +80,8 @@ mod splitmix;
 mod stop;
 mod supershingles;
 mod tables;
-mod tail;
 mod tally;
+mod utf8;
 mod voting;
 mod weights;
 mod words;
@@ -100,6 +103,7 @@ pub use lexicon::Lexicon;
 pub use meaning::{Band, Bands, Meaning};
 pub use minwise::Minwise;
 pub use name::RecipeError;
+pub(crate) use name::VERSION as RECIPE_VERSION;
 pub use presets::Preset;
 pub use recipe::Recipe;
 pub use share::{Share, ShareError};
@@ -109,7 +113,7 @@ pub use sketch::Sketch;
 pub use supershingles::SuperShingles;
 
 /// The name of the recipe of [`of_text`]: that of [`Recipe::DEFAULT`].
-pub const RECIPE: &str = "words2-sqrt/1";
+pub const RECIPE: &str = "words2-sqrt/2";
 
 /// The fingerprint of a text by the recipe [`RECIPE`]; 0 for a text without words.
 ///

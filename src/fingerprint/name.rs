@@ -1,8 +1,10 @@
 //! The names of recipes. A name says everything about its recipe.
 
 use std::fmt;
+use std::ops::Deref;
 use std::str::FromStr;
 
+use super::RECIPE as DEFAULT;
 use super::choices::{Counts, Family, Fields, Hash, Rarity, Scaling, Unit};
 
 use super::recipe::{GRAM_MAX, Recipe};
@@ -10,7 +12,9 @@ use super::share::Share;
 
 /// The version of everything that a recipe's name does not mention: words, hashes, fixed-point
 /// arithmetic. It changes if any fingerprint changes.
-const VERSION: u32 = 1;
+///
+/// Version 1 took words as they came; since version 2 canonically equivalent texts have the same words.
+pub(crate) const VERSION: u32 = 2;
 
 impl Recipe {
     /// The part of the [name](Recipe::name) that says what the features are. Document frequencies
@@ -50,6 +54,23 @@ impl Recipe {
 }
 
 impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{VERSION}", Unversioned(self))
+    }
+}
+
+/// The name of a recipe, without a version.
+struct Unversioned<'r>(&'r Recipe);
+
+impl Deref for Unversioned<'_> {
+    type Target = Recipe;
+
+    fn deref(&self) -> &Recipe {
+        self.0
+    }
+}
+
+impl fmt::Display for Unversioned<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.features())?;
         if self.family == Family::Minwise {
@@ -100,7 +121,7 @@ impl fmt::Display for Recipe {
         if self.reserved != 0 {
             write!(f, "-reserved{}", self.reserved)?;
         }
-        write!(f, "/{VERSION}")
+        Ok(())
     }
 }
 
@@ -127,17 +148,35 @@ impl FromStr for Recipe {
         let wrong = |what: String| {
             let presets: Vec<&str> = Recipe::PRESETS.iter().map(|preset| preset.name).collect();
             RecipeError(format!(
-                "{:?} is no recipe: {what}; a recipe is such as words2-sqrt/1, or one of {}",
+                "{:?} is no recipe: {what}; a recipe is such as {DEFAULT}, or one of {}",
                 name.chars().take(64).collect::<String>(),
                 presets.join(", ")
             ))
         };
-        let Some((parts, version)) = name.split_once('/') else {
-            return Err(wrong("it names no version after a slash".into()));
-        };
-        if version != VERSION.to_string() {
-            return Err(wrong(format!("this is version {VERSION}")));
+        match Recipe::of_any_version(name) {
+            Ok((recipe, VERSION)) => Ok(recipe),
+            Ok((recipe, version)) => Err(wrong(format!(
+                "an earlier simkeep made fingerprints of version {version}, and this one makes \
+                 those of version {VERSION}, {recipe}"
+            ))),
+            Err(what) => Err(wrong(what)),
         }
+    }
+}
+
+impl Recipe {
+    /// Parses the name of a recipe of this or an earlier version, and returns the version. Fingerprints
+    /// of an earlier version cannot be made any more, but what their distances mean is known.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the name.
+    pub(crate) fn of_any_version(name: &str) -> Result<(Recipe, u32), String> {
+        let Some((parts, digits)) = name.split_once('/') else {
+            return Err("it names no version after a slash".into());
+        };
+        let known = (1..=VERSION).find(|version| version.to_string() == digits);
+        let Some(version) = known else { return Err(format!("this is version {VERSION}")) };
         let mut parts = parts.split('-');
         let first = parts.next().unwrap_or_default();
         let grams = |unit, n: &str| match n.parse() {
@@ -149,24 +188,27 @@ impl FromStr for Recipe {
             .and_then(|n| grams(Unit::Words, n))
             .or_else(|| first.strip_prefix("chars").and_then(|n| grams(Unit::Chars, n)));
         let Some(mut recipe) = recipe else {
-            return Err(wrong(format!("it begins with words1 to words{GRAM_MAX} or chars1 …")));
+            return Err(format!("it begins with words1 to words{GRAM_MAX} or chars1 …"));
         };
         for part in parts {
-            recipe =
-                recipe.with(part).ok_or_else(|| wrong(format!("it has nothing like {part:?}")))?;
+            recipe = recipe.with(part).ok_or_else(|| format!("it has nothing like {part:?}"))?;
         }
         if let Some(nonsense) = recipe.nonsense() {
-            return Err(wrong(nonsense));
+            return Err(nonsense);
         }
         // Two names for one recipe would be two epochs that cannot be compared.
-        if recipe.name() != name {
-            return Err(wrong(format!("its name is {recipe}")));
+        let spelled = recipe.name_of_version(version);
+        if spelled != name {
+            return Err(format!("its name is {spelled}"));
         }
-        Ok(recipe)
+        Ok((recipe, version))
     }
-}
 
-impl Recipe {
+    /// Its name in a version.
+    pub(crate) fn name_of_version(&self, version: u32) -> String {
+        format!("{}/{version}", Unversioned(self))
+    }
+
     /// This recipe with what one part of a name says; `None` if there is no such part.
     fn with(self, part: &str) -> Option<Recipe> {
         Some(match part {
@@ -218,25 +260,25 @@ mod tests {
         let nothing = Scaling::By { name: "-/", weight: |_, _| 1 };
         assert_ne!(nothing, Scaling::None);
         for (recipe, name) in [
-            (Recipe::words(2), "words2-sqrt/1"),
-            (Recipe::words(0), "words1-sqrt/1"),
-            (Recipe::chars(99), "chars8-sqrt/1"),
-            (Recipe::words(1).counts(Counts::Raw).hash(Hash::Jenkins), "words1-jenkins-raw/1"),
-            (Recipe::words(1).scaling(halves), "words1-sqrt-by:halves/1"),
-            (Recipe::words(1).scaling(nothing), "words1-sqrt-by:/1"),
+            (Recipe::words(2), "words2-sqrt/2"),
+            (Recipe::words(0), "words1-sqrt/2"),
+            (Recipe::chars(99), "chars8-sqrt/2"),
+            (Recipe::words(1).counts(Counts::Raw).hash(Hash::Jenkins), "words1-jenkins-raw/2"),
+            (Recipe::words(1).scaling(halves), "words1-sqrt-by:halves/2"),
+            (Recipe::words(1).scaling(nothing), "words1-sqrt-by:/2"),
             (
                 Recipe::words(1).fields(Fields::Share(Share::percent(50))).reserved(8),
-                "words1-sqrt-fields0.5-reserved8/1",
+                "words1-sqrt-fields0.5-reserved8/2",
             ),
             (
                 Recipe::chars(3).without_numbers().modulo(4).at_least(Share::thousandths(15)),
-                "chars3-nonumbers-mod4-sqrt-from0.015/1",
+                "chars3-nonumbers-mod4-sqrt-from0.015/2",
             ),
         ] {
             assert_eq!(recipe.name(), name);
         }
         assert_ne!(Recipe::words(2).id(), Recipe::words(3).id());
-        assert_eq!(Recipe::words(2).id(), 14_991_346_187_299_190_111);
+        assert_eq!(Recipe::words(2).id(), 16_808_548_535_549_914_100);
     }
 
     #[test]
@@ -244,31 +286,35 @@ mod tests {
         for (name, why) in [
             ("", "version"),
             ("words2-sqrt", "version"),
-            ("words2-sqrt/2", "version 1"),
-            ("words9-sqrt/1", "words8"),
-            ("words-sqrt/1", "words1"),
-            ("lines2-sqrt/1", "words1"),
-            ("words2/1", "its name is words2-sqrt/1"),
-            ("words2-sqrt-jenkins/1", "its name is words2-jenkins-sqrt/1"),
-            ("words2-sqrt-from0.010/1", "from0.01/1"),
-            ("words2-sqrt-by:halves/1", "\"by:halves\""),
-            ("words2-sqrt-top/1", "\"top\""),
-            ("words2-sqrt-é5/1", "\"é5\""),
-            ("words2-sqrt-reserved99999999999/1", "reserved"),
-            ("words2-sqrt-mod0/1", "its name"),
-            ("words4-minwise-sqrt/1", "its name is words4-minwise/1"),
-            ("words4-minwise-raw/1", "another weight by counts"),
-            ("words4-minwise-idf/1", "a weight by rarity"),
-            ("words4-minwise-front/1", "a weight by place"),
-            ("words4-minwise-marked1.5/1", "a weight by place or mark"),
-            ("words4-minwise-fieldsflip/1", "a field"),
-            ("words4-minwise-top20/1", "a choice by weight"),
-            ("words4-minwise-to1.5/1", "a choice by weight"),
-            ("words4-minwise-leave0/1", "above 0"),
-            ("words4-minwise-leave1.001/1", "up to 1"),
-            ("words4-sqrt-leave0.2/1", "minwise"),
-            ("words0-minwise/1", "words1"),
-            ("words65-minwise/1", "words8"),
+            ("words2-sqrt/3", "this is version 2"),
+            ("words2-sqrt/0", "this is version 2"),
+            ("words2-sqrt/01", "this is version 2"),
+            ("words2-sqrt/1", "those of version 2, words2-sqrt/2"),
+            ("words2-jenkins-mod4-sqrt/1", "those of version 2, words2-jenkins-mod4-sqrt/2"),
+            ("words9-sqrt/2", "words8"),
+            ("words-sqrt/2", "words1"),
+            ("lines2-sqrt/2", "words1"),
+            ("words2/2", "its name is words2-sqrt/2"),
+            ("words2-sqrt-jenkins/2", "its name is words2-jenkins-sqrt/2"),
+            ("words2-sqrt-from0.010/2", "from0.01/2"),
+            ("words2-sqrt-by:halves/2", "\"by:halves\""),
+            ("words2-sqrt-top/2", "\"top\""),
+            ("words2-sqrt-é5/2", "\"é5\""),
+            ("words2-sqrt-reserved99999999999/2", "reserved"),
+            ("words2-sqrt-mod0/2", "its name"),
+            ("words4-minwise-sqrt/2", "its name is words4-minwise/2"),
+            ("words4-minwise-raw/2", "another weight by counts"),
+            ("words4-minwise-idf/2", "a weight by rarity"),
+            ("words4-minwise-front/2", "a weight by place"),
+            ("words4-minwise-marked1.5/2", "a weight by place or mark"),
+            ("words4-minwise-fieldsflip/2", "a field"),
+            ("words4-minwise-top20/2", "a choice by weight"),
+            ("words4-minwise-to1.5/2", "a choice by weight"),
+            ("words4-minwise-leave0/2", "above 0"),
+            ("words4-minwise-leave1.001/2", "up to 1"),
+            ("words4-sqrt-leave0.2/2", "minwise"),
+            ("words0-minwise/2", "words1"),
+            ("words65-minwise/2", "words8"),
         ] {
             let error = name.parse::<Recipe>().unwrap_err().to_string();
             assert!(error.contains(why) && error.contains("default"), "{name}: {error}");
@@ -276,6 +322,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn names_of_an_earlier_version_say_what_they_said(recipe in any_recipe()) {
+            let name = recipe.name_of_version(1);
+            prop_assert_eq!(Recipe::of_any_version(&name), Ok((recipe, 1)));
+            prop_assert!(name.parse::<Recipe>().is_err());
+        }
+
         #[test]
         fn every_recipe_is_parsed_from_its_name(recipe in any_recipe()) {
             prop_assert_eq!(recipe.name().parse(), Ok(recipe));

@@ -66,7 +66,7 @@ const fn useful(
 }
 
 impl Recipe {
-    /// The recipe that is used unless another is chosen. Its name is `words2-sqrt/1`.
+    /// The recipe that is used unless another is chosen. Its name is `words2-sqrt/2`.
     pub const DEFAULT: Recipe = Recipe::words(2);
 
     /// Recipes with a short name. The historic ones are from M. S. Charikar, *Similarity estimation

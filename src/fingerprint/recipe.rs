@@ -12,7 +12,7 @@ pub(super) const GRAM_MAX: u32 = 8;
 /// hashed.
 ///
 /// A recipe has a [name](Recipe::name), which says everything about it, and from which it can be
-/// [parsed](std::str::FromStr): `words2-sqrt/1` means pairs of neighbouring words, each weighing
+/// [parsed](std::str::FromStr): `words2-sqrt/2` means pairs of neighbouring words, each weighing
 /// the square root of how often it occurs. Fingerprints of recipes with different names cannot be
 /// compared. A name never changes its meaning, so a fingerprint can be made again at any time.
 ///
@@ -21,8 +21,8 @@ pub(super) const GRAM_MAX: u32 = 8;
 /// ```
 /// use simkeep::fingerprint::{Counts, Rarity, Recipe};
 /// let recipe = Recipe::words(1).counts(Counts::Sqrt).rarity(Rarity::Log);
-/// assert_eq!(recipe.name(), "words1-sqrt-idf/1");
-/// assert_eq!("words1-sqrt-idf/1".parse(), Ok(recipe));
+/// assert_eq!(recipe.name(), "words1-sqrt-idf/2");
+/// assert_eq!("words1-sqrt-idf/2".parse(), Ok(recipe));
 /// assert_eq!("words-idf".parse(), Ok(recipe));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

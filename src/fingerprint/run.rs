@@ -1,103 +1,480 @@
-//! The fast path through a text: runs of ASCII, and other characters that only separate words.
+//! A stretch of a text in lower case, and the words in it.
 
-use super::classes::Class;
+use super::classes::{Class, Kind, Kinds};
 use super::kernel::{BLOCK, Kernel};
-use super::words::Span;
+use super::utf8::{before, code_at, is_inside, size_of};
+use super::words::{Places, Shift, Span, Take, WORD_BYTES_MAX};
 
-/// Bytes that are read at a time, at most.
-const RUN: usize = 16 * BLOCK;
+/// Bytes that are collected before their words are passed on: enough to hash and count many words
+/// together, and few enough to stay near the processor.
+const RUN: usize = 32 * BLOCK;
 
-/// A stretch of text whose words were found.
+/// Bytes that one step appends at most: a block, or all that a composer holds back.
+const STEP: usize = 4 * BLOCK;
+
+/// Room for a run, a step, and the word that the run before ended with.
+const SIZE: usize = RUN + STEP + WORD_BYTES_MAX;
+
+/// Collects a text in lower case, without what is passed over, and finds its words.
+///
+/// Most of it goes block by block: ASCII and whatever takes as many bytes in lower case stays where the
+/// kernel put it. Other characters come one by one.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
-    /// In lower case. Of characters beyond ASCII it holds anything.
-    lower: [u8; RUN],
+    kernel: Kernel,
+    kinds: Kinds,
+    /// Whether scripts without spaces are taken like others.
+    runs: bool,
+    lower: [u8; SIZE],
     len: usize,
-    /// The words that end in it.
+    /// The words that are complete.
     words: Vec<Span>,
-    /// A word that reaches its end, and may go on.
-    last: Option<Span>,
+    /// Whether one of these may be too long.
+    long: bool,
+    open: Open,
+    /// Where the text and `lower` get out of step, ascending.
+    shifts: Vec<Shift>,
+}
+
+/// What the next character may go on with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Open {
+    Nothing,
+    /// A word that begins here.
+    Word {
+        start: u16,
+    },
+    /// A character of a script without spaces that begins here, and whether it is part of a pair.
+    Unspaced {
+        start: u16,
+        paired: bool,
+    },
+}
+
+/// How far a block was read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Read {
+    /// So many bytes, and the next block may be read.
+    On(usize),
+    /// So many bytes; the next character must be composed first.
+    Until(usize),
 }
 
 impl Run {
-    pub(super) fn new() -> Run {
-        Run { lower: [0; RUN], len: 0, words: Vec::with_capacity(RUN / 2), last: None }
+    pub(super) fn new(kernel: Kernel, runs: bool) -> Run {
+        Run {
+            kernel,
+            kinds: Kinds::new(),
+            runs,
+            lower: [0; SIZE],
+            len: 0,
+            words: Vec::with_capacity(RUN / 2),
+            long: false,
+            open: Open::Nothing,
+            shifts: Vec::new(),
+        }
     }
 
-    #[expect(clippy::indexing_slicing, reason = "no more than a run is read")]
-    pub(super) fn text(&self) -> &[u8] {
-        &self.lower[..self.len]
+    /// Passes on the words if there is no room for another step.
+    #[inline]
+    pub(super) fn make_room(&mut self, take: &mut impl Take) {
+        if self.len + STEP > SIZE {
+            self.pass(take);
+        }
     }
 
-    pub(super) fn words(&self) -> &[Span] {
-        &self.words
+    /// Passes on the words that are complete, and keeps what may go on.
+    #[expect(clippy::indexing_slicing, reason = "what is open begins within the run")]
+    pub(super) fn pass(&mut self, take: &mut impl Take) {
+        self.cut();
+        if !self.words.is_empty() {
+            take.words(&self.lower[..self.len], &self.words, Places::new(&self.shifts));
+            self.words.clear();
+        }
+        let (Open::Word { start: kept } | Open::Unspaced { start: kept, .. }) = self.open else {
+            self.len = 0;
+            self.shifts.clear();
+            return;
+        };
+        let first = self.shifts.partition_point(|shift| shift.lower <= kept).saturating_sub(1);
+        self.shifts.drain(..first);
+        for shift in &mut self.shifts {
+            // Of the first one only what is kept counts.
+            shift.text += usize::from(kept.saturating_sub(shift.lower));
+            shift.lower = shift.lower.saturating_sub(kept);
+        }
+        self.lower.copy_within(usize::from(kept)..self.len, 0);
+        self.len -= usize::from(kept);
+        match &mut self.open {
+            Open::Word { start } | Open::Unspaced { start, .. } => *start = 0,
+            Open::Nothing => {}
+        }
     }
 
-    pub(super) fn last(&self) -> Option<Span> {
-        self.last
+    /// Completes the word at the end of the text, passes on all of them, and starts over.
+    pub(super) fn finish(&mut self, take: &mut impl Take) {
+        self.close();
+        self.pass(take);
     }
 
-    /// Reads the beginning of a text, and says how much: up to where a character beyond ASCII is more
-    /// than the end of a word.
-    #[expect(clippy::indexing_slicing, reason = "no piece of a text is longer than a block")]
-    #[expect(clippy::cast_possible_truncation, reason = "a run is 16 blocks of 64 bytes")]
-    pub(super) fn read(&mut self, kernel: Kernel, text: &str) -> usize {
-        let text = &text[..text.floor_char_boundary(RUN)];
-        self.words.clear();
-        self.len = 0;
-        // Whether the byte before is of a word, and where that begins.
-        let (mut inside, mut start) = (0, 0);
-        let blocks = text.as_bytes().chunks(BLOCK).zip(self.lower.as_chunks_mut().0);
-        for (at, (block, lower)) in (0..).step_by(BLOCK).zip(blocks) {
-            let classes = match block.first_chunk() {
-                Some(block) => kernel.classify(block, lower),
-                None => {
-                    // Filled up with what is in no word.
-                    let mut filled = [0; BLOCK];
-                    filled[..block.len()].copy_from_slice(block);
-                    kernel.classify(&filled, lower)
-                }
-            };
-            let len = match classes.foreign {
-                0 => block.len(),
-                foreign => parted(text, usize::from(at), foreign).min(block.len()),
-            };
-            let taken = u64::MAX.unbounded_shr((BLOCK - len) as u32);
-            let word = classes.word & taken;
-            // Where words begin and end, by turns; none ends where it may go on.
-            let mut edges = (word ^ (word << 1 | inside)) & taken;
-            while edges != 0 {
-                let edge = at + edges.trailing_zeros() as u16;
-                edges &= edges - 1;
-                if inside == 0 {
-                    start = edge;
-                } else {
-                    self.words.push(Span { start, end: edge });
-                }
-                inside ^= 1;
+    /// Reads the beginning of a text, up to a block. It stands at this offset of the whole.
+    ///
+    /// The last character of the text is never read: what comes after it may change it.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is room for a step; a block has that many bytes"
+    )]
+    #[expect(clippy::cast_possible_truncation, reason = "a block has 64 bytes")]
+    pub(super) fn read(&mut self, text: &str, at: usize) -> Read {
+        let (len, next) = extent(text);
+        if len == 0 {
+            return Read::Until(0);
+        }
+        self.place(at);
+        let bytes = text.as_bytes();
+        let Some(lower) = self.lower[self.len..].first_chunk_mut() else { return Read::Until(0) };
+        let classes = match bytes.first_chunk() {
+            Some(block) => self.kernel.classify(block, lower),
+            None => {
+                // Filled up with what is in no word.
+                let mut filled = [0; BLOCK];
+                filled[..bytes.len()].copy_from_slice(bytes);
+                self.kernel.classify(&filled, lower)
             }
-            self.len += len;
-            if len < BLOCK {
-                break;
+        };
+        let taken = u64::MAX >> (BLOCK - len) as u32;
+        // Nearly all characters beyond ASCII are of words.
+        let mut word = (classes.word | classes.foreign) & taken;
+        let (mut leads, mut unspaced) = (classes.leads & taken, 0);
+        while leads != 0 {
+            let first = leads.trailing_zeros() as usize;
+            leads &= leads - 1;
+            let (kind, code, size) = self.kinds.at(bytes, first);
+            match kind {
+                Kind::Letter => {}
+                Kind::Separator => word &= !(((1 << size) - 1) << first),
+                Kind::Capital => lower_case(code, &mut lower[first..first + size]),
+                Kind::Unspaced if self.runs => {}
+                Kind::Unspaced => {
+                    word &= !(((1 << size) - 1) << first);
+                    unspaced |= 1 << first;
+                }
+                // The character before it may change, too.
+                Kind::Joining => return self.stop(word, unspaced, before(bytes, first)),
+                Kind::Resized => return self.stop(word, unspaced, first),
+                _ => return self.characters(&text[..len], next),
             }
         }
+        if next.joins() {
+            return self.characters(&text[..len], next);
+        }
+        self.block(word, unspaced, len);
+        Read::On(len)
+    }
+
+    /// Takes the beginning of a block: so many bytes, behind which a character must be composed.
+    fn stop(&mut self, word: u64, unspaced: u64, len: usize) -> Read {
+        if len > 0 {
+            self.block(word, unspaced, len);
+        }
+        Read::Until(len)
+    }
+
+    /// Takes so many bytes of a block, of which these are of words, and these begin characters of scripts
+    /// without spaces.
+    #[inline]
+    fn block(&mut self, word: u64, unspaced: u64, len: usize) {
+        let taken = u64::MAX >> (BLOCK - len);
+        match unspaced & taken {
+            0 => self.edges(word & taken, taken, len),
+            unspaced => self.mixed(word & taken, unspaced, taken, len),
+        }
+    }
+
+    /// Takes a block that has characters of scripts without spaces, too. Two that touch are a pair.
+    #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
+    #[expect(clippy::indexing_slicing, reason = "a byte of the run")]
+    fn mixed(&mut self, word: u64, unspaced: u64, taken: u64, len: usize) {
+        let base = self.len as u16;
+        let (mut inside, mut start) = (0, 0);
+        // The last character of such a script: where it begins and ends, and whether it is of a pair.
+        let mut last: Option<(Span, bool)> = None;
+        match self.open {
+            Open::Nothing => {}
+            Open::Word { start: word } => (inside, start) = (1, word),
+            Open::Unspaced { start, paired } => last = Some((Span { start, end: base }, paired)),
+        }
+        let mut events = ((word ^ (word << 1 | inside)) & taken) | unspaced;
+        while events != 0 {
+            let event = events.trailing_zeros();
+            events &= events - 1;
+            let at = base + event as u16;
+            if inside == 1 {
+                self.words.push(Span { start, end: at });
+                inside = 0;
+            } else if unspaced >> event & 1 == 0 {
+                self.close_single(last.take());
+                (inside, start) = (1, at);
+                continue;
+            }
+            if unspaced >> event & 1 == 1 {
+                let end = at + size_of(self.lower[usize::from(at)]);
+                let paired = match last {
+                    Some((before, _)) if before.end == at => {
+                        self.words.push(Span { start: before.start, end });
+                        true
+                    }
+                    other => {
+                        self.close_single(other);
+                        false
+                    }
+                };
+                last = Some((Span { start: at, end }, paired));
+            }
+        }
+        self.len += len;
+        self.open = match last {
+            _ if inside == 1 => Open::Word { start },
+            Some((Span { start, end }, paired)) if usize::from(end) == self.len => {
+                Open::Unspaced { start, paired }
+            }
+            other => {
+                self.close_single(other);
+                Open::Nothing
+            }
+        };
+    }
+
+    /// Completes a character of a script without spaces that stands alone.
+    fn close_single(&mut self, last: Option<(Span, bool)>) {
+        if let Some((single, false)) = last {
+            self.words.push(single);
+        }
+    }
+
+    /// Takes a block whose words are these bits.
+    #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
+    fn edges(&mut self, word: u64, taken: u64, len: usize) {
+        let (mut inside, mut start) = match self.open {
+            Open::Word { start } => (1, start),
+            Open::Nothing => (0, 0),
+            Open::Unspaced { .. } => {
+                self.close();
+                (0, 0)
+            }
+        };
+        // Where words begin and end, by turns; none ends where it may go on.
+        let base = self.len as u16;
+        let mut edges = (word ^ (word << 1 | inside)) & taken;
+        while edges != 0 {
+            let edge = base + edges.trailing_zeros() as u16;
+            edges &= edges - 1;
+            if inside == 0 {
+                start = edge;
+            } else {
+                self.words.push(Span { start, end: edge });
+            }
+            inside ^= 1;
+        }
+        self.len += len;
+        self.open = if inside == 1 { Open::Word { start } } else { Open::Nothing };
+    }
+
+    /// Takes a part of a text character by character; behind it comes one of this kind. Its bytes stand
+    /// behind the run already, ASCII in lower case.
+    #[expect(clippy::indexing_slicing, reason = "a character of a block that there is room for")]
+    fn characters(&mut self, text: &str, behind: Kind) -> Read {
+        let (bytes, kinds) = (text.as_bytes(), self.kinds);
+        let look = |at: usize| match at < bytes.len() {
+            true => kinds.at(bytes, at),
+            false => (behind, 0, 0),
+        };
+        let (mut at, mut here) = (0, look(0));
+        while at < bytes.len() {
+            let (kind, code, size) = here;
+            if kind.joins() || kind == Kind::Resized {
+                return Read::Until(at);
+            }
+            let next = look(at + size);
+            let mut lone = None;
+            if next.0.joins() {
+                // One mark alone changes nothing.
+                let is_lone = matches!(next.0, Kind::LoneMark | Kind::LoneLetter);
+                let behind = at + size + next.2;
+                if !is_lone || next.2 == 0 || look(behind).0.joins() {
+                    return Read::Until(at);
+                }
+                lone = Some(next);
+            }
+            match kind {
+                Kind::Ignored => return Read::On(at + size),
+                Kind::Capital => {
+                    lower_case(code, &mut self.lower[self.len..self.len + size]);
+                    self.letter(size);
+                }
+                Kind::Letter => self.letter(size),
+                Kind::Unspaced if self.runs => self.letter(size),
+                Kind::Unspaced => self.unspaced(size),
+                Kind::Mark => self.mark(size),
+                _ => self.separator(size),
+            }
+            at += size;
+            here = next;
+            if let Some((kind, _, size)) = lone {
+                match kind {
+                    Kind::LoneMark => self.mark(size),
+                    _ => self.letter(size),
+                }
+                at += size;
+                here = look(at);
+            }
+        }
+        Read::On(at)
+    }
+
+    /// Takes a character that is composed, and stands at this offset of the text.
+    pub(super) fn character(&mut self, c: char, at: usize) {
+        let class = Class::of(c);
+        let c = match class {
+            Class::Ignored => return,
+            Class::Letter(lower) => lower,
+            _ => c,
+        };
+        self.place(at);
+        let size = c.len_utf8();
+        if let Some(room) = self.lower.get_mut(self.len..self.len + size) {
+            c.encode_utf8(room);
+        }
+        match class {
+            Class::Letter(_) => self.letter(size),
+            Class::Unspaced if self.runs => self.letter(size),
+            Class::Unspaced => self.unspaced(size),
+            Class::Mark => self.mark(size),
+            Class::Separator | Class::Ignored => self.separator(size),
+        }
+    }
+
+    /// Notes that what comes next stands at this offset of the text.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
+    fn place(&mut self, at: usize) {
+        // What is placed is a block at most.
+        if let Open::Word { start } = self.open {
+            self.long |= self.len - usize::from(start) > WORD_BYTES_MAX - BLOCK;
+        }
+        let lower = self.len as u16;
+        if Places::new(&self.shifts).last(lower) != Some(at) {
+            self.shifts.pop_if(|last| last.lower == lower);
+            self.shifts.push(Shift { lower, text: at });
+        }
+    }
+
+    fn separator(&mut self, size: usize) {
+        self.close();
+        self.len += size;
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
+    fn letter(&mut self, size: usize) {
+        if !matches!(self.open, Open::Word { .. }) {
+            self.close();
+            self.open = Open::Word { start: self.len as u16 };
+        }
+        self.len += size;
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
+    fn unspaced(&mut self, size: usize) {
+        let (start, end) = (self.len as u16, (self.len + size) as u16);
+        let paired = match self.open {
+            Open::Unspaced { start, .. } => {
+                self.words.push(Span { start, end });
+                true
+            }
+            _ => {
+                self.close();
+                false
+            }
+        };
+        self.open = Open::Unspaced { start, paired };
+        self.len += size;
+    }
+
+    fn mark(&mut self, size: usize) {
+        match self.open {
+            Open::Unspaced { .. } => self.unspaced(size),
+            Open::Nothing | Open::Word { .. } => self.len += size,
+        }
+    }
+
+    /// Completes the word, if one is open.
+    #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
+    fn close(&mut self) {
         let end = self.len as u16;
-        self.last = (inside == 1).then_some(Span { start, end });
-        self.len
+        match self.open {
+            Open::Nothing | Open::Unspaced { paired: true, .. } => {}
+            Open::Word { start } | Open::Unspaced { start, paired: false } => {
+                self.words.push(Span { start, end });
+            }
+        }
+        self.open = Open::Nothing;
+    }
+
+    /// Cuts words that are too long between characters, and the open one as well.
+    #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
+    fn cut(&mut self) {
+        if std::mem::take(&mut self.long) {
+            for word in std::mem::take(&mut self.words) {
+                let rest = self.cut_word(word);
+                self.words.push(rest);
+            }
+        }
+        if let Open::Word { start } = self.open
+            && self.len - usize::from(start) > WORD_BYTES_MAX
+        {
+            let rest = self.cut_word(Span { start, end: self.len as u16 });
+            self.open = Open::Word { start: rest.start };
+        }
+    }
+
+    /// Completes words from the beginning of one until the rest is short enough, and returns the rest.
+    #[expect(clippy::indexing_slicing, reason = "a byte of a word in the run")]
+    #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
+    fn cut_word(&mut self, word: Span) -> Span {
+        let mut rest = word;
+        while rest.len() > WORD_BYTES_MAX {
+            let mut end = usize::from(rest.start) + WORD_BYTES_MAX;
+            while is_inside(self.lower[end]) {
+                end -= 1;
+            }
+            self.words.push(Span { start: rest.start, end: end as u16 });
+            rest.start = end as u16;
+        }
+        rest
     }
 }
 
-/// How much of a block of the text is ASCII, or beyond it and parts words.
-fn parted(text: &str, at: usize, foreign: u64) -> usize {
-    let mut foreign = foreign;
-    while foreign != 0 {
-        let next = foreign.trailing_zeros() as usize;
-        // The rest of a character that began before was looked at there.
-        let c = text.get(at + next..).and_then(|rest| rest.chars().next());
-        if c.is_some_and(|c| Class::of(c) != Class::Separator) {
-            return next;
-        }
-        foreign &= foreign - 1;
+/// How much of a text is read as a block: whole characters, without its last one. And the kind of the
+/// character behind.
+#[inline]
+#[expect(clippy::indexing_slicing, reason = "a byte of the text")]
+fn extent(text: &str) -> (usize, Kind) {
+    let bytes = text.as_bytes();
+    let mut len = BLOCK.min(bytes.len().saturating_sub(1));
+    while len > 0 && is_inside(bytes[len]) {
+        len -= 1;
     }
-    BLOCK
+    match bytes.get(len) {
+        // All characters below U+0300 are inert.
+        Some(0xcc..) => (len, Kind::of(code_at(bytes, len).0)),
+        _ => (len, Kind::Separator),
+    }
+}
+
+/// Writes a letter in lower case, which takes as many bytes.
+fn lower_case(code: u32, room: &mut [u8]) {
+    if let Some(Class::Letter(lower)) = char::from_u32(code).map(Class::of) {
+        lower.encode_utf8(room);
+    }
 }

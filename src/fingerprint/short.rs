@@ -147,7 +147,7 @@ mod tests {
         let template = "Home News Shop About Contact Imprint Privacy Terms Search";
         let page = |own: &str| Document::new(format!("{template} {own}"));
         for (recipe, leaves_out) in
-            [("words1-minwise-leave0.5/1", true), ("words1-minwise/1", false)]
+            [("words1-minwise-leave0.5/2", true), ("words1-minwise/2", false)]
         {
             let recipe: Recipe = recipe.parse().unwrap();
             let mut counted = Counted::new(&recipe);
@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(made, [!leaves_out, true, !leaves_out, true, !leaves_out]);
         }
         // A vote in which nobody takes part.
-        let recipe: Recipe = "words1-raw-from1.5/1".parse().unwrap();
+        let recipe: Recipe = "words1-raw-from1.5/2".parse().unwrap();
         let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
         assert_eq!(fingerprinter.of_page(&page("")).unwrap(), None);
     }

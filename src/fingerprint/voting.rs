@@ -23,6 +23,8 @@ const FEATURES_KEPT: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub(super) struct Voting {
     recipe: Recipe,
+    /// By the recipe. It is asked for each batch of features, and costs as much as some of them.
+    taking: Taking,
     tally: Tally,
     /// Features with the offsets of their words, where their places matter.
     placed: Vec<(u64, usize)>,
@@ -30,6 +32,17 @@ pub(super) struct Voting {
     pub(super) features_max: usize,
     pub(super) weights: Weights,
     pub(super) vote: Simhash,
+}
+
+/// What becomes of features when they are taken.
+#[derive(Clone, Copy, Debug)]
+enum Taking {
+    /// They vote at once: all weigh the same.
+    Vote,
+    /// They are counted.
+    Count,
+    /// They are kept with their places.
+    Keep,
 }
 
 impl Voting {
@@ -40,6 +53,11 @@ impl Voting {
         };
         Voting {
             recipe: *recipe,
+            taking: match recipe.is_placed() {
+                true => Taking::Keep,
+                false if recipe.is_plain() => Taking::Vote,
+                false => Taking::Count,
+            },
             tally: Tally::new(),
             placed: Vec::new(),
             features_max: FEATURES_MAX,
@@ -51,12 +69,12 @@ impl Voting {
     /// Takes the next features; if places matter to the recipe, with the offsets of their words.
     #[inline]
     pub(super) fn add(&mut self, hashes: &[u64], places: &[usize]) {
-        if self.recipe.is_placed() {
-            self.placed.extend(hashes.iter().copied().zip(places.iter().copied()));
-        } else if self.recipe.is_plain() {
-            self.vote_all(hashes);
-        } else {
-            self.tally.add_all(hashes);
+        match self.taking {
+            Taking::Vote => self.vote_all(hashes),
+            Taking::Count => self.tally.add_all(hashes),
+            Taking::Keep => {
+                self.placed.extend(hashes.iter().copied().zip(places.iter().copied()));
+            }
         }
     }
 
@@ -73,7 +91,7 @@ impl Voting {
     pub(super) fn wants_parts(&self, text: &str) -> bool {
         // No feature has less than a byte of its own.
         let is_large = text.len() > self.features_max;
-        is_large && !self.recipe.is_plain() && self.recipe.is_apart()
+        is_large && matches!(self.taking, Taking::Count) && self.recipe.is_apart()
     }
 
     /// Lets the features that were taken vote, and then the fields of the document. Returns what each

@@ -182,6 +182,11 @@ fn recipe(name: &str) -> Option<Recipe> {
     Named::parse(name).map(|named| named.recipe)
 }
 
+/// Whether an earlier simkeep made the fingerprints of an epoch of this name, and this one makes none.
+pub(super) fn is_of_earlier_version(name: &str) -> bool {
+    Named::parse(name).is_some_and(|named| !named.is_made())
+}
+
 /// How many leading bits of its fingerprints are reserved for metadata, as the name says.
 pub(super) fn reserved(name: &str) -> u32 {
     recipe(name).map_or(0, |recipe| recipe.mask().leading_zeros())
@@ -259,6 +264,14 @@ pub(super) fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     check_live(&view.epochs, epoch)?;
     let info = known(&view.epochs, epoch).or_bug("an epoch that lives is known")?;
     let Some(named) = Named::parse(&info.name) else { return Ok(None) };
+    if !named.is_made() {
+        return Err(Error::Misuse(format!(
+            "an earlier version of simkeep made the fingerprints of {}, and this one makes others, of \
+             {}; they must not be compared: begin an epoch",
+            info.name,
+            named.recipe.name()
+        )));
+    }
     if named.table.is_none() {
         return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));
     }

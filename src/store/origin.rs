@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::df::Table;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprinter, Recipe};
+use crate::fingerprint::{Fingerprinter, RECIPE_VERSION, Recipe};
 
 /// What makes the fingerprints of an epoch: an extractor, a recipe and a table of document
 /// frequencies.
@@ -12,7 +12,7 @@ use crate::fingerprint::{Fingerprinter, Recipe};
 /// ```
 /// use simkeep::{Origin, fingerprint::Recipe};
 /// let origin = Origin::new(Recipe::DEFAULT).extractor("my-extractor/3")?;
-/// assert_eq!(origin.name(), "my-extractor/3 words2-sqrt/1");
+/// assert_eq!(origin.name(), "my-extractor/3 words2-sqrt/2");
 /// let fingerprint = origin.fingerprinter()?.of_text("the quick brown fox")?;
 /// # let _ = fingerprint;
 /// # Ok::<(), simkeep::Error>(())
@@ -29,6 +29,8 @@ pub struct Origin {
 pub(super) struct Named<'n> {
     extractor: Option<&'n str>,
     pub(super) recipe: Recipe,
+    /// That of the recipe. Fingerprints of an earlier one are compared, and no more are made.
+    version: u32,
     /// The checksum that identifies the table.
     pub(super) table: Option<u64>,
 }
@@ -37,7 +39,7 @@ pub(super) struct Named<'n> {
 const TABLE: &str = "df:";
 
 impl<'n> Named<'n> {
-    /// Parses the name of an epoch, if simkeep makes its fingerprints.
+    /// Parses the name of an epoch, if this or an earlier simkeep makes its fingerprints.
     pub(super) fn parse(name: &'n str) -> Option<Named<'n>> {
         let mut parts: Vec<&str> = name.split(' ').collect();
         let last = parts.last().and_then(|last| last.strip_prefix(TABLE));
@@ -52,8 +54,8 @@ impl<'n> Named<'n> {
             [extractor, recipe] if !extractor.is_empty() => (Some(extractor), recipe),
             _ => return None,
         };
-        let parsed: Recipe = recipe.parse().ok()?;
-        let named = Named { extractor, recipe: parsed, table };
+        let (recipe, version) = Recipe::of_any_version(recipe).ok()?;
+        let named = Named { extractor, recipe, version, table };
         // Only the spelling that we make ourselves.
         (named.spelled() == name).then_some(named)
     }
@@ -63,11 +65,16 @@ impl<'n> Named<'n> {
         if let Some(extractor) = self.extractor {
             name += &format!("{extractor} ");
         }
-        name += &self.recipe.name();
+        name += &self.recipe.name_of_version(self.version);
         if let Some(table) = self.table {
             name += &format!(" {TABLE}{table:016x}");
         }
         name
+    }
+
+    /// Whether this simkeep makes such fingerprints.
+    pub(super) fn is_made(&self) -> bool {
+        self.version == RECIPE_VERSION
     }
 
     /// The origin, with its table.
@@ -119,12 +126,15 @@ impl Origin {
     /// The name of the epoch: the extractor, the recipe, and the checksum of the table.
     pub fn name(&self) -> String {
         let table = self.table.as_ref().map(|table| table.id());
-        Named { extractor: self.extractor.as_deref(), recipe: self.recipe, table }.spelled()
+        let extractor = self.extractor.as_deref();
+        Named { extractor, recipe: self.recipe, version: RECIPE_VERSION, table }.spelled()
     }
 
-    /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes.
+    /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes, in this or an
+    /// earlier version. Of an earlier version no more fingerprints are made: `Snapshot::origin` says so.
     ///
     /// ```
+    /// assert!(simkeep::Origin::is_name("my-extractor/3 words2-sqrt/2"));
     /// assert!(simkeep::Origin::is_name("my-extractor/3 words2-sqrt/1"));
     /// assert!(!simkeep::Origin::is_name("my-fingerprints/3"));
     /// ```
@@ -174,22 +184,28 @@ mod tests {
 
     #[test]
     fn a_name_says_all_that_an_origin_is() {
-        let table = "words1-sqrt-idf/1 df:00000000000000ff";
-        for name in ["words2-sqrt/1", "html/1 words2-sqrt/1", table, &format!("x {table}")] {
-            assert_eq!(Named::parse(name).unwrap().spelled(), name);
+        let table = "words1-sqrt-idf/2 df:00000000000000ff";
+        for name in ["words2-sqrt/2", "html/1 words2-sqrt/2", table, &format!("x {table}")] {
+            let named = Named::parse(name).unwrap();
+            assert!(named.spelled() == name && named.is_made());
+            let name = name.replace("/2", "/1");
+            let earlier = Named::parse(&name).unwrap();
+            assert!(earlier.spelled() == name && !earlier.is_made());
+            assert_eq!((earlier.recipe, earlier.table), (named.recipe, named.table));
         }
-        let named = Named::parse("x words1-sqrt-idf/1 df:00000000000000ff").unwrap();
+        let named = Named::parse("x words1-sqrt-idf/2 df:00000000000000ff").unwrap();
         assert_eq!((named.extractor, named.table), (Some("x"), Some(255)));
         for name in [
             "",
             " ",
             "external",
             "default",
-            " words2-sqrt/1",
-            "words2-sqrt/1 ",
-            "a b words2-sqrt/1",
-            "words2-sqrt/1 df:ff",
-            "words2-sqrt/1 df:00000000000000FF",
+            "words2-sqrt/3",
+            " words2-sqrt/2",
+            "words2-sqrt/2 ",
+            "a b words2-sqrt/2",
+            "words2-sqrt/2 df:ff",
+            "words2-sqrt/2 df:00000000000000FF",
             "df:00000000000000ff",
         ] {
             assert_eq!(Named::parse(name), None, "{name}");

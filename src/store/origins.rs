@@ -1,5 +1,6 @@
 //! What makes the fingerprints of content that is observed now.
 
+use super::epochs::is_of_earlier_version;
 use super::origin::Origin;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
@@ -38,18 +39,21 @@ impl Snapshot {
     /// ```
     ///
     /// Epochs whose fingerprints are made elsewhere, under names that mean nothing to simkeep, are left
-    /// out. So is the second, if its table of document frequencies is not there. Reads and checks the
+    /// out. So is the second, if its table of document frequencies is not there, or if an earlier version
+    /// of simkeep made its fingerprints. Reads and checks the
     /// tables of the epochs, so keep the answer as long as the [epochs](Snapshot::epochs) stay the same.
     ///
     /// # Errors
     ///
-    /// [`Error::NoTable`] if the table of the first is not there, [`Error::Corrupt`] if a table is
+    /// [`Error::Misuse`] if an earlier version of simkeep made the fingerprints of the first: begin an
+    /// epoch. [`Error::NoTable`] if its table is not there, [`Error::Corrupt`] if a table is
     /// damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn origins(&self) -> Result<Vec<(Epoch, Origin)>> {
         let mut origins = Vec::new();
         for info in of_content(self.epochs()).into_iter().take(MOST) {
             match self.origin(info.epoch) {
                 Err(Error::NoTable { .. }) if !origins.is_empty() => {}
+                Err(_) if !origins.is_empty() && is_of_earlier_version(&info.name) => {}
                 origin => origins.extend(origin?.map(|origin| (info.epoch, origin))),
             }
         }

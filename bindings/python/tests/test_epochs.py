@@ -12,11 +12,11 @@ from simkeep.df import Counter, Table, merge
 def test_an_origin_is_named_by_what_it_is() -> None:
     origin = simkeep.Origin("strict", extractor="mine/3")
     assert (origin.name, origin.recipe, origin.extractor) == (
-        "mine/3 words3-sqrt/1",
-        "words3-sqrt/1",
+        "mine/3 words3-sqrt/2",
+        "words3-sqrt/2",
         "mine/3",
     )
-    assert origin == simkeep.Origin("words3-sqrt/1", extractor="mine/3")
+    assert origin == simkeep.Origin("words3-sqrt/2", extractor="mine/3")
     assert simkeep.Origin().name == simkeep.RECIPE
     assert simkeep.Origin.is_name(origin.name) and not simkeep.Origin.is_name("mine/3")
     with pytest.raises(ValueError, match="recipe is no recipe"):

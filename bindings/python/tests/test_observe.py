@@ -104,9 +104,9 @@ def test_html_is_reduced_to_what_a_reader_sees(store: simkeep.Store) -> None:
 
 
 def test_html_is_only_for_epochs_of_its_extractor(path: Path) -> None:
-    with simkeep.Store.create(path, epoch="words2-sqrt/1") as store:
+    with simkeep.Store.create(path, epoch="words2-sqrt/2") as store:
         store.observe(URL, AT, text=TEXT)
-        with pytest.raises(simkeep.MisuseError, match="html/2"):
+        with pytest.raises(simkeep.MisuseError, match="html/3"):
             store.observe(URL, AT + DAY, html=TEXT)
         store.begin_epoch(simkeep.Origin(extractor=simkeep.EXTRACTOR))
         store.observe(URL, AT + DAY, html=TEXT)

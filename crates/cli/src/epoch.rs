@@ -35,7 +35,7 @@ use simkeep_archive::escape;
   simkeep epoch begin --recipe strict --minor 5 --moderate 12 --store crawl.simkeep
   simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
   simkeep epoch stale --store crawl.simkeep
-  simkeep epoch end 'html/2 words2-sqrt/1' --left 100 --store crawl.simkeep")]
+  simkeep epoch end 'html/3 words2-sqrt/2' --left 100 --store crawl.simkeep")]
 pub(super) struct Epoch {
     #[command(subcommand)]
     verb: Verb,

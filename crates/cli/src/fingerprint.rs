@@ -31,7 +31,7 @@ use simkeep_archive::escape;
   simkeep fingerprint page.html --recipe strict --explain
   simkeep fingerprint --recipes
 
-A recipe is named by what it is: words2-sqrt/1 are pairs of neighbouring words, each weighing the square
+A recipe is named by what it is: words2-sqrt/2 are pairs of neighbouring words, each weighing the square
 root of how often it occurs. Some have short names, too: --recipes lists them, with what each is for; the
 distance within which fingerprints of near-duplicates are (near), and up to where that still holds; up to
 which distance a change of a page is minor (under 1 % of its words) and moderate (up to 10 %); and of

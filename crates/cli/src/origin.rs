@@ -95,7 +95,8 @@ fn without_table(epochs: &[EpochInfo]) -> String {
 fn other_version(info: &EpochInfo) -> String {
     format!(
         "the fingerprints of {} are of texts that another version of simkeep extracted, and this one \
-         extracts them by {EXTRACTOR}; they must not be compared: begin an epoch, see simkeep epoch begin",
+         extracts them by {EXTRACTOR}; they must not be compared: begin an epoch by simkeep epoch begin, \
+         then simkeep ingest --restate gives it what was crawled before",
         escape::whole(&info.name)
     )
 }

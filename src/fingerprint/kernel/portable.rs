@@ -23,7 +23,7 @@ fn gather(bytes: u64) -> u64 {
 }
 
 pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
-    let mut classes = Classes { word: 0, foreign: 0 };
+    let mut classes = Classes { word: 0, foreign: 0, leads: 0 };
     let (words, lowered) = (text.as_chunks::<8>().0, lower.as_chunks_mut::<8>().0);
     for (at, (text, lower)) in (0..).step_by(8).zip(words.iter().zip(lowered)) {
         let bytes = u64::from_le_bytes(*text);
@@ -36,6 +36,8 @@ pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
         *lower = (bytes | capitals >> 2).to_le_bytes();
         classes.word |= gather(word) << at;
         classes.foreign |= gather(foreign) << at;
+        // The two highest bits.
+        classes.leads |= gather(foreign & bytes << 1) << at;
     }
     classes
 }

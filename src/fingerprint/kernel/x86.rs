@@ -4,7 +4,7 @@ use std::arch::x86_64::{
     __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_cmpeq_epi8,
     _mm256_cmpeq_epi64, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
     _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_sub_epi8,
+    _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_storeu_si256, _mm256_sub_epi8,
 };
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
@@ -52,7 +52,7 @@ fn between(bytes: __m256i, first: u8, last: u8) -> __m256i {
 
 #[target_feature(enable = "avx2")]
 pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
-    let mut classes = Classes { word: 0, foreign: 0 };
+    let mut classes = Classes { word: 0, foreign: 0, leads: 0 };
     let (halves, _) = text.as_chunks::<32>();
     let (lowered, _) = lower.as_chunks_mut::<32>();
     for (place, (half, lower)) in [0, 32].into_iter().zip(halves.iter().zip(lowered)) {
@@ -63,6 +63,9 @@ pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
         let word = _mm256_or_si256(between(bytes, b'a', b'z'), between(bytes, b'0', b'9'));
         classes.word |= mask(word) << place;
         classes.foreign |= mask(bytes) << place;
+        // The two highest bits. No bit of one byte gets into the highest of another.
+        let leads = _mm256_and_si256(bytes, _mm256_slli_epi16::<1>(bytes));
+        classes.leads |= mask(leads) << place;
     }
     classes
 }

@@ -170,7 +170,7 @@ fn near_pages_come_where_a_quarter_of_their_weight_puts_them() {
         let near_distance = [None, None, Some(0), Some(5)][choose(4) as usize];
         let store = create(&disk, small().near_distance(near_distance));
         if choose(2) == 0 {
-            store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap();
+            store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap();
         }
         store.register_epoch("change alone", Role::Change).unwrap();
         fill(&store, &mut choose);

@@ -17,7 +17,7 @@ use simkeep_testing::{choice, digest, small, sound};
 fn reserved_bits_are_kept_and_not_compared() {
     let disk = SimDisk::new();
     let store = create(&disk);
-    let epoch = store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap();
+    let epoch = store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap();
     let mut choice = choice(7);
     let mut all = Vec::new();
     for page in 0..200 {

@@ -154,7 +154,7 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
 #[test]
 fn an_epoch_that_is_not_there_is_refused() {
     let store = create(&SimDisk::new());
-    let reserved = store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap();
+    let reserved = store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap();
     assert_eq!((reserved.count(), reserved.mask()), (1, u64::MAX >> 8));
     // The number says which bits count: without them it is none.
     for unknown in [Epoch::from_number(1), Epoch::from_number(2), Epoch::from_number(u32::MAX)] {

@@ -52,3 +52,25 @@ fn what_is_made_elsewhere_is_left_out() {
     store.register_epoch("mine/2", Role::Near).unwrap();
     assert!(named(&store).is_empty());
 }
+
+#[test]
+fn an_earlier_version_is_compared_and_makes_no_more_fingerprints() {
+    let name = "words2-sqrt-reserved8/1";
+    let store = Store::create(on(&SimDisk::new()), small().epoch(name.to_owned())).unwrap();
+    let (info, strict) = (store.snapshot().epochs()[0].clone(), plain("strict"));
+    // What the name says of distances still holds.
+    assert_eq!(info.epoch.mask(), u64::MAX >> 8);
+    assert_eq!(info.bands, Recipe::DEFAULT.reserved(8).bands());
+    for refused in [store.snapshot().origin(info.epoch).err(), store.snapshot().origins().err()] {
+        let refused = refused.unwrap().to_string();
+        for said in [name, "words2-sqrt-reserved8/2", "begin an epoch"] {
+            assert!(refused.contains(said), "{refused}");
+        }
+    }
+    let new = store.begin_epoch(&strict, Role::Both).unwrap();
+    assert_eq!(named(&store), [(new, strict.name())]);
+    // The one before may still find near-duplicates; nothing is made for it.
+    let store = Store::create(on(&SimDisk::new()), small().epoch(name.to_owned())).unwrap();
+    let change = store.begin_epoch(&strict, Role::Change).unwrap();
+    assert_eq!(named(&store), [(change, strict.name())]);
+}

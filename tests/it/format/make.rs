@@ -366,7 +366,7 @@ fn middle_segment(maker: &mut Maker) {
         ("https://site2.example/page/0", Entry::classed(START + 31 * DAY, 7)),
     ]);
     let reserved =
-        maker.store.register_epoch("words2-sqrt-reserved8/1", Role::Both).unwrap().number();
+        maker.store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap().number();
     assert_eq!(reserved, RESERVED);
     maker.observe(&[(goes_on, restated(seen, RESERVING ^ 0b11 << 62 ^ 0b11, reserved))]);
     maker.store.seal().unwrap();
@@ -415,7 +415,7 @@ fn journal(maker: &mut Maker) {
         ("https://example.net/", content(START + 90 * DAY, SHARED ^ 1, 1)),
         ("https://example.net/", visit(START + 91 * DAY, Seen::NotModified, 304)),
     ]);
-    let origin = Origin::new("words1-sqrt-idf/1".parse().unwrap()).extractor("golden/1").unwrap();
+    let origin = Origin::new("words1-sqrt-idf/2".parse().unwrap()).extractor("golden/1").unwrap();
     let origin = origin.table(Table::open(df::path()).unwrap()).unwrap();
     assert_eq!(maker.store.begin_epoch(&origin, Role::Change).unwrap().number(), WEIGHED);
     let terms = Terms::from(Role::Near).bands(Bands { minor: 0, moderate: 8 });

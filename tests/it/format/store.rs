@@ -69,7 +69,9 @@ impl Epoch {
 /// How many bits the recipe in an epoch's name reserves.
 fn reserved(name: &str) -> u32 {
     let mut words = name.split(' ').filter(|word| !word.starts_with("df:"));
-    let recipe = words.next_back().and_then(|recipe| recipe.strip_suffix("/1")).unwrap_or("");
+    let recipe = words.next_back().and_then(|recipe| recipe.rsplit_once('/'));
+    let recipe =
+        recipe.filter(|(_, version)| ["1", "2"].contains(version)).map_or("", |named| named.0);
     let bits = recipe.split('-').find_map(|part| part.strip_prefix("reserved"));
     bits.map_or(0, |bits| bits.parse().unwrap())
 }

@@ -87,7 +87,7 @@ static void verdicts_and_columns(const char *path) {
     simkeep_epoch epoch;
     CHECK(simkeep_epochs_count(epochs) == 1);
     CHECK(simkeep_epochs_get(epochs, 0, &epoch, sizeof epoch, &error) == SIMKEEP_OK);
-    CHECK(epoch.name_len > 0 && memcmp(epoch.name, "words2-sqrt/1", epoch.name_len) == 0);
+    CHECK(epoch.name_len > 0 && memcmp(epoch.name, "words2-sqrt/2", epoch.name_len) == 0);
     simkeep_epochs_free(epochs);
     EXPECT(error, SIMKEEP_OK);
     simkeep_store_free(store);

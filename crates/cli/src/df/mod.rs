@@ -92,7 +92,7 @@ fn refused(error: Error) -> Failure {
 
 /// A recipe with the features of a table.
 fn recipe_of(table: &Table) -> Result<Recipe, Failure> {
-    format!("{}-sqrt-idf/1", table.features()).parse().map_err(|_| {
+    format!("{}-sqrt-idf/2", table.features()).parse().map_err(|_| {
         Failure::Usage(format!(
             "this simkeep makes no features {}",
             escape::whole(table.features())

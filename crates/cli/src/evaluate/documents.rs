@@ -1,11 +1,13 @@
 //! The documents: which of them take part.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use simkeep::Digest;
 use simkeep::fingerprint::{Document, extract};
 use simkeep_archive::documents::{self, LineCutter, Lines, Named};
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use crate::exit::Failure;
 use crate::pipeline::{self, Chunk, Results};
@@ -129,22 +131,37 @@ fn read(lines: &Lines, html: bool, into: &mut Results<Line>) {
     });
 }
 
-/// Lower-cased runs of letters and digits, whatever any recipe takes for words.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
-    let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
-    runs.map(str::to_lowercase)
+/// Lower-cased runs of letters and digits of a text, composed (NFC): whatever any recipe takes for words,
+/// canonically equivalent texts have the same.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let composed: Cow<'_, str> = match is_nfc(text) {
+        true => text.into(),
+        false => text.nfc().collect::<String>().into(),
+    };
+    let runs = composed.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+    runs.map(str::to_lowercase).collect()
 }
 
 impl Words {
     fn of(document: &Document) -> Words {
-        let mut words = words(document.text()).peekable();
-        if words.peek().is_none() {
+        let words = words(document.text());
+        if words.is_empty() {
             Words::None
         } else if document.is_too_short() {
             Words::Few
         } else {
-            let words = words.collect::<Vec<String>>().join(" ");
-            Words::Enough(simkeep_archive::digest(words.as_bytes()))
+            Words::Enough(simkeep_archive::digest(words.join(" ").as_bytes()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equivalent_texts_have_the_same_words() {
+        assert_eq!(words("\u{c9}cole, Cafe\u{301} 2"), ["école", "café", "2"]);
+        assert_eq!(words("\u{1112}\u{1161}\u{11ab} E\u{301}cole"), words("한 École"));
     }
 }

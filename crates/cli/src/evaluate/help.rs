@@ -10,14 +10,14 @@ simkeep evaluate [OPTIONS] --resemblance <WORDS> <DOCUMENTS>
 pub(super) const HELP: &str = r#"Examples:
   simkeep evaluate documents.jsonl.zst --resemblance 5 --seeds 6
   simkeep evaluate documents.jsonl --html --resemblance 5 --recipe default --recipe near --plot near.svg
-  simkeep evaluate documents.jsonl --pairs pairs.tsv --recipe default --recipe words3-raw/1 -k 3,6
+  simkeep evaluate documents.jsonl --pairs pairs.tsv --recipe default --recipe words3-raw/2 -k 3,6
   simkeep evaluate documents.jsonl --pairs pairs.tsv --json | jq '{called, f1: .best.f1}'
   simkeep evaluate --versions histories.jsonl --recipe default --magnitude
 
 The documents are JSON lines with "id" and "text". The pairs are lines of two ids and how near they
 are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near, and one that is
 there twice, once near and once not, is an error. Both may be packed. Of documents with equal words
-(lower-cased runs of letters and digits) the first is kept, and those too short to tell, of fewer
+(lower-cased runs of letters and digits, composed) the first is kept, and those too short to tell, of fewer
 than 8 words, are left out. Recipes that use document frequencies take those of these documents.
 Marks and fields are known of HTML only; of plain texts, recipes that differ in these alone make the
 same fingerprints.

@@ -77,7 +77,7 @@ pub(super) struct Evaluate {
     ///
     /// How well a recipe does is in part the luck of its hashes: .01 as a rule, and .1 where many
     /// documents are versions of one. They are those of the recipe with the seeds from 0 on, such as
-    /// words2-sqrt-seed1/1.
+    /// words2-sqrt-seed1/2.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     #[arg(conflicts_with = "versions")]
     seeds: u32,
@@ -115,7 +115,7 @@ const DISTANCE_MAX: u32 = 20;
 const RESEMBLANCE_MIN: f64 = 0.2;
 
 /// What other producers make fingerprints of.
-const OTHERS: [&str; 4] = ["words1-raw/1", "chars3-raw/1", "chars4-raw/1", "words3-raw/1"];
+const OTHERS: [&str; 4] = ["words1-raw/2", "chars3-raw/2", "chars4-raw/2", "words3-raw/2"];
 
 fn parse_share(text: &str) -> Result<f64, &'static str> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));

@@ -10,7 +10,7 @@ pub(super) const HELP: &str = r#"Examples:
   simkeep inspect segment 2                         its sections and tables
   simkeep inspect segment 2 --dump                  its bytes, and what they mean
   simkeep inspect journal                           what is in no segment yet
-  simkeep inspect epoch 'html/2 words2-sqrt/1'
+  simkeep inspect epoch 'html/3 words2-sqrt/2'
 
 Figures with a ~ are estimates. Hosts are told from 64 pages at equal distances, and only those that have
 more than one in fifty of the pages. A fingerprint that stands in several segments is counted in each.

@@ -35,7 +35,7 @@ pub(super) struct SegmentOf {
 const HELP: &str = "Examples:
   simkeep inspect segment 2
   simkeep inspect segment 2 --dump --section pages
-  simkeep inspect segment 2 --dump --section fingerprints --epoch 'html/2 words2-sqrt/1' --all
+  simkeep inspect segment 2 --dump --section fingerprints --epoch 'html/3 words2-sqrt/2' --all
   simkeep inspect segment 2 --dump --from 1000 --lines 100 --json
 
 A line of a dump has the offset in the file, in hexadecimal digits, the bytes, and what they mean; below

@@ -263,7 +263,7 @@ fn a_ready_fingerprint_needs_an_epoch_only_where_several_have_pages() {
     );
     let ran = place.run(&["near", fingerprint]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains(two) && ran.err.contains("words2-sqrt/1, e"), "{}", ran.err);
+    assert!(ran.err.contains(two) && ran.err.contains("words2-sqrt/2, e"), "{}", ran.err);
     let near = place.done(&["near", fingerprint, "--epoch", "e"]);
     assert_eq!(near.lines().count(), 2);
     assert_eq!(place.run(&["near", fingerprint, "--epoch", "nobody's"]).code, 2);

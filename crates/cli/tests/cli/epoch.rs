@@ -35,7 +35,7 @@ pub(super) fn first() -> String {
     (0..10).map(|page| line(page, 1000, &text(page, "First."))).collect()
 }
 
-pub(super) const OLD: &str = "html/2 words2-sqrt/1";
+pub(super) const OLD: &str = "html/3 words2-sqrt/2";
 
 #[test]
 fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
@@ -49,7 +49,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     let begin = ["epoch", "begin", "--recipe", "words-idf", "--df", &table, "--json"];
     let begun = place.run(&begin).objects().remove(0);
     let new = begun["epoch"].as_str().unwrap().to_owned();
-    assert!(new.starts_with("html/2 words1-sqrt-idf/1 df:"), "{new}");
+    assert!(new.starts_with("html/3 words1-sqrt-idf/2 df:"), "{new}");
     assert_eq!((&begun["state"], &begun["begun_at_visit"]), (&"in-use".into(), &10.into()));
     // The table is the store's own now.
     std::fs::remove_file(&table).unwrap();
@@ -147,8 +147,8 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
 fn an_epoch_that_cannot_begin_leaves_no_store() {
     let place = Place::new();
     let pages = place.write("pages.jsonl", first());
-    let (table, recipe) = (place.file("pages.df"), "words4-minwise-leave0.2/1");
-    place.run(&["df", "build", &pages, "--recipe", "words1-sqrt-idf/1", "--out", &table]);
+    let (table, recipe) = (place.file("pages.df"), "words4-minwise-leave0.2/2");
+    place.run(&["df", "build", &pages, "--recipe", "words1-sqrt-idf/2", "--out", &table]);
     for (recipe, with, why) in [
         (recipe, &[][..], "name one with --df"),
         (recipe, &["--df", &table][..], "frequencies of words4, not of words1"),
@@ -166,11 +166,11 @@ fn an_epoch_that_cannot_begin_leaves_no_store() {
 fn texts_get_no_fingerprints_in_an_epoch_that_names_no_table() {
     let place = Place::new();
     // Of a crawler that makes its fingerprints itself.
-    let options = simkeep::Options::default().epoch("html/2 words1-sqrt-idf/1".to_owned());
+    let options = simkeep::Options::default().epoch("html/3 words1-sqrt-idf/2".to_owned());
     simkeep::Store::create(place.store(), options).unwrap().close().unwrap();
     let refused = place.run_with_input(&["ingest", "-"], &line(1, 1000, &text(1, "First.")));
     assert_ne!(refused.code, 0);
-    for said in ["words1-sqrt-idf/1: the recipe needs a table", "simkeep epoch begin --df"] {
+    for said in ["words1-sqrt-idf/2: the recipe needs a table", "simkeep epoch begin --df"] {
         assert!(refused.err.contains(said), "{}", refused.err);
     }
     let ready =
@@ -229,7 +229,7 @@ fn an_epoch_for_near_duplicates_stands_beside_the_one_for_change() {
 fn what_was_never_seen_is_not_restated() {
     let place = Place::with(&first());
     place.run(&["epoch", "begin", "--recipe", "strict"]);
-    for (epoch, k) in [(OLD, 3), ("html/2 words3-sqrt/1", 5)] {
+    for (epoch, k) in [(OLD, 3), ("html/3 words3-sqrt/2", 5)] {
         let near = place.run(&["near", "00000000000000ff", "--epoch", epoch, "--json"]);
         assert_eq!(near.objects().remove(0)["k"], k, "as the recipe of {epoch} advises");
     }

@@ -52,7 +52,7 @@ fn recipes_are_evaluated_by_labelled_pairs() {
     let fingerprints: Vec<u64> =
         texts.map(|text| of_text(text["text"].as_str().unwrap())).collect();
     let default = all.iter().find(|object| object["called"] == "default").unwrap();
-    assert_eq!(default["recipe"], "words2-sqrt/1");
+    assert_eq!(default["recipe"], "words2-sqrt/2");
     for k in 0..21 {
         let (mut found, mut lenient, mut strict) = (0u32, 0u32, 0u32);
         for (b, a) in (0..60).flat_map(|b| (0..b).map(move |a| (b, a))) {
@@ -125,7 +125,7 @@ fn several_hashes_have_a_mean_and_a_deviation() {
         place.run(&args).objects()
     };
     let mean = run(&["near"], "3").remove(0);
-    let each = ["near", "words4-minwise-seed1/1", "words4-minwise-seed2/1"];
+    let each = ["near", "words4-minwise-seed1/2", "words4-minwise-seed2/2"];
     let each = run(&each, "1");
     for k in 0..21 {
         for what in ["pairs", "lenient", "strict", "recall", "f1"] {
@@ -283,8 +283,8 @@ fn a_distance_is_advised_where_a_preset_advises_one() {
     for (recipe, advised) in [
         ("default", Some(3)),
         ("near", Some(3)),
-        ("words2-sqrt-seed7/1", Some(3)),
-        ("words7-raw/1", None),
+        ("words2-sqrt-seed7/2", Some(3)),
+        ("words7-raw/2", None),
     ] {
         let args = ["evaluate", &inputs[0], "--pairs", &inputs[1], "--recipe", recipe];
         let out = place.done(&args);
@@ -341,9 +341,9 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
         ["--lenient", "1.1"],
         ["--strict", "0.4"],
         ["--seeds", "0"],
-        ["--recipe", "words4-minwise-sqrt/1"],
-        ["--recipe", "words0/1"],
-        ["--recipe", "words65/1"],
+        ["--recipe", "words4-minwise-sqrt/2"],
+        ["--recipe", "words0/2"],
+        ["--recipe", "words65/2"],
     ] {
         assert_eq!(place.run(&[&pairs[..], &mistaken].concat()).code, 2, "{mistaken:?}");
     }

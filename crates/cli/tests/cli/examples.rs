@@ -71,7 +71,7 @@ fn pages() -> String {
     }
     lines += &visit("file:///home/x/notes", 50, &json!({ "text": text("notes", 100) }));
     for (page, fingerprint) in [("one", "0123456789abcdef"), ("two", "0123456789abcdee")] {
-        let made = json!({"fingerprint": fingerprint, "epoch": "html/2 words2-sqrt/1"});
+        let made = json!({"fingerprint": fingerprint, "epoch": "html/3 words2-sqrt/2"});
         lines += &visit(&format!("https://example.com/{page}"), 50, &made);
     }
     lines

@@ -48,7 +48,7 @@ fn an_export_says_what_was_observed_in_a_fixed_form() {
     assert_eq!(lines.len(), 14);
     let expected = [
         r#"{"simkeep":"export","version":1}"#,
-        r#"{"epoch":"html/2 words2-sqrt/1","minor":2,"moderate":9,"begun_at_visit":0}"#,
+        r#"{"epoch":"html/3 words2-sqrt/2","minor":2,"moderate":9,"begun_at_visit":0}"#,
         r#"{"epoch":"e","minor":3,"moderate":10,"begun_at_visit":0}"#,
         r#"{"url":"https://example.com/old","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000fe","epoch":"e","status":200}"#,
         r#"{"url":"https://example.com/old","t":"2024-01-02T00:00:00Z","status":404,"seen":"gone"}"#,
@@ -70,7 +70,7 @@ fn what_was_exported_and_loaded_is_exported_the_same() {
     let export = first.export();
     let records = everything.lines().filter(|line| !line.is_empty()).count();
     let epochs = r#"{"simkeep":"export","version":1}
-{"epoch":"html/2 words2-sqrt/1","minor":2,"moderate":9,"begun_at_visit":0}
+{"epoch":"html/3 words2-sqrt/2","minor":2,"moderate":9,"begun_at_visit":0}
 {"epoch":"e","minor":3,"moderate":10,"begun_at_visit":0}
 {"epoch":"bare","minor":3,"moderate":10,"begun_at_visit":0}
 {"epoch":"b","minor":3,"moderate":10,"begun_at_visit":0}

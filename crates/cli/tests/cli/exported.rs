@@ -40,7 +40,7 @@ fn everything(place: &Place) -> String {
     (0..60).for_each(|n| observe(n, 1000 + n as i64, first));
     let near = Terms::from(Role::Near).bands(Bands { minor: 0, moderate: 64 });
     let near = store.register_epoch("near \u{202e} it", near).unwrap();
-    let minwise = store.register_epoch("words2-minwise/1", Role::Change).unwrap();
+    let minwise = store.register_epoch("words2-minwise/2", Role::Change).unwrap();
     (0..60).for_each(|n| observe(n, 5000 - 7 * n as i64, [first, near, minwise][n % 3]));
     let (origin, id) = table(place);
     let idf = store.begin_epoch(&origin, Role::Both).unwrap();

@@ -81,7 +81,7 @@ fn epochs(place: &Place) -> Vec<(String, String)> {
 }
 
 const TEXT: &str = r#"{"url":"http://a.example/","t":1,"text":"some text of a page"}"#;
-const OURS: &str = "html/2 words3-sqrt/1";
+const OURS: &str = "html/3 words3-sqrt/2";
 
 fn ready(n: usize, epoch: &str) -> String {
     let fingerprint = 0xff << n;
@@ -148,7 +148,7 @@ fn data_begins_an_epoch_of_our_recipes_only_when_that_is_asked_for() {
 #[test]
 fn a_whole_export_brings_its_epochs_into_a_new_store_and_into_no_other() {
     let source = Place::with(TEXT);
-    source.done(&["epoch", "begin", "--recipe", "words3-sqrt/1", "--json"]);
+    source.done(&["epoch", "begin", "--recipe", "words3-sqrt/2", "--json"]);
     source.ingest(&(TEXT.replace("page", "other page") + "\n" + &ready(4, "mine")));
     let (export, store) = (source.export(), source.store());
     let store = store.to_str().unwrap();

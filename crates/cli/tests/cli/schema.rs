@@ -228,7 +228,7 @@ fn what_questions_print_is_as_the_schemas_say() {
     let mut checker = Checker::new();
     let empty = Place::new();
     empty.done(&["epoch", "begin"]);
-    checker.ask(&empty, TERMS, "html/2 words2-sqrt/1");
+    checker.ask(&empty, TERMS, "html/3 words2-sqrt/2");
     checker.ask(&Place::with(CRAWL), TERMS, "e");
     checker.ask(&sealed(CRAWL).0, TERMS, "e");
     checker.ask(&Place::new(), TERMS, "e");
@@ -364,7 +364,7 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
         &["epoch", "begin", recipe[0], recipe[1], "--df", "a.df"],
         &["epoch", "stale"],
         &["ingest", &lines, "--restate"],
-        &["epoch", "end", "html/2 words2-sqrt/1", "--left", "9"],
+        &["epoch", "end", "html/3 words2-sqrt/2", "--left", "9"],
         &["epoch", "end", "none"],
         &["load", "store", "--store", "loaded"],
         &["load", &lines, "--store", "other"],
@@ -408,7 +408,7 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
     ] {
         checker.run(&place, args);
     }
-    checker.ask(&place, TERMS, "html/2 words2-sqrt/1");
+    checker.ask(&place, TERMS, "html/3 words2-sqrt/2");
     let loaded = Place::with(CRAWL);
     checker.ask(&loaded, TERMS, "e");
     checker.finish();

@@ -162,7 +162,7 @@ fn a_search_that_explains_itself_says_how_many_pages_took_no_part() {
     // Of the next epoch nothing has one, until it is restated.
     place.done(&["epoch", "begin", "--recipe", "strict"]);
     assert_eq!(without(&[]).0, 6);
-    assert_eq!(without(&["--epoch", "html/2 words2-sqrt/1"]).0, 5);
+    assert_eq!(without(&["--epoch", "html/3 words2-sqrt/2"]).0, 5);
     place.done(&["ingest", &place.file("crawl.warc"), "--restate"]);
     place.ingest(r#"{"url":"http://empty.example/0","t":"2030-01-01T00:00:00Z","seen":"gone"}"#);
     place.done(&["forget", "http://empty.example/1"]);
@@ -173,12 +173,18 @@ fn a_search_that_explains_itself_says_how_many_pages_took_no_part() {
 
 #[test]
 fn an_epoch_of_another_version_of_the_extractor_gets_no_fingerprints() {
+    no_fingerprints_in("html/1 words2-sqrt/1");
+    no_fingerprints_in("html/2 words2-sqrt/1");
+    no_fingerprints_in("html/2 words2-sqrt/2");
+}
+
+fn no_fingerprints_in(old: &str) {
     let place = Place::new();
-    let old = "html/1 words2-sqrt/1";
     let options = Options::default().epoch(old.to_owned());
     Store::create(place.store(), options).unwrap().close().unwrap();
-    let ready = r#"{"url":"http://a/","t":0,"fingerprint":"0000000000000000","epoch":"html/1 words2-sqrt/1"}"#;
-    place.ingest(ready);
+    let ready =
+        format!(r#"{{"url":"http://a/","t":0,"fingerprint":"0000000000000000","epoch":"{old}"}}"#);
+    place.ingest(&ready);
     let text = "A text of a page with some more than eight words.";
     let line =
         |t: u32, text: &str| format!("{{\"url\":\"http://a/\",\"t\":{t},\"text\":\"{text}\"}}\n");

@@ -192,7 +192,7 @@ pub fn use_all(store: &Store) {
     let _ = store.seal();
     let _ = store.forget(Scope::Prefix(Prefix::parse("example.com/docs").unwrap()));
     let _ = store.seal();
-    let _ = store.register_epoch("words2-sqrt-reserved4/1", Role::Both);
+    let _ = store.register_epoch("words2-sqrt-reserved4/2", Role::Both);
     let _ = store.end_epoch(Epoch::from_number(1), 0);
     let _ = store.end_epoch(Epoch::from_number(RESERVED), u64::MAX);
     let _ = store.merge(&Progress::default());

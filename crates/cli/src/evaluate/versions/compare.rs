@@ -94,7 +94,7 @@ fn pairs(run: Run, recipes: &[Counting], html: bool) -> simkeep::Result<Vec<Pair
     let mut before: Option<Known> = None;
     for version in run.versions {
         let document = document(version.text, html);
-        let numbers = known_words.numbers(words(document.text()));
+        let numbers = known_words.numbers(words(document.text()).into_iter());
         let mut known = Known { document, words: numbers, fingerprints: None };
         match (&mut before, version.after) {
             (Some(before), After::Change) => {

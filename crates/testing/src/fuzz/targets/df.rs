@@ -66,7 +66,7 @@ pub fn run(data: &[u8]) {
     }
     let compared = Comparison::of(&table, &table);
     assert_eq!((compared.first_only, compared.second_only), (0, 0));
-    let recipe = format!("{}-sqrt-idf/1", table.features()).parse();
+    let recipe = format!("{}-sqrt-idf/2", table.features()).parse();
     if let Ok(recipe) = recipe
         && let Ok(mut fingerprinter) = Fingerprinter::with_frequencies(&recipe, &table)
     {
