@@ -90,7 +90,8 @@ impl Response<'_> {
     /// Returns what the response says of its page (RFC 9110, section 15). Constant time.
     ///
     /// A code that RFC 9110 does not define counts as the first one of its class, and a code outside 100
-    /// to 599 as a server error, as section 15 asks. 206 is content if its `Content-Range` covers the
+    /// to 599 as a server error, as section 15 asks; but 0, which crawlers write where no response came, as
+    /// that. 206 is content if its `Content-Range` covers the
     /// whole representation (section 14.4). 300 offers a choice and leads nowhere by itself.
     pub fn meaning(&self) -> ResponseMeaning {
         use ResponseMeaning::{Content, Failed, Gone, Interim, NotModified, Redirect};
@@ -106,6 +107,7 @@ impl Response<'_> {
             300..=399 => Failed(FetchFailure::NoTarget),
             404 | 410 => Gone,
             400..=499 => Failed(FetchFailure::ClientError),
+            0 => Failed(FetchFailure::NoResponse),
             _ => Failed(FetchFailure::ServerError),
         }
     }
@@ -156,7 +158,8 @@ mod tests {
             (&[206, 226], Failed(FetchFailure::Partial)),
             (&[300, 301, 302, 303, 305, 306, 307, 308, 399], Failed(FetchFailure::NoTarget)),
             (&[400, 401, 403, 408, 429, 451, 499], Failed(FetchFailure::ClientError)),
-            (&[500, 503, 599, 600, 999, 0, 99], Failed(FetchFailure::ServerError)),
+            (&[500, 503, 599, 600, 999, 99], Failed(FetchFailure::ServerError)),
+            (&[0], Failed(FetchFailure::NoResponse)),
             (&[100, 101, 103, 199], Interim),
         ] {
             for status in statuses {

@@ -32,17 +32,18 @@ impl<'a> Header<'a> {
     /// Version 1 has the type between date and length, version 2 six fields more, and types may
     /// have spaces in them as well; so the date, which follows an address, tells where the URL ends.
     fn parse(line: &'a str) -> Option<Header<'a>> {
-        let (front, length) = line.rsplit_once(' ')?;
-        let mut front = front;
-        loop {
-            let (before, field) = front.rsplit_once(' ')?;
-            let (url, address) = before.rsplit_once(' ')?;
+        let (mut front, length) = line.rsplit_once(' ')?;
+        // The first one: what follows may look like it, as an offset behind a `-` does.
+        let mut found = None;
+        while let Some((before, field)) = front.rsplit_once(' ') {
+            let Some((url, address)) = before.rsplit_once(' ') else { break };
             let digits = field.len() >= 8 && field.bytes().all(|b| b.is_ascii_digit());
             if digits && is_address(address) && url.contains(':') {
-                return Some(Header { url: url.trim(), date: field, length });
+                found = Some(Header { url: url.trim(), date: field, length });
             }
             front = before;
         }
+        found
     }
 }
 
@@ -239,9 +240,15 @@ mod tests {
             &record("http://a/", "text/plain", "one"),
             &record("http://a/x y 1 z", "text/plain; charset=utf-8", "two"),
             &record("http://b/", "text/plain 200 checksum - 1234567 x.arc", "three"),
+            &record("http://c/", "text/plain 200 checksum - 20010215 x.arc", "four"),
         ]
         .concat();
-        let expected = [("http://a/", "one"), ("http://a/x y 1 z", "two"), ("http://b/", "three")];
+        let expected = [
+            ("http://a/", "one"),
+            ("http://a/x y 1 z", "two"),
+            ("http://b/", "three"),
+            ("http://c/", "four"),
+        ];
         let expected = expected.map(|(url, text)| (url.to_string(), text.to_string()));
         assert_eq!(texts(&read(file.clone())), expected);
         let packed: Vec<u8> = file.as_bytes().chunks(50).flat_map(gz).collect();

@@ -197,7 +197,16 @@ impl Captured {
 /// The header of a response at the start of a record.
 fn head(content: &Content) -> Result<Head, String> {
     let (start, whole) = content.start();
-    http::head(start, whole)?.ok_or_else(|| match content.missing {
+    let mut head = http::head(start, whole)?;
+    // Interim responses may come before the final one (RFC 9110, 15.2).
+    while let Some(interim) = head.as_ref().filter(|head| (100..=199).contains(&head.status))
+        && let Some(rest) = start.get(interim.body..).filter(|rest| http::is_response(rest))
+    {
+        let skipped = interim.body;
+        head = http::head(rest, whole)?;
+        head.iter_mut().for_each(|head| head.body += skipped);
+    }
+    head.ok_or_else(|| match content.missing {
         0 => format!("the HTTP header is longer than {} MiB", HEAD_BYTES_MAX >> 20),
         _ => "the HTTP header has no end".to_owned(),
     })

@@ -8,6 +8,9 @@
 //! at some cost; see `docs/guide.md` for what that can do.
 
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 use md5::Md5;
 use sha1::Sha1;
@@ -32,6 +35,24 @@ impl Hasher {
     /// Returns the digest of all parts.
     pub(super) fn finish(self) -> Digest {
         first_bits(&self.0.finalize().into())
+    }
+}
+
+/// Makes the digest of a file, as [`of`] does of its bytes. Linear, and reads it piece by piece.
+///
+/// # Errors
+///
+/// Those of opening and reading it.
+pub fn of_file(path: &Path) -> io::Result<Digest> {
+    let (mut file, mut hasher) = (File::open(path)?, Hasher::default());
+    let mut piece = vec![0; 256 << 10];
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(count) => hasher.update(piece.get(..count).unwrap_or_default()),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
     }
 }
 

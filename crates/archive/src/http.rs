@@ -27,6 +27,9 @@ pub(super) struct Head {
     /// Whether a `Content-Encoding` is declared, of whatever name.
     is_encoded: bool,
     chunked: bool,
+    /// Whether a `Transfer-Encoding` delimits the body, so that its `Content-Length` does not count (RFC
+    /// 9112, 6.3).
+    has_transfer_coding: bool,
     /// How long the body is.
     length: Option<u64>,
     /// Where a redirect leads.
@@ -180,12 +183,14 @@ impl Head {
             }
             Field::ContentLength => self.length = self.length.or(value.parse().ok()),
             Field::ContentRange => keep_first(&mut self.content_range, value),
-            Field::Location => keep_first(&mut self.location, value),
+            Field::Location => keep_first(&mut self.location, text(raw).trim()),
             Field::Date => self.date = self.date.or_else(|| time::http(value)),
             Field::LastModified => self.modified = self.modified.or_else(|| time::http(value)),
             Field::TransferEncoding => {
                 let (chunked, others): (Vec<_>, Vec<_>) = list.partition(|v| v == "chunked");
                 self.chunked |= !chunked.is_empty();
+                self.has_transfer_coding |=
+                    self.chunked || others.iter().any(|coding| coding != "identity");
                 self.encode(others.into_iter());
             }
         }
@@ -201,6 +206,18 @@ impl Head {
         let room = (ENCODINGS_MAX + 1).saturating_sub(self.encodings.len());
         self.encodings.extend(more.take(room));
     }
+}
+
+/// The characters of a value: UTF-8, or else as old servers send it, ISO-8859-1.
+fn text(raw: &[u8]) -> String {
+    String::from_utf8(raw.to_vec())
+        .unwrap_or_else(|_| raw.iter().map(|byte| char::from(*byte)).collect())
+}
+
+/// Whether a body still begins as gzip and zstd files do: then its length is that of what was sent.
+fn is_packed_still(body: Option<(&[u8], u64)>) -> bool {
+    let magic = [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"];
+    body.is_some_and(|(bytes, _)| magic.iter().any(|magic| bytes.starts_with(magic)))
 }
 
 /// Keeps the first value of a field that says something.
@@ -230,9 +247,9 @@ impl Head {
             status: self.status,
             location: self.location.as_deref(),
             content_range: self.content_range.as_deref(),
-            length: self.length.filter(|_| !self.chunked),
+            length: self.length.filter(|_| !self.has_transfer_coding),
             received,
-            is_encoded: self.is_encoded,
+            is_encoded: self.is_encoded && !is_packed_still(body),
             is_cut: truncated == Truncated::Anywhere || ends_early,
         };
         response.meaning()
@@ -291,7 +308,7 @@ fn unchunked(mut body: &[u8]) -> Option<(Vec<u8>, bool)> {
             Ok(Status::Complete((start, size))) => {
                 (start, usize::try_from(size).unwrap_or(usize::MAX))
             }
-            Ok(Status::Partial) if !first => return Some((joined, false)),
+            _ if !first => return Some((joined, false)),
             _ => return None,
         };
         if size == 0 {

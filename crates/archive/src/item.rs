@@ -35,6 +35,9 @@ pub enum Payload {
     NotModified,
     /// Content that is not text, such as a PDF or an image: it has a digest and no fingerprint.
     Binary,
+    /// A file that is not text. It has no digest: [`digest_of_file`](crate::digest_of_file) makes it, for
+    /// those who need it.
+    BinaryFile,
     /// The page leads elsewhere: the record's digest names the [target](Digest::redirect).
     Redirect,
     /// The page is gone.

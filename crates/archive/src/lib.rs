@@ -113,7 +113,7 @@ use simkeep::fingerprint::Document;
 
 pub use chunk::Chunk;
 use chunk::Cut;
-pub use digest::{Declared, of as digest};
+pub use digest::{Declared, of as digest, of_file as digest_of_file};
 use escape::escape;
 pub use foreign::{Key, Keys};
 use item::Fault;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::UNIX_EPOCH;
 
+use simkeep::Digest;
+
 use super::content::{self, Charset, Kind, SNIFFED_BYTES};
 use super::stream::Stream;
 use super::walk::broken;
@@ -79,29 +81,32 @@ pub(super) fn read(Page { path, content, .. }: Page) -> Item {
 }
 
 fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, Fault> {
-    if content::is_binary(stream.look_ahead(SNIFFED_BYTES)) {
-        return Ok(Item::Passed("binary"));
-    }
-    let url = url::of_file(&absolute(path)?);
+    let is_binary = content::is_binary(stream.look_ahead(SNIFFED_BYTES));
+    let url = url(path)?;
     url::check(&url).map_err(Fault::Record)?;
     let time = modified(metadata)
         .ok_or_else(|| Fault::Record("the modification time is unknown or out of range".into()))?;
+    let (payload, digest) =
+        if is_binary { (Payload::BinaryFile, None) } else { held(path, stream)? };
+    let (claim, status, modified) = (None, None, None);
+    let (weight, class, epoch) = (None, None, None);
+    let record =
+        Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
+    Ok(Item::Record(record))
+}
+
+/// The text of a file with its digest, or that it has none after all.
+fn held(path: &Path, stream: &mut Stream) -> Result<(Payload, Option<Digest>), Fault> {
     let mut bytes = Vec::new();
     stream.take(RECORD_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > RECORD_BYTES_MAX {
         let limit = RECORD_BYTES_MAX >> 20;
         return Err(Fault::Record(format!("the file has more than {limit} MiB")));
     }
-    let Some(document) = content::document(&bytes, kind(path), Charset::default()) else {
-        return Ok(Item::Passed("binary"));
-    };
-    let digest = Some(digest::of(&bytes));
-    let payload = Payload::File(Box::new(document));
-    let (claim, status, modified) = (None, None, None);
-    let (weight, class, epoch) = (None, None, None);
-    let record =
-        Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
-    Ok(Item::Record(record))
+    Ok(match content::document(&bytes, kind(path), Charset::default()) {
+        Some(document) => (Payload::File(Box::new(document)), Some(digest::of(&bytes))),
+        None => (Payload::BinaryFile, None),
+    })
 }
 
 /// The URL of a file or a folder, as that of a page.

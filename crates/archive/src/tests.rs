@@ -45,6 +45,7 @@ fn a_folder_is_a_page_for_each_file_and_archives_are_opened() {
                 let text = document.text();
                 format!("{} {time} {text}", url.strip_prefix(&base).unwrap_or(url))
             }
+            Item::Record(Record { payload: Payload::BinaryFile, .. }) => "passed binary".to_owned(),
             Item::Passed(kind) => format!("passed {kind}"),
             Item::Epoch(name, terms) => format!("epoch {name} {} {:?}", terms.role, terms.bands),
             other => format!("{other:?}"),

@@ -103,10 +103,11 @@ pub(super) fn is_modified_before(modified: i64, date: Option<i64>, visit: i64) -
     modified <= date.unwrap_or(visit)
 }
 
-/// Whether content can have been modified at a time, if a line says when it was visited: perhaps only on
-/// which day.
+/// Whether content can have been modified at a time, if a line says when it was visited: perhaps only the
+/// day, which is its first moment.
 pub(super) fn is_modified_by_day(modified: i64, visit: i64) -> bool {
-    modified <= visit.saturating_add(MS_PER_DAY)
+    let is_day_alone = visit.rem_euclid(MS_PER_DAY) == 0;
+    modified <= if is_day_alone { visit.saturating_add(MS_PER_DAY) } else { visit }
 }
 
 /// A time as HTTP writes it, in any of its three forms (RFC 9110, 5.6.7): day, month, year and time of

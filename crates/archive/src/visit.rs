@@ -27,7 +27,7 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
         Some(Value::Text(name)) => Some(epoch_name(&name).map_err(named)?.into()),
         _ => None,
     };
-    let said = Said {
+    let fields = LineFields {
         text: object.text.filter(|text| matches!(text, Value::Text(_))),
         fingerprint: object.fingerprint,
         digest: object.digest,
@@ -37,7 +37,7 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
         has_epoch: epoch.is_some(),
         is_given: weight.is_some() || class.is_some(),
     };
-    let (payload, digest) = said.payload(&page).map_err(named)?;
+    let (payload, digest) = fields.payload(&page).map_err(named)?;
     if let Payload::Restated { .. } = payload {
         for (key, is_there) in [("weight", weight.is_some()), ("class", class.is_some())] {
             if is_there {
@@ -50,7 +50,7 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
 }
 
 /// What a line says of what was found.
-struct Said<'a> {
+struct LineFields<'a> {
     text: Option<Value<'a>>,
     fingerprint: Option<Value<'a>>,
     digest: Option<Value<'a>>,
@@ -64,7 +64,7 @@ struct Said<'a> {
 
 type Found = Result<(Payload, Option<Digest>), String>;
 
-impl Said<'_> {
+impl LineFields<'_> {
     /// What was found, and its digest: a fingerprint counts whatever else is there, since exports have
     /// it; then `seen`, then what the status means.
     fn payload(self, page: &str) -> Found {
@@ -173,11 +173,13 @@ impl Said<'_> {
     fn redirect(self, page: &str) -> Found {
         let digest = match &self.to {
             Some(Value::Text(to)) if !to.trim_ascii().is_empty() => Digest::redirect(page, to),
-            None | Some(Value::Null) => {
-                let digest = self.digest()?.filter(Digest::is_redirect);
-                digest.ok_or("a redirect needs \"to\", its target")?
+            None | Some(Value::Null | Value::Text(_)) => {
+                match self.digest()?.filter(Digest::is_redirect) {
+                    Some(digest) => digest,
+                    None => return Ok((Payload::Failed(FetchFailure::NoTarget), None)),
+                }
             }
-            Some(_) => return Err("\"to\" must be the target of the redirect".into()),
+            Some(_) => return Err("\"to\" is not a text".into()),
         };
         Ok((Payload::Redirect, Some(digest)))
     }

@@ -59,7 +59,9 @@ impl Entry {
             Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
             Found::Restated(_, name) => name.len(),
             Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
-            Found::Text(_) | Found::Binary | Found::Redirect | Found::Given => 0,
+            Found::Text(_) | Found::Binary | Found::BinaryFile | Found::Redirect | Found::Given => {
+                0
+            }
             Found::NotModified | Found::Gone | Found::Failed(_) => 0,
         };
         let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
@@ -78,6 +80,8 @@ pub(super) enum Found {
     Text(Text),
     /// Content that is no text: it has a digest and no fingerprint.
     Binary,
+    /// A file that is no text, of which no digest is made yet.
+    BinaryFile,
     /// A redirect: the digest names the target.
     Redirect,
     /// Content with a fingerprint made elsewhere, if it has one, and by what if the record says so.
@@ -243,6 +247,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Payload::Gone => Found::Gone,
         Payload::Failed(failure) => Found::Failed(failure),
         Payload::Binary => Found::Binary,
+        Payload::BinaryFile => Found::BinaryFile,
         Payload::Redirect => Found::Redirect,
         Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
         _ => return Fed::Passed("unknown"),

@@ -298,6 +298,11 @@ impl<'s> Epochs<'s> {
     }
 }
 
+/// Whether an error is that of one record, which names an epoch that takes nothing.
+pub(super) fn is_of_record(error: &Error) -> bool {
+    matches!(error, Error::EndedEpoch(_) | Error::UnknownEpoch(_) | Error::Limit { .. })
+}
+
 /// Those of the epochs that began with what came by which verdicts go now, or searches and pairs.
 pub(super) fn in_use_now(begun: &[EpochInfo], now: &Snapshot) -> Vec<EpochInfo> {
     let in_use = [now.change_epoch(), now.near_epoch()];

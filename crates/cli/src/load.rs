@@ -21,7 +21,9 @@ use super::exit::{Exit, Failure, say};
 use super::feed::{self, Fed, Feed, Found, Properties, Text};
 use super::foreign::{self, Foreign};
 use super::gauge::watched;
-use super::incoming::{Admission, Epochs, FromInput, Made, Register, Told, existing, in_use_now};
+use super::incoming::{
+    Admission, Epochs, FromInput, Made, Register, Told, existing, in_use_now, is_of_record,
+};
 use super::ingest::{check, parse_epoch};
 use super::named::Named;
 use super::output::Output;
@@ -205,11 +207,6 @@ impl Load {
     }
 }
 
-/// Whether an error is that of one record, which names an epoch that takes nothing.
-fn is_of_record(error: &Error) -> bool {
-    matches!(error, Error::EndedEpoch(_) | Error::UnknownEpoch(_) | Error::Limit { .. })
-}
-
 /// Something to load from.
 enum Part<'p> {
     Store(&'p Path),
@@ -359,6 +356,10 @@ impl Taken<'_> {
             return Some(self.flawed(&format!("behind {}", self.exported_at), flaw));
         }
         match fed {
+            Fed::Entry(feed::Entry { found: Found::BinaryFile, .. }) => {
+                *self.passed.entry("binary").or_default() += 1;
+                None
+            }
             Fed::Entry(entry) => {
                 let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
                 wrong.into_iter().for_each(|message| say(&message));
@@ -467,7 +468,7 @@ impl Taken<'_> {
                 visit(Seen::Content(Content::redirect(digest)))
             }
             Found::Failed(_) => visit(Seen::Failed),
-            Found::Revisit(..) => return Ok(None),
+            Found::Revisit(..) | Found::BinaryFile => return Ok(None),
         };
         Ok(Some(Record { url, entry, also, given }))
     }

@@ -11,12 +11,12 @@ use super::super::url::Method;
 
 /// How many records may follow a response that waits for its request, and how many bytes they may have.
 /// The records of one exchange are neighbours, unless several crawlers write to one file.
-const RECORDS_MAX: usize = 16;
-const BYTES_MAX: usize = 256 << 10;
+const RECORDS_MAX: usize = 64;
+const BYTES_MAX: usize = 4 << 20;
 
 /// How many requests are remembered, and how long an identifier may be. Identifiers are URNs of some 50
 /// bytes.
-const REQUESTS_MAX: usize = 64;
+const REQUESTS_MAX: usize = 512;
 const ID_BYTES_MAX: usize = 1024;
 
 /// The identifiers by which a record belongs to an exchange: its own, and those that it names.
@@ -35,12 +35,14 @@ impl Ids {
         self.own.is_none() && self.concurrent.is_empty()
     }
 
-    /// Whether one of the two records names the other.
+    /// Whether one of the two records names the other, or both belong to one exchange.
     fn belong_with(&self, other: &Ids) -> bool {
         let names = |one: &Ids, other: &Ids| {
             other.own.as_ref().is_some_and(|own| one.concurrent.contains(own))
         };
-        names(self, other) || names(other, self)
+        // Or both name a third one.
+        let share = || self.concurrent.iter().any(|id| other.concurrent.contains(id));
+        names(self, other) || names(other, self) || share()
     }
 }
 

@@ -85,6 +85,11 @@ impl Header {
         payload.or_else(|| if is_document { block() } else { None })
     }
 
+    /// The type of the block, in lower case.
+    fn content_type(&self) -> String {
+        self.text("content-type").unwrap_or_default().to_ascii_lowercase()
+    }
+
     fn kind(&self) -> String {
         self.text("warc-type").unwrap_or_default().to_ascii_lowercase()
     }
@@ -233,7 +238,11 @@ impl Warc {
         let at = self.stream.at(place);
         Ok(match cut {
             Ok(content) => {
-                let is_response = matches!(header.kind().as_str(), "response" | "revisit");
+                let is_http = header.content_type().starts_with("application/http");
+                let is_response = match header.kind().as_str() {
+                    "response" | "revisit" => true,
+                    kind => kind == "resource" && is_http,
+                };
                 let ids = is_response.then(|| header.ids());
                 (Cut::Warc(WarcRecord { at, header, content }), ids)
             }
@@ -304,7 +313,7 @@ impl WarcRecord {
         let content_type = header.text("content-type").unwrap_or_default();
         // Some tools keep a whole response as a resource.
         let is_document = matches!(kind.as_str(), "resource" | "conversion")
-            && !content_type.to_ascii_lowercase().starts_with("application/http");
+            && !header.content_type().starts_with("application/http");
         let mut capture = capture(header, is_document)?;
         if kind != "revisit" {
             capture.truncated = header.truncated();

@@ -1,6 +1,7 @@
 //! Entries become observations, batch by batch.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::Duration;
 
 use simkeep::{Answer, Content, Digest, Entry, Given, Origin, Restated, Seen, Store, Terms, Visit};
@@ -14,9 +15,12 @@ use super::present;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::feed::{self, Found, Properties, Text};
-use crate::incoming::{Epochs, Made, Register, Told};
+use crate::incoming::{Epochs, Made, Register, Told, is_of_record};
 use crate::time;
-use simkeep_archive::{Broken, Question};
+use simkeep_archive::{Broken, Question, digest_of_file, escape, file_of};
+
+/// The kind of a redirect of a page that had content at the same time.
+const SUPERSEDED: &str = "redirect before content";
 
 /// When no record has come for so long, those that wait are observed.
 const IDLE: Duration = Duration::from_secs(1);
@@ -79,12 +83,27 @@ impl<'a> Observer<'a> {
 
     /// Takes an entry; it is observed with its batch.
     pub(super) fn take(&mut self, mut entry: feed::Entry) -> Result<(), Failure> {
-        if let Found::Text(Text { is_file: true, .. }) = entry.found {
-            entry.time = self.seen(&entry)?;
+        match entry.found {
+            Found::Text(Text { is_file: true, .. }) => entry.time = self.seen(&entry)?,
+            Found::BinaryFile => match self.digested(&mut entry)? {
+                None => {}
+                Some(Ok(kind)) => return self.take_passed(kind),
+                Some(Err(broken)) => return self.take_broken(&broken),
+            },
+            _ => {}
         }
         let named = self.outcomes.as_ref().map(|_| (entry.url.clone(), entry.time));
         self.requests = 0;
-        let taken = self.request(entry)?;
+        let at = entry.url.clone();
+        let taken = match self.request(entry) {
+            Ok(taken) => taken,
+            Err(Failure::Store(e)) if is_of_record(&e) => {
+                self.summary.records -= 1;
+                let at = escape::whole(&at);
+                return self.take_broken(&Broken { at, why: e.to_string() });
+            }
+            Err(e) => return Err(e),
+        };
         if let (Some(outcomes), Some((url, time))) = (&mut self.outcomes, named) {
             match taken {
                 Taken::Record => outcomes.record(url, time, (self.requests, false)),
@@ -93,6 +112,65 @@ impl<'a> Observer<'a> {
             }
         }
         self.flush_if_full()
+    }
+
+    /// Makes binary content of a file that is not text, if the store has other content of its page; else
+    /// returns why the file is skipped.
+    fn digested(
+        &mut self,
+        entry: &mut feed::Entry,
+    ) -> Result<Option<Result<&'static str, Broken>>, Failure> {
+        let known = self.store.latest(&entry.url)?;
+        if known.is_none_or(|page| page.gone || page.content.is_none()) {
+            return Ok(Some(Ok("binary")));
+        }
+        let path = entry.url.strip_prefix("file:///").and_then(file_of);
+        let Some(path) = path.map(|path| Path::new("/").join(path)) else {
+            return Ok(Some(Ok("binary")));
+        };
+        match digest_of_file(&path) {
+            Ok(digest) => entry.digest = Some(digest),
+            Err(e) => {
+                let at = escape::whole(&entry.url);
+                return Ok(Some(Err(Broken { at, why: e.to_string() })));
+            }
+        }
+        entry.found = Found::Binary;
+        entry.time = self.seen(entry)?;
+        Ok(None)
+    }
+
+    /// Whether a visit is a redirect of a page that had content at the same time: a server that sets a
+    /// cookie, or insists on another protocol, redirects once and then sends the content, all in one second
+    /// of an archive's clock. The content counts, whichever comes first.
+    fn is_superseded(&mut self, url: &str, entry: &Entry) -> Result<bool, Failure> {
+        let Some(content) = entry.visit().and_then(|visit| visit.seen.content()) else {
+            return Ok(false);
+        };
+        let is_redirect = content.is_redirect();
+        let same = |pending: &Pending| {
+            let seen = pending.entry.visit().and_then(|visit| visit.seen.content());
+            pending.url == url
+                && pending.entry.time() == entry.time()
+                && seen.is_some_and(|seen| seen.is_redirect() != is_redirect)
+        };
+        let at = self.pending.iter().rposition(same);
+        if !is_redirect {
+            if let Some(at) = at {
+                self.pending.remove(at);
+                self.outcomes.iter_mut().for_each(|outcomes| outcomes.withdraw(at));
+                self.summary.passed(SUPERSEDED);
+            }
+            return Ok(false);
+        }
+        let is_known = || {
+            let page = self.store.latest(url)?;
+            let at_once = page.filter(|page| page.content_seen == Some(entry.time()));
+            Ok::<_, Failure>(
+                at_once.and_then(|page| page.content).is_some_and(|c| !c.is_redirect()),
+            )
+        };
+        Ok(at.is_some() || is_known()?)
     }
 
     /// When the content of a file was seen.
@@ -160,6 +238,9 @@ impl<'a> Observer<'a> {
             }
             Found::NotModified => visit(Seen::NotModified { digest }),
             Found::Gone => visit(Seen::Gone),
+            Found::BinaryFile => {
+                return Err(Failure::Other("a file has no digest; this is a bug".to_owned()));
+            }
             Found::Redirect => {
                 let digest = digest.ok_or_else(|| {
                     Failure::Other("a redirect has no digest; this is a bug".to_owned())
@@ -209,6 +290,10 @@ impl<'a> Observer<'a> {
             }
             entry => entry,
         };
+        if self.is_superseded(&url, &entry)? {
+            self.summary.passed(SUPERSEDED);
+            return Ok(Taken::Passed(SUPERSEDED));
+        }
         self.add(Pending { url, entry, also, given });
         Ok(Taken::Record)
     }

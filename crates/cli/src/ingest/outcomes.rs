@@ -156,6 +156,19 @@ impl<'o> Outcomes<'o> {
         self.owed.push(Owed::Record { url, time, requests, is_known });
     }
 
+    /// A request of the batch, counted from 0, was taken back.
+    pub(super) fn withdraw(&mut self, request: usize) {
+        let mut before = 0;
+        for owed in &mut self.owed {
+            let Owed::Record { requests, .. } = owed else { continue };
+            if request < before + *requests {
+                *requests -= 1;
+                return;
+            }
+            before += *requests;
+        }
+    }
+
     /// A record was refused.
     pub(super) fn broken(&mut self, broken: Broken) {
         self.owed.push(Owed::Broken(broken));

@@ -92,6 +92,8 @@ impl Sync {
             if missing * 2 > known && !self.yes {
                 return Err(folder.refused(known, missing));
             }
+        }
+        for folder in &self.folders {
             folder.each(&self.before, except.as_deref(), |page, is_missing| {
                 if is_missing { observer.take(gone(page, now)) } else { Ok(()) }
             })?;

@@ -199,3 +199,32 @@ fn no_page_keeps_the_crawler_from_others() {
     let verified = place.run(&["verify", "--json"]);
     assert_eq!(verified.code, 0, "{}", verified.err);
 }
+
+/// A server that sets a cookie redirects a page to itself, and sends it then, in one second.
+#[test]
+fn a_redirect_before_the_content_of_one_moment_is_no_version() {
+    let url = "http://a.example/";
+    let page = ok("text/html", &html(1));
+    let pdf = ok("application/pdf", "%PDF-1.7");
+    for content in [&page, &pdf] {
+        for turned in [false, true] {
+            let place = Place::new();
+            for day in 1..5 {
+                let mut records = [redirect(307, "/"), content.clone()].map(|block| {
+                    let http = [("Content-Type", "application/http")];
+                    archive::of("response", url, day, &http, &block)
+                });
+                if turned {
+                    records.reverse();
+                }
+                let file = place.write("day.warc", records.concat());
+                for again in [false, true] {
+                    let summary = place.run(&["ingest", &file, "--json"]).objects().remove(0);
+                    let versions = u32::from(day == 1 && !again);
+                    assert_eq!(summary["new_versions"], versions, "{day} {again} {turned}: {summary}");
+                }
+            }
+            assert_eq!(place.run(&["history", url, "--json"]).objects().len(), 4);
+        }
+    }
+}

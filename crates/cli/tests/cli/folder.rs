@@ -148,3 +148,20 @@ fn sync_reports_nothing_where_most_is_missing_or_a_folder_cannot_be_read() {
     assert_eq!(failed.code, 5, "{}", failed.err);
     assert_eq!(count(&ingest(&place, &["--sync", "--yes"]), "gone"), 3);
 }
+
+#[test]
+fn a_file_that_is_no_text_any_more_ends_its_text() {
+    let place = Place::new();
+    place.write("folder/a.txt", "some words that are a text in a file");
+    place.write("folder/image", "\0\x01");
+    let ingest = |place: &Place| place.run(&["ingest", "folder", "--json"]).objects().remove(0);
+    let first = ingest(&place);
+    assert_eq!((&first["new"], &first["passed_over"]["binary"]), (&1.into(), &1.into()), "{first}");
+    place.write("folder/a.txt", "\0\x02 no text");
+    let second = ingest(&place);
+    assert_eq!((&second["changed"], &second["not_text"]), (&1.into(), &1.into()), "{second}");
+    let third = ingest(&place);
+    assert_eq!((&third["changed"], &third["known"]), (&0.into(), &1.into()), "{third}");
+    place.write("folder/a.txt", "some words that are a text in a file");
+    assert_eq!(ingest(&place)["reverted"], 1);
+}

@@ -110,7 +110,7 @@ fn the_summary_counts_what_was_found() {
         "  reverted                           1  to an earlier version",
         "same                                 2",
         "gone                                 1",
-        "failed                               1",
+        "failed                               1  no-response 1",
         "novel                                5  far from the last versions of their page",
         "near-duplicates                      2  of other pages",
     ] {

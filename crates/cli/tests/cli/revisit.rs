@@ -139,11 +139,11 @@ fn a_digest_of_another_algorithm_names_an_original_as_well() {
 }
 
 #[test]
-fn what_repeats_something_that_was_passed_over_is_passed_over() {
+fn what_repeats_content_that_is_no_text_is_that_content() {
     let place = Place::new();
-    let image = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n";
+    let image = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\npixels";
     let bytes = "HTTP/1.1 200 OK\r\n\r\na\0b";
-    let digests = ["one", "two", "three"].map(sha1);
+    let digests = ["pixels", "a\0b", "another"].map(sha1);
     let named = |digest: &'static str| [("WARC-Payload-Digest", digest)];
     let [one, two, three] = digests.map(|digest| named(String::leak(digest)));
     let to_it = [
@@ -161,9 +161,13 @@ fn what_repeats_something_that_was_passed_over_is_passed_over() {
     ]
     .concat();
     let summary = ingest(&place, &archive);
-    assert_eq!((&summary["new_pages"], &summary["records"]), (&1.into(), &1.into()));
-    assert_eq!(summary["passed_over"]["binary"], 6);
-    assert_eq!(place.run(&["stats", "--json"]).objects()[0]["pages"], 1);
+    assert_eq!((&summary["records"], &summary["not_text"]), (&7.into(), &2.into()), "{summary}");
+    // The one whose content nobody has seen is alone.
+    assert_eq!((&summary["new"], &summary["same"]), (&4.into(), &2.into()), "{summary}");
+    assert_eq!(summary["revisits_without_original"], 1);
+    let pages = place.run(&["scan", "--json"]).objects();
+    let digest = |page: usize| pages[page]["digest"].clone();
+    assert_eq!((pages.len(), digest(1) == digest(3), digest(0) == digest(1)), (5, true, false));
 }
 
 /// Numbers drawn by lot, the same each time.
