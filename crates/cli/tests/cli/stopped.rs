@@ -16,9 +16,22 @@ fn signal(child: &Child, number: i32) {
     assert!(sent.unwrap().success());
 }
 
+/// Whether this process ignores a signal, and so do those that it starts: a shell has what it runs in the
+/// background ignore SIGINT.
+fn is_ignored(number: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (number - 1) & 1 == 1)
+}
+
 #[test]
 fn what_was_answered_is_stored_when_a_signal_ends_it() {
     for (number, code) in [(libc::SIGTERM, 143), (libc::SIGINT, 130), (libc::SIGHUP, 129)] {
+        if is_ignored(number) {
+            eprintln!("skipped: signal {number} is ignored here");
+            continue;
+        }
         let place = Place::new();
         let mut child = begin(&place, &[]);
         let mut stdin = child.stdin.take().unwrap();
