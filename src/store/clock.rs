@@ -4,6 +4,7 @@
 //! a visit would be the last of its page for decades: every visit until then is out of order, and the
 //! page is never due.
 
+use std::cell::OnceCell;
 use std::time::Duration;
 
 use super::base::Base;
@@ -39,16 +40,18 @@ impl Snapshot {
 }
 
 /// The last time that a visit may have, where the options bound it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Clock<'b> {
     base: &'b Base,
     tolerance: Option<Duration>,
+    /// The last visit in the store, looked up once it matters: that takes a pass over what is in memory.
+    last: OnceCell<Option<i64>>,
 }
 
 impl<'b> Clock<'b> {
     /// That of an open store.
     pub(super) fn of(base: &'b Base) -> Clock<'b> {
-        Clock { base, tolerance: base.options.clock_tolerance }
+        Clock { base, tolerance: base.options.clock_tolerance, last: OnceCell::new() }
     }
 
     /// Refuses a visit that is later than the clock allows.
@@ -59,15 +62,15 @@ impl<'b> Clock<'b> {
     /// # Errors
     ///
     /// [`Error::InTheFuture`].
-    pub(super) fn check(self, request: &Request<'_>) -> Result<()> {
+    pub(super) fn check(&self, request: &Request<'_>) -> Result<()> {
         let (Some(tolerance), Request::Observe(visit)) = (self.tolerance, request) else {
             return Ok(());
         };
         let tolerance = i64::try_from(tolerance.as_millis()).unwrap_or(i64::MAX);
         let limit = self.base.disk.clock().saturating_add(tolerance);
         let time = visit.visit.time;
-        if time <= limit || self.base.live.snapshot().last_visit().is_some_and(|last| last > limit)
-        {
+        let last = || self.last.get_or_init(|| self.base.live.snapshot().last_visit());
+        if time <= limit || last().is_some_and(|last| last > limit) {
             return Ok(());
         }
         Err(Error::InTheFuture { url: visit.url.to_owned(), time, limit })

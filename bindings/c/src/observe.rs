@@ -119,6 +119,13 @@ pub extern "C" fn simkeep_not_modified(
     })
 }
 
+/// Where a redirect leads.
+fn target<'a>(to: *const c_char, to_len: usize) -> Result<&'a str> {
+    let to = abi::text(to, to_len, "to")?;
+    let is_empty = to.trim_ascii().is_empty();
+    if is_empty { Err(Failure::argument("to", "it is empty")) } else { Ok(to) }
+}
+
 /// Reports that the page redirects to `to`, which may be relative to it. `status` is the HTTP status, or
 /// 0. The caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what
 /// `simkeep_observe` does.
@@ -134,7 +141,7 @@ pub extern "C" fn simkeep_redirect(
     error: *mut *mut Failure,
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_redirect", store, error, || {
-        let to = abi::text(to, to_len, "to")?;
+        let to = target(to, to_len)?;
         without((url, url_len), status, |url| Observation::redirect(url, time, to))
     })
 }
@@ -151,7 +158,7 @@ pub extern "C" fn simkeep_redirect_digest(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_redirect_digest", error, || {
-        let (url, to) = (abi::text(url, url_len, "url")?, abi::text(to, to_len, "to")?);
+        let (url, to) = (abi::text(url, url_len, "url")?, target(to, to_len)?);
         abi::put(digest.cast::<[u8; 16]>(), Digest::redirect(url, to).0, "digest")
     })
 }

@@ -221,7 +221,10 @@ fn a_redirect_before_the_content_of_one_moment_is_no_version() {
                 for again in [false, true] {
                     let summary = place.run(&["ingest", &file, "--json"]).objects().remove(0);
                     let versions = u32::from(day == 1 && !again);
-                    assert_eq!(summary["new_versions"], versions, "{day} {again} {turned}: {summary}");
+                    assert_eq!(
+                        summary["new_versions"], versions,
+                        "{day} {again} {turned}: {summary}"
+                    );
                 }
             }
             assert_eq!(place.run(&["history", url, "--json"]).objects().len(), 4);
