@@ -77,7 +77,7 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
                 return Some(Unchanged);
             }
             // A redirect and anything else differ.
-            let redirects = content.is_redirect() || last.iter().any(|k| k.content.is_redirect());
+            let redirects = last.iter().any(|k| k.content.is_redirect() || content.is_redirect());
             let by = distances(&last, &now).pop_last();
             let bare = |k: &Known| {
                 let now = now.get(&k.content.epoch);
