@@ -45,9 +45,9 @@ impl Snapshot {
     /// SURT order is a pair with the first one, unless the rule takes the same from both. (Pages
     /// without `www.` come before those with it.) Where a rule has fewer pairs than are asked for,
     /// pages count, too, that differ by two rules at once, such as `http://www.example.com/` from
-    /// `https://example.com/`: pairs of a page with one before it that two rules make of it, and
-    /// neither does alone. They count for both rules if they would be enough, and near enough, for a
-    /// rule; and for none of which its own pairs are not near. Only four rules of a page, and URLs of
+    /// `https://example.com/`: pairs of a page with one that two rules make of it, and neither
+    /// does alone. They count for both rules if their number and near ratio would suffice for
+    /// one rule. They never count for a rule whose own pairs fail the ratio. Only four rules of a page, and URLs of
     /// 2,048 bytes, are tried two at once. A rule holds for a site if it has as many
     /// [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of them is
     /// near. Pages take part that have content in force with a fingerprint in the epoch; of those whose
