@@ -6,7 +6,7 @@ use super::address::Address;
 use super::examples::Examples;
 use super::groups::{BARE, Groups, Key, Member, Sum};
 use super::names::{
-    HOST, Names, Number, PORT, SCHEME, SCHEME_OR_WWW, TOGETHER_MAX, Taken, WWW, both,
+    HOST, Names, Number, PORT, SCHEME, SCHEME_OR_WWW, SOUGHT_MAX, TOGETHER_MAX, Taken, WWW, both,
 };
 use super::query::AliasQuery;
 use super::site::{AliasCount, AliasPair, AliasSite};
@@ -217,9 +217,9 @@ impl Counting {
         }
         examples.look(key_of_page, (url_of_page, &bare, *k), |_| true);
         let address = Address::of(url_of_page).or_bug("a page of a site has a host")?;
-        // Which pages a sample held when this page was counted is unknown, so that any two rules may have
-        // been among the first. Without a sample the same ones are tried again.
-        let most = if groups.is_sample() { usize::MAX } else { TOGETHER_MAX };
+        // Without a sample the same rules are tried as when this page was counted. A sample may have
+        // dropped a known page since then, so more rules are tried.
+        let most = if groups.is_sample() { SOUGHT_MAX } else { TOGETHER_MAX };
         let wanted = std::mem::take(&mut examples.wanted);
         let tried = names.changes(
             &address,

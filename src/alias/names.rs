@@ -18,6 +18,10 @@ const TRIED_BYTES: usize = 16 << 10;
 /// The rules of a page of which it is tried what two at once make.
 pub(super) const TOGETHER_MAX: usize = 4;
 
+/// The rules of a page that are tried two at once to find examples in a sample: more than were counted,
+/// and few enough that a page with many parameters takes no long time.
+pub(super) const SOUGHT_MAX: usize = 16;
+
 /// The longest URL of which it is tried what two rules at once make, in bytes.
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
