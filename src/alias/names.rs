@@ -207,8 +207,8 @@ impl Names {
     }
 }
 
-/// What each two of some rules make of a page, in the order in which they are applied, if their number is
-/// wanted.
+/// Passes on what each two of some rules make of a page, if their number is wanted. They are applied in
+/// their order.
 fn together<E>(
     url: &Address<'_>,
     mut applied: Vec<(Number, AliasRule)>,

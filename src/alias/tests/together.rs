@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Finds the rules of N pages, each known under all URLs, with the bits in which its fingerprints differ.
+/// Finds the rules of N pages, each known under all URLs, which have the bits that their fingerprints
+/// differ in.
 fn found_in(pages: u64, forms: &[(&str, u64)], asked: &AliasQuery) -> Vec<AliasCount> {
     let store = store();
     for page in 0..pages {
