@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use super::address::Address;
 use super::examples::Examples;
 use super::groups::{BARE, Groups, Key, Member, Sum};
-use super::names::{BACKWARD, HOST, Names, Number, PORT, SCHEME, SCHEME_OR_WWW, Taken, WWW, both};
+use super::names::{
+    HOST, Names, Number, PORT, SCHEME, SCHEME_OR_WWW, SOUGHT_MAX, TOGETHER_MAX, Taken, WWW, both,
+};
 use super::query::AliasQuery;
 use super::site::{AliasCount, AliasPair, AliasSite};
 use super::spellings::Spellings;
@@ -97,24 +99,27 @@ impl Counting {
         self.spellings.add(&address);
         let Counting { groups, names, url, key, seed, .. } = self;
         groups.add(&standing.key, &bare)?;
-        let passed_over = names.changes(&address, |rule, changed, taken| {
-            surt_of(changed, url, key);
-            let taken = hash_of(&taken, standing, *seed);
-            let member = Member { taken, ..bare };
-            if let Some(rules) = both(rule) {
-                if rules.iter().any(|rule| BACKWARD.contains(rule)) {
-                    groups.join_later((key.as_slice(), rule), &member)?;
-                } else {
-                    groups.join_known((key.as_slice(), BARE, rule), &member)?;
+        let passed_over = names.changes(
+            &address,
+            TOGETHER_MAX,
+            |_| true,
+            |rule, changed, taken| {
+                surt_of(changed, url, key);
+                let taken = hash_of(&taken, standing, *seed);
+                let member = Member { taken, ..bare };
+                if both(rule).is_some() {
+                    // Pages come in the order of their keys.
+                    let may_come = *key > standing.key;
+                    groups.join_both((key.as_slice(), rule), &member, may_come)?;
+                    return Ok(false);
                 }
-                return Ok(false);
-            }
-            let has_bare = groups.join((key.as_slice(), rule), &member)?;
-            if rule == WWW && !has_bare {
-                groups.join_known((key.as_slice(), SCHEME, SCHEME_OR_WWW), &member)?;
-            }
-            Ok::<bool, Error>(has_bare)
-        })?;
+                let has_bare = groups.join((key.as_slice(), rule), &member)?;
+                if rule == WWW && !has_bare {
+                    groups.join_known((key.as_slice(), SCHEME, SCHEME_OR_WWW), &member)?;
+                }
+                Ok::<bool, Error>(has_bare)
+            },
+        )?;
         self.passed_over += u64::from(passed_over);
         Ok(())
     }
@@ -201,7 +206,7 @@ impl Counting {
         examples: &mut Examples,
     ) -> Result<()> {
         let is_another = self.is_another(standing);
-        let Counting { names, url, key, seed, k, .. } = self;
+        let Counting { groups, names, url, key, seed, k, .. } = self;
         let (url_of_page, visits) = (standing.page.url.as_str(), standing.page.visits);
         let bare = Member { fingerprint, visits, taken: Member::BARE };
         let key_of_page = Key::bare(&standing.key, *seed);
@@ -212,16 +217,26 @@ impl Counting {
         }
         examples.look(key_of_page, (url_of_page, &bare, *k), |_| true);
         let address = Address::of(url_of_page).or_bug("a page of a site has a host")?;
-        names.changes(&address, |rule, changed, taken| {
-            surt_of(changed, url, key);
-            let member = Member { taken: hash_of(&taken, standing, *seed), ..bare };
-            let page = (url_of_page, &member, *k);
-            let is_either = |of| of == SCHEME_OR_WWW && [SCHEME, WWW].contains(&rule);
-            examples.look(Key::bare(key, *seed), page, |of| of == rule || is_either(of));
-            // Two rules at once are tried as often as there may have been a reason.
-            Ok::<bool, Bug>(false)
-        })?;
-        Ok(())
+        // Without a sample the same rules are tried as when this page was counted. A sample may have
+        // dropped a known page since then, so more rules are tried.
+        let most = if groups.is_sample() { SOUGHT_MAX } else { TOGETHER_MAX };
+        let wanted = std::mem::take(&mut examples.wanted);
+        let tried = names.changes(
+            &address,
+            most,
+            |both| wanted.contains(&both),
+            |rule, changed, taken| {
+                surt_of(changed, url, key);
+                let bare_key = Key::bare(key, *seed);
+                let member = Member { taken: hash_of(&taken, standing, *seed), ..bare };
+                let page = (url_of_page, &member, *k);
+                let is_either = |of| of == SCHEME_OR_WWW && [SCHEME, WWW].contains(&rule);
+                examples.look(bare_key, page, |of| of == rule || is_either(of));
+                Ok::<bool, Bug>(*key <= standing.key && groups.has(bare_key))
+            },
+        );
+        examples.wanted = wanted;
+        tried.map_err(Error::from).map(|_| ())
     }
 }
 

@@ -1,9 +1,9 @@
 //! Examples of what rules make one: the pages of some groups, found while a site is read once more.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::groups::{Key, Member};
-use super::names::Number;
+use super::names::{Number, SCHEME_OR_WWW, both};
 use super::site::{AliasPair, AliasSite};
 use crate::bug::{Bug, OrBug};
 
@@ -16,6 +16,8 @@ pub(super) struct Examples {
     pub(super) rules: Vec<Number>,
     /// By the key of the bare page.
     sought: HashMap<Key, Vec<Sought>>,
+    /// Two rules at once that examples are sought of.
+    pub(super) wanted: HashSet<Number>,
 }
 
 /// A group of which an example is sought.
@@ -45,6 +47,9 @@ impl Examples {
 
     /// Seeks pairs of a rule, made by it or by two, in the groups of these bare pages.
     pub(super) fn seek(&mut self, (of, by): (Number, Number), groups: &[Key], near: bool) {
+        if both(by).is_some() && !groups.is_empty() {
+            self.wanted.insert(by);
+        }
         for key in groups {
             let sought = Sought { of, by, near, first: None, pair: None };
             self.sought.entry(*key).or_default().push(sought);
@@ -59,16 +64,26 @@ impl Examples {
         is_of: impl Fn(Number) -> bool,
     ) {
         let sought = self.sought.get_mut(&bare).into_iter().flatten();
-        for Sought { near, first, pair, .. } in sought.filter(|sought| is_of(sought.by)) {
-            let Some((first, of_first)) = first else {
+        for Sought { by, near, first, pair, .. } in sought.filter(|sought| is_of(sought.by)) {
+            // The page that two rules lead to may come after the one that waits for it. Then it is the
+            // first one of all that follow, as in `Groups::join_both`.
+            let waits = both(*by).is_some() && *by != SCHEME_OR_WWW;
+            let is_bare = page.taken == Member::BARE;
+            let Some((url_of_first, of_first)) = first else {
                 *first = Some((url.to_owned(), *page));
                 continue;
             };
+            if waits && !is_bare && of_first.taken != Member::BARE {
+                continue;
+            }
             let distance = (of_first.fingerprint ^ page.fingerprint).count_ones();
             let is_pair = of_first.taken != page.taken;
             if pair.is_none() && is_pair && (distance <= k) == *near {
-                let (first, other) = (first.clone(), url.to_owned());
+                let (first, other) = (url_of_first.clone(), url.to_owned());
                 *pair = Some(AliasPair { first, other, distance });
+            }
+            if waits && is_bare {
+                *first = Some((url.to_owned(), *page));
             }
         }
     }
@@ -80,7 +95,9 @@ impl Examples {
         for sought in self.sought.into_values().flatten() {
             let place = places.get(&sought.of).or_bug("examples are of the rules of a site")?;
             let rule = site.rules.get_mut(*place).or_bug("each rule has its place")?;
-            let pair = sought.pair.or_bug("a pair that was counted is there again")?;
+            // In a sample another page may wait than the one that was counted. The counts hold without
+            // an example.
+            let Some(pair) = sought.pair else { continue };
             let of = if sought.near { &mut rule.examples } else { &mut rule.exceptions };
             of.push(pair);
         }

@@ -157,6 +157,16 @@ impl Groups {
         0.5_f64.powi(i32::try_from(self.halved).unwrap_or(i32::MAX))
     }
 
+    /// Whether some groups were dropped.
+    pub(super) fn is_sample(&self) -> bool {
+        self.halved > 0
+    }
+
+    /// Whether there is a bare page of this key.
+    pub(super) fn has(&self, bare: Key) -> bool {
+        self.groups.contains_key(&bare)
+    }
+
     fn is_kept(&self, key: Key) -> bool {
         key.high.leading_zeros() >= self.halved
     }
@@ -213,13 +223,14 @@ impl Groups {
         self.join_first((bare.with(rule), rule), &first, member)
     }
 
-    /// Adds a page as a pair with the page that two rules make of it, as
-    /// [`join_known`](Groups::join_known) does, if that may come later. The first page waits for it,
-    /// and others that come before it are no pairs: they differ from the first one in less.
-    pub(super) fn join_later(
+    /// Adds a page as a pair with the bare page that two rules make of it. If that may still come, the
+    /// page waits for it. Until the bare page arrives, the group keeps one waiting page and ignores
+    /// further ones.
+    pub(super) fn join_both(
         &mut self,
         (surt, rule): (&[u8], Number),
         member: &Member,
+        may_come: bool,
     ) -> Result<(), Bug> {
         let bare = Key::bare(surt, self.seed);
         let key = bare.with(rule);
@@ -235,11 +246,11 @@ impl Groups {
                 Ok(())
             }
             (_, Some(bare)) => self.join_first((key, rule), &bare, member),
-            (Some(_), None) => Ok(()),
-            (None, None) => {
+            (None, None) if may_come => {
                 self.groups.insert(key, Group::of(member, rule));
                 self.make_room()
             }
+            (_, None) => Ok(()),
         }
     }
 

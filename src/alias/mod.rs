@@ -41,17 +41,17 @@ impl Snapshot {
     /// `www.`. `sink` is called with each site that has a rule to be told of, in SURT order; if it
     /// breaks, that is the end. The answer says what was looked at until then.
     ///
-    /// Of all pages that a [rule](AliasRule) makes one URL, that itself included, each but the first in
-    /// SURT order is a pair with the first one, unless the rule takes the same from both. (Pages
+    /// Of all pages that a [rule](AliasRule) makes one URL, that itself included, each but the first
+    /// in SURT order is a pair with the first one, unless the rule takes the same from both. (Pages
     /// without `www.` come before those with it.) Where a rule has fewer pairs than are asked for,
     /// pages count, too, that differ by two rules at once, such as `http://www.example.com/` from
-    /// `https://example.com/`: pairs of a page with one before it that two rules make of it, and
-    /// neither does alone. They count for both rules if they would be enough, and near enough, for a
-    /// rule; and for none of which its own pairs are not near. Only four rules of a page, and URLs of
-    /// 2,048 bytes, are tried two at once. A rule holds for a site if it has as many
+    /// `https://example.com/`: pairs of a page with one that two rules make of it, and neither does
+    /// alone. They count for both rules if their number and near ratio would suffice for one rule.
+    /// They never count for a rule whose own pairs fail the ratio. Only four rules of a page, and URLs
+    /// of 2,048 bytes, are tried two at once. A rule holds for a site if it has as many
     /// [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of them is
-    /// near. Pages take part that have content in force with a fingerprint in the epoch; of those whose
-    /// URLs differ in nothing that SURT order heeds, such as a default port, the first one.
+    /// near. Pages take part that have content in force with a fingerprint in the epoch; of those
+    /// whose URLs differ in nothing that SURT order heeds, such as a default port, the first one.
     ///
     /// It is a function of the snapshot and of what is asked: the same pages give the same answer,
     /// however they are stored. Of a site beyond the memory it is drawn by the hash of the URLs that

@@ -16,7 +16,11 @@ const NAMES_MAX: usize = 1 << 10;
 const TRIED_BYTES: usize = 16 << 10;
 
 /// The rules of a page of which it is tried what two at once make.
-const TOGETHER_MAX: usize = 4;
+pub(super) const TOGETHER_MAX: usize = 4;
+
+/// The rules of a page that are tried two at once to find examples in a sample: more than were counted,
+/// and few enough that a page with many parameters takes no long time.
+pub(super) const SOUGHT_MAX: usize = 16;
 
 /// The longest URL of which it is tried what two rules at once make, in bytes.
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
@@ -53,10 +57,6 @@ pub(super) const HOST: Number = 0x7fff;
 /// The number of pairs of which one page has the scheme and the other the `www.` that is taken.
 pub(super) const SCHEME_OR_WWW: Number = 1 << 31 | SCHEME << 16 | WWW;
 
-/// Rules that may make a URL of another one that comes before it in SURT order: those for the order of
-/// parameters, case, escapes and slashes.
-pub(super) const BACKWARD: [Number; 4] = [4, 6, 7, 9];
-
 /// The number of the first rule for a name of a page that a folder is.
 const FIRST_INDEX: Number = 11;
 
@@ -78,7 +78,7 @@ pub(super) fn both(number: Number) -> Option<[Number; 2]> {
 /// What a rule takes from a URL.
 #[derive(Debug)]
 pub(super) enum Taken {
-    /// What no other URL has of which it makes the same.
+    /// The difference is unique to this URL: hash the whole URL.
     All,
     /// This, and others may have it.
     Text(String),
@@ -91,14 +91,16 @@ pub(super) struct Names {
     names: Vec<String>,
 }
 
-/// The rules that change a page, the first [`TOGETHER_MAX`] of them that lead to no page that is known.
-#[derive(Default)]
-struct Applied(Vec<(Number, AliasRule)>);
+/// The first rules that change a page and lead to no known page, at most `most`.
+struct Applied {
+    most: usize,
+    rules: Vec<(Number, AliasRule)>,
+}
 
 impl Applied {
     fn add(&mut self, is_known: bool, number: Number, rule: &AliasRule) {
-        if !is_known && self.0.len() < TOGETHER_MAX {
-            self.0.push((number, rule.clone()));
+        if !is_known && self.rules.len() < self.most {
+            self.rules.push((number, rule.clone()));
         }
     }
 }
@@ -123,14 +125,17 @@ impl Names {
 
     /// Passes on what each rule makes of a page, and each two of some, with the number of the rule and
     /// what it takes from the URL, if that is another URL. `each` returns whether that is a page that
-    /// is known: if it is, it has a turn of its own, and two rules need not be tried. Whether something
-    /// was passed over, since there are too many parameters.
+    /// is known: if it is, it has a turn of its own, and two rules need not be tried. Of the other rules
+    /// the first `most` are tried two at once, if their number is `wanted`. Whether something was passed
+    /// over, since there are too many parameters.
     pub(super) fn changes<E>(
         &mut self,
         url: &Address<'_>,
+        most: usize,
+        wanted: impl Fn(Number) -> bool,
         mut each: impl FnMut(Number, &Address<'_>, Taken) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        let mut applied = Applied::default();
+        let mut applied = Applied { most, rules: Vec::new() };
         let query = url.query.as_deref().unwrap_or_default();
         let has_many = query.bytes().filter(|byte| *byte == b'&').count() >= PARAMETERS_MAX;
         for (number, rule) in (1..).zip(&FIXED) {
@@ -151,7 +156,7 @@ impl Names {
             }
         }
         let passed_over = self.parameters(url, &mut applied, &mut each)?;
-        together(url, applied, &mut each)?;
+        together(url, applied.rules, wanted, &mut each)?;
         Ok(passed_over || has_many)
     }
 
@@ -202,10 +207,12 @@ impl Names {
     }
 }
 
-/// What each two of some rules make of a page, in the order in which they are applied.
+/// Passes on what each two of some rules make of a page, if their number is wanted. They are applied in
+/// their order.
 fn together<E>(
     url: &Address<'_>,
-    Applied(mut applied): Applied,
+    mut applied: Vec<(Number, AliasRule)>,
+    wanted: impl Fn(Number) -> bool,
     each: &mut impl FnMut(Number, &Address<'_>, Taken) -> Result<bool, E>,
 ) -> Result<(), E> {
     let length = url.path.len() + url.query.as_deref().map_or(0, str::len);
@@ -216,8 +223,12 @@ fn together<E>(
     for (at, (first, rule)) in applied.iter().enumerate() {
         let Some(once) = rule.of(url) else { continue };
         for (second, rule) in applied.iter().skip(at + 1) {
+            let number = first << 16 | second;
+            if !wanted(number) {
+                continue;
+            }
             if let Some(twice) = rule.of(&once) {
-                each(first << 16 | second, &twice, Taken::All)?;
+                each(number, &twice, Taken::All)?;
             }
         }
     }

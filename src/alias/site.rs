@@ -14,8 +14,8 @@ pub struct AliasSite {
     /// All that is counted of its rules is of these.
     pub sampled: f64,
     /// Pages with so many parameters, or in a site with so many names of them, that some were passed
-    /// over: more than 32 on a page, 1,024 names in a site, or 64 bytes in a name. Of a long URL fewer
-    /// are tried: one for each time that 16 KiB hold its path and query.
+    /// over: more than 32 on a page, 1,024 names in a site, or 64 bytes in a name. simkeep
+    /// tries at most 16 KiB / (length of path and query) parameters, 32 at most.
     pub passed_over: u64,
     /// The rules, in the order in which they are to be [applied](super::normalised): none twice.
     pub rules: Vec<AliasCount>,

@@ -41,9 +41,9 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
 }
 
 /// A path without sessions: parameters of its segments that hold one, such as `;jsessionid=1A2B`, and a
-/// segment such as `(S(1a2b))` of ASP.NET. `None` if it has none.
+/// segment such as `(S(1a2b))` or `(X(1)S(1a2b))` of ASP.NET. `None` if it has none.
 pub(super) fn without_session(path: &str) -> Option<String> {
-    if !path.contains(';') && !path.contains("/(S(") {
+    if !path.contains(';') && !path.contains("/(") {
         return None;
     }
     let mut out = String::with_capacity(path.len());
@@ -59,13 +59,29 @@ pub(super) fn without_session(path: &str) -> Option<String> {
             }
         }
         let written = out.get(begin..).unwrap_or_default();
-        if written.starts_with("(S(") && written.ends_with("))") && !is_last {
+        if is_session_segment(written) && !is_last {
             out.truncate(begin);
         } else if !is_last {
             out.push('/');
         }
     }
     (out != path).then_some(out)
+}
+
+/// Whether a segment of a path consists only of what ASP.NET puts there without cookies: a letter and a
+/// value for each of its tickets, one of them the session (`S`), the visitor (`A`) or the login (`F`).
+fn is_session_segment(segment: &str) -> bool {
+    let tickets = segment.strip_prefix('(').and_then(|rest| rest.strip_suffix("))"));
+    let Some(tickets) = tickets else { return false };
+    let is_ticket = |ticket: &str| {
+        ticket.split_once('(').is_some_and(|(letter, value)| {
+            letter.len() == 1
+                && letter.bytes().all(|letter| letter.is_ascii_uppercase())
+                && !value.contains('(')
+        })
+    };
+    tickets.split(')').all(is_ticket)
+        && tickets.split(')').any(|ticket| ticket.starts_with(['S', 'A', 'F']))
 }
 
 /// Whether a parameter of a path holds the number of a session. One without a value is no session.
@@ -139,6 +155,19 @@ mod tests {
             ("/jsessionid=1", None),
             ("/(S(abc))", None),
             ("/;phpsessid=", Some("/")),
+            ("/(X(1)S(abc))/a.aspx", Some("/a.aspx")),
+            ("/b/(A(x)S(y)F(z-_1))/a", Some("/b/a")),
+            ("/(F(abc))/(A(d))/a", Some("/a")),
+            ("/(S(abc));sid=1/a", Some("/a")),
+            ("/(X(1))/a", None),
+            ("/(S(abc)/a", None),
+            ("/(S(abc)d)/a", None),
+            ("/(S(abc)d))/a", None),
+            ("/(S((abc))/a", None),
+            ("/(s(abc))/a", None),
+            ("/(SA(abc))/a", None),
+            ("/((abc))/a", None),
+            ("/S(abc)/(a)/(b))/()/))/", None),
         ] {
             assert_eq!(without_session(path).as_deref(), expected, "{path}");
         }
@@ -152,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_spelled_in_one_way_stays(path in "[/%;a=4157Ez-]{0,16}|(/|;sid=|\\(S\\(|\\)\\)|a|é|%){0,12}") {
+        fn what_was_spelled_in_one_way_stays(path in "[/%;a=4157Ez-]{0,16}|(/|;sid=|\\(S\\(|\\(X\\(|\\)F\\(|\\)\\)|a|é|%){0,12}") {
             for spell in [unescaped, without_session, with_single_slashes] {
                 if let Some(once) = spell(&path) {
                     prop_assert_eq!(spell(&once), None, "{}", once);

@@ -51,8 +51,8 @@ site if it has --pairs pairs there and --share of them are near: within -k bits.
 or whose content has no fingerprint, take no part.
 
 Where a rule has too few pairs by itself, pages count, too, that differ by two rules at once, such as
-http://www.example.com/ and https://example.com/. They count for both rules if as many, and such a share of
-them, would do for one rule; but never for a rule whose own pairs are not near.
+http://www.example.com/ and https://example.com/. They count for both rules if they meet `--pairs` and
+`--share` by themselves; but never for a rule whose own pairs are not near.
 
 Of a page with more than 32 parameters, or with so many that its URL is long, and of a site with more than
 1,024 names of them, some are passed over. A site whose pages --memory does not hold is sampled
