@@ -249,7 +249,11 @@ fn xml_declarations_declare() {
         ("<?xml encoding='gbk?>", None),
         (" <?xml encoding='gbk'?>", None),
         ("<?XML encoding='gbk'?>", None),
-        ("<?xml version='1.0'?><x y='encoding'/>", None),
+        // Only the declaration declares.
+        ("<?xml version='1.0'?><x encoding='gbk'/>", None),
+        ("<?xml version='1.0'?><root encoding='koi8-r'>", None),
+        ("<?xml version=\"1.0\"?><!-- encoding=\"gbk\" --><rss>é</rss>", None),
+        ("<?xml version='1.0'><?xml encoding='gbk'?>", None),
     ] {
         assert_eq!(declared(page.as_bytes()), expected, "{page}");
         let xml = ContentType::html().with_essence("application/rss+xml");
