@@ -26,10 +26,11 @@ pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
         .or_else(|| xml_declaration(start))
 }
 
-/// The encoding that an XML document declares.
+/// The encoding that an XML document declares. Servers send white space before the declaration, and
+/// readers of feeds pass over it.
 pub(super) fn of_xml(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
-    utf16_declaration(start).or_else(|| xml_declaration(start))
+    utf16_declaration(start).or_else(|| xml_declaration(start.trim_ascii_start()))
 }
 
 /// The encoding that a style sheet declares (CSS Syntax, 3.2, "determine the fallback encoding").
