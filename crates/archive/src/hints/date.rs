@@ -69,7 +69,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
-    /// A number of so many digits, all that stand there.
+    /// Reads a whole run of digits whose length is in `digits`.
     fn number(&mut self, digits: std::ops::RangeInclusive<usize>) -> Option<u32> {
         let end = self.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.0.len());
         self.fixed(end).filter(|_| digits.contains(&end))
