@@ -1,4 +1,4 @@
-use super::{DAY, hint, hints};
+use super::{DAY, hint, hints, wrong};
 
 #[test]
 fn an_atom_feed_says_when_its_entries_were_updated() {
@@ -28,6 +28,33 @@ fn an_rss_feed_says_when_its_items_were_published() {
     let expected = [hint("https://example.com/1", DAY), hint("x:2", 2 * DAY), hint("x:4", DAY)];
     assert_eq!(found[..3], expected);
     assert_eq!((found.len(), found[3].0.ends_with("x:5: its <pubDate> is no time")), (4, true));
+}
+
+#[test]
+fn what_is_no_url_in_a_feed_is_named() {
+    let rss = |urls: &str| {
+        format!("<rss><channel><item>{urls}<pubDate>1970-01-02</pubDate></item></channel></rss>")
+    };
+    let atom = |href: &str| {
+        format!("<feed><entry><link href='{href}'/><updated>1970-01-02</updated></entry></feed>")
+    };
+    for (file, url) in [
+        (rss("<guid>12345</guid>"), "12345"),
+        (rss("<link>a.html</link>"), "a.html"),
+        (atom("/a?b=c:d"), "/a?b=c:d"),
+        (atom("../a"), "../a"),
+        (atom("#a"), "#a"),
+    ] {
+        let said = wrong(&file);
+        assert!(said.ends_with(&format!("{url}: the URL is not absolute")), "{said}");
+    }
+    for guid in ["<guid>12345</guid>", "<guid isPermaLink='true'>12345</guid>"] {
+        let link = "<link>x:1</link>";
+        for urls in [format!("{guid}{link}"), format!("{link}{guid}")] {
+            assert_eq!(hints(rss(&urls)), [hint("x:1", DAY)], "{urls}");
+        }
+    }
+    assert_eq!(hints(atom("Git+ssh-1.x://a")), [hint("Git+ssh-1.x://a", DAY)]);
 }
 
 #[test]
