@@ -57,11 +57,47 @@ const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 /// A time in any of these forms. What it lacks of a time of day is 0, a zone is that of UTC.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
-    if text.is_empty() || text.len() > BYTES_MAX || !text.is_ascii() {
+    if text.is_empty() || text.len() > BYTES_MAX {
         return None;
     }
-    let text = text.to_ascii_lowercase();
-    of_digits(&text).or_else(|| of_words(&text))
+    let text = without_comments(text)?;
+    let text = text.trim();
+    if !text.is_ascii() {
+        return None;
+    }
+    of_digits(text).or_else(|| of_words(text))
+}
+
+/// The text in lower case without its comments, which nest (RFC 2822, 3.2.3), and without the white
+/// space that may stand around a colon (4.3); `None` if a bracket has no partner.
+fn without_comments(text: &str) -> Option<String> {
+    let (mut bare, mut depth) = (String::with_capacity(text.len()), 0_usize);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1)?,
+            '\\' if depth > 0 => {
+                chars.next()?;
+            }
+            _ if depth > 0 => continue,
+            ':' => {
+                bare.truncate(bare.trim_ascii_end().len());
+                bare.push(':');
+                continue;
+            }
+            _ if !c.is_ascii_whitespace() => {
+                bare.push(c.to_ascii_lowercase());
+                continue;
+            }
+            _ => {}
+        }
+        // A comment separates as white space does.
+        if !bare.ends_with([' ', ':']) {
+            bare.push(' ');
+        }
+    }
+    (depth == 0).then_some(bare)
 }
 
 /// Reads a text from its start.
@@ -176,15 +212,11 @@ fn clock(rest: &mut Rest<'_>) -> Option<i64> {
     is_time.then(|| i64::from((hour * 60 + minute) * 60 + second) * 1000 + fraction)
 }
 
-/// The minutes east of Greenwich of the zone that ends the text; 0 if there is none. It may have a name
-/// after it in brackets.
+/// The minutes east of Greenwich of the zone that ends the text; 0 if there is none. It may have the name
+/// of a region after it in brackets.
 fn zone(rest: &mut Rest<'_>) -> Option<i64> {
     let mut text = rest.0.trim();
     rest.0 = "";
-    if let Some((before, comment)) = text.split_once('(') {
-        comment.strip_suffix(')')?;
-        text = before.trim();
-    }
     if let Some((before, region)) = text.split_once('[') {
         region.strip_suffix(']')?;
         text = before.trim();
@@ -223,9 +255,6 @@ fn offset_of(text: &str) -> Option<i64> {
 fn of_words(text: &str) -> Option<i64> {
     let mut words = Words::default();
     for word in text.split([' ', ',', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {
-        if word.starts_with('(') {
-            break;
-        }
         words.take(word)?;
     }
     let date = date(words.year?, words.month?, words.day?)?;
