@@ -365,8 +365,9 @@ fn lines_have_a_url_and_a_time() {
         assert!(found.starts_with(&at) && found.contains(why), "{found}");
     }
     assert_eq!((found.len(), &found[11]), (12, &hint("x:12", -1000)));
-    assert_eq!(hints(""), []);
-    assert_eq!(hints(" \n"), []);
+    for empty in ["", " \n", "\u{feff}", "\u{feff}\r\n\t"] {
+        assert_eq!(wrong(empty), "test: it is empty");
+    }
     let long = format!("{{\"url\":\"x:1\",\"modified\":1,\"x\":\"{}\"}}\n", "x".repeat(1 << 16));
     let found = hints(format!(
         "{{\"url\":\"x:1\",\"modified\":1}}\n{long}{{\"url\":\"x:3\",\"modified\":3}}"
