@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::admission::Writer;
 use super::answer::{Forgotten, Page};
 use super::compactor::Purge;
-use super::component::ComponentId;
+use super::component::{ComponentId, changing_across};
 use super::counted::{Counted, page_counted};
 use super::journal::{self, PageName};
 use super::live_segment::LiveSegment;
@@ -33,67 +33,105 @@ pub enum Scope<'a> {
     Prefix(Prefix),
 }
 
-/// How many pages with a user are forgotten in one commit.
+/// How many pages with a user are forgotten in one commit, at most.
 const USER_PAGES: usize = 1 << 10;
+
+/// How many pages with a user are looked at while writers wait, at most.
+const SCANNED_PAGES: usize = 1 << 14;
 
 /// Hides everything observed so far under a URL or prefix.
 ///
 /// No tombstone covers the pages that have a user before the host of a path, so each of these is
 /// forgotten by itself, by an operation of its own. Up to [`USER_PAGES`] of them become durable with
-/// the prefix, in one commit; more follow in further commits, and after a crash between these the call
-/// is to be made again.
+/// the prefix, in one commit; more follow in further commits. After a crash or an error between these
+/// the call is to be made again.
 pub(super) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
     let Shared { base, sealer, committer, .. } = shared;
     if let Scope::Url(url) = scope {
         check_url(url)?;
     }
-    let heed = |done| base.lifecycle.heed(done);
-    let mut writer = sealer.admit()?;
-    let mut forgotten = heed(apply(&base.live.view(), &mut writer, scope))?;
-    if let Some(users) = scope.users() {
-        let mut after: Option<String> = None;
-        loop {
-            let view = base.live.view();
-            let urls = base.lifecycle.heed(user_pages(&view, &users, after.as_deref()))?;
-            for url in &urls {
-                let page = heed(apply(&view, &mut writer, &Scope::Url(url)))?;
-                forgotten.pages += page.pages;
-                forgotten.visits += page.visits;
-            }
-            if urls.len() < USER_PAGES {
-                break;
-            }
-            after = urls.into_iter().next_back();
-            let sequence = writer.next_sequence - 1;
-            drop(writer);
+    let users = scope.users();
+    let mut forgotten = Forgotten::default();
+    let mut after = None;
+    loop {
+        let mut writer = sealer.admit()?;
+        let part = Part { scope, users: users.as_ref(), after: after.as_deref() };
+        // Under the lock: no other writer may go on from what a bug left.
+        let (done, rest) = base.lifecycle.heed(part.forget(&base.live.view(), &mut writer))?;
+        let sequence = writer.next_sequence - 1;
+        if done.pages > 0 {
+            // What may wait for a flush is committed here if it is much.
+            committer.applied(writer)?;
             committer.acknowledge(sequence)?;
-            writer = sealer.admit()?;
+        } else {
+            drop(writer);
         }
+        forgotten.pages += done.pages;
+        forgotten.visits += done.visits;
+        if rest.is_none() {
+            return Ok(forgotten);
+        }
+        after = rest;
     }
-    let sequence = writer.next_sequence - 1;
-    drop(writer);
-    if forgotten.pages == 0 {
-        return Ok(forgotten);
-    }
-    committer.acknowledge(sequence)?;
-    Ok(forgotten)
 }
 
-/// The next pages of users after a URL, at most [`USER_PAGES`].
-fn user_pages(view: &Arc<View>, users: &Users, after: Option<&str>) -> Result<Vec<String>> {
+/// What is forgotten while the write lock is held once.
+struct Part<'a> {
+    scope: &'a Scope<'a>,
+    users: Option<&'a Users>,
+    /// The page with a user that was looked at last; at first none.
+    after: Option<&'a str>,
+}
+
+impl Part<'_> {
+    /// Forgets it, and returns the page behind which more may have to be forgotten.
+    fn forget(&self, view: &Arc<View>, writer: &mut Writer) -> Result<(Forgotten, Option<String>)> {
+        // If they cannot be read, nothing is forgotten.
+        let (urls, rest) = match self.users {
+            Some(users) => user_pages(view, users, self.after)?,
+            None => (Vec::new(), None),
+        };
+        let mut forgotten = match self.after {
+            None => apply(view, writer, self.scope)?,
+            Some(_) => Forgotten::default(),
+        };
+        for url in &urls {
+            let page = apply(view, writer, &Scope::Url(url))?;
+            forgotten.pages += page.pages;
+            forgotten.visits += page.visits;
+        }
+        Ok((forgotten, rest))
+    }
+}
+
+/// The next pages of users after a URL, at most [`USER_PAGES`] of [`SCANNED_PAGES`], and the last page
+/// that was looked at, if more may follow.
+fn user_pages(
+    view: &Arc<View>,
+    users: &Users,
+    after: Option<&str>,
+) -> Result<(Vec<String>, Option<String>)> {
     // Everything that was applied, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
     let mut scan = Scan::new(&now, Range { start: after.map(Start::After), ..Range::from(users) });
     let mut urls = Vec::new();
-    while urls.len() < USER_PAGES
-        && let Some(page) = scan.next_changing()
-    {
-        let (url, _) = page?;
-        if users.contains(&surt::key_of(&url)) {
-            urls.push(url);
+    for scanned in 1.. {
+        // Pages that were forgotten before take as long to pass as others.
+        let next = scan.next_with(|scan| {
+            let is_known = users.contains(scan.key())
+                && changing_across(|| scan.key(), || scan.parts(), scan.epochs())?.is_some();
+            Ok(Some((scan.url()?.to_owned(), is_known)))
+        });
+        let Some(page) = next else { break };
+        let (url, is_known) = page?;
+        if is_known {
+            urls.push(url.clone());
+        }
+        if urls.len() == USER_PAGES || scanned == SCANNED_PAGES {
+            return Ok((urls, Some(url)));
         }
     }
-    Ok(urls)
+    Ok((urls, None))
 }
 
 impl Scope<'_> {

@@ -160,13 +160,14 @@ impl Store {
     ///
     /// The bytes leave the files when merges reach them; [`purge`](Store::purge) removes them right
     /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers wait.
-    /// With a host or path, pages whose URLs have a user are forgotten one by one, 1,024 in each
-    /// commit: of more than these some may be left after a crash. Later lookups pay a binary search in
-    /// each segment among the forgotten prefixes.
+    /// With a host or path, pages whose URLs have a user are forgotten one by one, at most 1,024 in each
+    /// commit, and writers wait while at most 16,384 of the host are looked at. Of more than these some
+    /// may be left after a crash. Later lookups pay a binary search in each segment among the forgotten
+    /// prefixes.
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe).
+    /// Those of [`observe`](Store::observe). After an error a part may be forgotten; call again.
     pub fn forget(&self, scope: Scope<'_>) -> Result<Forgotten> {
         self.change(|shared| forget::forget(shared, &scope))
     }

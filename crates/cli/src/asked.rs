@@ -215,7 +215,8 @@ A page that --hints say changed after its last visit is taken to be stale with a
 0.8. A time after --now is no hint. Sitemaps and feeds need not be well formed: a bare & or an
 unknown entity stands for itself, and they may be in any encoding that they declare. A time may be a
 W3C datetime, of RFC 822, or near either (2024-02-01 10:00 +0100). A broken entry is named and skipped.
-A file of which nothing could be read is named, too: the answer goes without it, and the exit code is 3."#
+A file that is empty, or of which nothing could be read, is named, too: the answer goes without it,
+and the exit code is 3."#
     };
 }
 pub(super) use help;

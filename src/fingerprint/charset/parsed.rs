@@ -15,8 +15,8 @@ use super::prescan::{self, PRESCAN_BYTES};
 /// "changing the encoding while parsing"). What a browser prescanned counts only until its parser meets
 /// such an element, so this comes before the prescan.
 ///
-/// A page is tokenised as bytes: no encoding that extends ASCII has the bytes of markup within another
-/// character. Of a page that declares its encoding early, only the start is read; of one that does not,
+/// A page is tokenised as bytes. Only ISO-2022-JP has the bytes of markup within characters; there a
+/// false tag may hide a late declaration. Of a page that declares its encoding early, only the start is read; of one that does not,
 /// the bytes are searched for the last `<meta>`, and what is before it is tokenised if it has the word
 /// "charset".
 pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {

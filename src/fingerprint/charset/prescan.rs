@@ -26,10 +26,11 @@ pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
         .or_else(|| xml_declaration(start))
 }
 
-/// The encoding that an XML document declares.
+/// The encoding that an XML document declares. Servers send white space before the declaration, and
+/// readers of feeds pass over it.
 pub(super) fn of_xml(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
-    utf16_declaration(start).or_else(|| xml_declaration(start))
+    utf16_declaration(start).or_else(|| xml_declaration(start.trim_ascii_start()))
 }
 
 /// The encoding that a style sheet declares (CSS Syntax, 3.2, "determine the fallback encoding").
@@ -52,14 +53,14 @@ fn utf16_declaration(start: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// The encoding that an XML declaration names (HTML, 13.2.3.2, "get an XML encoding").
+/// The encoding that an XML declaration names (HTML, 13.2.3.2, "get an XML encoding"). What stands
+/// behind the declaration declares nothing.
 fn xml_declaration(start: &[u8]) -> Option<&'static Encoding> {
-    if !start.starts_with(b"<?xml") || !start.contains(&b'>') {
-        return None;
-    }
+    let declaration = start.strip_prefix(b"<?xml")?;
+    let declaration = declaration.get(..declaration.iter().position(|b| *b == b'>')?)?;
     let name = b"encoding";
-    let at = start.windows(name.len()).position(|word| word == name)?;
-    let rest = after_controls(start.get(at + name.len()..)?).strip_prefix(b"=")?;
+    let at = declaration.windows(name.len()).position(|word| word == name)?;
+    let rest = after_controls(declaration.get(at + name.len()..)?).strip_prefix(b"=")?;
     let (quote, rest) = after_controls(rest).split_first()?;
     if !matches!(quote, b'"' | b'\'') {
         return None;

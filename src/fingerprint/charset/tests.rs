@@ -247,13 +247,22 @@ fn xml_declarations_declare() {
         ("<?xml encoding='g bk'?>", None),
         ("<?xml encoding='gbk'", None),
         ("<?xml encoding='gbk?>", None),
-        (" <?xml encoding='gbk'?>", None),
         ("<?XML encoding='gbk'?>", None),
-        ("<?xml version='1.0'?><x y='encoding'/>", None),
+        // Only the declaration declares.
+        ("<?xml version='1.0'?><x encoding='gbk'/>", None),
+        ("<?xml version='1.0'?><root encoding='koi8-r'>", None),
+        ("<?xml version=\"1.0\"?><!-- encoding=\"gbk\" --><rss>é</rss>", None),
+        ("<?xml version='1.0'><?xml encoding='gbk'?>", None),
     ] {
         assert_eq!(declared(page.as_bytes()), expected, "{page}");
         let xml = ContentType::html().with_essence("application/rss+xml");
         assert_eq!(xml.in_document(page.as_bytes()).map(Encoding::name), expected, "{page}");
+    }
+    // Before the declaration of XML there may be white space.
+    for page in [" <?xml encoding='gbk'?>", "\r\n\t<?xml version='1.0' encoding=\"gbk\"?><rss/>"] {
+        let xml = ContentType::html().with_essence("application/rss+xml");
+        assert_eq!(xml.in_document(page.as_bytes()).map(Encoding::name), Some("GBK"), "{page}");
+        assert_eq!(declared(page.as_bytes()), None, "{page}");
     }
     for essence in ["text/html", "text/xml"] {
         let content_type = ContentType::html().with_essence(essence);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::disk::SimDisk;
-use crate::{Observation, Options, Store};
+use crate::disk::{Name, SimDisk};
+use crate::{Durability, Observation, Options, Store};
 
 fn store() -> Store {
     Store::create(Arc::new(SimDisk::new()), Options::default().background(false)).unwrap()
@@ -52,6 +52,85 @@ fn any_number_of_pages_with_a_user_is_forgotten_with_a_path() {
     assert_eq!(store.history(&of(3)).unwrap().len(), 1);
     store.purge(scope, &Progress::default()).unwrap();
     assert_eq!(urls(&store).len(), 2);
+}
+
+#[test]
+fn pages_of_users_are_found_behind_many_others_of_the_host() {
+    let store = store();
+    let others: Vec<String> =
+        (0..SCANNED_PAGES + 10).map(|user| format!("http://m{user}@example.com/b")).collect();
+    let pages: Vec<Observation<'_>> = others.iter().map(|url| Observation::gone(url, 0)).collect();
+    pages.chunks(1 << 12).for_each(|pages| drop(store.observe_batch(pages).unwrap()));
+    let ours = ["http://example.com/a", "http://a@example.com/a", "http://z@example.com/a"];
+    ours.iter().for_each(|url| observe(&store, url));
+    store.seal().unwrap();
+    let users = Prefix::parse("example.com/a").unwrap().users().unwrap();
+    let (found, rest) = user_pages(&view(&store), &users, None).unwrap();
+    assert_eq!((found.as_slice(), rest.is_some()), (&[ours[1].to_owned()][..], true));
+    let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
+    assert_eq!(store.forget(scope.clone()).unwrap().pages, 3);
+    assert_eq!(store.snapshot().in_scope(&scope).count(), 0);
+    // Nor are those that are forgotten passed all at once.
+    let forgotten = store.forget(Scope::Prefix(Prefix::parse("example.com/b").unwrap())).unwrap();
+    assert_eq!(forgotten.pages, others.len() as u64);
+    let (found, rest) = user_pages(&view(&store), &users, None).unwrap();
+    assert!(found.is_empty() && rest.is_some());
+    assert_eq!(store.forget(scope).unwrap(), Forgotten::default());
+}
+
+fn view(store: &Store) -> Arc<View> {
+    store.call(|shared| Ok(shared.base.live.view())).unwrap()
+}
+
+#[test]
+fn what_waits_for_a_flush_is_bounded() {
+    let options = Options::default().background(false).durability(Durability::OnFlush);
+    let store = Store::create(Arc::new(SimDisk::new()), options).unwrap();
+    for user in 0..3 * USER_PAGES {
+        observe(&store, &format!("http://u{user}@example.com/a/{}", "x".repeat(1500)));
+    }
+    store.seal().unwrap();
+    let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
+    assert_eq!(store.forget(scope.clone()).unwrap().pages, 3 * USER_PAGES as u64);
+    assert_eq!(store.snapshot().in_scope(&scope).count(), 0);
+    let waiting = store.call(|shared| Ok(shared.admission.lock().pending.bytes())).unwrap();
+    assert!(waiting <= 1 << 20, "{waiting}");
+}
+
+#[test]
+fn nothing_is_forgotten_if_the_pages_of_users_cannot_be_read() {
+    let disk = Arc::new(SimDisk::new());
+    let options = || Options::default().background(false);
+    let store = Store::create(Arc::clone(&disk), options()).unwrap();
+    for page in 0..400 {
+        observe(&store, &format!("http://example.com/a/{page}"));
+        observe(&store, &format!("http://u{page}@example.com/a/{page}"));
+    }
+    store.seal().unwrap();
+    store.close().unwrap();
+    let files = disk.contents();
+    let segment = files.iter().position(|(name, _)| matches!(name, Name::Segment(_))).unwrap();
+    let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
+    let under = |store: &Store| {
+        let Scope::Prefix(prefix) = &scope else { unreachable!() };
+        store.snapshot().scan(Some(prefix)).collect::<Result<Vec<_>>>().map(|pages| pages.len())
+    };
+    let mut tried = 0;
+    for at in (0..files[segment].1.len()).step_by(1 << 12) {
+        let mut files = files.clone();
+        files[segment].1[at] ^= 1;
+        let Ok(store) = Store::open(Arc::new(SimDisk::of(files)), options()) else { continue };
+        let users = store.snapshot().in_scope(&scope).collect::<Result<Vec<_>>>();
+        if under(&store).is_err() || users.is_ok() {
+            continue;
+        }
+        tried += 1;
+        assert!(matches!(store.forget(scope.clone()), Err(Error::Corrupt { .. })), "{at}");
+        // What was applied would be seen after the next commit.
+        observe(&store, "http://example.org/");
+        assert_eq!(under(&store).unwrap(), 400, "{at}");
+    }
+    assert!(tried > 0);
 }
 
 proptest! {

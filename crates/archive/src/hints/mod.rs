@@ -70,11 +70,12 @@ const SNIFFED_BYTES: usize = 4 << 10;
 /// XML need not be well formed: what cannot be markup is text, a bare `&` stands for itself, and so
 /// does an entity that XML does not predefine. It may be in any encoding of the [Encoding
 /// Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document type may be
-/// there, but its entities are not expanded, and nothing that it names is read.
+/// there, but its entities are not expanded, and nothing that it names is read. A record whose URL has no
+/// scheme is broken: relative URLs are not resolved.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is none of these. A list of URLs, as a sitemap may be, is none, since
+/// If the file cannot be read, is empty, or is none of these. A list of URLs, as a sitemap may be, is none, since
 /// it has no times.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
     let stream = Stream::open(path, zstd_window);
@@ -104,8 +105,15 @@ impl Hints {
         let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
         match text.first() {
             Some(b'{') => Ok(Hints(Box::new(HintLines::new(stream)))),
-            // A file that cannot be read says so itself.
-            None if start.len() < SNIFFED_BYTES => Ok(Hints(Box::new(HintLines::new(stream)))),
+            None if start.len() < SNIFFED_BYTES => {
+                let at = stream.name().to_string();
+                let mut lines = HintLines::new(stream).peekable();
+                // A file that cannot be read says so itself.
+                match lines.peek() {
+                    Some(_) => Ok(Hints(Box::new(lines))),
+                    None => Err(Broken { at, why: "it is empty".into() }),
+                }
+            }
             _ => {
                 let is_list = text.starts_with(b"http://") || text.starts_with(b"https://");
                 let why = match is_list {

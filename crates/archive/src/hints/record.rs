@@ -211,12 +211,25 @@ fn hint(
     if url.has_entity {
         return Err(named("the URL refers to an entity of the document type"));
     }
+    if !is_absolute(page) {
+        return Err(named("the URL is not absolute"));
+    }
     let modified = times.iter().find_map(|(time, _)| date::parse(time.text.trim_end()));
     let no_time = || {
         let name = times.first().map_or("", |(_, name)| name.rsplit('/').next().unwrap_or(name));
         named(&format!("its <{name}> is no time"))
     };
     Ok(Hint { url: page.to_owned(), modified: modified.ok_or_else(no_time)? })
+}
+
+/// Whether a URL has a scheme (RFC 3986, 3.1). One that has none is relative to something, or is no URL,
+/// as a `guid` that is only a number.
+fn is_absolute(url: &str) -> bool {
+    let is_scheme_char = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    url.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(is_scheme_char)
+    })
 }
 
 /// Where the link of a feed leads.

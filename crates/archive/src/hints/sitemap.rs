@@ -71,7 +71,7 @@ impl Iterator for Sitemap {
 }
 
 impl Records {
-    /// Takes the next piece; what is known with it.
+    /// Processes a piece of markup and returns the hints and errors that it completes.
     fn take(&mut self, place: Place, piece: Piece<'_>) -> [Option<Found>; 2] {
         match piece {
             Piece::Start(tag) => [self.start(place, &tag), None],

@@ -1,4 +1,5 @@
 mod encodings;
+mod feeds;
 
 use std::io::{self, Cursor, Read};
 
@@ -143,6 +144,12 @@ fn a_broken_record_costs_itself() {
         ("<loc>x:1</loc><lastmod>12026-01-01</lastmod>", "x:1: its <lastmod> is no time"),
         ("<lastmod>1970</lastmod>", "it has no <loc>"),
         ("<loc> </loc><lastmod>1970</lastmod>", ": the URL is empty"),
+        ("<loc>/a</loc><lastmod>1970</lastmod>", "/a: the URL is not absolute"),
+        ("<loc>//a.example/</loc><lastmod>1970</lastmod>", "the URL is not absolute"),
+        ("<loc>/a:b</loc><lastmod>1970</lastmod>", "the URL is not absolute"),
+        ("<loc>:a</loc><lastmod>1970</lastmod>", "the URL is not absolute"),
+        ("<loc>1:a</loc><lastmod>1970</lastmod>", "the URL is not absolute"),
+        ("<loc>é:a</loc><lastmod>1970</lastmod>", "the URL is not absolute"),
         ("<loc>x:&#9;y</loc><lastmod>1970</lastmod>", "x:\\ty: the URL has a control character"),
         (&format!("<loc>{long}</loc><lastmod>1970</lastmod>"), "has 10020 bytes, more than 8192"),
         (&format!("<loc>{longer}</loc><lastmod>1970</lastmod>"), "the URL is too long"),
@@ -334,85 +341,6 @@ fn very_long_pieces_take_no_more_memory_and_cost_only_their_record() {
 }
 
 #[test]
-fn an_atom_feed_says_when_its_entries_were_updated() {
-    let file = "<?xml version=\"1.0\"?><feed xmlns=\"http://www.w3.org/2005/Atom\">\
-        <title>News</title><updated>1999-01-01T00:00:00Z</updated><link href=\"x:feed\"/>\
-        <entry><title>One</title><link rel=\"self\" href=\"x:self\"/>\
-        <link href=\"https://example.com/?a=1&amp;b=2\"/><link href=\"x:second\"/>\
-        <updated>1970-01-02T00:00:00Z</updated><summary>Words</summary></entry>\
-        <entry><link href='x:2' rel='alternate'/><updated>1970-01-03T00:00:00Z</updated></entry>\
-        <entry><id>x:none</id><updated>1970-01-03T00:00:00Z</updated></entry></feed>";
-    let found = hints(file);
-    assert_eq!(found[..2], [hint("https://example.com/?a=1&b=2", DAY), hint("x:2", 2 * DAY)]);
-    assert_eq!((found.len(), found[2].0.ends_with("it has no <link>")), (3, true));
-}
-
-#[test]
-fn an_rss_feed_says_when_its_items_were_published() {
-    let file = "<rss version=\"2.0\" xmlns:atom=\"http://www.w3.org/2005/Atom\"><channel>\
-        <title>News</title><link>x:site</link><atom:link href=\"x:feed\"/>\
-        <item><title>One</title><atom:link href=\"x:a\"/><link>https://example.com/1</link>\
-        <pubDate>Fri, 02 Jan 1970 00:00:00 GMT</pubDate></item>\
-        <item><link>x:2</link><pubDate>3 Jan 1970 01:00 +0100</pubDate></item>\
-        <item><link>x:3</link></item>\
-        <item><link>x:4</link><pubDate>1970-01-02</pubDate></item>\
-        <item><link>x:5</link><pubDate>soon</pubDate></item></channel></rss>";
-    let found = hints(file);
-    let expected = [hint("https://example.com/1", DAY), hint("x:2", 2 * DAY), hint("x:4", DAY)];
-    assert_eq!(found[..3], expected);
-    assert_eq!((found.len(), found[3].0.ends_with("x:5: its <pubDate> is no time")), (4, true));
-}
-
-#[test]
-fn feeds_of_other_versions_are_read() {
-    let (day, url) = ("Fri, 02 Jan 1970 00:00:00 GMT", "https://example.com/?a=1&b=2");
-    let rss = |item: &str| format!("<rss version='0.91'><channel>{item}</channel></rss>");
-    let rdf = |item: &str| {
-        format!(
-            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' \
-             xmlns='http://purl.org/rss/1.0/' xmlns:dc='http://purl.org/dc/elements/1.1/' \
-             xmlns:r='http://purl.org/rss/1.0/'><channel rdf:about='x:'><link>x:</link></channel>\
-             {item}</rdf:RDF>"
-        )
-    };
-    let link = "<link>https://example.com/?a=1&b=2</link>";
-    for file in [
-        rss(&format!(
-            "<item><title>A &eacute; &amp; B & C</title>{link}<pubDate>{day}</pubDate></item>"
-        )),
-        rss(&format!(
-            "<item><guid isPermaLink='false'>7</guid>{link}<dc:date>1970-01-02</dc:date></item>"
-        )),
-        rss(&format!("<item><guid>{url}</guid><pubDate>{day}</pubDate></item>")),
-        rss(&format!("<item><guid>x:</guid>{link}<pubDate>{day}</pubDate></item>")),
-        rss(&format!("<item><link href='{url}'/><pubDate>{day}</pubDate></item>")),
-        rss(&format!("</channel><item><link/>{link}<pubDate/><pubDate>{day}</pubDate></item>")),
-        rss(&format!("<item>{link}<pubDate>?</pubDate><dc:date>1970-01-02</dc:date></item>")),
-        rss(&format!(
-            "<item><description><p>1<br>2<p>3</description>{link}<pubDate>{day}</pubDate></item>"
-        )),
-        rdf(&format!("<item rdf:about='x:'>{link}<dc:date>1970-01-02T00:00Z</dc:date></item>")),
-        rdf(&format!("<r:item><r:link>{url}</r:link><dc:date>1970-01-02</dc:date></r:item>")),
-        format!("<feed><entry>{link}<modified>1970-01-02</modified></entry></feed>"),
-        format!(
-            "<feed><entry><link rel='self' href='x:'/><link rel=Alternate href={url}>\
-                 <published>1970-01-02</published></entry></feed>"
-        ),
-        format!(
-            "<a:feed xmlns:a='http://www.w3.org/2005/Atom'><a:entry><a:link href='{url}'/>\
-                 <link href='x:'/><a:updated>1970-01-02</a:updated></a:entry></a:feed>"
-        ),
-        format!(
-            "<urlset xmlns:n='http://www.google.com/schemas/sitemap-news/0.9'><url><loc>{url}</loc>\
-                 <video:video><video:publication_date>2001-01-01</video:publication_date></video:video>\
-                 <n:news><n:publication_date>1970-01-02</n:publication_date></n:news></url></urlset>"
-        ),
-    ] {
-        assert_eq!(hints(&file), [hint(url, DAY)], "{file}");
-    }
-}
-
-#[test]
 fn lines_have_a_url_and_a_time() {
     let file = "\u{feff}{\"url\":\"x:1\",\"modified\":86400}\n\n\
         {\"modified\":\"1970-01-03\",\"x\":[{}],\"url\":\"x:2\"}\r\n\
@@ -437,8 +365,9 @@ fn lines_have_a_url_and_a_time() {
         assert!(found.starts_with(&at) && found.contains(why), "{found}");
     }
     assert_eq!((found.len(), &found[11]), (12, &hint("x:12", -1000)));
-    assert_eq!(hints(""), []);
-    assert_eq!(hints(" \n"), []);
+    for empty in ["", " \n", "\u{feff}", "\u{feff}\r\n\t"] {
+        assert_eq!(wrong(empty), "test: it is empty");
+    }
     let long = format!("{{\"url\":\"x:1\",\"modified\":1,\"x\":\"{}\"}}\n", "x".repeat(1 << 16));
     let found = hints(format!(
         "{{\"url\":\"x:1\",\"modified\":1}}\n{long}{{\"url\":\"x:3\",\"modified\":3}}"
