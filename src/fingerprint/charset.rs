@@ -4,7 +4,8 @@
 //! |---|---|
 //! | a byte order mark | its encoding |
 //! | the `charset` of a Content-Type | that encoding |
-//! | HTML | that of the first `<meta>` that a parser meets and that names one; what the prescan finds; what the XML declaration names |
+//! | HTML | that of the first `<meta>` that a parser meets and that names one |
+//! | else | what the prescan finds; what the XML declaration names |
 //! | XML | that of the XML declaration |
 //! | CSS | that of `@charset` |
 //! | nothing, and the bytes are valid UTF-8 | UTF-8 |
@@ -38,14 +39,15 @@ use encoding_rs::Encoding;
 ///
 /// 1. that of a byte order mark;
 /// 2. that of `declared`;
-/// 3. the one that the document itself declares: HTML in a `<meta>` element wherever it is, or in an XML
-///    declaration; XML in its declaration; CSS in `@charset`. Comments, scripts and texts declare nothing;
+/// 3. the one that the document itself declares: HTML in a `<meta>` element wherever it is, or in an
+///    XML declaration; XML in its declaration; CSS in `@charset`. Comments, scripts and texts declare
+///    nothing;
 /// 4. UTF-8 if all bytes are valid UTF-8, except perhaps for a last character that was cut;
 /// 5. a guess by at most 1 MiB, from the first byte on that is not ASCII. It depends on the bytes alone,
 ///    and is never ISO-2022-JP or UTF-16.
 ///
-/// Labels mean what they mean to browsers (WHATWG *Encoding*, section 4.2): `latin1` is windows-1252, and
-/// an unknown label declares nothing. Bytes that the encoding does not have become U+FFFD.
+/// Labels mean what they mean to browsers (WHATWG *Encoding*, section 4.2): `latin1` is windows-1252,
+/// and an unknown label declares nothing. Bytes that the encoding does not have become U+FFFD.
 ///
 /// Linear in time. Borrows the input if it is UTF-8, or ASCII in an encoding that extends ASCII.
 ///

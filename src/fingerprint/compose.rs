@@ -16,8 +16,8 @@ use canonical::{class, compose, decompose};
 /// character stands where its first part stood.
 ///
 /// No more than [`MARKS_MAX`] marks are held back, as the Stream-Safe Text Process does (UAX #15,
-/// section 13): a starter of its own, which is not seen, is taken to stand behind so many marks. So memory
-/// is bounded whatever a text holds, and no orthography needs more marks on a letter.
+/// section 13): a starter of its own, which is not seen, is taken to stand behind so many marks. So
+/// memory is bounded whatever a text holds, and no orthography needs more marks on a letter.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Composer {
     starter: Option<(char, usize)>,

@@ -180,8 +180,8 @@ impl Run {
         Read::Until(len)
     }
 
-    /// Takes so many bytes of a block, of which these are of words, and these begin characters of scripts
-    /// without spaces.
+    /// Takes so many bytes of a block, of which these are of words, and these begin characters of
+    /// scripts without spaces.
     #[inline]
     fn block(&mut self, word: u64, unspaced: u64, len: usize) {
         let taken = u64::MAX >> (BLOCK - len);

@@ -131,7 +131,7 @@ impl Entry {
         }
     }
 
-    /// The same, where it can be changed.
+    /// The number of [`epoch`](Self::epoch), to be changed.
     pub(crate) fn epoch_mut(&mut self) -> Option<&mut Epoch> {
         self.epoch()?;
         match self {

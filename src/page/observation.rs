@@ -71,7 +71,8 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::NotModified { digest: None })
     }
 
-    /// The page redirects to a target, which may be relative to `url`. `time` in milliseconds since 1970.
+    /// The page redirects to a target, which may be relative to `url`. `time` in milliseconds since
+    /// 1970.
     ///
     /// A redirect is content without a fingerprint whose [digest](Digest::redirect) names the target. It
     /// ends what the page held before, is the same until it leads elsewhere, is a copy of nothing and

@@ -90,9 +90,9 @@ impl Response<'_> {
     /// Returns what the response says of its page (RFC 9110, section 15). Constant time.
     ///
     /// A code that RFC 9110 does not define counts as the first one of its class, and a code outside 100
-    /// to 599 as a server error, as section 15 asks; but 0, which crawlers write where no response came, as
-    /// that. 206 is content if its `Content-Range` covers the
-    /// whole representation (section 14.4). 300 offers a choice and leads nowhere by itself.
+    /// to 599 as a server error, as section 15 asks; but 0, which crawlers write where no response
+    /// came, as that. 206 is content if its `Content-Range` covers the whole representation (section
+    /// 14.4). 300 offers a choice and leads nowhere by itself.
     pub fn meaning(&self) -> ResponseMeaning {
         use ResponseMeaning::{Content, Failed, Gone, Interim, NotModified, Redirect};
         match self.status {

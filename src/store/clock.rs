@@ -1,8 +1,8 @@
 //! Visits that come later than the clock allows.
 //!
-//! A crawler whose clock is wrong, or a file with a wrong date, can report a visit of the year 2099. Such
-//! a visit would be the last of its page for decades: every visit until then is out of order, and the
-//! page is never due.
+//! A crawler whose clock is wrong, or a file with a wrong date, can report a visit of the year 2099.
+//! Such a visit would be the last of its page for decades: every visit until then is out of order,
+//! and the page is never due.
 
 use std::cell::OnceCell;
 use std::time::Duration;

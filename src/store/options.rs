@@ -75,9 +75,9 @@ settings! {
         /// [advises](crate::fingerprint::Recipe::near_distance).
         pub near_distance: Option<u32> = None,
         /// How much later than the clock of this machine a visit may be. A later visit is refused with
-        /// [`Error::InTheFuture`](crate::Error::InTheFuture): it would be the last of its page until then.
-        /// If the store has such a visit already, the clock is taken to be behind, and none is refused.
-        /// Default: none, so that a visit may have any time.
+        /// [`Error::InTheFuture`](crate::Error::InTheFuture): it would be the last of its page until
+        /// then. If the store has such a visit already, the clock is taken to be behind, and none is
+        /// refused. Default: none, so that a visit may have any time.
         pub clock_tolerance: Option<Duration> = None,
         /// How many bytes a segment's fingerprint tables may take for each fingerprint, including the
         /// fingerprint and its page. Default: 48. With 16, there are only popcount shards, and searches

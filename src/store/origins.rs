@@ -39,9 +39,9 @@ impl Snapshot {
     /// ```
     ///
     /// Epochs whose fingerprints are made elsewhere, under names that mean nothing to simkeep, are left
-    /// out. So is the second, if its table of document frequencies is not there, or if an earlier version
-    /// of simkeep made its fingerprints. Reads and checks the
-    /// tables of the epochs, so keep the answer as long as the [epochs](Snapshot::epochs) stay the same.
+    /// out. So is the second, if its table of document frequencies is not there, or if an earlier
+    /// version of simkeep made its fingerprints. Reads and checks the tables of the epochs, so keep
+    /// the answer as long as the [epochs](Snapshot::epochs) stay the same.
     ///
     /// # Errors
     ///

@@ -393,8 +393,9 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::Misuse`] if an earlier version of simkeep
-    /// made the fingerprints; [`Error::NoTable`] if the table is not there, [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::Misuse`] if an earlier version of
+    /// simkeep made the fingerprints; [`Error::NoTable`] if the table is not there, [`Error::Corrupt`]
+    /// if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
         self.heed(|| origin_of(&self.view, epoch))
     }

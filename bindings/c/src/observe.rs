@@ -165,8 +165,8 @@ pub extern "C" fn simkeep_redirect_digest(
 
 /// Returns what an HTTP response to a GET says of its page, a `simkeep_seen`; `SIMKEEP_SEEN_NOTHING` if
 /// it is no final response (below 200). `location` and `content_range` are the values of these headers,
-/// or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how many
-/// bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
+/// or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how
+/// many bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
 /// Content-Encoding, `is_cut` 1 if the body is known to be cut. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_response_meaning(

@@ -88,8 +88,8 @@ pub struct Options {
     /// Its length in bytes.
     pub rule_len: usize,
     /// How much later than the clock of this machine a visit may be, in milliseconds: a later one is
-    /// refused with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits of any time.
-    /// Default: -1.
+    /// refused with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits of any
+    /// time. Default: -1.
     pub clock_tolerance_ms: i64,
 }
 

@@ -140,9 +140,9 @@ impl Store {
     /// copies of it or near it. Durable when it returns, unless the store was opened otherwise.
     ///
     /// The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the
-    /// server named, or its Content-Type; or a `fingerprint` made elsewhere, of an `epoch` (by default that which
-    /// verdicts go by), with that of another epoch as `also=(fingerprint, epoch)`. Of fewer than
-    /// eight words no fingerprint is made.
+    /// server named, or its Content-Type; or a `fingerprint` made elsewhere, of an `epoch` (by
+    /// default that which verdicts go by), with that of another epoch as `also=(fingerprint, epoch)`.
+    /// Of fewer than eight words no fingerprint is made.
     ///
     /// `digest` is any 16 bytes that name the exact content, `modified` when the server said that
     /// the page was last modified; `weight` and `class_` hold until others are given. With a digest

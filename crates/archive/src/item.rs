@@ -35,8 +35,8 @@ pub enum Payload {
     NotModified,
     /// Content that is not text, such as a PDF or an image: it has a digest and no fingerprint.
     Binary,
-    /// A file that is not text. It has no digest: [`digest_of_file`](crate::digest_of_file) makes it, for
-    /// those who need it.
+    /// A file that is not text. It has no digest: [`digest_of_file`](crate::digest_of_file) makes it,
+    /// for those who need it.
     BinaryFile,
     /// The page leads elsewhere: the record's digest names the [target](Digest::redirect).
     Redirect,
@@ -74,8 +74,8 @@ pub struct Record {
     /// The HTTP status, if known.
     pub status: Option<u16>,
     /// When the server said that the page was last modified, in milliseconds since 1970: its
-    /// `Last-Modified`, of an answer with content or without news. A date that is none is passed over, and
-    /// so is one before 1990 or later than the answer itself (RFC 9110, section 8.8.2.1).
+    /// `Last-Modified`, of an answer with content or without news. A date that is none is passed
+    /// over, and so is one before 1990 or later than the answer itself (RFC 9110, section 8.8.2.1).
     pub modified: Option<i64>,
     /// How important the page is from now on, in JSON lines.
     pub weight: Option<Weight>,

@@ -21,13 +21,13 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// `"failed"`, `"redirect"` with a target `to`, or `"content"` with a `digest` for content that is no
 /// text); or only a `status` that means one of these, by [`simkeep::Response`]; or only a `weight` or a
 /// `class` (a whole number up to 4294967295), which is no visit then. A visit may have a `weight` and a
-/// `class`, too, and `modified`, a time as in `t`, which is ignored if it is more than a day later. `epoch`
-/// names the epoch of a
-/// fingerprint. With `seen` `"restated"`, the fingerprint, or that there is none, restates content
-/// that was seen before. A line with only `epoch`, and perhaps `role` (`"change"`, `"near"` or
-/// `"both"`), `minor` and `moderate` (the largest distances that are such changes, in bits), names an
-/// epoch of later lines. A line with `url` and `ask` (`"near"`, `"history"` or `"latest"`) and without
-/// `t` is a question. If a key occurs twice, the first counts. Other keys are ignored.
+/// `class`, too, and `modified`, a time as in `t`, which is ignored if it is more than a day later.
+/// `epoch` names the epoch of a fingerprint. With `seen` `"restated"`, the fingerprint, or that there
+/// is none, restates content that was seen before. A line with only `epoch`, and perhaps `role`
+/// (`"change"`, `"near"` or `"both"`), `minor` and `moderate` (the largest distances that are such
+/// changes, in bits), names an epoch of later lines. A line with `url` and `ask` (`"near"`,
+/// `"history"` or `"latest"`) and without `t` is a question. If a key occurs twice, the first counts.
+/// Other keys are ignored.
 ///
 /// With keys of others, a line is a text under those.
 pub(super) fn read(lines: &Lines, keys: Option<&Keys>, each: &mut impl FnMut(Item)) {

@@ -160,8 +160,8 @@ pub fn file_url(path: &Path) -> io::Result<String> {
     page::url(path)
 }
 
-/// The path of a file below a folder, by what follows the URL of the folder and a slash in the URL of the
-/// file; `None` of what is not the URL of a file, byte for byte.
+/// The path of a file below a folder, by what follows the URL of the folder and a slash in the URL of
+/// the file; `None` of what is not the URL of a file, byte for byte.
 ///
 /// ```
 /// assert_eq!(simkeep_archive::file_of("notes/a%20b.txt"), Some("notes/a b.txt".into()));

@@ -161,7 +161,7 @@ impl<'a> Name<'a> {
         Name { url, text }
     }
 
-    /// The same, which borrows nothing.
+    /// An owned copy.
     pub(super) fn into_owned(self) -> Name<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         Name { url: owned(self.url), text: self.text.map(owned) }

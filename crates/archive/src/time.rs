@@ -66,7 +66,8 @@ pub(super) fn compact(text: &str) -> Option<i64> {
     milliseconds(PrimitiveDateTime::new(date, time).assume_utc())
 }
 
-/// A time as ARC archives write it: 14 digits, in UTC. Old ones leave out the seconds, or the time of day.
+/// A time as ARC archives write it: 14 digits, in UTC. Old ones leave out the seconds, or the time of
+/// day.
 pub(super) fn arc(text: &str) -> Option<i64> {
     match text.len() {
         8 | 12 => compact(&format!("{text:0<14}")),
@@ -103,8 +104,8 @@ pub(super) fn is_modified_before(modified: i64, date: Option<i64>, visit: i64) -
     modified <= date.unwrap_or(visit)
 }
 
-/// Whether content can have been modified at a time, if a line says when it was visited: perhaps only the
-/// day, which is its first moment.
+/// Whether content can have been modified at a time, if a line says when it was visited: perhaps only
+/// the day, which is its first moment.
 pub(super) fn is_modified_by_day(modified: i64, visit: i64) -> bool {
     let is_day_alone = visit.rem_euclid(MS_PER_DAY) == 0;
     modified <= if is_day_alone { visit.saturating_add(MS_PER_DAY) } else { visit }
@@ -186,8 +187,8 @@ pub(super) fn put(out: &mut Vec<u8>, ms: i64) {
     }
 }
 
-/// A time as a whole number: a date such as 20240501, in UTC, if it is one of the years 1900 to 2100, and
-/// otherwise seconds since 1970.
+/// A time as a whole number: a date such as 20240501, in UTC, if it is one of the years 1900 to 2100,
+/// and otherwise seconds since 1970.
 pub(super) fn number(number: i64) -> Option<i64> {
     date_number(number).or_else(|| number.checked_mul(1000).and_then(checked))
 }

@@ -12,8 +12,8 @@ use super::time;
 /// What the user says about the clock.
 #[derive(Args, Clone, Copy)]
 pub(super) struct ClockOptions {
-    /// Refuse a visit that is later than now by more than this, such as 90m or 7d; none: take visits of any
-    /// time
+    /// Refuse a visit that is later than now by more than this, such as 90m or 7d; none: take visits
+    /// of any time
     #[arg(long, value_name = "DURATION", default_value = "1d", value_parser = tolerance)]
     clock_tolerance: Tolerance,
     /// What time it is now, instead of what the clock of this machine says
@@ -38,8 +38,8 @@ fn tolerance(text: &str) -> Result<Tolerance, simkeep::Error> {
 
 /// Refuses visits that are later than the clock allows.
 ///
-/// A visit of 2099 would be the last of its page until then: the page would never be due, and every later
-/// visit would be out of order.
+/// A visit of 2099 would be the last of its page until then: the page would never be due, and every
+/// later visit would be out of order.
 pub(super) struct ClockCheck {
     options: ClockOptions,
     /// The last visit in the store before anything comes. If the clock does not allow that one either,

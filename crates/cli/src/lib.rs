@@ -141,8 +141,8 @@ enum Verb {
 /// Runs the tool by these words, of which the first is what it was called by, and returns its exit code.
 ///
 /// It writes to the standard streams of the process. SIGINT is to end the process, and SIGPIPE to be
-/// ignored. While `ingest` runs, it takes SIGINT, SIGTERM and SIGHUP itself, and then returns 128 and the
-/// number of the signal.
+/// ignored. While `ingest` runs, it takes SIGINT, SIGTERM and SIGHUP itself, and then returns 128 and
+/// the number of the signal.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     exit::say_as_asked(words.iter());

@@ -1,6 +1,7 @@
 //! `load`: very much at once, all of it or nothing.
 
 mod export;
+mod known;
 mod summary;
 
 use std::cell::RefCell;
@@ -12,8 +13,7 @@ use std::time::Instant;
 use clap::Args;
 use simkeep::load::{LoadEpochs, LoadOptions, Observed};
 use simkeep::{
-    Content, Digest, Entry, Epoch, Error, Given, Origin, Request, Restated, Seen, Snapshot, Store,
-    Terms, Visit,
+    Content, Entry, Error, Given, Origin, Request, Restated, Seen, Snapshot, Store, Visit,
 };
 
 use super::clock::{ClockCheck, ClockOptions};
@@ -22,7 +22,7 @@ use super::feed::{self, Fed, Feed, Found, Properties, Text};
 use super::foreign::{self, Foreign};
 use super::gauge::watched;
 use super::incoming::{
-    Admission, Epochs, FromInput, Made, Register, Told, existing, in_use_now, is_of_record,
+    Admission, Epochs, FromInput, Made, Register, existing, in_use_now, is_of_record,
 };
 use super::ingest::{check, parse_epoch};
 use super::named::Named;
@@ -471,38 +471,5 @@ impl Taken<'_> {
             Found::Revisit(..) | Found::BinaryFile => return Ok(None),
         };
         Ok(Some(Record { url, entry, also, given }))
-    }
-}
-
-impl Taken<'_> {
-    /// The epoch that a record names.
-    fn epoch(&mut self, name: &str) -> simkeep::Result<Epoch> {
-        match &self.export {
-            Some(export) => export.epoch(name),
-            None => self.epochs.named(name, Terms::default()),
-        }
-    }
-
-    /// The visit as the store has it, if it is known in whatever epoch, and what is to be restated of
-    /// it.
-    fn told_before(
-        &mut self,
-        url: &str,
-        (time, status, digest): (i64, Option<u16>, Option<Digest>),
-        made: impl Iterator<Item = Made>,
-    ) -> simkeep::Result<Option<(Visit, Option<Made>)>> {
-        let Some(store) = &self.store else { return Ok(None) };
-        let told = Told::of(store, url, time, digest)?;
-        let Some(visit) = told.visit(status) else { return Ok(None) };
-        let mut missing = told.missing(made);
-        let first = missing.next();
-        self.restated += u64::from(first.is_some());
-        // A visit takes one fingerprint beside its own.
-        self.more = missing.next().map(|(fingerprint, epoch)| {
-            let restated = Restated { time, fingerprint, digest, epoch };
-            Record::alone(url.to_owned(), Entry::Restated(restated))
-        });
-        self.restated += u64::from(self.more.is_some());
-        Ok(Some((*visit, first)))
     }
 }

@@ -36,8 +36,8 @@ pub(super) fn name(signal: i32) -> &'static str {
 }
 
 impl Watch {
-    /// Watches for signals, and calls `keep` in another thread when the first one comes. A second one ends
-    /// the process at once, in case the verb waits for something that does not come.
+    /// Watches for signals, and calls `keep` in another thread when the first one comes. A second one
+    /// ends the process at once, in case the verb waits for something that does not come.
     ///
     /// # Errors
     ///
@@ -72,8 +72,8 @@ impl Drop for Watch {
     }
 }
 
-/// Whether a signal is ignored, as `nohup` asks for, or a shell for what runs in the background. It stays
-/// so. Where that is not known, it is not.
+/// Whether a signal is ignored, as `nohup` asks for, or a shell for what runs in the background. It
+/// stays so. Where that is not known, it is not.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

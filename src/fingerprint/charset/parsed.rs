@@ -16,9 +16,9 @@ use super::prescan::{self, PRESCAN_BYTES};
 /// such an element, so this comes before the prescan.
 ///
 /// A page is tokenised as bytes. Only ISO-2022-JP has the bytes of markup within characters; there a
-/// false tag may hide a late declaration. Of a page that declares its encoding early, only the start is read; of one that does not,
-/// the bytes are searched for the last `<meta>`, and what is before it is tokenised if it has the word
-/// "charset".
+/// false tag may hide a late declaration. Of a page that declares its encoding early, only the start
+/// is read; of one that does not, the bytes are searched for the last `<meta>`, and what is before it
+/// is tokenised if it has the word "charset".
 pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
     if names_charset(start)
@@ -38,8 +38,8 @@ pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
 }
 
 /// Where the tags of `<meta>` elements begin, and where other text looks like them; first those that
-/// begin with a small letter. Pages are full of `<`, but not of these two bytes, and a search for them is
-/// much faster than one for `<`.
+/// begin with a small letter. Pages are full of `<`, but not of these two bytes, and a search for them
+/// is much faster than one for `<`.
 fn metas(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let small = memmem::find_iter(bytes, b"<m");
     let large = memmem::find_iter(bytes, b"<M");

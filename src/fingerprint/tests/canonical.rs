@@ -30,7 +30,7 @@ fn long(text: &str) -> String {
     format!("{text} {} {text} {}", text.to_uppercase(), "some plain words behind all of it")
 }
 
-/// The same text, in which characters are decomposed where a bit says so.
+/// An equivalent text, in which characters are decomposed where a bit says so.
 fn mixed(text: &str, bits: u64) -> String {
     let mut mixed = String::new();
     for (n, c) in (0u32..).zip(text.chars()) {

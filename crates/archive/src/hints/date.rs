@@ -212,8 +212,8 @@ fn clock(rest: &mut Rest<'_>) -> Option<i64> {
     is_time.then(|| i64::from((hour * 60 + minute) * 60 + second) * 1000 + fraction)
 }
 
-/// The minutes east of Greenwich of the zone that ends the text; 0 if there is none. It may have the name
-/// of a region after it in brackets.
+/// The minutes east of Greenwich of the zone that ends the text; 0 if there is none. It may have the
+/// name of a region after it in brackets.
 fn zone(rest: &mut Rest<'_>) -> Option<i64> {
     let mut text = rest.0.trim();
     rest.0 = "";

@@ -70,13 +70,13 @@ const SNIFFED_BYTES: usize = 4 << 10;
 /// XML need not be well formed: what cannot be markup is text, a bare `&` stands for itself, and so
 /// does an entity that XML does not predefine. It may be in any encoding of the [Encoding
 /// Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document type may be
-/// there, but its entities are not expanded, and nothing that it names is read. A record whose URL has no
-/// scheme is broken: relative URLs are not resolved.
+/// there, but its entities are not expanded, and nothing that it names is read. A record whose URL
+/// has no scheme is broken: relative URLs are not resolved.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, is empty, or is none of these. A list of URLs, as a sitemap may be, is none, since
-/// it has no times.
+/// If the file cannot be read, is empty, or is none of these. A list of URLs, as a sitemap may be, is
+/// none, since it has no times.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
     let stream = Stream::open(path, zstd_window);
     Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?)

@@ -131,8 +131,8 @@ fn read(lines: &Lines, html: bool, into: &mut Results<Line>) {
     });
 }
 
-/// Lower-cased runs of letters and digits of a text, composed (NFC): whatever any recipe takes for words,
-/// canonically equivalent texts have the same.
+/// Lower-cased runs of letters and digits of a text, composed (NFC): whatever any recipe takes for
+/// words, canonically equivalent texts have the same.
 pub(super) fn words(text: &str) -> Vec<String> {
     let composed: Cow<'_, str> = match is_nfc(text) {
         true => text.into(),

@@ -141,8 +141,8 @@ impl<'a> Observer<'a> {
     }
 
     /// Whether a visit is a redirect of a page that had content at the same time: a server that sets a
-    /// cookie, or insists on another protocol, redirects once and then sends the content, all in one second
-    /// of an archive's clock. The content counts, whichever comes first.
+    /// cookie, or insists on another protocol, redirects once and then sends the content, all in one
+    /// second of an archive's clock. The content counts, whichever comes first.
     fn is_superseded(&mut self, url: &str, entry: &Entry) -> Result<bool, Failure> {
         let Some(content) = entry.visit().and_then(|visit| visit.seen.content()) else {
             return Ok(false);

@@ -1,13 +1,13 @@
 //! Files, which say what is in a folder now.
 //!
-//! The visit of a file is of the time of its last modification. A file that was restored, copied with its
-//! times or checked out may be older than the version that the store has of it. It is what the folder has
-//! now all the same, so its visit is of the time of reading then.
+//! The visit of a file is of the time of its last modification. A file that was restored, copied with
+//! its times or checked out may be older than the version that the store has of it. It is what the
+//! folder has now all the same, so its visit is of the time of reading then.
 
 use simkeep::{Digest, Page};
 
-/// When the content of a file was seen: a file that was last modified at `modified`, of a page of which the
-/// store has `known`.
+/// When the content of a file was seen: a file that was last modified at `modified`, of a page of
+/// which the store has `known`.
 ///
 /// The same content keeps the time at which it was seen last, so a folder that has not changed brings
 /// nothing new.

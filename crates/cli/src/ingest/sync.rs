@@ -67,8 +67,8 @@ impl Sync {
     ///
     /// # Errors
     ///
-    /// If the walk over the folders failed, or if more than half of the files are missing and that was not
-    /// confirmed: then none is reported.
+    /// If the walk over the folders failed, or if more than half of the files are missing and that
+    /// was not confirmed: then none is reported.
     pub(super) fn run(
         &self,
         except: &Path,

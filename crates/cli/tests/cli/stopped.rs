@@ -16,8 +16,8 @@ fn signal(child: &Child, number: i32) {
     assert!(sent.unwrap().success());
 }
 
-/// Whether this process ignores a signal, and so do those that it starts: a shell has what it runs in the
-/// background ignore SIGINT.
+/// Whether this process ignores a signal, and so do those that it starts: a shell has what it runs in
+/// the background ignore SIGINT.
 fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
