@@ -1171,8 +1171,8 @@ typedef struct simkeep_options {
     size_t rule_len;
     /**
      * How much later than the clock of this machine a visit may be, in milliseconds: a later one is
-     * refused with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits of any time.
-     * Default: -1.
+     * refused with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits of any
+     * time. Default: -1.
      */
     int64_t clock_tolerance_ms;
 } simkeep_options;
@@ -2968,8 +2968,8 @@ int32_t simkeep_redirect_digest(const char *url,
 /**
  * Returns what an HTTP response to a GET says of its page, a `simkeep_seen`; `SIMKEEP_SEEN_NOTHING` if
  * it is no final response (below 200). `location` and `content_range` are the values of these headers,
- * or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how many
- * bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
+ * or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how
+ * many bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
  * Content-Encoding, `is_cut` 1 if the body is known to be cut. Any thread.
  */
 int32_t simkeep_response_meaning(uint32_t status_code,
