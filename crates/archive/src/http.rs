@@ -214,12 +214,6 @@ fn text(raw: &[u8]) -> String {
         .unwrap_or_else(|_| raw.iter().map(|byte| char::from(*byte)).collect())
 }
 
-/// Whether a body still begins as gzip and zstd files do: then its length is that of what was sent.
-fn is_packed_still(body: Option<(&[u8], u64)>) -> bool {
-    let magic = [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"];
-    body.is_some_and(|(bytes, _)| magic.iter().any(|magic| bytes.starts_with(magic)))
-}
-
 /// Keeps the first value of a field that says something.
 fn keep_first(kept: &mut Option<String>, value: &str) {
     if kept.is_none() && !value.is_empty() {
@@ -249,7 +243,7 @@ impl Head {
             content_range: self.content_range.as_deref(),
             length: self.length.filter(|_| !self.has_transfer_coding),
             received,
-            is_encoded: self.is_encoded && !is_packed_still(body),
+            is_encoded: self.is_encoded,
             is_cut: truncated == Truncated::Anywhere || ends_early,
         };
         response.meaning()

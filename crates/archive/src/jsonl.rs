@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_line_says_when_the_page_was_modified_and_how_much_it_weighs() {
-        let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1,{rest}}}"#));
+        let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":10,{rest}}}"#));
         for (told, expected) in
             [("7", Some(7000)), ("1.5", Some(1500)), ("\"1970-01-01\"", Some(0)), ("null", None)]
         {

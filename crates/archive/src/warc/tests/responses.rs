@@ -270,30 +270,6 @@ fn a_method_in_a_url_is_that_of_the_request() {
 }
 
 #[test]
-fn a_packed_body_that_was_cut_is_not_the_page() {
-    let packed = gz("some words ".repeat(100).as_bytes());
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
-        packed.len()
-    );
-    for (length, found) in [(packed.len(), "text"), (packed.len() / 2, "incomplete")] {
-        let block = [head.as_bytes(), &packed[..length]].concat();
-        let mut record = format!(
-            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\r\n\
-             WARC-Date: 2020-01-01T00:00:00Z\r\nContent-Type: application/http\r\n\
-             Content-Length: {}\r\n\r\n",
-            block.len()
-        )
-        .into_bytes();
-        record.extend(block);
-        record.extend(b"\r\n\r\n");
-        let items = read(record);
-        let kinds = texts(&items);
-        assert_eq!(kinds[0] == "incomplete", found == "incomplete", "{length}: {kinds:?}");
-    }
-}
-
-#[test]
 fn interim_responses_come_before_the_final_one() {
     let last = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\ntext";
     for interim in ["", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 X\r\nLink: y\r\n\r\n"] {
