@@ -148,7 +148,8 @@ impl LineFields<'_> {
         }
         let digest = self.digest()?;
         // The line declares content without a fingerprint, which its digest names.
-        let is_declared = self.fingerprint.is_some() || self.seen.is_some() || self.status.is_some();
+        let is_declared =
+            self.fingerprint.is_some() || self.seen.is_some() || self.status.is_some();
         match digest {
             Some(_) if is_declared => Ok((Payload::Binary, digest)),
             _ if self.is_given && self.seen.is_none() && self.status.is_none() => {
