@@ -51,6 +51,9 @@ struct Known {
 /// Pairs, near ones and visits of each rule, by site.
 type Counts = BTreeMap<String, BTreeMap<(String, Option<String>), (u64, u64, u64)>>;
 
+/// The pages of a group, in the order in which groups come, by site.
+type Groups<'k> = BTreeMap<String, BTreeMap<(bool, Vec<u8>), Vec<&'k Known>>>;
+
 /// The site of a URL, and whether it is with `www.`; as people would say it.
 fn site_of(url: &str) -> Option<(String, bool)> {
     let host = Address::of(url)?.host.to_ascii_lowercase();
@@ -189,7 +192,7 @@ fn together(pages: &[&Known], k: u32) -> BTreeMap<[AliasRule; 2], Count> {
 /// What all rules that there may be find, by comparing all pages of each site, if any number of pairs
 /// is enough.
 fn expected(pages: &[Known], k: u32) -> Counts {
-    let mut sites: BTreeMap<String, BTreeMap<(bool, Vec<u8>), Vec<&Known>>> = BTreeMap::new();
+    let mut sites = Groups::new();
     let mut sorted: Vec<&Known> = pages.iter().collect();
     sorted.sort_by_key(|page| &page.url);
     for page in sorted {

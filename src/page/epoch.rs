@@ -17,8 +17,7 @@ impl Epoch {
     /// The bits of the number that count the epochs.
     const COUNT_BITS: u32 = 24;
 
-    /// What stands in the place of an epoch where content is a redirect, which belongs to none: the
-    /// number 0, whatever the first epoch is.
+    /// The epoch number stored with redirects, which belong to no epoch: 0, whatever the first epoch is.
     pub(crate) const NONE: Epoch = Epoch(0);
 
     /// An epoch with this count and this many reserved bits; `None` if either is too large.

@@ -222,8 +222,8 @@ fn keep_first(kept: &mut Option<String>, value: &str) {
 }
 
 impl Head {
-    /// What the response says of its page, with a body of so many bytes, of which these are at hand;
-    /// `None` if the record does not keep the body.
+    /// Returns what the response says of its page. `body` is what is in memory of the body, and its full
+    /// length; `None` if the record has no body.
     pub(super) fn meaning(
         &self,
         body: Option<(&[u8], u64)>,
@@ -291,8 +291,8 @@ impl Head {
     }
 }
 
-/// The chunks of a body joined, and whether the last one was there; `None` if it is not in chunks: where
-/// a chunk should begin stands something else.
+/// The chunks of a body joined, and whether the last one was there; `None` if the body does not begin
+/// with a chunk size.
 fn unchunked(mut body: &[u8]) -> Option<(Vec<u8>, bool)> {
     let mut joined = Vec::new();
     let mut first = true;

@@ -352,8 +352,8 @@ impl Input {
         self
     }
 
-    /// Takes records of web archives for pages also if their URLs have these schemes, beside `http`,
-    /// `https` and `file`.
+    /// Treats records of web archives with these URL schemes as pages, in addition to `http`, `https`
+    /// and `file`.
     pub fn schemes(mut self, schemes: impl IntoIterator<Item = String>) -> Input {
         Arc::make_mut(&mut self.reads.schemes).add(schemes);
         self

@@ -24,8 +24,8 @@ pub(super) fn scheme(url: &str) -> String {
     url.split(':').next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// The schemes whose URLs name pages in archives, beside which records *about* pages stand: texts,
-/// thumbnails, logs.
+/// URL schemes of pages. Archives also have records *about* pages, such as texts, thumbnails and
+/// logs, whose URLs have other schemes.
 #[derive(Clone, Debug)]
 pub(super) struct Schemes(Vec<String>);
 

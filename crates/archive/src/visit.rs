@@ -65,8 +65,8 @@ struct LineFields<'a> {
 type Found = Result<(Payload, Option<Digest>), String>;
 
 impl LineFields<'_> {
-    /// What was found, and its digest: a fingerprint counts whatever else is there, since exports have
-    /// it; then `seen`, then what the status means.
+    /// Returns what was found, and its digest. A fingerprint decides first, whatever else the line
+    /// has, since exports have one; then `seen`, then the status.
     fn payload(self, page: &str) -> Found {
         match &self.fingerprint {
             // What an epoch has no fingerprint of is content, whatever the status.
@@ -147,10 +147,11 @@ impl LineFields<'_> {
             return Ok((Payload::Text(Box::new(Document::new(text))), Some(digest)));
         }
         let digest = self.digest()?;
-        // That it has no fingerprint is said, and by what it is known.
-        let is_said = self.fingerprint.is_some() || self.seen.is_some() || self.status.is_some();
+        // The line declares content without a fingerprint, which its digest names.
+        let is_declared =
+            self.fingerprint.is_some() || self.seen.is_some() || self.status.is_some();
         match digest {
-            Some(_) if is_said => Ok((Payload::Binary, digest)),
+            Some(_) if is_declared => Ok((Payload::Binary, digest)),
             _ if self.is_given && self.seen.is_none() && self.status.is_none() => {
                 Ok((Payload::Given, None))
             }
@@ -158,7 +159,7 @@ impl LineFields<'_> {
         }
     }
 
-    /// What stands in an epoch: a fingerprint, or that there is none.
+    /// Returns content that was made elsewhere: a fingerprint, or content without one.
     fn ready(self, fingerprint: Option<u64>) -> Found {
         let is_restated = self.seen == Some(Value::Text(Cow::Borrowed("restated")));
         let payload = match (is_restated, self.has_epoch) {

@@ -32,7 +32,7 @@ impl Reading {
 /// Which records of web archives are pages.
 #[derive(Args, Clone)]
 pub(super) struct Schemes {
-    /// Also take records of web archives for pages whose URLs have this scheme, such as ftp, beside
+    /// Treat records of web archives with this URL scheme, such as ftp, as pages, in addition to
     /// http, https and file. May be repeated
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = parse_scheme)]
     schemes: Vec<String>,

@@ -410,8 +410,7 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
-    /// Keeps what was promised when a signal asks to end: what was said of records is durable, whatever
-    /// waits for whoever reads the lines.
+    /// Flushes the store before and after it writes the lines that it owes. Called on a signal.
     pub(super) fn stop(&mut self) -> Result<(), Failure> {
         self.store.flush()?;
         self.rest()?;

@@ -6,8 +6,8 @@
 
 use simkeep::{Digest, Page};
 
-/// When the content of a file was seen: a file that was last modified at `modified`, of a page of
-/// which the store has `known`.
+/// Returns when the content of a file was seen. `modified` is the time of its last modification,
+/// `known` the state of its page in the store.
 ///
 /// The same content keeps the time at which it was seen last, so a folder that has not changed brings
 /// nothing new.

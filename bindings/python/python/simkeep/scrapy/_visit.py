@@ -175,12 +175,12 @@ class Visit:
         reasons = [*(meta.get("redirect_reasons") or ())]
         reasons += [None] * (len(urls) + 1 - len(reasons))
         chain = [_whole(url) for url in (*urls, self.request.url, self.page)]
-        told: dict[str, simkeep.Observation] = {}
+        observations: dict[str, simkeep.Observation] = {}
         for url, to, reason in zip(chain, chain[1:], reasons, strict=False):
-            if url != self.page and url not in told:
+            if url != self.page and url not in observations:
                 status = reason if isinstance(reason, int) and 300 <= reason < 400 else None
-                told[url] = simkeep.Observation.redirect(url, self.at, to, status=status)
-        return list(told.values())
+                observations[url] = simkeep.Observation.redirect(url, self.at, to, status=status)
+        return list(observations.values())
 
 
 def _content_type(response: Response) -> str | None:
