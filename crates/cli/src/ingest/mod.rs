@@ -342,6 +342,22 @@ impl Ingest {
         }
     }
 
+    /// Counts and names a broken record. Returns whether it is the last one, as --strict says.
+    fn stops_at(
+        &self,
+        broken: &Broken,
+        observer: &mut Observer<'_>,
+        progress: &mut Progress,
+    ) -> Result<bool, Failure> {
+        observer.take_broken(broken)?;
+        if self.strict {
+            observer.rest()?;
+        } else {
+            progress.broken(broken);
+        }
+        Ok(self.strict)
+    }
+
     /// Takes all that is read; gives the broken record that it stopped at.
     fn take_all(
         &self,
@@ -369,16 +385,17 @@ impl Ingest {
             match next {
                 Next::Result(Fed::Entry(entry)) => {
                     entry.wrong().into_iter().for_each(|wrong| progress.wrong(wrong));
-                    observer.take(entry)?;
+                    if let Some(broken) = observer.take(entry)?
+                        && self.stops_at(&broken, observer, progress)?
+                    {
+                        return Ok(Some(broken));
+                    }
                 }
                 Next::Result(Fed::Question(question)) => observer.answer(&question)?,
                 Next::Result(Fed::Broken(broken)) => {
-                    observer.take_broken(&broken)?;
-                    if self.strict {
-                        observer.rest()?;
+                    if self.stops_at(&broken, observer, progress)? {
                         return Ok(Some(broken));
                     }
-                    progress.broken(&broken);
                 }
                 Next::Result(Fed::Passed(kind)) => observer.take_passed(kind)?,
                 Next::Result(Fed::Epoch(name, terms)) => observer.epoch(&name, terms)?,

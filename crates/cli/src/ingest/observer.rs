@@ -81,14 +81,14 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Takes an entry; it is observed with its batch.
-    pub(super) fn take(&mut self, mut entry: feed::Entry) -> Result<(), Failure> {
+    /// Takes an entry; it is observed with its batch. Returns why it is broken, if that shows only here.
+    pub(super) fn take(&mut self, mut entry: feed::Entry) -> Result<Option<Broken>, Failure> {
         match entry.found {
             Found::Text(Text { is_file: true, .. }) => entry.time = self.seen(&entry)?,
             Found::BinaryFile => match self.digested(&mut entry)? {
                 None => {}
-                Some(Ok(kind)) => return self.take_passed(kind),
-                Some(Err(broken)) => return self.take_broken(&broken),
+                Some(Ok(kind)) => return self.take_passed(kind).map(|()| None),
+                Some(Err(broken)) => return Ok(Some(broken)),
             },
             _ => {}
         }
@@ -100,7 +100,7 @@ impl<'a> Observer<'a> {
             Err(Failure::Store(e)) if is_of_record(&e) => {
                 self.summary.records -= 1;
                 let at = escape::whole(&at);
-                return self.take_broken(&Broken { at, why: e.to_string() });
+                return Ok(Some(Broken { at, why: e.to_string() }));
             }
             Err(e) => return Err(e),
         };
@@ -111,7 +111,7 @@ impl<'a> Observer<'a> {
                 Taken::Passed(kind) => outcomes.passed(kind),
             }
         }
-        self.flush_if_full()
+        self.flush_if_full().map(|()| None)
     }
 
     /// Makes binary content of a file that is not text, if the store has other content of its page; else

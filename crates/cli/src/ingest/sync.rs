@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::{Page, Prefix, PrefixError, Snapshot};
-use simkeep_archive::{escape, file_of, file_url};
+use simkeep_archive::{Broken, escape, file_of, file_url};
 
 use super::observer::Observer;
 use super::present;
@@ -95,7 +95,13 @@ impl Sync {
         }
         for folder in &self.folders {
             folder.each(&self.before, except.as_deref(), |page, is_missing| {
-                if is_missing { observer.take(gone(page, now)) } else { Ok(()) }
+                if !is_missing {
+                    return Ok(());
+                }
+                match observer.take(gone(page, now))? {
+                    None => Ok(()),
+                    Some(Broken { at, why }) => Err(Failure::Other(format!("{at}: {why}"))),
+                }
             })?;
         }
         observer.rest()
