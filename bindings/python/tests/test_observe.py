@@ -1,10 +1,11 @@
 """Observing visits, and what they are answered with."""
 
-import datetime
+import datetime as datetimes
 import pickle
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import AT, DAY, OTHER, TEXT, URL
@@ -63,16 +64,16 @@ def test_a_redirect_is_named_by_its_target(store: simkeep.Store) -> None:
     page = store.latest(URL)
     assert page is not None and page.last.seen is simkeep.Seen.REDIRECT
     absolute = Observation.redirect(URL, AT + 2 * DAY, "https://example.com/elsewhere#part", weight=2.0)
-    row: simkeep.Row = {"url": URL, "at": AT + 3 * DAY, "seen": "redirect", "to": "/other"}
-    same, other = store.observe_batch([absolute, row])
+    other_target: list[Any] = [{"url": URL, "at": AT + 3 * DAY, "seen": "redirect", "to": "/other"}]
+    same, other = store.observe_batch([absolute, *other_target])
     assert (same.verdict, other.verdict) == ("same", "changed")
-    assert eval(repr(absolute), {"simkeep": simkeep, "datetime": datetime}) == absolute
+    assert eval(repr(absolute), {"simkeep": simkeep, "datetime": datetimes}) == absolute
     assert pickle.loads(pickle.dumps(absolute)) == absolute
     with pytest.raises(ValueError, match="to is empty"):
         Observation.redirect(URL, AT, " ")
-    with pytest.raises(TypeError, match="to is missing"):
+    with pytest.raises(TypeError, match="to in row 0 is missing"):
         store.observe_batch([{"url": URL, "at": AT, "seen": "redirect"}])
-    with pytest.raises(TypeError, match="to is for redirects"):
+    with pytest.raises(TypeError, match="to in row 0 is for redirects"):
         store.observe_batch([{"url": URL, "at": AT, "text": TEXT, "to": "/x"}])
 
 

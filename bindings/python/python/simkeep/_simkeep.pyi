@@ -228,6 +228,7 @@ __all__ = [
     "recipes",
     "regular",
     "repair",
+    "response_meaning",
     "route",
     "site_of",
     "surt",

@@ -60,7 +60,7 @@ def test_which_requests_are_observed_and_by_what_key(tmp_path: Path) -> None:
     assert known == {
         f"{page}1": "content",
         f"{site.url}/final/105": "content",
-        f"{site.url}/moved/105": "content",
+        f"{site.url}/moved/105": "redirect",
         "product:3": "content",
         "posted": "content",
         "moved": "content",

@@ -123,12 +123,12 @@ def test_a_clock_behind_the_store_is_named(tmp_path: Path, caplog: pytest.LogCap
     settings = read(SIMKEEP_STORE=str(tmp_path / "store"))
     with _open(settings) as store:
         with pytest.raises(simkeep.TimeError):
-            store.observe("http://a/", late, seen="gone")
+            store.gone("http://a/", late)
     assert not caplog.records
     with simkeep.Store.open(tmp_path / "store") as store:
-        store.observe("http://a/", late, seen="gone")
+        store.gone("http://a/", late)
     with _open(settings) as store:
-        store.observe("http://b/", late, seen="gone")
+        store.gone("http://b/", late)
     assert "is the clock right?" in caplog.text
     with _open(read(SIMKEEP_STORE=str(tmp_path / "store"), SIMKEEP_CLOCK_TOLERANCE=3 * 86400)):
         assert len(caplog.records) == 1
