@@ -324,7 +324,13 @@ static void a_redirect_is_named_by_its_target(const char *path) {
     simkeep_store *store = create(path);
     simkeep_outcomes_free(simkeep_redirect(store, URL, URL_LEN, 1000, "/b", 2, 301, &error));
     EXPECT(error, SIMKEEP_OK);
-    simkeep_visit visit = {URL, URL_LEN, 2000, SIMKEEP_SEEN_REDIRECT, SIMKEEP_HAS_DIGEST};
+    simkeep_visit visit;
+    memset(&visit, 0, sizeof visit);
+    visit.url = URL;
+    visit.url_len = URL_LEN;
+    visit.time = 2000;
+    visit.seen = SIMKEEP_SEEN_REDIRECT;
+    visit.has = SIMKEEP_HAS_DIGEST;
     CHECK(!simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
     EXPECT(error, SIMKEEP_ARGUMENT);
     CHECK(simkeep_redirect_digest(URL, URL_LEN, "/b#part", 7, visit.digest, &error) == SIMKEEP_OK);
