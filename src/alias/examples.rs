@@ -35,7 +35,7 @@ struct Sought {
 }
 
 impl Examples {
-    /// None so far, and at most so many.
+    /// No examples yet, and at most `most`.
     pub(super) fn new(most: usize) -> Examples {
         Examples { most, ..Examples::default() }
     }

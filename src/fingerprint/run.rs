@@ -172,7 +172,7 @@ impl Run {
         Read::On(len)
     }
 
-    /// Takes the beginning of a block: so many bytes, behind which a character must be composed.
+    /// Appends the first `len` bytes of a block, which ends where a character must be composed.
     fn stop(&mut self, word: u64, unspaced: u64, len: usize) -> Read {
         if len > 0 {
             self.block(word, unspaced, len);
@@ -180,8 +180,8 @@ impl Run {
         Read::Until(len)
     }
 
-    /// Takes so many bytes of a block, of which these are of words, and these begin characters of
-    /// scripts without spaces.
+    /// Appends `len` bytes of a block. `word` marks bytes of words; `unspaced` marks the first bytes of
+    /// characters in scripts without spaces.
     #[inline]
     fn block(&mut self, word: u64, unspaced: u64, len: usize) {
         let taken = u64::MAX >> (BLOCK - len);

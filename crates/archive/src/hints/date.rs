@@ -111,7 +111,7 @@ impl<'a> Rest<'a> {
         self.fixed(end).filter(|_| digits.contains(&end))
     }
 
-    /// A number of exactly so many digits, whatever follows.
+    /// Reads a number of exactly `digits` digits, whatever follows.
     fn fixed(&mut self, digits: usize) -> Option<u32> {
         let (number, rest) = self.0.split_at_checked(digits)?;
         let is_number = digits > 0 && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -341,7 +341,7 @@ fn date(year: u32, month: u32, day: u32) -> Option<Date> {
     Date::from_calendar_date(i32::try_from(year).ok()?, month, u8::try_from(day).ok()?).ok()
 }
 
-/// The time of so many milliseconds after the beginning of a day.
+/// Returns the time `ms` milliseconds after the beginning of a day.
 fn at(date: Date, ms: i64) -> Option<i64> {
     let begin = PrimitiveDateTime::new(date, Time::MIDNIGHT).assume_utc().unix_timestamp();
     checked(begin.checked_mul(1000)?.checked_add(ms)?)
