@@ -31,8 +31,15 @@ pub(crate) struct LiveSegment {
 }
 
 impl LiveSegment {
+    /// Makes a segment live, after plain reads of what is read through its map.
     pub(crate) fn open(segment: Segment) -> Result<LiveSegment> {
         segment.read_plainly()?;
+        LiveSegment::verified(segment)
+    }
+
+    /// Makes a segment live whose blocks have all been read and checked. Opens no file: the segment may
+    /// have been merged since, and its file removed.
+    pub(crate) fn verified(segment: Segment) -> Result<LiveSegment> {
         let tombstones = Tombstones::read(&segment)?;
         let segment = Arc::new(segment);
         let tables = segment.epochs().map(|epoch| EpochTables::open(&segment, epoch));

@@ -316,7 +316,7 @@ impl Check {
         if !self.blocks(&segment, file)? {
             return Ok(None);
         }
-        let live = LiveSegment::open(segment);
+        let live = LiveSegment::verified(segment);
         let Some(live) = self.keep(live)? else { return Ok(None) };
         Ok(self.fits(&live, seed, epochs)?.then(|| Arc::new(live)))
     }

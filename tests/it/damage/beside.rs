@@ -1,8 +1,12 @@
 //! Damage of a store that somebody writes to.
 
-use simkeep::disk::{Access, Disk, Name, SimDisk};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use simkeep::disk::{Access, Disk, Name, OpKind, SimDisk};
 use simkeep::integrity::{VerifyOptions, verify};
 
+use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
 use simkeep_testing::sample::fill;
 use simkeep_testing::{create, on, small};
@@ -36,4 +40,46 @@ fn verify_beside_a_writer_names_every_flaw() {
     let expected = [segments[0], segments[2], segments[3]].map(|name| name.to_string());
     assert_eq!(named, expected);
     assert_eq!(verified.files, segments.len() + 1);
+}
+
+/// A disk that removes these files before the `nth` read of a segment that comes after each of them was
+/// opened twice.
+fn removing(disk: &SimDisk, segments: &[Name], nth: usize) -> HookDisk {
+    let (opens, reads) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (inner, segments) = (disk.clone(), segments.to_vec());
+    HookDisk::with_reads(on(disk), move |kind, name| match (kind, name) {
+        (OpKind::Open(_), Some(Name::Segment(_))) => {
+            opens.fetch_add(1, Ordering::Relaxed);
+        }
+        (OpKind::Read, Some(Name::Segment(_)))
+            if opens.load(Ordering::Relaxed) >= 2 * segments.len()
+                && reads.fetch_add(1, Ordering::Relaxed) + 1 == nth =>
+        {
+            segments.iter().for_each(|name| inner.remove(*name).unwrap());
+        }
+        _ => {}
+    })
+}
+
+#[test]
+fn verify_reads_segments_that_a_merge_removes_meanwhile() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    for seed in 1..5 {
+        fill(&store, &mut Model::default(), seed, 10);
+        store.seal().unwrap();
+    }
+    let segments: Vec<Name> =
+        store.stats().unwrap().segments.iter().map(|s| Name::Segment(s.id)).collect();
+    store.close().unwrap();
+    for nth in 1.. {
+        let disk = SimDisk::of(disk.contents());
+        let hooked: Arc<dyn Disk> = Arc::new(removing(&disk, &segments, nth));
+        let verified = verify(hooked, VerifyOptions::default()).unwrap();
+        assert!(verified.is_sound(), "{nth}: {:?}", verified.flaws);
+        if disk.contents().iter().any(|(name, _)| segments.contains(name)) {
+            assert!(nth > segments.len(), "{nth}");
+            return;
+        }
+    }
 }
