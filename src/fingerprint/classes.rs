@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 #[cfg(test)]
 use super::compose::is_inert;
 use super::compose::{is_yes, not_inert};
-use super::pages::Pages;
+use super::pages::{ASSIGNED, Pages};
 use super::tables::{IGNORED, LOWER, MARKS, NUMERIC, UNSPACED, WORD};
 use super::utf8::code_at;
 
@@ -121,7 +121,8 @@ impl Kind {
     }
 }
 
-/// The kinds of characters, for those who look up many.
+/// The kinds of characters, to look up many. Making the tables takes some milliseconds, once in a process;
+/// a text in ASCII never needs them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kinds {
     /// Of the characters that take up to two bytes.
@@ -154,13 +155,15 @@ impl Kinds {
 static CODES: LazyLock<Pages<i32>> = LazyLock::new(unfolded);
 
 static KINDS: LazyLock<Pages<Kind>> = LazyLock::new(|| {
-    let kind = |code| char::from_u32(code).map_or(Kind::Separator, Kind::inert);
-    let mut all: Vec<Kind> = (0..0x11_0000).map(kind).collect();
-    for c in not_inert() {
+    let mut all = vec![Kind::Separator; 0x11_0000];
+    let mut set = |c: char, to: Kind| {
         if let Some(kind) = all.get_mut(c as usize) {
-            *kind = Kind::joining(c);
+            *kind = to;
         }
-    }
+    };
+    let assigned = ASSIGNED.into_iter().flatten().filter_map(char::from_u32);
+    assigned.for_each(|c| set(c, Kind::inert(c)));
+    not_inert().for_each(|c| set(c, Kind::joining(c)));
     Pages::new(&all)
 });
 

@@ -22,7 +22,6 @@ const SIZE: usize = RUN + STEP + WORD_BYTES_MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     kernel: Kernel,
-    kinds: Kinds,
     /// Whether scripts without spaces are taken like others.
     runs: bool,
     lower: [u8; SIZE],
@@ -64,7 +63,6 @@ impl Run {
     pub(super) fn new(kernel: Kernel, runs: bool) -> Run {
         Run {
             kernel,
-            kinds: Kinds::new(),
             runs,
             lower: [0; SIZE],
             len: 0,
@@ -146,23 +144,26 @@ impl Run {
         // Nearly all characters beyond ASCII are of words.
         let mut word = (classes.word | classes.foreign) & taken;
         let (mut leads, mut unspaced) = (classes.leads & taken, 0);
-        while leads != 0 {
-            let first = leads.trailing_zeros() as usize;
-            leads &= leads - 1;
-            let (kind, code, size) = self.kinds.at(bytes, first);
-            match kind {
-                Kind::Letter => {}
-                Kind::Separator => word &= !(((1 << size) - 1) << first),
-                Kind::Capital => lower_case(code, &mut lower[first..first + size]),
-                Kind::Unspaced if self.runs => {}
-                Kind::Unspaced => {
-                    word &= !(((1 << size) - 1) << first);
-                    unspaced |= 1 << first;
+        if leads != 0 {
+            let kinds = Kinds::new();
+            while leads != 0 {
+                let first = leads.trailing_zeros() as usize;
+                leads &= leads - 1;
+                let (kind, code, size) = kinds.at(bytes, first);
+                match kind {
+                    Kind::Letter => {}
+                    Kind::Separator => word &= !(((1 << size) - 1) << first),
+                    Kind::Capital => lower_case(code, &mut lower[first..first + size]),
+                    Kind::Unspaced if self.runs => {}
+                    Kind::Unspaced => {
+                        word &= !(((1 << size) - 1) << first);
+                        unspaced |= 1 << first;
+                    }
+                    // The character before it may change, too.
+                    Kind::Joining => return self.stop(word, unspaced, before(bytes, first)),
+                    Kind::Resized => return self.stop(word, unspaced, first),
+                    _ => return self.characters(&text[..len], next),
                 }
-                // The character before it may change, too.
-                Kind::Joining => return self.stop(word, unspaced, before(bytes, first)),
-                Kind::Resized => return self.stop(word, unspaced, first),
-                _ => return self.characters(&text[..len], next),
             }
         }
         if next.joins() {
@@ -284,7 +285,7 @@ impl Run {
     /// behind the run already, ASCII in lower case.
     #[expect(clippy::indexing_slicing, reason = "a character of a block that there is room for")]
     fn characters(&mut self, text: &str, behind: Kind) -> Read {
-        let (bytes, kinds) = (text.as_bytes(), self.kinds);
+        let (bytes, kinds) = (text.as_bytes(), Kinds::new());
         let look = |at: usize| match at < bytes.len() {
             true => kinds.at(bytes, at),
             false => (behind, 0, 0),
