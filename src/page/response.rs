@@ -26,7 +26,7 @@ pub struct Response<'a> {
     /// How many bytes of the body arrived.
     pub received: Option<u64>,
     /// Whether a `Content-Encoding` is declared. Browsers and their archives keep such a body decoded
-    /// under its original `Content-Length`, so `length` then proves nothing.
+    /// under its original `Content-Length`, so `length` then proves nothing, unless no byte arrived.
     pub is_encoded: bool,
     /// Whether the body is known to be cut: the connection broke, chunks have no end, or the archive
     /// says so.
@@ -117,8 +117,11 @@ impl Response<'_> {
     }
 
     fn is_incomplete(&self) -> bool {
-        let is_short = self.length.zip(self.received).is_some_and(|(length, got)| got < length);
-        self.is_cut || (is_short && !self.is_encoded)
+        // A range that covers the whole representation names its length as well.
+        let range = self.content_range.filter(|_| self.status == 206).and_then(whole_range);
+        let length = self.length.or(range);
+        let is_short = length.zip(self.received).is_some_and(|(length, got)| got < length);
+        self.is_cut || (is_short && (!self.is_encoded || self.received == Some(0)))
     }
 
     /// Whether the range that came is the whole representation.
@@ -204,6 +207,8 @@ mod tests {
         let short = Response { length: Some(10), received: Some(9), ..of(200) };
         assert_eq!(short.meaning(), Failed(FetchFailure::Incomplete));
         assert_eq!(Response { is_encoded: true, ..short }.meaning(), Content);
+        let empty = Response { is_encoded: true, received: Some(0), ..short };
+        assert_eq!(empty.meaning(), Failed(FetchFailure::Incomplete));
         assert_eq!(Response { received: Some(10), ..short }.meaning(), Content);
         assert_eq!(Response { received: Some(11), ..short }.meaning(), Content);
         assert_eq!(Response { received: None, ..short }.meaning(), Content);
@@ -212,5 +217,8 @@ mod tests {
         assert_eq!(Response { status: 404, ..cut }.meaning(), Gone);
         let part = Response { content_range: Some("bytes 0-9/10"), status: 206, ..short };
         assert_eq!(part.meaning(), Failed(FetchFailure::Incomplete));
+        assert_eq!(Response { length: None, ..part }.meaning(), part.meaning());
+        assert_eq!(Response { length: None, received: Some(10), ..part }.meaning(), Content);
+        assert_eq!(Response { length: None, status: 200, ..part }.meaning(), Content);
     }
 }

@@ -181,7 +181,7 @@ impl Head {
                 self.is_encoded |= !list.is_empty();
                 self.encode(list.into_iter());
             }
-            Field::ContentLength => self.length = self.length.or(value.parse().ok()),
+            Field::ContentLength => self.length = self.length.or_else(|| length(value)),
             Field::ContentRange => keep_first(&mut self.content_range, value),
             Field::Location => keep_first(&mut self.location, text(raw).trim()),
             Field::Date => self.date = self.date.or_else(|| time::http(value)),
@@ -206,6 +206,14 @@ impl Head {
         let room = (ENCODINGS_MAX + 1).saturating_sub(self.encodings.len());
         self.encodings.extend(more.take(room));
     }
+}
+
+/// A length, which is all digits. Fields that were joined may repeat it (RFC 9110, 8.6).
+fn length(value: &str) -> Option<u64> {
+    let mut all = value.split(',').map(str::trim);
+    let first = all.next()?;
+    let is_number = first.bytes().all(|b| b.is_ascii_digit()) && all.all(|other| other == first);
+    is_number.then(|| first.parse().ok()).flatten()
 }
 
 /// The characters of a value: UTF-8, or else as old servers send it, ISO-8859-1.

@@ -3,6 +3,9 @@
 //! A `request` record names the response that it belongs to, or the response names the request
 //! (`WARC-Concurrent-To`; ISO 28500, 5.10), and either may come first. So a response whose request has
 //! not come yet is held back while a few more records are cut.
+//!
+//! Some crawlers give all their records one identifier, or let all name one record. So both records must
+//! also be of one URL, and one that names the other comes before one that names a third one with it.
 
 use std::collections::VecDeque;
 
@@ -19,34 +22,55 @@ const BYTES_MAX: usize = 4 << 20;
 const REQUESTS_MAX: usize = 512;
 const ID_BYTES_MAX: usize = 1024;
 
-/// The identifiers by which a record belongs to an exchange: its own, and those that it names.
+/// By what a record belongs to an exchange: its URL, its identifier, and those that it names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
+    url: Option<Box<[u8]>>,
     own: Option<Box<[u8]>>,
     concurrent: Vec<Box<[u8]>>,
 }
 
+/// How two records of one exchange are linked.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Link {
+    /// Both name a third one.
+    Shared,
+    /// One of them names the other.
+    Named,
+}
+
 impl Ids {
-    pub(super) fn new<'a>(own: Option<&[u8]>, concurrent: impl Iterator<Item = &'a [u8]>) -> Ids {
-        Ids { own: own.and_then(id), concurrent: concurrent.filter_map(id).collect() }
+    pub(super) fn new<'a>(
+        url: Option<&[u8]>,
+        own: Option<&[u8]>,
+        concurrent: impl Iterator<Item = &'a [u8]>,
+    ) -> Ids {
+        let url = url.and_then(id);
+        Ids { url, own: own.and_then(id), concurrent: concurrent.filter_map(id).collect() }
     }
 
     fn is_empty(&self) -> bool {
         self.own.is_none() && self.concurrent.is_empty()
     }
 
-    /// Whether one of the two records names the other, or both belong to one exchange.
-    fn belong_with(&self, other: &Ids) -> bool {
+    /// How the two records are linked, if they belong to one exchange. A record without a URL, or with a
+    /// very long one, may be of any.
+    fn link(&self, other: &Ids) -> Option<Link> {
+        if self.url.as_ref().zip(other.url.as_ref()).is_some_and(|(one, other)| one != other) {
+            return None;
+        }
         let names = |one: &Ids, other: &Ids| {
             other.own.as_ref().is_some_and(|own| one.concurrent.contains(own))
         };
-        // Or both name a third one.
-        let share = || self.concurrent.iter().any(|id| other.concurrent.contains(id));
-        names(self, other) || names(other, self) || share()
+        if names(self, other) || names(other, self) {
+            return Some(Link::Named);
+        }
+        let is_shared = self.concurrent.iter().any(|id| other.concurrent.contains(id));
+        is_shared.then_some(Link::Shared)
     }
 }
 
-/// An identifier without the brackets around it, which some tools leave out.
+/// An identifier or a URL without the brackets around it, which some tools leave out.
 fn id(bytes: &[u8]) -> Option<Box<[u8]>> {
     let bytes = bytes.trim_ascii();
     let bytes = bytes.strip_prefix(b"<").and_then(|b| b.strip_suffix(b">")).unwrap_or(bytes);
@@ -75,7 +99,10 @@ struct Held {
 impl Exchanges {
     /// Takes a request. The response to it is known from now on.
     pub(super) fn request(&mut self, ids: Ids, method: Method) {
-        if let Some(held) = self.waiting.iter_mut().find(|held| held.is_answer_to(&ids)) {
+        // Of several the first.
+        let linked =
+            self.waiting.iter_mut().rev().filter_map(|held| Some((held.link(&ids)?, held)));
+        if let Some((_, held)) = linked.max_by_key(|(link, _)| *link) {
             held.settle(method);
         }
         if self.requests.len() == REQUESTS_MAX {
@@ -88,9 +115,11 @@ impl Exchanges {
     pub(super) fn push(&mut self, cut: Cut, ids: Option<Ids>) {
         let bytes = cut.bytes();
         let mut held = Held { cut, bytes, ids: ids.filter(|ids| !ids.is_empty()) };
-        let request = self.requests.iter().rfind(|(request, _)| held.is_answer_to(request));
-        if let Some((_, method)) = request {
-            held.settle(*method);
+        // Of several the last.
+        let linked =
+            self.requests.iter().filter_map(|(ids, method)| Some((held.link(ids)?, *method)));
+        if let Some((_, method)) = linked.max_by_key(|(link, _)| *link) {
+            held.settle(method);
         }
         if !self.waiting.is_empty() {
             self.behind += bytes;
@@ -123,8 +152,8 @@ impl Exchanges {
 }
 
 impl Held {
-    fn is_answer_to(&self, request: &Ids) -> bool {
-        self.ids.as_ref().is_some_and(|ids| ids.belong_with(request))
+    fn link(&self, request: &Ids) -> Option<Link> {
+        self.ids.as_ref()?.link(request)
     }
 
     /// Waits no longer.

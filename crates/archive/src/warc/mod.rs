@@ -103,7 +103,8 @@ impl Header {
     /// By which the record belongs to an exchange.
     fn ids(&self) -> Ids {
         let concurrent = self.0.iter().filter(|(name, _)| *name == CONCURRENT);
-        Ids::new(self.bytes("warc-record-id"), concurrent.map(|(_, value)| value.as_slice()))
+        let concurrent = concurrent.map(|(_, value)| value.as_slice());
+        Ids::new(self.bytes("warc-target-uri"), self.bytes("warc-record-id"), concurrent)
     }
 
     /// How the archive cut the content. A revisit has none of its own.

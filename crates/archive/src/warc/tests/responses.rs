@@ -110,8 +110,14 @@ fn a_body_that_was_cut_is_not_the_page() {
         // Servers that count wrongly send more.
         ("Content-Length: 3", "text", "text"),
         ("Content-Length: no", "text", "text"),
+        // Lengths that were joined (RFC 9110, 8.6).
+        ("Content-Length: 5, 5", "text", "incomplete"),
+        ("Content-Length: 4, 4", "text", "text"),
+        ("Content-Length: 5, 6", "text", "text"),
+        ("Content-Length: +5", "text", "text"),
         // Browsers' archives keep bodies unpacked under the header of the original.
         ("Content-Length: 5\r\nContent-Encoding: br", "text", "text"),
+        ("Content-Length: 5\r\nContent-Encoding: br", "", "incomplete"),
         ("Content-Length: 5\r\nContent-Encoding: identity", "text", "incomplete"),
         ("Transfer-Encoding: chunked", "4\r\ntext\r\n0\r\n\r\n", "text"),
         ("Transfer-Encoding: chunked", "4\r\ntext\r\n00000000\r\nX: y\r\n\r\n", "text"),
@@ -190,6 +196,52 @@ fn exchanges_may_be_interleaved() {
     ]
     .concat();
     assert_eq!(texts(&read(file)), ["one", "answer to POST", "request", "request", "three"]);
+}
+
+#[test]
+fn identifiers_that_all_records_share_do_not_mix_exchanges() {
+    let of = |kind: &str, path: &str, ids: [&str; 2], method: &str| {
+        let block = match kind {
+            "request" => format!("{method} {path} HTTP/1.1\r\nHost: a\r\n\r\n"),
+            _ => ok(path),
+        };
+        exchange(kind, &format!("http://a{path}"), ids, &block)
+    };
+    // Identifiers of the requests and the responses: all name one record; all have one identifier; all
+    // are null; each request names its response, and a third record as well.
+    for ids in [
+        [["q1", "w"], ["r1", "w"], ["q2", "w"], ["r2", "w"]],
+        [["q1", "r"], ["r", ""], ["q2", "r"], ["r", ""]],
+        [["null", "null"], ["null", "null"], ["null", "null"], ["null", "null"]],
+    ] {
+        let records = [
+            of("request", "/post", ids[0], "POST"),
+            of("response", "/post", ids[1], ""),
+            of("request", "/get", ids[2], "GET"),
+            of("response", "/get", ids[3], ""),
+        ];
+        for order in [[0, 1, 2, 3], [2, 3, 0, 1], [1, 0, 3, 2], [1, 3, 0, 2], [0, 2, 3, 1]] {
+            let items = read(order.map(|i| records[i].as_str()).concat());
+            let mut found = texts(&items);
+            found.retain(|kind| *kind != "request");
+            found.sort_unstable();
+            assert_eq!(found, ["/get", "answer to POST"], "{ids:?} {order:?}");
+        }
+    }
+    // Of one URL the one that is named comes first.
+    let more = |own: &str, first: &str| {
+        format!(
+            "\r\nWARC-Record-ID: <urn:uuid:{own}>\r\nWARC-Concurrent-To: <urn:uuid:{first}>\
+             \r\nWARC-Concurrent-To: <urn:uuid:w>"
+        )
+    };
+    let asked = |own, first, method: &str| {
+        page("request", "http://a/", &more(own, first), &format!("{method} / HTTP/1.1\r\n\r\n"))
+    };
+    let got = |own, text| page("response", "http://a/", &more(own, "x"), &ok(text));
+    let file =
+        [asked("q1", "r1", "POST"), asked("q2", "r2", "GET"), got("r1", "one"), got("r2", "two")];
+    assert_eq!(texts(&read(file.concat())), ["request", "request", "answer to POST", "two"]);
 }
 
 #[test]
