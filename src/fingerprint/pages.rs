@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Where characters may differ: the scripts, and the tags and variation selectors. All others are
 /// unassigned or for private use, and are like U+10FFFF.
-pub(super) const ASSIGNED: [Range<u32>; 2] = [0..0x3_3500, 0xE_0000..0xE_0200];
+pub(super) const ASSIGNED: [Range<u32>; 2] = [0..0x3_3500, 0xE_0000..0xE_1000];
 
 /// Something about each character, for direct look-up: 256 characters to a page, equal pages once.
 #[derive(Debug)]

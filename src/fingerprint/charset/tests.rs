@@ -315,6 +315,35 @@ fn undeclared_utf8_is_utf8_even_if_it_is_cut() {
 }
 
 #[test]
+fn undeclared_utf8_with_a_few_broken_places_is_utf8() {
+    let text = "Das größte Rätsel für die Völker: буквы и знаки. ".repeat(8).into_bytes();
+    let with = |at: usize, bytes: &[u8]| {
+        let mut broken = text.clone();
+        broken.splice(at..at, bytes.iter().copied());
+        broken
+    };
+    // Cut in the middle, with more behind it; signs of another encoding; surrogates; at the beginning.
+    let half = [&text[..6], b"...</p>\n", &text].concat();
+    let all = [with(0, b"\xb3"), with(9, b"\xa9"), with(9, b"\xa0"), with(9, b"\xc0\x80"), half];
+    for bytes in all.into_iter().chain([with(9, b"\xed\xa0\xbd\xed\xb8\x80")]) {
+        assert_eq!(decode(&bytes, None), String::from_utf8_lossy(&bytes));
+    }
+    // One letter of eight is too many.
+    let mixed = "für ".repeat(7).into_bytes();
+    assert_eq!(
+        decode(&[&mixed[..], b"f\xfcr"].concat(), None),
+        "fÃ¼r fÃ¼r fÃ¼r fÃ¼r fÃ¼r fÃ¼r fÃ¼r für"
+    );
+}
+
+#[test]
+fn encodings_that_are_replaced_have_no_text() {
+    for label in ["iso-2022-kr", "hz-gb-2312", "iso-2022-cn", "iso-2022-cn-ext", "csiso2022kr"] {
+        assert_eq!(decode("text 文字".as_bytes(), Some(label)), "\u{fffd}", "{label}");
+    }
+}
+
+#[test]
 fn ascii_is_borrowed_in_every_encoding_that_extends_it() {
     let ascii = b"<p>plain <b>text</b>";
     for label in [None, Some("latin1"), Some("gbk"), Some("shift_jis"), Some("utf-8"), Some("big5")]
