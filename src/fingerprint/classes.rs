@@ -25,9 +25,17 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// The class of a character.
+    /// The class of a character. One of ASCII needs no table, so that a text in ASCII makes none.
     #[inline]
     pub(super) fn of(c: char) -> Class {
+        match c {
+            '0'..='9' | 'A'..='Z' | 'a'..='z' => Class::Letter(c.to_ascii_lowercase()),
+            '\0'..='\x7f' => Class::Separator,
+            _ => Class::in_table(c),
+        }
+    }
+
+    fn in_table(c: char) -> Class {
         match CODES.of(c as u32) {
             SEPARATOR => Class::Separator,
             UNSPACED_LETTER => Class::Unspaced,
@@ -213,6 +221,7 @@ mod tests {
             all.push(u8::from(is_numeral(c)));
         }
         assert_eq!(xxhash_rust::xxh3::xxh3_64(&all), 6_709_457_088_004_541_638);
+        assert!(('\0'..='\x7f').all(|c| Class::of(c) == Class::in_table(c)));
     }
 
     #[test]
