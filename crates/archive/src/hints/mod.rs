@@ -27,6 +27,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::numbered::without_marks;
 use super::stream::Stream;
 use super::{Broken, ZstdWindow};
 use lines::HintLines;
@@ -102,8 +103,7 @@ impl Hints {
         if encoding::is_xml(start) {
             return Ok(Hints(Box::new(Sitemap::new(stream))));
         }
-        let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
-        match text.first() {
+        match without_marks(start).first() {
             Some(b'{') => Ok(Hints(Box::new(HintLines::new(stream)))),
             None if start.len() < SNIFFED_BYTES => {
                 let at = stream.name().to_string();
@@ -115,6 +115,7 @@ impl Hints {
                 }
             }
             _ => {
+                let text = without_marks(start);
                 let is_list = text.starts_with(b"http://") || text.starts_with(b"https://");
                 let why = match is_list {
                     true => "it is a list of URLs, which does not say when they changed",

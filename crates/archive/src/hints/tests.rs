@@ -1,5 +1,6 @@
 mod encodings;
 mod feeds;
+mod odd;
 
 use std::io::{self, Cursor, Read};
 

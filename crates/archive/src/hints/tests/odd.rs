@@ -1,0 +1,27 @@
+//! Files that begin oddly, and markup in which a record could be lost.
+
+use super::*;
+
+#[test]
+fn byte_order_marks_and_blanks_before_a_file_say_nothing() {
+    let file = sitemap(GOOD);
+    let lines = "{\"url\":\"x:9\",\"modified\":0}\n";
+    for before in ["\u{feff}", "\n\u{feff}", "\u{feff}\u{feff}", "\r\n \u{feff}\n\u{feff}\t"] {
+        for file in [file.as_str(), lines, "<urlset></urlset>"] {
+            let expected: &[_] = if file.contains("x:9") { &[hint("x:9", 0)] } else { &[] };
+            assert_eq!(hints(format!("{before}{file}")), expected, "{before:?} {file}");
+        }
+        assert_eq!(wrong(before), "test: it is empty");
+        for (to_bytes, blank) in
+            [(u16::to_le_bytes as fn(u16) -> [u8; 2], &b"\n\0"[..]), (u16::to_be_bytes, b"\0\n")]
+        {
+            let bytes: Vec<u8> =
+                format!("{before}{file}").encode_utf16().flat_map(to_bytes).collect();
+            assert_eq!(hints(&bytes), [hint("x:9", 0)], "{before:?}");
+            assert_eq!(hints([blank, &bytes].concat()), [hint("x:9", 0)], "{before:?}");
+        }
+    }
+    assert_eq!(hints(format!("{lines}\u{feff}{lines}")).len(), 2);
+    let said = wrong("\n\u{feff}{\"url\":1}");
+    assert!(said.starts_with("test, line 2: "), "{said}");
+}
