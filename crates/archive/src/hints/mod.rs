@@ -27,9 +27,11 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::compression::is_packed;
 use super::numbered::without_marks;
+use super::raw::Packing;
 use super::stream::Stream;
-use super::{Broken, ZstdWindow};
+use super::{Broken, ZstdWindow, escape};
 use lines::HintLines;
 use sitemap::Sitemap;
 
@@ -52,6 +54,8 @@ pub struct Hints(Box<dyn Iterator<Item = Result<Hint, Broken>> + Send>);
 
 /// How many bytes tell what a file is.
 const SNIFFED_BYTES: usize = 4 << 10;
+/// The most bytes that are read of a file that is packed twice: twenty times what a sitemap may have.
+const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 
 /// Opens a file of hints, which may be compressed; `-` is standard input. Reads its first bytes, whose
 /// content decides what the file is:
@@ -74,13 +78,15 @@ const SNIFFED_BYTES: usize = 4 << 10;
 /// there, but its entities are not expanded, and nothing that it names is read. A record whose URL
 /// has no scheme is broken: relative URLs are not resolved.
 ///
+/// A file that is packed may contain one that is packed again, of up to 1 GiB. No more is unpacked.
+///
 /// # Errors
 ///
 /// If the file cannot be read, is empty, or is none of these. A list of URLs, as a sitemap may be, is
 /// none, since it has no times.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
     let stream = Stream::open(path, zstd_window);
-    Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?)
+    Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?, zstd_window)
 }
 
 /// Reads hints that are not in a file, as [`open`] does.
@@ -94,11 +100,18 @@ pub fn read(
     zstd_window: ZstdWindow,
 ) -> Result<Hints, Broken> {
     let stream = Stream::unpacked(name, bytes, Arc::default(), zstd_window);
-    Hints::new(stream.map_err(|e| Broken::source(name, &e))?)
+    Hints::new(stream.map_err(|e| Broken::source(name, &e))?, zstd_window)
 }
 
 impl Hints {
-    fn new(mut stream: Stream) -> Result<Hints, Broken> {
+    fn new(mut stream: Stream, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
+        // Some servers pack a file that is packed already.
+        if stream.packing() != Packing::Plain && is_packed(stream.look_ahead(SNIFFED_BYTES)) {
+            let name = stream.name();
+            let again = stream.unpacked_again(PACKED_TWICE_BYTES_MAX, zstd_window);
+            stream =
+                again.map_err(|e| Broken { at: name.to_string(), why: escape(&e.to_string()) })?;
+        }
         let start = stream.look_ahead(SNIFFED_BYTES);
         if encoding::is_xml(start) {
             return Ok(Hints(Box::new(Sitemap::new(stream))));

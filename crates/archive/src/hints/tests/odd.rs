@@ -25,3 +25,28 @@ fn byte_order_marks_and_blanks_before_a_file_say_nothing() {
     let said = wrong("\n\u{feff}{\"url\":1}");
     assert!(said.starts_with("test, line 2: "), "{said}");
 }
+
+#[test]
+fn a_file_may_be_packed_twice() {
+    let file = sitemap(GOOD);
+    let packed = gz(file.as_bytes());
+    let zstd = zstd::encode_all(file.as_bytes(), 1).unwrap();
+    for twice in [gz(&packed), gz(&zstd), zstd::encode_all(packed.as_slice(), 1).unwrap()] {
+        for bytes in [1, usize::MAX] {
+            let found = read_by(&twice, bytes);
+            assert_eq!(found, [Ok(Hint { url: "x:9".into(), modified: 0 })]);
+        }
+    }
+    let found = read_by(&gz(&gz(&packed)), usize::MAX);
+    assert!(found[0].as_ref().unwrap_err().why.starts_with("neither"), "{found:?}");
+    // Cut in either layer.
+    let noise: String = (0..5_000u64).map(|n| format!("{:x}", n * n)).collect();
+    let file = sitemap(&format!("{GOOD}<!--{noise}-->"));
+    let packed = gz(file.as_bytes());
+    let twice = gz(&packed);
+    for cut in [gz(&packed[..packed.len() / 2]), twice[..twice.len() / 2].to_vec()] {
+        let found = read_by(&cut, usize::MAX);
+        assert_eq!(found[0], Ok(Hint { url: "x:9".into(), modified: 0 }));
+        assert!(found[1].as_ref().unwrap_err().why.contains("damaged gzip"), "{found:?}");
+    }
+}
