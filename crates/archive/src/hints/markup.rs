@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use html5gum::{Token, Tokenizer};
 use memchr::memchr;
 
 use super::super::stream::{At, Place, Stream};
@@ -55,6 +56,8 @@ pub(super) struct Tag<'a> {
     pub(super) name: String,
     pub(super) attributes: Cow<'a, str>,
     pub(super) is_empty: bool,
+    /// Whether the document declares entities of its own.
+    pub(super) has_entities: bool,
 }
 
 /// A text.
@@ -210,7 +213,7 @@ impl Markup {
         let tag = self.piece.as_slice();
         Ok(match is_end {
             true => Piece::End(name(tag.get(1..).unwrap_or_default()).0),
-            false => Piece::Start(start(tag)),
+            false => Piece::Start(start(tag, self.declares_entities)),
         })
     }
 
@@ -305,11 +308,11 @@ fn name(tag: &[u8]) -> (String, &[u8]) {
     (String::from_utf8_lossy(name).to_ascii_lowercase(), rest)
 }
 
-fn start(tag: &[u8]) -> Tag<'_> {
+fn start(tag: &[u8], has_entities: bool) -> Tag<'_> {
     let bare = tag.strip_suffix(b"/").unwrap_or(tag);
     let (name, attributes) = name(bare);
     let is_empty = bare.len() < tag.len();
-    Tag { name, attributes: String::from_utf8_lossy(attributes), is_empty }
+    Tag { name, attributes: String::from_utf8_lossy(attributes), is_empty, has_entities }
 }
 
 /// The attributes of a tag, by name and value. A value without quotes ends at a blank.
@@ -339,30 +342,48 @@ pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Appends a text with its references resolved (XML 1.0, 4.1): those to characters, and the five
-/// predefined entities (4.6). An `&` that begins none of them stands for itself, since servers write
-/// `?a=1&b=2`; so does any other entity. Whether there was such an entity.
-pub(super) fn resolve(text: &str, out: &mut String) -> bool {
+/// Appends a text with its references resolved: those to characters, and the five predefined entities
+/// (XML 1.0, 4.1 and 4.6); and the names that HTML has for characters (HTML Standard, 13.5), unless the
+/// document declares entities, which may have the same names. An `&` that begins none of them stands for
+/// itself, since servers write `?a=1&b=2`; so does a name without its `;`. Whether the text refers to an
+/// entity that the document may have declared.
+pub(super) fn resolve(text: &str, has_entities: bool, out: &mut String) -> bool {
     let mut has_others = false;
     let mut parts = text.split('&');
     out.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let end = part.bytes().take(REFERENCE_BYTES_MAX).position(|byte| byte == b';');
         let reference = end.and_then(|end| Some((part.get(..end)?, part.get(end + 1..)?)));
-        let character = reference.and_then(|(name, _)| character(name));
-        has_others |= character.is_none()
-            && reference.is_some_and(|(name, _)| {
-                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            });
-        match (character, reference) {
-            (Some(character), Some((_, rest))) => {
-                out.push(character);
-                out.push_str(rest);
-            }
-            _ => out.extend(["&", part]),
+        let Some((name, rest)) = reference else {
+            out.extend(["&", part]);
+            continue;
+        };
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if let Some(character) = character(name) {
+            out.push(character);
+            out.push_str(rest);
+        } else if is_name && has_entities {
+            has_others = true;
+            out.extend(["&", part]);
+        } else if let Some(characters) = is_name.then(|| html_reference(name)).flatten() {
+            out.extend([characters.as_str(), rest]);
+        } else {
+            out.extend(["&", part]);
         }
     }
     has_others
+}
+
+/// The characters that HTML has this name for. The tokenizer of HTML has the names, and shows them by
+/// what it makes of a reference.
+fn html_reference(name: &str) -> Option<String> {
+    let reference = format!("&{name};");
+    let mut tokens = Tokenizer::new(&reference);
+    let Some(Ok(Token::String(text))) = tokens.next() else { return None };
+    let text = String::from_utf8(text.value.0).ok()?;
+    // Some names need no `;` in HTML: `&notes;` is `&not` and `es;`. Here they do.
+    let is_whole = !text.ends_with(';') || name == "semi";
+    (is_whole && tokens.next().is_none()).then_some(text)
 }
 
 /// The character that a reference is for. One that names no character is for U+FFFD.

@@ -72,11 +72,13 @@ const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 /// is taken for the beginning of its day, month or year, and one without a zone for UTC. What has no
 /// time says nothing and is passed over.
 ///
-/// XML need not be well formed: what cannot be markup is text, a bare `&` stands for itself, and so
-/// does an entity that XML does not predefine. It may be in any encoding of the [Encoding
-/// Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document type may be
-/// there, but its entities are not expanded, and nothing that it names is read. A record whose URL
-/// has no scheme is broken: relative URLs are not resolved.
+/// XML need not be well formed: what cannot be markup is text, and a bare `&` stands for itself. The
+/// [names of HTML](https://html.spec.whatwg.org/multipage/named-characters.html) for characters are known,
+/// such as `&eacute;`, if they end with a `;`; any other name stands for itself. XML may be in any encoding
+/// of the [Encoding Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document
+/// type may be there, but its entities are not expanded, and nothing that it names is read; where it
+/// declares entities, a URL that refers to any is broken. A record
+/// whose URL has no scheme is broken: relative URLs are not resolved.
 ///
 /// A file that is packed may contain one that is packed again, of up to 1 GiB. No more is unpacked.
 ///

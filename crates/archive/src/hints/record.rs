@@ -51,11 +51,10 @@ impl Field {
     }
 
     /// Adds a text, with its references resolved.
-    fn resolve(&mut self, text: &str) -> bool {
+    fn resolve(&mut self, text: &str, has_entities: bool) {
         let mut resolved = String::with_capacity(text.len());
-        let has_others = resolve(text, &mut resolved);
+        self.has_entity |= resolve(text, has_entities, &mut resolved);
         self.push(&resolved);
-        has_others
     }
 }
 
@@ -162,7 +161,7 @@ impl Record {
         if is_data {
             field.push(&part);
         } else {
-            field.has_entity |= field.resolve(&part) && text.has_entities;
+            field.resolve(&part, text.has_entities);
         }
         field.is_too_long |= text.is_cut;
     }
@@ -252,7 +251,7 @@ fn link(tag: &Tag<'_>) -> Link {
                 || relation == "http://www.iana.org/assignments/relation/alternate";
         } else if name.eq_ignore_ascii_case("href") && href.is_none() {
             let mut field = Field::default();
-            field.resolve(value);
+            field.resolve(value, tag.has_entities);
             href = Some(field);
         }
     }
