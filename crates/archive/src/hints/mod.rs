@@ -15,10 +15,13 @@
 //! # Ok::<(), simkeep_archive::Broken>(())
 //! ```
 
+mod base;
 mod date;
 mod encoding;
+mod field;
 mod form;
 mod lines;
+mod link;
 mod markup;
 mod record;
 mod sitemap;
@@ -63,9 +66,11 @@ const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 /// - JSON lines with `url` and `modified`. Other keys are ignored.
 /// - A sitemap of the [protocol](https://www.sitemaps.org/protocol.html) 0.9: `loc` and `lastmod` of
 ///   each `url`, or without that the `publication_date` of its news.
-/// - An Atom feed: the alternate `link` of each `entry`, and `updated` or else `published`.
-/// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL; and `pubDate`, or else
-///   a date of Dublin Core or of Atom.
+/// - An Atom feed, or an Atom entry by itself: the alternate `link` of each `entry`, or else the `src`
+///   of its `content`; and `updated` or else `published`. If there are several alternate links, those to
+///   HTML count, or to what does not say its type: one of each language, up to 16.
+/// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL, or in RSS 1.0 what the
+///   item is about; and `pubDate`, or else a date of Dublin Core or of Atom.
 ///
 /// A time is a [W3C datetime](https://www.w3.org/TR/NOTE-datetime), one of RFC 822, or near either,
 /// such as `2024-02-01 10:00:00 +0100`; in JSON also seconds since 1970. A time without a time of day
@@ -77,8 +82,14 @@ const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 /// such as `&eacute;`, if they end with a `;`; any other name stands for itself. XML may be in any encoding
 /// of the [Encoding Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document
 /// type may be there, but its entities are not expanded, and nothing that it names is read; where it
-/// declares entities, a URL that refers to any is broken. A record
-/// whose URL has no scheme is broken: relative URLs are not resolved.
+/// declares entities, a URL that refers to any is broken.
+///
+/// An absolute URL stays as it is written. A relative URL in a feed is resolved by the `xml:base` in force.
+/// Where there is none, and where that is relative, the base is the feed's `self` link, or else its
+/// `alternate` link or the `link` of its channel, if that is absolute and comes before the record. The
+/// result is written as browsers write it (the [URL Standard](https://url.spec.whatwg.org/)): `é` is
+/// `%C3%A9`. The URLs of a sitemap must be absolute, and so must a `guid`. A relative URL that has no base,
+/// or one of more than 2 KiB, is broken.
 ///
 /// A file that is packed may contain one that is packed again, of up to 1 GiB. No more is unpacked.
 ///
