@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::io;
 
 use html5gum::{Token, Tokenizer};
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 
 use super::super::stream::{At, Place, Stream};
 use super::encoding::Characters;
@@ -68,6 +68,8 @@ pub(super) struct Text<'a> {
     pub(super) is_cut: bool,
     /// Whether the document declares entities of its own, of which none is expanded.
     pub(super) has_entities: bool,
+    /// The name of the element that seems to begin here, by a tag that has no end.
+    pub(super) cut_tag: Option<String>,
 }
 
 impl Markup {
@@ -101,7 +103,7 @@ impl Markup {
         match self.characters.peek()? {
             Some(b'!') => self.declaration(),
             // `?>` ends it in XML, and `>` in HTML, as which broken documents are read.
-            Some(b'?') => self.skip_past(b">").map(|()| Piece::Nothing),
+            Some(b'?') => self.instruction(),
             Some(b'/') => self.tag(true),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':' | 0x80..) => self.tag(false),
             _ => {
@@ -127,7 +129,7 @@ impl Markup {
 
     fn text_of<'a>(&self, bytes: &'a [u8]) -> Text<'a> {
         let is_cut = self.length > self.piece.len();
-        Text { bytes, is_cut, has_entities: self.declares_entities }
+        Text { bytes, is_cut, has_entities: self.declares_entities, cut_tag: None }
     }
 
     /// Keeps some bytes up to a byte, which is not taken. Whether there may be more of them.
@@ -207,7 +209,8 @@ impl Markup {
             self.piece.truncate(TEXT_BYTES_MAX - 1);
             self.piece.insert(0, b'<');
             self.length += 1;
-            return Ok(Piece::Text(self.text()));
+            let cut_tag = (!is_end).then(|| name(self.piece.get(1..).unwrap_or_default()).0);
+            return Ok(Piece::Text(Text { cut_tag, ..self.text() }));
         }
         self.take();
         let tag = self.piece.as_slice();
@@ -217,8 +220,22 @@ impl Markup {
         })
     }
 
+    /// A processing instruction; or a text, if no name follows the `<?` (XML 1.0, 2.6).
+    fn instruction(&mut self) -> io::Result<Piece<'_>> {
+        self.take();
+        match self.characters.peek()? {
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':' | 0x80..) => {
+                self.skip_past(b">").map(|()| Piece::Nothing)
+            }
+            _ => {
+                self.push(b"<?", TEXT_BYTES_MAX);
+                Ok(Piece::Text(self.text()))
+            }
+        }
+    }
+
     /// What begins with `<!`: a comment, a CDATA section or a document type. Anything else is passed
-    /// over.
+    /// over up to its `>`, or to the next `<`, which is a tag of its own.
     fn declaration(&mut self) -> io::Result<Piece<'_>> {
         self.take();
         match self.characters.peek()? {
@@ -230,21 +247,34 @@ impl Markup {
                     let is_whole = self.characters.peek()? == Some(b'>');
                     self.skip_past(if is_whole { b">" } else { b"-->" })?;
                 } else {
-                    self.skip_past(b">")?;
+                    self.skip_unknown()?;
                 }
             }
             Some(b'[') => {
                 if self.has(b"[cdata[")? {
                     return self.data();
                 }
-                self.skip_past(b">")?;
+                self.skip_unknown()?;
             }
             _ => match self.has(b"doctype")? {
                 true => self.document_type()?,
-                false => self.skip_past(b">")?,
+                false => self.skip_unknown()?,
             },
         }
         Ok(Piece::Nothing)
+    }
+
+    /// Passes over a declaration of no known kind.
+    fn skip_unknown(&mut self) -> io::Result<()> {
+        loop {
+            let bytes = self.characters.fill()?;
+            let (found, all) = (memchr2(b'<', b'>', bytes), bytes.len());
+            let is_end = found.and_then(|at| bytes.get(at)) == Some(&b'>');
+            self.characters.take(found.map_or(all, |at| at + usize::from(is_end)));
+            if found.is_some() || all == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Takes these bytes, in upper or lower case, as far as they are there; whether all are.

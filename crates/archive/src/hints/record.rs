@@ -29,6 +29,8 @@ pub(super) struct Record {
     open: Option<(Kind, usize)>,
     /// Why the record cannot be read.
     broken: Option<String>,
+    /// Whether a tag with its URL or its time has no end, so that they are lost.
+    has_cut_tag: bool,
 }
 
 /// A URL of a record.
@@ -60,6 +62,11 @@ impl Record {
             *url = field.map(|field| Url { field, is_reference: true, ..Url::default() });
         }
         record
+    }
+
+    /// A record whose own tag has no end, so that what it says cannot be believed.
+    pub(super) fn cut_off() -> Record {
+        Record { broken: Some("its tag has no end".to_owned()), ..Record::default() }
     }
 
     /// An element in it begins, which the form knows by this name.
@@ -182,6 +189,12 @@ impl Record {
         }
     }
 
+    /// A tag has no end, of an element that the form knows by this name.
+    pub(super) fn cut(&mut self, form: &Form, name: &str) {
+        let is_known = form.urls.iter().chain(form.times).any(|known| *known == name);
+        self.has_cut_tag |= self.within.is_empty() && is_known;
+    }
+
     /// What it says, now that it has ended; nothing if it has no time.
     pub(super) fn hints(mut self, form: &Form, bases: &Bases) -> Vec<Result<Hint, String>> {
         if self.open.is_some() {
@@ -203,7 +216,10 @@ impl Record {
             let url = urls().find(has_url).or_else(|| self.links.first());
             pages.extend(url.or_else(|| urls().next()));
         }
-        let broken = self.broken.as_deref();
+        let mut broken = self.broken.as_deref();
+        if self.has_cut_tag && (times.is_empty() || pages.is_empty()) {
+            broken = broken.or(Some("a tag in it has no end"));
+        }
         if times.is_empty() && broken.is_none() {
             return Vec::new();
         }

@@ -79,8 +79,8 @@ impl Records {
         match piece {
             Piece::Start(tag) => self.start(place, &tag, found),
             Piece::End(name) => self.end(&name, found),
-            Piece::Text(text) => self.text(&text, false),
-            Piece::Data(text) => self.text(&text, true),
+            Piece::Text(text) => self.text(place, &text, false),
+            Piece::Data(text) => self.text(place, &text, true),
             Piece::Nothing => {}
             Piece::Over => self.over(place, found),
         }
@@ -155,10 +155,21 @@ impl Records {
         }
     }
 
-    fn text(&mut self, text: &Text<'_>, is_data: bool) {
+    fn text(&mut self, place: Place, text: &Text<'_>, is_data: bool) {
         let Some(document) = &self.document else { return };
+        let form = document.form;
+        let cut = text.cut_tag.as_deref().map(|written| document.name(written));
         match &mut self.record {
-            Some((_, record)) => record.text(text, is_data, document.form.record),
+            Some((_, record)) => {
+                record.text(text, is_data, form.record);
+                if let Some(name) = cut {
+                    record.cut(form, &name);
+                }
+            }
+            // What follows would belong to a record, so it must not be lost without a word.
+            None if cut.is_some_and(|name| name == form.record) => {
+                self.record = Some((place, Record::cut_off()));
+            }
             None => self.bases.text(text, is_data),
         }
     }

@@ -213,6 +213,7 @@ fn markup_that_is_not_well_formed_costs_nothing_else() {
         ("<br><img src=x alt='it's'>", vec![]),
         ("<![CDATA[<url><loc>x:</loc>]]>", vec![]),
         ("<![CDAT[<!x><!><!->", vec![]),
+        ("<!x<!<?<? <!-<![<![CDATA<!DOCTYP", vec![]),
         ("<!--><!-- <url> -- > ->-->", vec![]),
         ("<?php echo '<urlset>' ?>", vec![]),
         ("<url><loc>x:1</loc><lastmod>1970", vec!["an element in it has no end"]),

@@ -50,3 +50,45 @@ fn a_file_may_be_packed_twice() {
         assert!(found[1].as_ref().unwrap_err().why.contains("damaged gzip"), "{found:?}");
     }
 }
+
+#[test]
+fn a_record_behind_broken_markup_is_read_or_named() {
+    let body = "<loc>x:1</loc><lastmod>1970</lastmod>";
+    for (junk, said) in [
+        (format!("<!<url>{body}</url>"), "x:1"),
+        (format!("<!foo <url>{body}</url>"), "x:1"),
+        (format!("<![foo <url>{body}</url>"), "x:1"),
+        (format!("<!- <url>{body}</url>"), "x:1"),
+        (format!("<?<url>{body}</url>"), "x:1"),
+        (format!("<? <url>{body}</url>"), "x:1"),
+        (format!("<url><!{body}</url>"), "x:1"),
+        (format!("<url a=\"{body}</url>"), "x:1: its tag has no end"),
+        (format!("<url a='{body}</url>"), "x:1: its tag has no end"),
+        (format!("<url {body}</url>"), "x:1: its tag has no end"),
+        (
+            "<url><loc a='x:1</loc><lastmod>1970</lastmod></url>".to_owned(),
+            "a tag in it has no end",
+        ),
+        (
+            "<url><loc>x:1</loc><lastmod a=\"1970</lastmod></url>".to_owned(),
+            "x:1: a tag in it has no",
+        ),
+        (
+            "<url><loc>x:1</loc><lastmod <x></lastmod></url>".to_owned(),
+            "x:1: a tag in it has no end",
+        ),
+    ] {
+        let found = hints(sitemap(&format!("{junk}{GOOD}")));
+        assert_eq!((found.len(), &found[1]), (2, &hint("x:9", 0)), "{junk}: {found:?}");
+        assert!(found[0].0.contains(said), "{junk}: {found:?}");
+    }
+    // Where nothing is lost, nothing is said.
+    for harmless in [
+        "<url><loc>x:1</loc><lastmod a='</lastmod><lastmod>1970</lastmod></url>",
+        "<url><loc>x:1</loc><lastmod>1970</lastmod><url a='</url>",
+        "<url><loc>x:1</loc><lastmod>1970</lastmod><x><loc a='</x></url>",
+    ] {
+        let found = hints(sitemap(&format!("{harmless}{GOOD}")));
+        assert_eq!(found, [hint("x:1", 0), hint("x:9", 0)], "{harmless}");
+    }
+}
