@@ -1,9 +1,9 @@
 //! Resolves the relative URLs of a feed.
 //!
-//! The base is the `xml:base` in force (RFC 4287, 2; XML Base), the innermost first, each relative to the
-//! one around it. The outermost of them, or a URL where there is none, is relative to the feed's own URL
-//! (RFC 3986, 5.1.3), which a file does not have: its link to itself stands for it, or else the link to
-//! its site. A base holds until its element ends.
+//! The base is the `xml:base` in force (RFC 4287, 2; XML Base), the innermost first, each relative to
+//! the one around it. The outermost of them, or a URL where there is none, is relative to the feed's
+//! own URL (RFC 3986, 5.1.3), which a file does not have: its link to itself stands for it, or else
+//! the link to its site. A base holds until its element ends.
 //!
 //! Elements in records are not followed: the URL of a record is an attribute or the text of one of its
 //! children.

@@ -167,16 +167,16 @@ fn of_digits(text: &str) -> Option<i64> {
     at(date, of_day).filter(|_| rest.0.is_empty())
 }
 
-/// The milliseconds of a time of day, less its zone. After a `T` it is one of ISO 8601, which has no `am`
-/// and `pm`: whether 10:00 PM then is 10 or 22 o'clock, nobody knows.
+/// The milliseconds of a time of day, less its zone. After a `T` it is one of ISO 8601, which has no
+/// `am` and `pm`: whether 10:00 PM then is 10 or 22 o'clock, nobody knows.
 fn time_of_day(rest: &mut Rest<'_>, has_t: bool) -> Option<i64> {
     let clock = clock(rest, !has_t)?;
     let zone = zone(rest)?;
     Some(clock - zone * 60_000)
 }
 
-/// Hours and minutes, perhaps seconds and their fraction, with or without colons; `am` or `pm`, if halves
-/// of a day may be named.
+/// Hours and minutes, perhaps seconds and their fraction, with or without colons; `am` or `pm`, if
+/// halves of a day may be named.
 fn clock(rest: &mut Rest<'_>, has_halves: bool) -> Option<i64> {
     let digits = rest.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.0.len());
     let (hour, minute, second) = match digits {

@@ -48,8 +48,8 @@ impl Links {
         self.0.first().map(|(url, _)| url)
     }
 
-    /// The links to pages that have a URL: those to HTML, or to what does not say what it is. If there are
-    /// none, all others.
+    /// The links to pages that have a URL: those to HTML, or to what does not say what it is. If there
+    /// are none, all others.
     pub(super) fn pages(&self, has_url: impl Fn(&&Url) -> bool) -> Vec<&Url> {
         let links = |is_page: bool| {
             let of_kind = self.0.iter().filter(move |(_, kind)| kind.is_page() == is_page);

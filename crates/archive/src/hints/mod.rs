@@ -78,18 +78,18 @@ const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 /// time says nothing and is passed over.
 ///
 /// XML need not be well formed: what cannot be markup is text, and a bare `&` stands for itself. The
-/// [names of HTML](https://html.spec.whatwg.org/multipage/named-characters.html) for characters are known,
-/// such as `&eacute;`, if they end with a `;`; any other name stands for itself. XML may be in any encoding
-/// of the [Encoding Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document
-/// type may be there, but its entities are not expanded, and nothing that it names is read; where it
-/// declares entities, a URL that refers to any is broken.
+/// [names of HTML](https://html.spec.whatwg.org/multipage/named-characters.html) for characters are
+/// known, such as `&eacute;`, if they end with a `;`; any other name stands for itself. XML may be in
+/// any encoding of the [Encoding Standard](https://encoding.spec.whatwg.org/) that it declares, or in
+/// UTF-16. A document type may be there, but its entities are not expanded, and nothing that it names
+/// is read; where it declares entities, a URL that refers to any is broken.
 ///
-/// An absolute URL stays as it is written. A relative URL in a feed is resolved by the `xml:base` in force.
-/// Where there is none, and where that is relative, the base is the feed's `self` link, or else its
-/// `alternate` link or the `link` of its channel, if that is absolute and comes before the record. The
-/// result is written as browsers write it (the [URL Standard](https://url.spec.whatwg.org/)): `é` is
-/// `%C3%A9`. The URLs of a sitemap must be absolute, and so must a `guid`. A relative URL that has no base,
-/// or one of more than 2 KiB, is broken.
+/// An absolute URL stays as it is written. A relative URL in a feed is resolved by the `xml:base` in
+/// force. Where there is none, and where that is relative, the base is the feed's `self` link, or
+/// else its `alternate` link or the `link` of its channel, if that is absolute and comes before the
+/// record. The result is written as browsers write it (the [URL
+/// Standard](https://url.spec.whatwg.org/)): `é` is `%C3%A9`. The URLs of a sitemap must be absolute,
+/// and so must a `guid`. A relative URL that has no base, or one of more than 2 KiB, is broken.
 ///
 /// A file that is packed may contain one that is packed again, of up to 1 GiB. No more is unpacked.
 ///
