@@ -19,6 +19,11 @@ pub(super) enum Unpacked {
     Zstandard(Box<Zstandard>),
 }
 
+/// Whether a file that begins so is packed.
+pub(super) fn is_packed(start: &[u8]) -> bool {
+    gzip::is_start(start) || zstandard::is_start(start)
+}
+
 impl Unpacked {
     /// Finds by its first bytes how a file is packed.
     pub(super) fn new(mut file: Window, zstd_window: ZstdWindow) -> io::Result<Unpacked> {

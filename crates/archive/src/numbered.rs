@@ -34,10 +34,10 @@ impl NumberedLines {
         }
     }
 
-    /// The line in hand, without white space around it.
+    /// The line in hand, without white space around it and byte order marks before it. These may stand
+    /// after blank lines, or where files were joined.
     pub(super) fn text(&self) -> &[u8] {
-        let first = self.line.strip_prefix(b"\xef\xbb\xbf").filter(|_| self.number == 1);
-        first.unwrap_or(&self.line).trim_ascii()
+        without_marks(&self.line)
     }
 
     /// The number of the line in hand.
@@ -54,4 +54,13 @@ impl NumberedLines {
     pub(super) fn broken_at(&self, number: u64, why: String) -> Broken {
         Broken { at: format!("{}, line {number}", self.stream.name()), why }
     }
+}
+
+/// A text without the white space around it, and without the byte order marks before it.
+pub(super) fn without_marks(text: &[u8]) -> &[u8] {
+    let mut text = text.trim_ascii();
+    while let Some(rest) = text.strip_prefix(b"\xef\xbb\xbf") {
+        text = rest.trim_ascii_start();
+    }
+    text
 }

@@ -87,6 +87,19 @@ impl Stream {
         }
     }
 
+    /// Unpacks the bytes of this stream, which are packed themselves, up to `bytes_max` of them. Reading
+    /// more is an error: what is packed twice can be a million times as long as its file.
+    pub(super) fn unpacked_again(
+        self,
+        bytes_max: u64,
+        zstd_window: ZstdWindow,
+    ) -> io::Result<Stream> {
+        let name = self.name();
+        let stream = Stream::unpacked("", Box::new(self), Arc::default(), zstd_window)?;
+        let limited = Limited { stream, left: bytes_max, bytes_max };
+        Ok(Stream { name, ..Stream::plain("", Box::new(limited), Arc::default()) })
+    }
+
     /// Sets whether reading may have to wait for data.
     pub(super) fn live(self, live: bool) -> Stream {
         Stream { live, ..self }
@@ -293,8 +306,32 @@ impl BufRead for Stream {
     }
 }
 
+/// A stream of which no more than some bytes are read.
+struct Limited {
+    stream: Stream,
+    left: u64,
+    bytes_max: u64,
+}
+
+impl Read for Limited {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.stream.fill_buf()?;
+        if self.left == 0 && !bytes.is_empty() {
+            let max = self.bytes_max;
+            return Err(io::Error::other(format!(
+                "it is packed twice and has more than {max} bytes"
+            )));
+        }
+        let read = bytes.take(self.left).read(out)?;
+        self.stream.consume(read);
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::gzip::tests::gz;
     use super::*;
 
     /// A stream over these bytes.
@@ -322,6 +359,20 @@ pub(super) mod tests {
             (Line::Whole, "last"),
         ];
         assert_eq!(all, expected.map(|(kind, text)| (kind, text.to_string())));
+    }
+
+    #[test]
+    fn what_is_packed_twice_is_read_up_to_a_limit() {
+        let packed = gz(&gz(&[b'x'; 1000]));
+        for (max, why) in [(1000, None), (1001, None), (999, Some("more than 999 bytes"))] {
+            let again = stream(packed.as_slice()).unpacked_again(max, ZstdWindow::default());
+            let mut all = Vec::new();
+            let ended = again.unwrap().read_to_end(&mut all);
+            match why {
+                None => assert_eq!(ended.unwrap(), 1000),
+                Some(why) => assert!(ended.unwrap_err().to_string().contains(why)),
+            }
+        }
     }
 
     #[test]

@@ -214,7 +214,8 @@ one host are listed. All are optional; without "under", a rule is for the pages 
 A page that --hints say changed after its last visit is taken to be stale with a probability of
 0.8. A time after --now is no hint. Sitemaps and feeds need not be well formed: a bare & or an
 unknown entity stands for itself, and they may be in any encoding that they declare. A time may be a
-W3C datetime, of RFC 822, or near either (2024-02-01 10:00 +0100). A broken entry is named and skipped.
+W3C datetime, of RFC 822, or near either (2024-02-01 10:00 +0100). A relative URL in a feed is
+resolved by xml:base, or by the feed's link to itself or to its site. A broken entry is named and skipped.
 A file that is empty, or of which nothing could be read, is named, too: the answer goes without it,
 and the exit code is 3."#
     };

@@ -153,28 +153,31 @@ fn of_digits(text: &str) -> Option<i64> {
     }?;
     let is_compact = digits > 8;
     let is_day = rest.0.is_empty();
+    let has_t = rest.0.starts_with('t');
     let has_mark = rest.skip(&['t', ' ', '_', ',']);
     rest.blanks();
     let of_day = match () {
         () if is_day => 0,
         () if !is_compact && !has_mark => zone(&mut rest).map(|minutes| -minutes * 60_000)?,
         // A day may have a zone, and no time: XML Schema has such dates.
-        () if rest.0.starts_with(|c: char| c.is_ascii_digit()) => time_of_day(&mut rest)?,
+        () if rest.0.starts_with(|c: char| c.is_ascii_digit()) => time_of_day(&mut rest, has_t)?,
         () => zone(&mut rest).map(|minutes| -minutes * 60_000)?,
     };
     rest.blanks();
     at(date, of_day).filter(|_| rest.0.is_empty())
 }
 
-/// The milliseconds of a time of day, less its zone.
-fn time_of_day(rest: &mut Rest<'_>) -> Option<i64> {
-    let clock = clock(rest)?;
+/// The milliseconds of a time of day, less its zone. After a `T` it is one of ISO 8601, which has no
+/// `am` and `pm`: whether 10:00 PM then is 10 or 22 o'clock, nobody knows.
+fn time_of_day(rest: &mut Rest<'_>, has_t: bool) -> Option<i64> {
+    let clock = clock(rest, !has_t)?;
     let zone = zone(rest)?;
     Some(clock - zone * 60_000)
 }
 
-/// Hours and minutes, perhaps seconds and their fraction, with or without colons; `am` or `pm`.
-fn clock(rest: &mut Rest<'_>) -> Option<i64> {
+/// Hours and minutes, perhaps seconds and their fraction, with or without colons; `am` or `pm`, if
+/// halves of a day may be named.
+fn clock(rest: &mut Rest<'_>, has_halves: bool) -> Option<i64> {
     let digits = rest.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.0.len());
     let (hour, minute, second) = match digits {
         1 | 2 => {
@@ -197,7 +200,7 @@ fn clock(rest: &mut Rest<'_>) -> Option<i64> {
     }
     let half = rest.0.trim_ascii_start();
     let hour = match half.get(..2) {
-        Some(mark @ ("am" | "pm")) if (1..=12).contains(&hour) => {
+        Some(mark @ ("am" | "pm")) if has_halves && (1..=12).contains(&hour) => {
             rest.0 = half.get(2..)?;
             hour % 12 + if mark == "pm" { 12 } else { 0 }
         }
@@ -275,7 +278,7 @@ impl Words {
     fn take(&mut self, word: &str) -> Option<()> {
         if self.of_day.is_none() && word.contains(':') {
             let mut rest = Rest(word);
-            self.of_day = Some(clock(&mut rest)?);
+            self.of_day = Some(clock(&mut rest, true)?);
             return if rest.0.is_empty() { Some(()) } else { self.take_zone(rest.0) };
         }
         if self.of_day.is_some() && word.contains(['+', '-']) {

@@ -18,15 +18,31 @@ const DECODED_BYTES_MAX: usize = 32;
 /// Whether a file begins as XML does, in an encoding that is read.
 pub(super) fn is_xml(start: &[u8]) -> bool {
     let (encoding, mark) = encoding(start);
-    let start = start.get(mark..).unwrap_or_default();
-    let skip = |byte: &&u8| **byte == 0 && encoding != UTF_8 || byte.is_ascii_whitespace();
-    start.iter().find(|byte| !skip(byte)) == Some(&b'<')
+    let mut start = start.get(mark..).unwrap_or_default();
+    let is_blank = |byte: &u8| *byte == 0 && encoding != UTF_8 || byte.is_ascii_whitespace();
+    loop {
+        start = match (start, Encoding::for_bom(start)) {
+            ([first, rest @ ..], _) if is_blank(first) => rest,
+            // A second mark is a character that is not seen.
+            (_, Some((other, mark))) if other == encoding => start.get(mark..).unwrap_or_default(),
+            _ => return start.first() == Some(&b'<'),
+        };
+    }
 }
 
-/// The encoding of a document that begins so, and the length of its byte order mark.
+/// The length of the white space that a file begins with. Some servers write it before the byte order
+/// mark. A 0 is part of a blank in UTF-16.
+fn blank(start: &[u8]) -> usize {
+    let is_blank = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+    start.iter().position(|byte| !is_blank(byte)).unwrap_or_default()
+}
+
+/// The encoding of a document that begins so, and the length of its byte order mark with the blanks
+/// before it.
 fn encoding(start: &[u8]) -> (&'static Encoding, usize) {
-    if let Some(marked) = Encoding::for_bom(start) {
-        return marked;
+    let blank = blank(start);
+    if let Some((encoding, mark)) = Encoding::for_bom(start.get(blank..).unwrap_or_default()) {
+        return (encoding, blank + mark);
     }
     let encoding = match start {
         [b'<', 0, ..] => UTF_16LE,

@@ -12,11 +12,15 @@ pub(super) struct Form {
     has_root: bool,
     /// The element that is a record.
     pub(super) record: &'static str,
-    /// The elements of a record with its URL; the first one that is there counts.
+    /// The elements of a record with its URL; the first one that is there counts. `@` precedes an
+    /// attribute of the record itself.
     pub(super) urls: &'static [&'static str],
     /// The elements of a record that say when it was modified; the first one that can be read counts.
     /// A name in a name is an element in another.
     pub(super) times: &'static [&'static str],
+    /// The element that has the links of the whole feed, empty for the root; `None` if URLs must be
+    /// absolute.
+    pub(super) site: Option<&'static str>,
 }
 
 /// The most elements with a URL, or with a time, of any form.
@@ -30,6 +34,7 @@ const SITEMAP: Form = Form {
     record: "url",
     urls: &["loc"],
     times: &["lastmod", "news:news/news:publication_date"],
+    site: None,
 };
 
 /// Atom 1.0 (RFC 4287), and 0.3.
@@ -38,9 +43,15 @@ const ATOM: Form = Form {
     namespace: "atom",
     has_root: true,
     record: "entry",
-    urls: &["link"],
-    times: &["updated", "modified", "published", "issued", "created"],
+    urls: &["link", "content"],
+    times: ATOM_TIMES,
+    site: Some(""),
 };
+
+const ATOM_TIMES: &[&str] = &["updated", "modified", "published", "issued", "created"];
+
+/// An Atom entry by itself (RFC 4287, 2).
+const ATOM_ENTRY: Form = Form { root: "entry", ..ATOM };
 
 /// RSS 0.91 to 2.0. A `guid` is a URL if it does not say otherwise.
 const RSS: Form = Form {
@@ -50,6 +61,7 @@ const RSS: Form = Form {
     record: "item",
     urls: &["link", "guid"],
     times: &["pubDate", "dcterms:modified", "atom:updated", "dc:date", "atom:published"],
+    site: Some("channel"),
 };
 
 /// RSS 0.90 and 1.0.
@@ -58,8 +70,9 @@ const RDF: Form = Form {
     namespace: "rss",
     has_root: false,
     record: "item",
-    urls: &["link"],
+    urls: &["link", "@about"],
     times: &["dcterms:modified", "dc:date", "pubDate"],
+    site: Some("channel"),
 };
 
 /// An index, which says only when sitemaps changed.
@@ -70,9 +83,10 @@ const INDEX: Form = Form {
     record: "",
     urls: &[],
     times: &[],
+    site: None,
 };
 
-const FORMS: [&Form; 5] = [&SITEMAP, &ATOM, &RSS, &RDF, &INDEX];
+const FORMS: [&Form; 6] = [&SITEMAP, &ATOM, &ATOM_ENTRY, &RSS, &RDF, &INDEX];
 
 /// What the names of namespaces contain, whichever scheme and version they have.
 const NAMESPACES: [(&str, &str); 8] = [
@@ -103,6 +117,11 @@ impl Form {
     pub(super) fn is_index(&self) -> bool {
         self.record.is_empty()
     }
+
+    /// Whether a document of this form is one record.
+    pub(super) fn is_record(&self) -> bool {
+        self.root == self.record
+    }
 }
 
 impl Document {
@@ -110,6 +129,10 @@ impl Document {
     pub(super) fn of(tag: &Tag<'_>) -> Option<Document> {
         let (prefix, local) = tag.name.split_once(':').unwrap_or(("", &tag.name));
         let form = FORMS.into_iter().find(|form| form.root == local)?;
+        // Other documents have elements of this name.
+        if form.is_record() && !is_declared(tag, prefix, form.namespace) {
+            return None;
+        }
         let declared = attributes(&tag.attributes).filter_map(|(name, value)| {
             let prefix = name.strip_prefix("xmlns:")?.to_ascii_lowercase();
             let value = value.to_ascii_lowercase();
@@ -141,4 +164,14 @@ impl Document {
             namespace => format!("{namespace}:{local}"),
         }
     }
+}
+
+/// Whether a tag declares that a prefix is for a namespace.
+fn is_declared(tag: &Tag<'_>, prefix: &str, namespace: &str) -> bool {
+    attributes(&tag.attributes).any(|(name, value)| {
+        let (xmlns, declared) = name.split_once(':').unwrap_or((name, ""));
+        let value = value.to_ascii_lowercase();
+        let is_known = |(part, known): &(&str, &str)| value.contains(part) && *known == namespace;
+        xmlns == "xmlns" && declared.eq_ignore_ascii_case(prefix) && NAMESPACES.iter().any(is_known)
+    })
 }

@@ -9,7 +9,8 @@
 use std::borrow::Cow;
 use std::io;
 
-use memchr::memchr;
+use html5gum::{Token, Tokenizer};
+use memchr::{memchr, memchr2};
 
 use super::super::stream::{At, Place, Stream};
 use super::encoding::Characters;
@@ -55,6 +56,8 @@ pub(super) struct Tag<'a> {
     pub(super) name: String,
     pub(super) attributes: Cow<'a, str>,
     pub(super) is_empty: bool,
+    /// Whether the document declares entities of its own.
+    pub(super) has_entities: bool,
 }
 
 /// A text.
@@ -65,6 +68,8 @@ pub(super) struct Text<'a> {
     pub(super) is_cut: bool,
     /// Whether the document declares entities of its own, of which none is expanded.
     pub(super) has_entities: bool,
+    /// The name of the element that seems to begin here, by a tag that has no end.
+    pub(super) cut_tag: Option<String>,
 }
 
 impl Markup {
@@ -98,7 +103,7 @@ impl Markup {
         match self.characters.peek()? {
             Some(b'!') => self.declaration(),
             // `?>` ends it in XML, and `>` in HTML, as which broken documents are read.
-            Some(b'?') => self.skip_past(b">").map(|()| Piece::Nothing),
+            Some(b'?') => self.instruction(),
             Some(b'/') => self.tag(true),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':' | 0x80..) => self.tag(false),
             _ => {
@@ -124,7 +129,7 @@ impl Markup {
 
     fn text_of<'a>(&self, bytes: &'a [u8]) -> Text<'a> {
         let is_cut = self.length > self.piece.len();
-        Text { bytes, is_cut, has_entities: self.declares_entities }
+        Text { bytes, is_cut, has_entities: self.declares_entities, cut_tag: None }
     }
 
     /// Keeps some bytes up to a byte, which is not taken. Whether there may be more of them.
@@ -204,18 +209,33 @@ impl Markup {
             self.piece.truncate(TEXT_BYTES_MAX - 1);
             self.piece.insert(0, b'<');
             self.length += 1;
-            return Ok(Piece::Text(self.text()));
+            let cut_tag = (!is_end).then(|| name(self.piece.get(1..).unwrap_or_default()).0);
+            return Ok(Piece::Text(Text { cut_tag, ..self.text() }));
         }
         self.take();
         let tag = self.piece.as_slice();
         Ok(match is_end {
             true => Piece::End(name(tag.get(1..).unwrap_or_default()).0),
-            false => Piece::Start(start(tag)),
+            false => Piece::Start(start(tag, self.declares_entities)),
         })
     }
 
+    /// A processing instruction; or a text, if no name follows the `<?` (XML 1.0, 2.6).
+    fn instruction(&mut self) -> io::Result<Piece<'_>> {
+        self.take();
+        match self.characters.peek()? {
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':' | 0x80..) => {
+                self.skip_past(b">").map(|()| Piece::Nothing)
+            }
+            _ => {
+                self.push(b"<?", TEXT_BYTES_MAX);
+                Ok(Piece::Text(self.text()))
+            }
+        }
+    }
+
     /// What begins with `<!`: a comment, a CDATA section or a document type. Anything else is passed
-    /// over.
+    /// over up to its `>`, or to the next `<`, which is a tag of its own.
     fn declaration(&mut self) -> io::Result<Piece<'_>> {
         self.take();
         match self.characters.peek()? {
@@ -227,21 +247,34 @@ impl Markup {
                     let is_whole = self.characters.peek()? == Some(b'>');
                     self.skip_past(if is_whole { b">" } else { b"-->" })?;
                 } else {
-                    self.skip_past(b">")?;
+                    self.skip_unknown()?;
                 }
             }
             Some(b'[') => {
                 if self.has(b"[cdata[")? {
                     return self.data();
                 }
-                self.skip_past(b">")?;
+                self.skip_unknown()?;
             }
             _ => match self.has(b"doctype")? {
                 true => self.document_type()?,
-                false => self.skip_past(b">")?,
+                false => self.skip_unknown()?,
             },
         }
         Ok(Piece::Nothing)
+    }
+
+    /// Passes over a declaration of no known kind.
+    fn skip_unknown(&mut self) -> io::Result<()> {
+        loop {
+            let bytes = self.characters.fill()?;
+            let (found, all) = (memchr2(b'<', b'>', bytes), bytes.len());
+            let is_end = found.and_then(|at| bytes.get(at)) == Some(&b'>');
+            self.characters.take(found.map_or(all, |at| at + usize::from(is_end)));
+            if found.is_some() || all == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Takes these bytes, in upper or lower case, as far as they are there; whether all are.
@@ -305,11 +338,11 @@ fn name(tag: &[u8]) -> (String, &[u8]) {
     (String::from_utf8_lossy(name).to_ascii_lowercase(), rest)
 }
 
-fn start(tag: &[u8]) -> Tag<'_> {
+fn start(tag: &[u8], has_entities: bool) -> Tag<'_> {
     let bare = tag.strip_suffix(b"/").unwrap_or(tag);
     let (name, attributes) = name(bare);
     let is_empty = bare.len() < tag.len();
-    Tag { name, attributes: String::from_utf8_lossy(attributes), is_empty }
+    Tag { name, attributes: String::from_utf8_lossy(attributes), is_empty, has_entities }
 }
 
 /// The attributes of a tag, by name and value. A value without quotes ends at a blank.
@@ -339,30 +372,48 @@ pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Appends a text with its references resolved (XML 1.0, 4.1): those to characters, and the five
-/// predefined entities (4.6). An `&` that begins none of them stands for itself, since servers write
-/// `?a=1&b=2`; so does any other entity. Whether there was such an entity.
-pub(super) fn resolve(text: &str, out: &mut String) -> bool {
+/// Appends a text with its references resolved: those to characters, and the five predefined entities
+/// (XML 1.0, 4.1 and 4.6); and the names that HTML has for characters (HTML Standard, 13.5), unless the
+/// document declares entities, which may have the same names. An `&` that begins none of them stands for
+/// itself, since servers write `?a=1&b=2`; so does a name without its `;`. Whether the text refers to an
+/// entity that the document may have declared.
+pub(super) fn resolve(text: &str, has_entities: bool, out: &mut String) -> bool {
     let mut has_others = false;
     let mut parts = text.split('&');
     out.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let end = part.bytes().take(REFERENCE_BYTES_MAX).position(|byte| byte == b';');
         let reference = end.and_then(|end| Some((part.get(..end)?, part.get(end + 1..)?)));
-        let character = reference.and_then(|(name, _)| character(name));
-        has_others |= character.is_none()
-            && reference.is_some_and(|(name, _)| {
-                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            });
-        match (character, reference) {
-            (Some(character), Some((_, rest))) => {
-                out.push(character);
-                out.push_str(rest);
-            }
-            _ => out.extend(["&", part]),
+        let Some((name, rest)) = reference else {
+            out.extend(["&", part]);
+            continue;
+        };
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if let Some(character) = character(name) {
+            out.push(character);
+            out.push_str(rest);
+        } else if is_name && has_entities {
+            has_others = true;
+            out.extend(["&", part]);
+        } else if let Some(characters) = is_name.then(|| html_reference(name)).flatten() {
+            out.extend([characters.as_str(), rest]);
+        } else {
+            out.extend(["&", part]);
         }
     }
     has_others
+}
+
+/// The characters that HTML has this name for. The tokenizer of HTML has the names, and shows them by
+/// what it makes of a reference.
+fn html_reference(name: &str) -> Option<String> {
+    let reference = format!("&{name};");
+    let mut tokens = Tokenizer::new(&reference);
+    let Some(Ok(Token::String(text))) = tokens.next() else { return None };
+    let text = String::from_utf8(text.value.0).ok()?;
+    // Some names need no `;` in HTML: `&notes;` is `&not` and `es;`. Here they do.
+    let is_whole = !text.ends_with(';') || name == "semi";
+    (is_whole && tokens.next().is_none()).then_some(text)
 }
 
 /// The character that a reference is for. One that names no character is for U+FFFD.

@@ -15,10 +15,13 @@
 //! # Ok::<(), simkeep_archive::Broken>(())
 //! ```
 
+mod base;
 mod date;
 mod encoding;
+mod field;
 mod form;
 mod lines;
+mod link;
 mod markup;
 mod record;
 mod sitemap;
@@ -27,8 +30,11 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::compression::is_packed;
+use super::numbered::without_marks;
+use super::raw::Packing;
 use super::stream::Stream;
-use super::{Broken, ZstdWindow};
+use super::{Broken, ZstdWindow, escape};
 use lines::HintLines;
 use sitemap::Sitemap;
 
@@ -51,6 +57,8 @@ pub struct Hints(Box<dyn Iterator<Item = Result<Hint, Broken>> + Send>);
 
 /// How many bytes tell what a file is.
 const SNIFFED_BYTES: usize = 4 << 10;
+/// The most bytes that are read of a file that is packed twice: twenty times what a sitemap may have.
+const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 
 /// Opens a file of hints, which may be compressed; `-` is standard input. Reads its first bytes, whose
 /// content decides what the file is:
@@ -58,20 +66,32 @@ const SNIFFED_BYTES: usize = 4 << 10;
 /// - JSON lines with `url` and `modified`. Other keys are ignored.
 /// - A sitemap of the [protocol](https://www.sitemaps.org/protocol.html) 0.9: `loc` and `lastmod` of
 ///   each `url`, or without that the `publication_date` of its news.
-/// - An Atom feed: the alternate `link` of each `entry`, and `updated` or else `published`.
-/// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL; and `pubDate`, or else
-///   a date of Dublin Core or of Atom.
+/// - An Atom feed, or an Atom entry by itself: the alternate `link` of each `entry`, or else the `src`
+///   of its `content`; and `updated` or else `published`. If there are several alternate links, those to
+///   HTML count, or to what does not say its type: one of each language, up to 16.
+/// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL, or in RSS 1.0 what the
+///   item is about; and `pubDate`, or else a date of Dublin Core or of Atom.
 ///
 /// A time is a [W3C datetime](https://www.w3.org/TR/NOTE-datetime), one of RFC 822, or near either,
 /// such as `2024-02-01 10:00:00 +0100`; in JSON also seconds since 1970. A time without a time of day
 /// is taken for the beginning of its day, month or year, and one without a zone for UTC. What has no
 /// time says nothing and is passed over.
 ///
-/// XML need not be well formed: what cannot be markup is text, a bare `&` stands for itself, and so
-/// does an entity that XML does not predefine. It may be in any encoding of the [Encoding
-/// Standard](https://encoding.spec.whatwg.org/) that it declares, or in UTF-16. A document type may be
-/// there, but its entities are not expanded, and nothing that it names is read. A record whose URL
-/// has no scheme is broken: relative URLs are not resolved.
+/// XML need not be well formed: what cannot be markup is text, and a bare `&` stands for itself. The
+/// [names of HTML](https://html.spec.whatwg.org/multipage/named-characters.html) for characters are
+/// known, such as `&eacute;`, if they end with a `;`; any other name stands for itself. XML may be in
+/// any encoding of the [Encoding Standard](https://encoding.spec.whatwg.org/) that it declares, or in
+/// UTF-16. A document type may be there, but its entities are not expanded, and nothing that it names
+/// is read; where it declares entities, a URL that refers to any is broken.
+///
+/// An absolute URL stays as it is written. A relative URL in a feed is resolved by the `xml:base` in
+/// force. Where there is none, and where that is relative, the base is the feed's `self` link, or
+/// else its `alternate` link or the `link` of its channel, if that is absolute and comes before the
+/// record. The result is written as browsers write it (the [URL
+/// Standard](https://url.spec.whatwg.org/)): `é` is `%C3%A9`. The URLs of a sitemap must be absolute,
+/// and so must a `guid`. A relative URL that has no base, or one of more than 2 KiB, is broken.
+///
+/// A file that is packed may contain one that is packed again, of up to 1 GiB. No more is unpacked.
 ///
 /// # Errors
 ///
@@ -79,7 +99,7 @@ const SNIFFED_BYTES: usize = 4 << 10;
 /// none, since it has no times.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
     let stream = Stream::open(path, zstd_window);
-    Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?)
+    Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?, zstd_window)
 }
 
 /// Reads hints that are not in a file, as [`open`] does.
@@ -93,17 +113,23 @@ pub fn read(
     zstd_window: ZstdWindow,
 ) -> Result<Hints, Broken> {
     let stream = Stream::unpacked(name, bytes, Arc::default(), zstd_window);
-    Hints::new(stream.map_err(|e| Broken::source(name, &e))?)
+    Hints::new(stream.map_err(|e| Broken::source(name, &e))?, zstd_window)
 }
 
 impl Hints {
-    fn new(mut stream: Stream) -> Result<Hints, Broken> {
+    fn new(mut stream: Stream, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
+        // Some servers pack a file that is packed already.
+        if stream.packing() != Packing::Plain && is_packed(stream.look_ahead(SNIFFED_BYTES)) {
+            let name = stream.name();
+            let again = stream.unpacked_again(PACKED_TWICE_BYTES_MAX, zstd_window);
+            stream =
+                again.map_err(|e| Broken { at: name.to_string(), why: escape(&e.to_string()) })?;
+        }
         let start = stream.look_ahead(SNIFFED_BYTES);
         if encoding::is_xml(start) {
             return Ok(Hints(Box::new(Sitemap::new(stream))));
         }
-        let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
-        match text.first() {
+        match without_marks(start).first() {
             Some(b'{') => Ok(Hints(Box::new(HintLines::new(stream)))),
             None if start.len() < SNIFFED_BYTES => {
                 let at = stream.name().to_string();
@@ -115,6 +141,7 @@ impl Hints {
                 }
             }
             _ => {
+                let text = without_marks(start);
                 let is_list = text.starts_with(b"http://") || text.starts_with(b"https://");
                 let why = match is_list {
                     true => "it is a list of URLs, which does not say when they changed",

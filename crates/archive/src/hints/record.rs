@@ -1,10 +1,11 @@
-//! One page in a sitemap or a feed: where it is, and when it changed.
-
-use simkeep::limits::URL_BYTES_MAX;
+//! One record in a sitemap or a feed: where its page is, and when that changed.
 
 use super::super::{escape, url};
+use super::base::{Bases, base_of};
+use super::field::Field;
 use super::form::{Document, FIELDS_MAX, Form};
-use super::markup::{Tag, Text, attributes, resolve};
+use super::link::{Link, Links, content, link};
+use super::markup::{Tag, Text, attributes};
 use super::{Hint, date};
 
 /// How deep elements may nest in a record.
@@ -13,8 +14,12 @@ const DEPTH_MAX: usize = 100;
 /// A record that has begun.
 #[derive(Default)]
 pub(super) struct Record {
+    /// The `xml:base` of its element.
+    base: Option<Field>,
+    /// Its links to its page, which may have several forms or languages.
+    links: Links,
     /// Those elements of the form that are there, in its order.
-    urls: [Option<Field>; FIELDS_MAX],
+    urls: [Option<Url>; FIELDS_MAX],
     times: [Option<Field>; FIELDS_MAX],
     /// The elements in it that have begun, by their names as they are written.
     within: Vec<String>,
@@ -24,6 +29,20 @@ pub(super) struct Record {
     open: Option<(Kind, usize)>,
     /// Why the record cannot be read.
     broken: Option<String>,
+    /// Whether a tag with its URL or its time has no end, so that they are lost.
+    has_cut_tag: bool,
+}
+
+/// A URL of a record.
+#[derive(Default)]
+pub(super) struct Url {
+    pub(super) field: Field,
+    /// The `xml:base` of its element.
+    pub(super) base: Option<Field>,
+    /// Whether it may be relative: a link is a reference (RFC 4287, 4.2.7.1), a `guid` a URL or none.
+    pub(super) is_reference: bool,
+    /// Whether it is an attribute, which may be empty and mean the base itself (RFC 3986, 4.4).
+    pub(super) is_attribute: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -32,34 +51,24 @@ enum Kind {
     Time(usize),
 }
 
-/// The text of an element, as much of it as can be meant.
-#[derive(Default)]
-struct Field {
-    text: String,
-    is_too_long: bool,
-    /// Whether it refers to an entity of the document type, which is not expanded.
-    has_entity: bool,
-}
-
-impl Field {
-    fn push(&mut self, part: &str) {
-        let part = if self.text.is_empty() { part.trim_start() } else { part };
-        self.is_too_long |= self.text.len() + part.len() > 2 * URL_BYTES_MAX;
-        if !self.is_too_long {
-            self.text.push_str(part);
-        }
-    }
-
-    /// Adds a text, with its references resolved.
-    fn resolve(&mut self, text: &str) -> bool {
-        let mut resolved = String::with_capacity(text.len());
-        let has_others = resolve(text, &mut resolved);
-        self.push(&resolved);
-        has_others
-    }
-}
-
 impl Record {
+    /// The record that this tag begins.
+    pub(super) fn begin(form: &Form, tag: &Tag<'_>) -> Record {
+        let mut record = Record { base: base_of(tag), ..Record::default() };
+        for (url, name) in record.urls.iter_mut().zip(form.urls) {
+            let Some(name) = name.strip_prefix('@') else { continue };
+            let is_name = |written: &str| written.rsplit(':').next() == Some(name);
+            let field = Field::of_attribute(tag, is_name);
+            *url = field.map(|field| Url { field, is_reference: true, ..Url::default() });
+        }
+        record
+    }
+
+    /// A record whose own tag has no end, so that what it says cannot be believed.
+    pub(super) fn cut_off() -> Record {
+        Record { broken: Some("its tag has no end".to_owned()), ..Record::default() }
+    }
+
     /// An element in it begins, which the form knows by this name.
     pub(super) fn start(&mut self, document: &Document, name: &str, tag: &Tag<'_>) {
         // If an element is there twice, the first counts.
@@ -68,7 +77,7 @@ impl Record {
         match self.within.as_slice() {
             [] => {
                 if let Some(at) = form.urls.iter().position(|known| *known == name) {
-                    is_empty |= self.start_url(at, name, tag);
+                    is_empty |= self.start_url(form, at, name, tag);
                 } else if let Some(at) =
                     form.times.iter().position(|known| known.eq_ignore_ascii_case(name))
                 {
@@ -95,20 +104,34 @@ impl Record {
         }
     }
 
-    /// An element with a URL begins; whether it has no text, whatever the tag says.
-    fn start_url(&mut self, at: usize, name: &str, tag: &Tag<'_>) -> bool {
-        let link = if name == "link" { link(tag) } else { Link::InText };
-        let has_text = matches!(link, Link::InText);
-        let Some(field @ None) = self.urls.get_mut(at) else { return !has_text };
+    /// An element with a URL begins; whether it is empty, whatever the tag says: a link that leads
+    /// somewhere by its attributes may have no end, as in HTML.
+    fn start_url(&mut self, form: &Form, at: usize, name: &str, tag: &Tag<'_>) -> bool {
+        let link = match name {
+            "link" => link(tag),
+            "content" => content(tag),
+            _ => Link::InText,
+        };
+        let is_empty = name == "link" && !matches!(link, Link::InText);
+        let Some(url @ None) = self.urls.get_mut(at) else { return is_empty };
+        let (base, is_reference) = (base_of(tag), form.site.is_some() && name != "guid");
         match link {
-            Link::To(href) => *field = Some(href),
+            Link::To(field, kind) => {
+                let to = Url { field, base, is_reference, is_attribute: true };
+                match kind {
+                    Some(kind) => self.links.push(to, kind),
+                    None => *url = Some(to),
+                }
+            }
             Link::Elsewhere => {}
             Link::InText if tag.is_empty || name == "guid" && is_no_permalink(tag) => {}
+            Link::InText if name == "link" && !self.links.is_empty() => {}
             Link::InText => {
-                (*field, self.open) = (Some(Field::default()), Some((Kind::Url(at), 1)))
+                *url = Some(Url { base, is_reference, ..Url::default() });
+                self.open = Some((Kind::Url(at), 1));
             }
         }
-        !has_text
+        is_empty
     }
 
     fn start_time(&mut self, at: usize, tag: &Tag<'_>) {
@@ -153,73 +176,109 @@ impl Record {
         }
         let depth = self.within.len();
         let field = match self.open {
-            Some((Kind::Url(at), open)) if open == depth => self.urls.get_mut(at),
-            Some((Kind::Time(at), open)) if open == depth => self.times.get_mut(at),
+            Some((Kind::Url(at), open)) if open == depth => {
+                self.urls.get_mut(at).and_then(Option::as_mut).map(|url| &mut url.field)
+            }
+            Some((Kind::Time(at), open)) if open == depth => {
+                self.times.get_mut(at).and_then(Option::as_mut)
+            }
             _ => return,
         };
-        let Some(Some(field)) = field else { return };
-        let part = String::from_utf8_lossy(text.bytes);
-        if is_data {
-            field.push(&part);
-        } else {
-            field.has_entity |= field.resolve(&part) && text.has_entities;
+        if let Some(field) = field {
+            field.add(text, is_data);
         }
-        field.is_too_long |= text.is_cut;
     }
 
-    /// What it says, now that it has ended; `None` if it has no time.
-    pub(super) fn hint(mut self, form: &Form) -> Option<Result<Hint, String>> {
+    /// A tag has no end, of an element that the form knows by this name.
+    pub(super) fn cut(&mut self, form: &Form, name: &str) {
+        let is_known = form.urls.iter().chain(form.times).any(|known| *known == name);
+        self.has_cut_tag |= self.within.is_empty() && is_known;
+    }
+
+    /// What it says, now that it has ended; nothing if it has no time.
+    pub(super) fn hints(mut self, form: &Form, bases: &Bases) -> Vec<Result<Hint, String>> {
         if self.open.is_some() {
             self.unclosed();
         }
         let times = self.times.iter().zip(form.times);
         let times: Vec<(&Field, &str)> = times
             .filter_map(|(time, name)| Some((time.as_ref()?, *name)))
-            .filter(|(time, _)| !time.text.is_empty() || time.is_too_long)
+            .filter(|(time, _)| !time.is_empty() || time.is_too_long)
             .collect();
-        if times.is_empty() && self.broken.is_none() {
-            return None;
+        let has_base = bases.is_written() || self.base.is_some();
+        let has_url = |url: &&Url| {
+            let may_be_empty = url.is_attribute && (has_base || url.base.is_some());
+            !url.field.is_empty() || may_be_empty
+        };
+        let urls = || self.urls.iter().flatten();
+        let mut pages = self.links.pages(has_url);
+        if pages.is_empty() {
+            let url = urls().find(has_url).or_else(|| self.links.first());
+            pages.extend(url.or_else(|| urls().next()));
         }
-        let url = self.urls.iter().flatten().find(|url| !url.text.is_empty());
-        let url = url.or_else(|| self.urls.iter().flatten().next());
-        Some(hint(form, url, &times, self.broken.as_deref()))
+        let mut broken = self.broken.as_deref();
+        if self.has_cut_tag && (times.is_empty() || pages.is_empty()) {
+            broken = broken.or(Some("a tag in it has no end"));
+        }
+        if times.is_empty() && broken.is_none() {
+            return Vec::new();
+        }
+        let name = form.urls.first().copied().unwrap_or_default();
+        let missing = || broken.map_or_else(|| format!("it has no <{name}>"), str::to_owned);
+        if pages.is_empty() {
+            return vec![Err(missing())];
+        }
+        if broken.is_some() {
+            pages.truncate(1);
+        }
+        let resolve = |url: &Url| {
+            let may_be_relative = url.is_reference && has_url(&url);
+            let reference = may_be_relative.then(|| url.field.text())?;
+            bases.resolve(self.base.as_ref(), url.base.as_ref(), reference)
+        };
+        pages.into_iter().map(|url| hint(url, resolve, &times, broken)).collect()
     }
 }
 
 fn hint(
-    form: &Form,
-    url: Option<&Field>,
+    url: &Url,
+    resolve: impl Fn(&Url) -> Option<String>,
     times: &[(&Field, &str)],
     broken: Option<&str>,
 ) -> Result<Hint, String> {
-    let name = form.urls.first().copied().unwrap_or_default();
-    let Some(url) = url else {
-        return Err(broken.map_or_else(|| format!("it has no <{name}>"), str::to_owned));
-    };
-    let page = url.text.trim_end();
-    let named = |why: &str| format!("{}: {why}", escape(page));
-    if url.is_too_long {
+    let written = url.field.text();
+    let named = |why: &str| format!("{}: {why}", escape(written));
+    if url.field.is_too_long {
         return Err(named("the URL is too long"));
     }
     if let Some(why) = broken {
         return Err(named(why));
     }
-    url::check(page).map_err(|why| named(&why))?;
-    if page.contains(char::REPLACEMENT_CHARACTER) {
+    if !written.is_empty() || !url.is_attribute {
+        url::check(written).map_err(|why| named(&why))?;
+    }
+    if written.contains(char::REPLACEMENT_CHARACTER) {
         return Err(named("the URL has bytes that are no characters of the file's encoding"));
     }
-    if url.has_entity {
+    if url.field.has_entity {
         return Err(named("the URL refers to an entity of the document type"));
     }
-    if !is_absolute(page) {
-        return Err(named("the URL is not absolute"));
-    }
-    let modified = times.iter().find_map(|(time, _)| date::parse(time.text.trim_end()));
+    // An absolute URL stays as it is written: a page is the bytes of its URL.
+    let page = match is_absolute(written) {
+        true => Some(written.to_owned()),
+        false => resolve(url),
+    };
+    let page = page.ok_or_else(|| {
+        let is_empty = written.is_empty();
+        named(if is_empty { "the URL is empty" } else { "the URL is not absolute" })
+    })?;
+    url::check(&page).map_err(|why| named(&why))?;
+    let modified = times.iter().find_map(|(time, _)| date::parse(time.text()));
     let no_time = || {
         let name = times.first().map_or("", |(_, name)| name.rsplit('/').next().unwrap_or(name));
         named(&format!("its <{name}> is no time"))
     };
-    Ok(Hint { url: page.to_owned(), modified: modified.ok_or_else(no_time)? })
+    Ok(Hint { url: page, modified: modified.ok_or_else(no_time)? })
 }
 
 /// Whether a URL has a scheme (RFC 3986, 3.1). One that has none is relative to something, or is no URL,
@@ -230,37 +289,6 @@ fn is_absolute(url: &str) -> bool {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
             && scheme.bytes().all(is_scheme_char)
     })
-}
-
-/// Where the link of a feed leads.
-enum Link {
-    /// Its text is the URL, as in RSS.
-    InText,
-    /// To the page (RFC 4287, 4.2.7.2: an `alternate`, as one without a relation is).
-    To(Field),
-    /// To something else.
-    Elsewhere,
-}
-
-fn link(tag: &Tag<'_>) -> Link {
-    let (mut href, mut is_alternate) = (None, true);
-    for (name, value) in attributes(&tag.attributes) {
-        if name.eq_ignore_ascii_case("rel") {
-            let relation = value.trim();
-            is_alternate = relation.is_empty()
-                || relation.eq_ignore_ascii_case("alternate")
-                || relation == "http://www.iana.org/assignments/relation/alternate";
-        } else if name.eq_ignore_ascii_case("href") && href.is_none() {
-            let mut field = Field::default();
-            field.resolve(value);
-            href = Some(field);
-        }
-    }
-    match href {
-        Some(field) if is_alternate => Link::To(field),
-        None if is_alternate => Link::InText,
-        _ => Link::Elsewhere,
-    }
 }
 
 /// Whether a `guid` says that it is no URL.

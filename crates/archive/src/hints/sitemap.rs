@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::super::stream::{Place, Stream};
 use super::super::{Broken, escape};
 use super::Hint;
+use super::base::Bases;
 use super::form::Document;
 use super::markup::{Markup, Piece, Tag, Text};
 use super::record::Record;
@@ -25,6 +26,8 @@ type Found = (Place, Result<Hint, String>);
 #[derive(Default)]
 struct Records {
     document: Option<Document>,
+    /// What relative URLs are relative to, of a document that may have such.
+    bases: Bases,
     record: Option<(Place, Record)>,
     /// Whether there was a document.
     is_known: bool,
@@ -59,7 +62,7 @@ impl Iterator for Sitemap {
             match self.markup.next() {
                 Ok(piece) => {
                     self.is_over = matches!(piece, Piece::Over);
-                    self.found.extend(self.records.take(place, piece).into_iter().flatten());
+                    self.records.take(place, piece, &mut self.found);
                 }
                 Err(error) => {
                     self.is_over = true;
@@ -71,87 +74,113 @@ impl Iterator for Sitemap {
 }
 
 impl Records {
-    /// Processes a piece of markup and returns the hints and errors that it completes.
-    fn take(&mut self, place: Place, piece: Piece<'_>) -> [Option<Found>; 2] {
+    /// Takes a piece of markup, and adds the hints that it completes and what is wrong.
+    fn take(&mut self, place: Place, piece: Piece<'_>, found: &mut VecDeque<Found>) {
         match piece {
-            Piece::Start(tag) => [self.start(place, &tag), None],
-            Piece::End(name) => [self.end(&name), None],
-            Piece::Text(text) => self.text(&text, false),
-            Piece::Data(text) => self.text(&text, true),
-            Piece::Nothing => [None, None],
-            Piece::Over => self.over(place),
+            Piece::Start(tag) => self.start(place, &tag, found),
+            Piece::End(name) => self.end(&name, found),
+            Piece::Text(text) => self.text(place, &text, false),
+            Piece::Data(text) => self.text(place, &text, true),
+            Piece::Nothing => {}
+            Piece::Over => self.over(place, found),
         }
     }
 
-    fn start(&mut self, place: Place, tag: &Tag<'_>) -> Option<Found> {
+    fn start(&mut self, place: Place, tag: &Tag<'_>, found: &mut VecDeque<Found>) {
         let Some(document) = &self.document else {
-            return self.begin(place, tag);
+            return self.begin(place, tag, found);
         };
+        let form = document.form;
         let name = document.name(&tag.name);
-        if name != document.form.record || name.is_empty() {
-            if let Some((_, record)) = &mut self.record {
-                record.start(document, &name, tag);
+        if name != form.record || name.is_empty() {
+            match &mut self.record {
+                Some((_, record)) => record.start(document, &name, tag),
+                None if form.site.is_some() => self.bases.start(document, &name, tag),
+                None => {}
             }
-            return None;
+            return;
         }
         // No record contains another, so the one before it has ended, whatever is open in it.
-        let before = self.close();
+        self.close(found);
         if !tag.is_empty {
-            self.record = Some((place, Record::default()));
+            self.record = Some((place, Record::begin(form, tag)));
         }
-        before
     }
 
     /// The first element of a document, or one before that.
-    fn begin(&mut self, place: Place, tag: &Tag<'_>) -> Option<Found> {
+    fn begin(&mut self, place: Place, tag: &Tag<'_>, found: &mut VecDeque<Found>) {
         let Some(document) = Document::of(tag) else {
             if !self.is_known && self.other.is_none() {
                 self.other = Some((place, tag.name.clone()));
             }
-            return None;
+            return;
         };
         self.is_known = true;
-        let is_index = document.form.is_index();
+        let form = document.form;
+        if form.is_record() {
+            self.record = (!tag.is_empty).then(|| (place, Record::begin(form, tag)));
+        } else if form.site.is_some() {
+            self.bases.start(&document, &tag.name, tag);
+        }
         self.document = Some(document).filter(|_| !tag.is_empty);
-        let why = "it is an index of sitemaps; give the sitemaps that it names";
-        is_index.then(|| (place, Err(why.to_owned())))
+        if form.is_index() {
+            let why = "it is an index of sitemaps; give the sitemaps that it names";
+            found.push_back((place, Err(why.to_owned())));
+        }
     }
 
-    fn end(&mut self, name: &str) -> Option<Found> {
-        let document = self.document.as_ref()?;
+    fn end(&mut self, name: &str, found: &mut VecDeque<Found>) {
+        let Some(document) = &self.document else { return };
         let is_root = document.root == name;
         let is_record = !is_root && document.name(name) == document.form.record;
         if !is_root && !is_record {
-            if let Some((_, record)) = &mut self.record {
-                record.end(name);
+            match &mut self.record {
+                Some((_, record)) => record.end(name),
+                None => self.bases.end(name),
             }
-            return None;
+            return;
         }
-        let found = self.close();
+        self.close(found);
         if is_root {
             self.document = None;
+            self.bases = Bases::default();
         }
-        found
     }
 
-    /// Ends the record; what it says.
-    fn close(&mut self) -> Option<Found> {
-        let (place, record) = self.record.take()?;
-        let form = self.document.as_ref()?.form;
-        Some((place, record.hint(form)?))
+    /// Ends the record, and adds what it says.
+    fn close(&mut self, found: &mut VecDeque<Found>) {
+        if let (Some((place, record)), Some(document)) = (self.record.take(), &self.document) {
+            let hints = record.hints(document.form, &self.bases);
+            found.extend(hints.into_iter().map(|hint| (place, hint)));
+        }
     }
 
-    fn text(&mut self, text: &Text<'_>, is_data: bool) -> [Option<Found>; 2] {
-        if let (Some((_, record)), Some(document)) = (&mut self.record, &self.document) {
-            record.text(text, is_data, document.form.record);
+    fn text(&mut self, place: Place, text: &Text<'_>, is_data: bool) {
+        let Some(document) = &self.document else { return };
+        let form = document.form;
+        let cut = text.cut_tag.as_deref().map(|written| document.name(written));
+        match &mut self.record {
+            Some((_, record)) => {
+                record.text(text, is_data, form.record);
+                if let Some(name) = cut {
+                    record.cut(form, &name);
+                }
+            }
+            // What follows would belong to a record, so it must not be lost without a word.
+            None if cut.is_some_and(|name| name == form.record) => {
+                self.record = Some((place, Record::cut_off()));
+            }
+            None => self.bases.text(text, is_data),
         }
-        [None, None]
     }
 
     /// The end of the file.
-    fn over(&mut self, place: Place) -> [Option<Found>; 2] {
+    fn over(&mut self, place: Place, found: &mut VecDeque<Found>) {
         let is_cut = self.document.is_some();
-        let last = self.close().filter(|(_, hint)| hint.is_ok());
+        let before = found.len();
+        self.close(found);
+        let last = found.split_off(before);
+        found.extend(last.into_iter().filter(|(_, hint)| hint.is_ok()));
         let why = match (self.is_known, self.other.take()) {
             (true, _) => is_cut.then(|| (place, "it is cut short".to_owned())),
             (false, None) => Some((place, "it has no root element".to_owned())),
@@ -160,6 +189,6 @@ impl Records {
                 Some((place, escape(&why)))
             }
         };
-        [last, why.map(|(place, why)| (place, Err(why)))]
+        found.extend(why.map(|(place, why)| (place, Err(why))));
     }
 }

@@ -1,5 +1,7 @@
 mod encodings;
 mod feeds;
+mod odd;
+mod relative;
 
 use std::io::{self, Cursor, Read};
 
@@ -211,6 +213,7 @@ fn markup_that_is_not_well_formed_costs_nothing_else() {
         ("<br><img src=x alt='it's'>", vec![]),
         ("<![CDATA[<url><loc>x:</loc>]]>", vec![]),
         ("<![CDAT[<!x><!><!->", vec![]),
+        ("<!x<!<?<? <!-<![<![CDATA<!DOCTYP", vec![]),
         ("<!--><!-- <url> -- > ->-->", vec![]),
         ("<?php echo '<urlset>' ?>", vec![]),
         ("<url><loc>x:1</loc><lastmod>1970", vec!["an element in it has no end"]),
@@ -257,7 +260,14 @@ fn an_ampersand_that_refers_to_nothing_is_one() {
         ("x:/?a=1&amp;amp;b", "x:/?a=1&amp;b"),
         ("<![CDATA[x:/?a&amp;b&c]]>", "x:/?a&amp;b&c"),
         ("x:/<![CDATA[a&b]]>&amp;c<!-- d -->e", "x:/a&b&ce"),
-        ("x:/&eacute;", "x:/&eacute;"),
+        (
+            "x:/&eacute;&NotEqualTilde;&amp;eacute;&#38;eacute;",
+            "x:/é\u{2242}\u{338}&eacute;&eacute;",
+        ),
+        ("x:/&Eacute;&euro;&ensp;&semi;&quest;a", "x:/É€\u{2002};?a"),
+        ("x:/?a=1&copy;2&copy=3&eacute&reg", "x:/?a=1©2&copy=3&eacute&reg"),
+        ("x:/?&notit;&ampx;&EACUTE;&eacutes;&no;", "x:/?&notit;&ampx;&EACUTE;&eacutes;&no;"),
+        ("<![CDATA[x:/&eacute;]]>", "x:/&eacute;"),
     ] {
         let file = sitemap(&format!("<url><loc>{written}</loc><lastmod>1970</lastmod></url>"));
         assert_eq!(hints(file), [hint(url, 0)], "{written}");
@@ -276,6 +286,16 @@ fn entities_of_a_document_type_are_not_expanded() {
     let found = hints(file);
     assert_eq!((found.len(), &found[0], &found[2]), (3, &hint("x:1", 0), &hint("x:9", 0)));
     assert!(found[1].0.ends_with("refers to an entity of the document type"), "{found:?}");
+    // It may declare this name as anything.
+    let link = "<entry><link href='x:&eacute;'/><updated>1970</updated></entry>";
+    for file in [
+        format!("{bomb}<urlset>{}</urlset>", record("x:&eacute;")),
+        format!("{bomb}<feed>{link}</feed>"),
+    ] {
+        assert!(
+            wrong(file).ends_with("x:&eacute;: the URL refers to an entity of the document type")
+        );
+    }
     for plain in [
         "<!DOCTYPE urlset>",
         "<!doctype rss PUBLIC \"-//Netscape Communications//DTD RSS 0.91//EN\" 'it>.dtd'>",
@@ -391,7 +411,7 @@ fn very_many_attributes_take_no_longer_than_as_many_bytes() {
 proptest! {
     #[test]
     fn whatever_pieces_a_file_comes_in_it_says_the_same(
-        file in "(<|<urlset>|<feed>|<rss><channel>)(<|</|<url>|</url>|<loc>|</loc>|<lastmod>1970|</lastmod>|<entry>|<item>|<link href='|'/>|>|&amp;|&|;|<!--|-->|<!\\[CDATA\\[|\\]\\]>|é|x:|\"|<\\?|\\?>){0,20}",
+        file in "(<|<urlset>|<feed>|<rss><channel>)(<|</|<!|<\\?|<url|<url>|</url>|<loc>|</loc>|<lastmod>1970|</lastmod>|<entry>|<item>|<link>|</link>|<channel xml:base='|<a xml:base='x:'>|</a>|<entry xml:base='|<link href='|'/>|>|&amp;|&|;|<!--|-->|<!\\[CDATA\\[|\\]\\]>|é|x:|\"|<\\?|\\?>){0,20}",
         bytes in 1usize..9,
     ) {
         prop_assert_eq!(read_by(file.as_bytes(), usize::MAX), read_by(file.as_bytes(), bytes));

@@ -105,3 +105,102 @@ fn feeds_of_other_versions_are_read() {
         assert_eq!(hints(&file), [hint(url, DAY)], "{file}");
     }
 }
+
+/// An Atom entry with these elements, and a time.
+fn entry(elements: &str) -> String {
+    format!("<entry>{elements}<updated>1970-01-02</updated></entry>")
+}
+
+#[test]
+fn all_links_to_html_count_or_else_all_to_anything() {
+    let link = |attributes: &str| format!("<link rel='alternate' {attributes}/>");
+    for (links, expected) in [
+        (&["type='application/json' href='x:1'", "type='text/html' href='x:2'"][..], &["x:2"][..]),
+        (&["href='x:1'", "type='application/json' href='x:2'"], &["x:1"]),
+        (&["hreflang='en' href='x:1'", "hreflang='de' href='x:2'"], &["x:1", "x:2"]),
+        (&["hreflang='en' href='x:1'", "hreflang='EN' href='x:2'"], &["x:1"]),
+        (&["type=' Text/HTML; charset=utf-8' href='x:1'", "type='text/html' href='x:2'"], &["x:1"]),
+        (&["type='application/xhtml+xml' href='x:1'", "href='x:2'"], &["x:1", "x:2"]),
+        (&["type='application/pdf' href='x:1'", "type='a/b' href='x:2'"], &["x:1", "x:2"]),
+        (&["type='text/html' href=''", "type='application/pdf' href='x:2'"], &["x:2"]),
+        (&["href='x:1' hreflang='a'", "href='x:1' hreflang='b'"], &["x:1", "x:1"]),
+    ] {
+        let links: String = links.iter().map(|attributes| link(attributes)).collect();
+        let found = hints(format!("<feed>{}</feed>", entry(&links)));
+        let expected: Vec<_> = expected.iter().map(|url| hint(url, DAY)).collect();
+        assert_eq!(found, expected, "{links}");
+    }
+    // Of which one is broken.
+    let links = "<link hreflang='a' href='p'/><link hreflang='b' href='x:2'/>";
+    let found = hints(format!("<feed>{}</feed>", entry(links)));
+    assert_eq!((found.len(), &found[1]), (2, &hint("x:2", DAY)));
+    assert!(found[0].0.ends_with("p: the URL is not absolute"));
+    // Of which very many are kept.
+    let links: String = (0..1000).map(|n| format!("<link hreflang='{n}' href='x:{n}'/>")).collect();
+    assert_eq!(hints(format!("<feed>{}</feed>", entry(&links))).len(), 16);
+}
+
+#[test]
+fn an_atom_entry_may_be_a_document() {
+    let atom = "http://www.w3.org/2005/Atom";
+    let body = "<link href='x:1'/><updated>1970-01-02</updated>";
+    let file = format!("<?xml version='1.0'?><entry xmlns='{atom}'>{body}</entry>");
+    assert_eq!(hints(&file), [hint("x:1", DAY)]);
+    assert_eq!(hints(format!("{file}{file}")), [hint("x:1", DAY), hint("x:1", DAY)]);
+    let prefixed = format!(
+        "<a:entry xmlns:a='{atom}' xml:base='http://e.example/'><a:link href='p'/>\
+         <a:updated>1970-01-02</a:updated></a:entry>"
+    );
+    assert_eq!(hints(prefixed), [hint("http://e.example/p", DAY)]);
+    assert_eq!(hints(format!("<entry xmlns='{atom}'/>")), []);
+    assert!(wrong(format!("<entry xmlns='{atom}'>{body}")).ends_with("it is cut short"));
+    for other in ["", " xmlns='http://uniprot.org/uniprot'", " xmlns:b='http://purl.org/atom/ns#'"]
+    {
+        let said = wrong(format!("<entry{other}>{body}</entry>"));
+        assert!(said.contains("begins with <entry>"), "{said}");
+    }
+}
+
+#[test]
+fn content_elsewhere_is_the_page_of_an_entry_without_a_link() {
+    for (elements, url) in [
+        ("<content src='x:1'/>", "x:1"),
+        ("<content type='text/html' src='x:?a&amp;b'></content>", "x:?a&b"),
+        ("<content src='x:1'/><link href='x:2'/>", "x:2"),
+        ("<link href='x:2'/><content src='x:1'/>", "x:2"),
+        ("<link rel='self' href='x:2'/><content src='x:1'/>", "x:1"),
+        ("<link href=''/><content src='x:1'/>", "x:1"),
+        ("<content type='xhtml'><link href='x:3'/></content><link href='x:2'/>", "x:2"),
+    ] {
+        assert_eq!(
+            hints(format!("<feed>{}</feed>", entry(elements))),
+            [hint(url, DAY)],
+            "{elements}"
+        );
+    }
+    let said = wrong(format!("<feed>{}</feed>", entry("<content>x:1</content>")));
+    assert!(said.ends_with("it has no <link>"), "{said}");
+}
+
+#[test]
+fn an_item_without_a_link_is_what_it_is_about() {
+    let rdf = |item: &str| {
+        format!(
+            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' \
+             xmlns='http://purl.org/rss/1.0/' xml:base='http://e.example/'>{item}</rdf:RDF>"
+        )
+    };
+    let date = "<dc:date>1970-01-02</dc:date>";
+    for (item, url) in [
+        (format!("<item rdf:about='x:1'>{date}</item>"), "x:1"),
+        (format!("<item rdf:about='x:1'><link/>{date}</item>"), "x:1"),
+        (format!("<item rdf:about='x:1'><link></link>{date}</item>"), "x:1"),
+        (format!("<item rdf:about='x:1'><link>x:2</link>{date}</item>"), "x:2"),
+        (format!("<item rdf:about='p'>{date}</item>"), "http://e.example/p"),
+        (format!("<item about='x:?a&amp;b'>{date}</item>"), "x:?a&b"),
+    ] {
+        assert_eq!(hints(rdf(&item)), [hint(url, DAY)], "{item}");
+    }
+    let said = wrong(rdf(&format!("<item rdf:nodeID='x:1'>{date}</item>")));
+    assert!(said.ends_with("it has no <link>"), "{said}");
+}

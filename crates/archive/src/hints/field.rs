@@ -1,0 +1,64 @@
+//! The text of an element, or the value of an attribute, that may be a URL or a time.
+
+use simkeep::limits::URL_BYTES_MAX;
+
+use super::markup::{Tag, Text, attributes, resolve};
+
+/// A text without the white space before it, as much of it as can be meant.
+#[derive(Default)]
+pub(super) struct Field {
+    text: String,
+    pub(super) is_too_long: bool,
+    /// Whether it refers to an entity of the document type, which is not expanded.
+    pub(super) has_entity: bool,
+}
+
+impl Field {
+    /// The value of an attribute; `None` if the tag does not have it. The first of the name counts.
+    pub(super) fn of_attribute(tag: &Tag<'_>, is_name: impl Fn(&str) -> bool) -> Option<Field> {
+        let (_, value) = attributes(&tag.attributes).find(|(name, _)| is_name(name))?;
+        Some(Field::of_value(value, tag.has_entities))
+    }
+
+    /// The value of an attribute. `has_entities` says whether the document declares entities.
+    pub(super) fn of_value(value: &str, has_entities: bool) -> Field {
+        let mut field = Field::default();
+        field.resolve(value, has_entities);
+        field
+    }
+
+    /// Without the white space around it.
+    pub(super) fn text(&self) -> &str {
+        self.text.trim_end()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Appends a part of the text, or of a CDATA section in it.
+    pub(super) fn add(&mut self, text: &Text<'_>, is_data: bool) {
+        let part = String::from_utf8_lossy(text.bytes);
+        if is_data {
+            self.push(&part);
+        } else {
+            self.resolve(&part, text.has_entities);
+        }
+        self.is_too_long |= text.is_cut;
+    }
+
+    fn push(&mut self, part: &str) {
+        let part = if self.text.is_empty() { part.trim_start() } else { part };
+        self.is_too_long |= self.text.len() + part.len() > 2 * URL_BYTES_MAX;
+        if !self.is_too_long {
+            self.text.push_str(part);
+        }
+    }
+
+    /// Appends a text with its references resolved.
+    fn resolve(&mut self, text: &str, has_entities: bool) {
+        let mut resolved = String::with_capacity(text.len());
+        self.has_entity |= resolve(text, has_entities, &mut resolved);
+        self.push(&resolved);
+    }
+}

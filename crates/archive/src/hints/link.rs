@@ -1,0 +1,106 @@
+//! The links of a record in a feed.
+
+use super::base::is_alternate;
+use super::field::Field;
+use super::markup::{Tag, attributes};
+use super::record::Url;
+
+/// The most links to its page that are kept of a record.
+const LINKS_MAX: usize = 16;
+/// The most characters of a type or a language that are compared.
+const KIND_CHARS_MAX: usize = 64;
+
+/// Where a link leads.
+pub(super) enum Link {
+    /// Its text is the URL, as in RSS.
+    InText,
+    /// To the page; with its kind if there may be more of them.
+    To(Field, Option<LinkKind>),
+    /// To something else.
+    Elsewhere,
+}
+
+/// What a link leads to.
+#[derive(PartialEq)]
+pub(super) struct LinkKind {
+    /// The type and subtype, in lower case; empty if it is not said.
+    media_type: String,
+    language: String,
+}
+
+/// The links of a record to its page: one of each type and language (RFC 4287, 4.1.2).
+#[derive(Default)]
+pub(super) struct Links(Vec<(Url, LinkKind)>);
+
+impl Links {
+    /// Keeps a link, the first one of its kind. Those after the sixteenth are passed over.
+    pub(super) fn push(&mut self, url: Url, kind: LinkKind) {
+        if self.0.len() < LINKS_MAX && self.0.iter().all(|(_, known)| *known != kind) {
+            self.0.push((url, kind));
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn first(&self) -> Option<&Url> {
+        self.0.first().map(|(url, _)| url)
+    }
+
+    /// The links to pages that have a URL: those to HTML, or to what does not say what it is. If there
+    /// are none, all others.
+    pub(super) fn pages(&self, has_url: impl Fn(&&Url) -> bool) -> Vec<&Url> {
+        let links = |is_page: bool| {
+            let of_kind = self.0.iter().filter(move |(_, kind)| kind.is_page() == is_page);
+            of_kind.map(|(url, _)| url).filter(&has_url).collect()
+        };
+        let pages: Vec<&Url> = links(true);
+        if pages.is_empty() { links(false) } else { pages }
+    }
+}
+
+impl LinkKind {
+    fn is_page(&self) -> bool {
+        ["", "text/html", "application/xhtml+xml"].contains(&self.media_type.as_str())
+    }
+}
+
+/// Where a `link` leads (RFC 4287, 4.2.7).
+pub(super) fn link(tag: &Tag<'_>) -> Link {
+    let mut href = None;
+    let (mut relation, mut media_type, mut language) = ("", "", "");
+    for (name, value) in attributes(&tag.attributes) {
+        let value = value.trim();
+        match name {
+            _ if name.eq_ignore_ascii_case("rel") => relation = value,
+            _ if name.eq_ignore_ascii_case("type") => media_type = value,
+            _ if name.eq_ignore_ascii_case("hreflang") => language = value,
+            _ if name.eq_ignore_ascii_case("href") => {
+                href.get_or_insert(value);
+            }
+            _ => {}
+        }
+    }
+    match href {
+        _ if !is_alternate(relation) => Link::Elsewhere,
+        None => Link::InText,
+        Some(href) => {
+            let essence = media_type.split(';').next().unwrap_or_default().trim_end();
+            let short = |text: &str| text.chars().take(KIND_CHARS_MAX).collect::<String>();
+            let kind = LinkKind {
+                media_type: short(essence).to_ascii_lowercase(),
+                language: short(language).to_ascii_lowercase(),
+            };
+            Link::To(Field::of_value(href, tag.has_entities), Some(kind))
+        }
+    }
+}
+
+/// Where the content of an entry is, if not in it (RFC 4287, 4.1.3.2).
+pub(super) fn content(tag: &Tag<'_>) -> Link {
+    match Field::of_attribute(tag, |name| name.eq_ignore_ascii_case("src")) {
+        Some(field) => Link::To(field, None),
+        None => Link::Elsewhere,
+    }
+}
