@@ -129,8 +129,8 @@ impl Kind {
     }
 }
 
-/// The kinds of characters, to look up many. Making the tables takes some milliseconds, once in a process;
-/// a text in ASCII never needs them.
+/// The kinds of characters, to look up many. Making the tables takes some milliseconds, once in a
+/// process; a text in ASCII never needs them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kinds {
     /// Of the characters that take up to two bytes.

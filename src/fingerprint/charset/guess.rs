@@ -9,8 +9,8 @@ use encoding_rs::{Encoding, UTF_8};
 const GUESSED_BYTES: usize = 1 << 20;
 /// How many bytes before the first that is not ASCII to guess by, too: the word that it is in.
 const CONTEXT_BYTES: usize = 64;
-/// UTF-8 has at least this many whole characters beyond ASCII for each place that is no UTF-8. Of 420 pages
-/// in 37 other encodings none had more than 1.4.
+/// UTF-8 has at least this many whole characters beyond ASCII for each place that is no UTF-8. Of 420
+/// pages in 37 other encodings none had more than 1.4.
 const WHOLE_FOR_BROKEN: usize = 8;
 
 /// Decodes a document that declares no encoding: as UTF-8 if it is UTF-8 but for a few places, or by a
@@ -31,8 +31,8 @@ pub(super) fn undeclared(bytes: &[u8]) -> Cow<'_, str> {
     encoding.decode_without_bom_handling(bytes).0
 }
 
-/// The bytes to guess by, and whether nothing follows them. A long head of ASCII says nothing, and must not
-/// use up the bytes.
+/// The bytes to guess by, and whether nothing follows them. A long head of ASCII says nothing, and must
+/// not use up the bytes.
 fn start(bytes: &[u8]) -> (&[u8], bool) {
     let from = first_beyond(bytes).saturating_sub(CONTEXT_BYTES);
     let rest = bytes.get(from..).unwrap_or_default();
