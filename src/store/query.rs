@@ -247,10 +247,11 @@ pub struct Matches {
     /// pages once had a fingerprint, one that still has it may be missing. After a crowd, any page
     /// that differs in two bits or more may be missing. A higher limit looks at more.
     pub complete: bool,
-    /// The distance up to which everything was searched. It is that of the query, unless the budget
-    /// ran out, enough nearer pages were found, or too many fingerprints crowd together. Of the
-    /// pages beyond this distance, the answer names only some.
-    pub within: u32,
+    /// The distance up to which `near` has every page: that of the query if the answer is complete. It
+    /// is less if the budget ran out, the limit was reached, not all pages of a fingerprint were looked
+    /// at, or too many fingerprints crowd together. Of the pages beyond this distance, the answer names
+    /// only some. `None` if pages with the very fingerprint may be missing, too.
+    pub within: Option<u32>,
 }
 
 /// What a search does and costs, from [`Snapshot::explain`](super::Snapshot::explain).

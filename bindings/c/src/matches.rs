@@ -30,7 +30,7 @@ impl MatchColumns {
             distances: all().map(|near| distances::of(Some(near.distance))).collect(),
             fingerprints: all().map(|near| near.fingerprint).collect(),
             complete: matches.iter().map(|matches| u8::from(matches.complete)).collect(),
-            within: matches.iter().map(|matches| distances::of(Some(matches.within))).collect(),
+            within: matches.iter().map(|matches| distances::of(matches.within)).collect(),
         }
     }
 }
@@ -81,7 +81,8 @@ pub extern "C" fn simkeep_matches_complete(matches: *const MatchColumns) -> *con
     column("simkeep_matches_complete", matches, |matches| matches.complete.as_ptr())
 }
 
-/// Of each search the distance up to which everything was searched.
+/// Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with the
+/// very fingerprint may be missing, too.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_matches_within(matches: *const MatchColumns) -> *const u8 {
     column("simkeep_matches_within", matches, |matches| matches.within.as_ptr())

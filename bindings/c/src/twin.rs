@@ -213,8 +213,8 @@ impl Twins {
                 assert_eq!(found[at], near.fingerprint);
             }
             assert_eq!(
-                (complete[nth] == 1, u32::from(within[nth])),
-                (matches.complete, matches.within)
+                (complete[nth] == 1, within[nth]),
+                (matches.complete, matches.within.map_or(255, |bits| bits as u8))
             );
         }
         matches::simkeep_matches_free(Some(of_c));

@@ -131,10 +131,10 @@ pub(crate) fn queries(answers: &[Matches]) -> Made {
     let (mut complete, mut within) = (BooleanBuilder::new(), Int32Builder::new());
     for matches in answers {
         complete.append_value(matches.complete);
-        within.append_value(distance(matches.within));
+        within.append_option(matches.within.map(distance));
     }
     let schema =
-        schema(&[("complete", DataType::Boolean, false), ("within", DataType::Int32, false)]);
+        schema(&[("complete", DataType::Boolean, false), ("within", DataType::Int32, true)]);
     RecordBatch::try_new(schema, vec![Arc::new(complete.finish()), Arc::new(within.finish())])
 }
 

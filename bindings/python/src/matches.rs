@@ -26,8 +26,9 @@ value! {
         /// Whether these are all pages. If not, the limit, the budget, or a crowd of fingerprints
         /// cut the answer short.
         complete: bool,
-        /// The distance up to which everything was searched.
-        within: u32,
+        /// The distance up to which no page is missing; `None` if pages with the very fingerprint may be
+        /// missing, too.
+        within: Option<u32>,
     }
     also {
         fn __len__(&self, py: Python<'_>) -> usize {

@@ -157,7 +157,7 @@ impl Near {
         let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
         let without = || snapshot.without_fingerprint(epoch, self.classes.as_ref());
         let without = self.explain.then(without).transpose()?;
-        let matches = snapshot.search(&query)?;
+        let matches = search(&snapshot, &query)?;
         if common.json {
             let explained = (explanation.as_ref(), without);
             let saw = Saw::of(&reader);
@@ -179,18 +179,17 @@ impl Near {
                     "{pages} no fingerprint in this epoch (too short to tell, or stale), and took no part"
                 ))?;
             }
-            if matches.within < query.k && self.nearest.is_none() {
-                let within = words::many(matches.within.into(), "bit", "bits");
-                let note = format!("searched within {within}; for more, raise --budget or --limit");
-                output.note(&note)?;
-            } else if !matches.complete && self.nearest.is_none() {
-                output.note("there are more; ask for them with a higher --limit")?;
+            if matches.near.len() >= query.limit && !matches.complete && self.nearest.is_none() {
+                output.note("there may be more; ask for them with a higher --limit")?;
+            } else if !self.is_complete(&matches) {
+                output
+                    .note(&format!("{}; for more, raise --budget or --limit", ended(&matches)))?;
             }
         }
-        if !matches.near.is_empty() {
+        if !matches.complete || !matches.near.is_empty() {
             return Ok(Exit::Done);
         }
-        let within = words::many(matches.within.into(), "bit", "bits");
+        let within = words::many(k.into(), "bit", "bits");
         output
             .note(&format!("nothing is within {within} of {}", visit::fingerprint(fingerprint)))?;
         Ok(Exit::Nothing)
@@ -361,8 +360,8 @@ pub(super) struct Answer<'a> {
     k: u32,
     /// Whether no page is missing; of the nearest, whether none is missing that is nearer.
     complete: bool,
-    /// Within how many bits everything was searched.
-    within: u32,
+    /// Within how many bits no page is missing; null if pages with the very fingerprint may be.
+    within: Option<u32>,
     /// The pages, the nearest first.
     near: Vec<NearPage<'a>>,
     /// How the search went, if that was asked for.
@@ -409,9 +408,51 @@ impl Near {
 
     /// Whether no page is missing, or the nearest were asked for, and all of them are there.
     fn is_complete(&self, matches: &Matches) -> bool {
-        let is_searched = |last: &simkeep::Near| last.distance <= matches.within;
+        let is_searched = |last: &simkeep::Near| last.distance.checked_sub(1) <= matches.within;
         let is_enough = self.nearest.is_some_and(|count| matches.near.len() >= count);
         matches.complete || is_enough && matches.near.last().is_none_or(is_searched)
+    }
+}
+
+/// Searches for as many pages as the limit allows, however many others have to be looked at for them: pages
+/// that had a fingerprint and have other content now, for example. A budget ends it early.
+fn search(snapshot: &Snapshot, query: &Query) -> simkeep::Result<Matches> {
+    let matches = snapshot.search(query)?;
+    search_on(snapshot, query, matches)
+}
+
+/// Goes on with a search that looked at too few pages.
+fn search_on(snapshot: &Snapshot, query: &Query, first: Matches) -> simkeep::Result<Matches> {
+    /// A higher limit looks at this many times as many pages.
+    const MORE: usize = 8;
+    /// And at some millions at most.
+    const LIMIT_MAX: usize = 1 << 20;
+    let (mut matches, mut wider) = (first, query.clone());
+    while !matches.complete
+        && matches.near.len() < query.limit
+        && query.budget.is_none()
+        && wider.limit < LIMIT_MAX
+    {
+        wider.limit = wider.limit.saturating_mul(MORE);
+        matches = snapshot.search(&wider)?;
+    }
+    if let Some(first_left_out) = matches.near.get(query.limit) {
+        matches.complete = false;
+        matches.within = matches.within.min(first_left_out.distance.checked_sub(1));
+        matches.near.truncate(query.limit);
+    }
+    Ok(matches)
+}
+
+/// How far a search went that ended early.
+fn ended(matches: &Matches) -> String {
+    match matches.within {
+        Some(within) => {
+            format!("the search ended within {}", words::many(within.into(), "bit", "bits"))
+        }
+        None => {
+            "the search ended before it had looked at all pages with this fingerprint".to_owned()
+        }
     }
 }
 

@@ -60,10 +60,20 @@ fn check_ended(found: &Matches, all: &[Near], limit: usize) {
     assert!(chosen.is_subset(&there), "at {last}");
 }
 
+/// Checks that no page is missing within the distance that an answer claims.
+fn check_within(found: &Matches, all: &[Near], k: u32) {
+    let within = all.partition_point(|near| Some(near.distance) <= found.within);
+    let named: Vec<Near> = found.near.iter().take(within).map(Near::from).collect();
+    assert_eq!(named, all[..within], "{found:#?}");
+    assert!(found.within <= Some(k.min(64)));
+    assert!(!found.complete || found.within == Some(k.min(64)), "{found:#?}");
+}
+
 pub fn check_search(view: &Snapshot, model: &Model, query: &Query) {
     /// Pages that a search may look at beside twice as many as it may name.
     const EFFORT: usize = 256;
     let (found, all) = (view.search(query).unwrap(), model.search(query));
+    check_within(&found, &all, query.k);
     if !found.complete && model.entries_within(query) > EFFORT + 2 * query.limit {
         check_ended(&found, &all, query.limit);
     } else {

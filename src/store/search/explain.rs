@@ -16,7 +16,7 @@ pub(in crate::store) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Ex
     let mut wanted = wanted(snapshot, query)?;
     if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
         // Of a search in circles, the last one is told of.
-        wanted.k = search(snapshot, query)?.within;
+        wanted.k = search(snapshot, query)?.within.unwrap_or(0);
     }
     let (fingerprint, k) = (wanted.fingerprint, wanted.k);
     let mut components = Vec::new();

@@ -151,7 +151,7 @@ fn search_chunk(snapshot: &Snapshot, sought: &[Sought<'_>], like: &Query) -> Res
     let mask = Epoch(wanted.epoch).mask();
     let fingerprints: Vec<u64> = sought.iter().map(|sought| sought.fingerprint & mask).collect();
     let mut matches = Vec::with_capacity(fingerprints.len());
-    let none = || Matches { near: Vec::new(), complete: true, within: wanted.k };
+    let none = || Matches { near: Vec::new(), complete: true, within: Some(wanted.k) };
     matches.resize_with(fingerprints.len(), none);
     // What is near, in order of the searches.
     let mut hits: Vec<(usize, Hit)> = Vec::new();

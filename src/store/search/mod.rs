@@ -162,6 +162,8 @@ pub(crate) struct Findings<F> {
     pub(crate) near: Vec<F>,
     /// Whether that is all.
     pub(crate) complete: bool,
+    /// The least distance at which pages may be missing, though their fingerprints were found.
+    pub(crate) cut_at: Option<u32>,
     /// Whether more fingerprints are near than were looked up, while fewer pages were found than
     /// are wanted.
     pub(crate) wants_more: bool,
@@ -169,7 +171,8 @@ pub(crate) struct Findings<F> {
 
 impl<F> Findings<F> {
     fn none() -> Findings<F> {
-        Findings { copies: Vec::new(), near: Vec::new(), complete: true, wants_more: false }
+        let (copies, near) = (Vec::new(), Vec::new());
+        Findings { copies, near, complete: true, cut_at: None, wants_more: false }
     }
 }
 

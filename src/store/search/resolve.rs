@@ -114,19 +114,21 @@ impl View {
         let mut search = Search { findings, ..Search::new(self, wanted, sequence) };
         let (mut ended, mut is_certain) = (false, true);
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
+            let distance = equal.first().map(|hit| u32::from(hit.candidate.distance));
             if search.findings.near.len() >= wanted.limit {
                 // There may be more; whether it is in force is not looked up.
                 search.findings.complete = false;
+                search.findings.cut_at = distance;
                 break;
             }
             let nearer = search.findings.near.len();
             search.order.clear();
             let mut all = true;
             // If not all of these were found, the first in order may be missing.
-            let distance = equal.first().map(|hit| u32::from(hit.candidate.distance));
             is_certain = is_whole || !extent.crowded && distance <= extent.certain;
             for hit in equal {
                 if !is_certain && search.findings.near.len() >= wanted.limit {
+                    search.findings.cut_at = distance;
                     break;
                 }
                 all = search.pages(hit)?;
@@ -138,13 +140,18 @@ impl View {
             if !all {
                 // Nothing farther is named if something nearer may be missing.
                 search.findings.complete = false;
+                search.findings.cut_at = distance;
                 ended = true;
                 break;
             }
         }
         search.order_of_copies.put(&mut search.findings.copies, 0)?;
         let mut findings = search.findings;
-        findings.complete &= findings.near.len() <= wanted.limit;
+        if let Some(first_left_out) = findings.near.get(wanted.limit) {
+            findings.complete = false;
+            let distance = first_left_out.near().distance;
+            findings.cut_at = Some(findings.cut_at.map_or(distance, |cut| cut.min(distance)));
+        }
         let looks_at_most = Effort::of(wanted.limit).left;
         let is_enough = findings.near.len() >= wanted.limit
             && (is_certain

@@ -115,13 +115,17 @@ pub(super) fn answer(
 /// The answer, from all that was found.
 #[inline]
 fn resolve(snapshot: &Snapshot, wanted: &Wanted<'_>, found: &mut Found) -> Result<(Matches, bool)> {
-    let within = found.extent.certain.unwrap_or(0).min(wanted.k);
+    let within = found.extent.certain.map(|certain| certain.min(wanted.k));
     if found.hits.is_empty() {
         // Nearly all searches end here.
         let complete = found.extent.is_whole(wanted.k);
         return Ok((Matches { near: Vec::new(), complete, within }, false));
     }
     let findings = snapshot.view.near(wanted, snapshot.sequence, found)?;
+    let within = match findings.cut_at {
+        Some(distance) => within.min(distance.checked_sub(1)),
+        None => within,
+    };
     let matches = Matches { near: findings.near, complete: findings.complete, within };
     Ok((matches, findings.wants_more))
 }
@@ -253,7 +257,7 @@ mod tests {
             inside.extent = Extent { certain: Some(1), crowded: true, ..Extent::whole(8) };
             let matches = widen_until(&snapshot, inside, &wanted, None).unwrap();
             let distances: Vec<u32> = matches.near.iter().map(|near| near.distance).collect();
-            assert_eq!((matches.complete, matches.within), (true, 16), "{place}");
+            assert_eq!((matches.complete, matches.within), (true, Some(16)), "{place}");
             assert_eq!(distances, [0, 2, 4, 16], "{place}");
             store.seal().unwrap();
         }

@@ -3880,9 +3880,10 @@ class Matches:
         """Whether these are all pages. If not, the limit, the budget, or a crowd of fingerprints cut the
         answer short."""
     @property
-    def within(self) -> int:
-        """The distance up to which everything was searched."""
-    def __new__(cls, near: tuple[Near, ...], complete: bool, within: int) -> Matches: ...
+    def within(self) -> int | None:
+        """The distance up to which no page is missing; `None` if pages with the very fingerprint may be
+        missing, too."""
+    def __new__(cls, near: tuple[Near, ...], complete: bool, within: int | None) -> Matches: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Near]: ...
     @overload

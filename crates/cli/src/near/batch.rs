@@ -244,6 +244,22 @@ impl<'a> Batch<'a> {
         questions: &[(&Asked, &Question)],
         like: &Query,
     ) -> Result<Vec<Matches>, Failure> {
+        let all = self.search_at_first(questions, like)?;
+        let search_on = |(matches, (asked, question)): (Matches, &(&Asked, &Question))| {
+            let mut query = like.clone().fingerprint(asked.fingerprint);
+            if matches!(self.kind, Kind::Urls) {
+                query.except.clone_from(&question.text);
+            }
+            Ok(super::search_on(self.snapshot, &query, matches)?)
+        };
+        all.into_iter().zip(questions).map(search_on).collect()
+    }
+
+    fn search_at_first(
+        &self,
+        questions: &[(&Asked, &Question)],
+        like: &Query,
+    ) -> Result<Vec<Matches>, Failure> {
         let fingerprints = questions.iter().map(|(asked, _)| asked.fingerprint);
         if !matches!(self.kind, Kind::Urls) {
             let fingerprints: Vec<u64> = fingerprints.collect();
@@ -292,7 +308,7 @@ impl<'a> Batch<'a> {
                 epoch: Some(EpochName(visit::epoch(self.snapshot.epochs(), asked.epoch)?)),
                 k: Some(*k),
                 complete: Some(self.near.is_complete(matches)),
-                within: Some(matches.within),
+                within: matches.within,
                 near: near_pages(self.snapshot, asked, matches),
                 ..line
             },
@@ -323,7 +339,7 @@ impl<'a> Batch<'a> {
             );
             return Err(Failure::Broken(format!("of {lines} {broken} why")));
         }
-        if self.found > 0 {
+        if self.found > 0 || self.cut > 0 {
             return Ok(Exit::Done);
         }
         say(&format!("nothing is near what {lines} asked for"));
@@ -343,8 +359,11 @@ fn rows(
     let said = match answer {
         Err(Why { said, is_broken: true }) => format!("broken: {}", escape::whole(said)),
         Err(Why { said, .. }) => escape::whole(said),
-        Ok(Answer { matches, .. }) if matches.near.is_empty() => {
-            format!("nothing is within {}", words::many(matches.within.into(), "bit", "bits"))
+        Ok(Answer { matches, .. }) if matches.near.is_empty() && !matches.complete => {
+            super::ended(matches)
+        }
+        Ok(Answer { matches, k, .. }) if matches.near.is_empty() => {
+            format!("nothing is within {}", words::many((*k).into(), "bit", "bits"))
         }
         Ok(Answer { asked, matches, .. }) => {
             return matches.near.iter().try_for_each(|near| {

@@ -175,3 +175,64 @@ fn a_line_is_answered_when_it_comes() {
     drop(stdin);
     assert!(child.wait().unwrap().success());
 }
+
+/// 400 pages that had this fingerprint in turn and have others now, and one that is a bit away and has its
+/// own still.
+const LEFT: u64 = 0x0123_4567_89ab_cdef;
+
+fn mostly_left() -> Place {
+    let visit = |url: String, t: u64, fingerprint: u64| {
+        let fingerprint = format!("{fingerprint:016x}");
+        format!("{}\n", json!({"url": url, "t": t, "fingerprint": fingerprint, "epoch": "e"}))
+    };
+    let url = |n: u64| format!("http://a.example/{n}");
+    let mut lines: String = (0..400).map(|n| visit(url(n), 1, LEFT)).collect();
+    lines += &visit("http://z.example/".to_owned(), 1, LEFT ^ 1);
+    let place = Place::with(&lines);
+    // The segment names pages that have other content by now.
+    place.done(&["compact"]);
+    let other = |n: u64| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let later: String = (0..400).map(|n| visit(url(n), 2, other(n))).collect();
+    let later = place.write("later.jsonl", later);
+    place.done(&["ingest", &later]);
+    place
+}
+
+#[test]
+fn nothing_is_near_only_if_all_pages_were_looked_at() {
+    let place = mostly_left();
+    let print = format!("{LEFT:016x}");
+    place.write("lines", &print);
+    for asked in [&["near", "--json", &print][..], &["near", "--json", "--batch", "lines"]] {
+        for more in [&["-k", "3"][..], &["-k", "3", "--limit", "1"], &["--nearest", "1"]] {
+            let ran = place.run(&[asked, more].concat());
+            assert_eq!(ran.code, 0, "{asked:?} {more:?}: {}", ran.err);
+            let answer = &ran.objects()[0];
+            assert_eq!(answer["near"][0]["url"], "http://z.example/", "{more:?}: {answer}");
+            assert_eq!(answer["complete"], true, "{more:?}: {answer}");
+        }
+        // As of the first moment all are there; only some are named, at the least distance.
+        let ran = place.run(&[asked, &["--as-of", "1", "--limit", "5"]].concat());
+        let answer = &ran.objects()[0];
+        assert_eq!(
+            (answer["near"].as_array().unwrap().len(), &answer["complete"]),
+            (5, &json!(false))
+        );
+        assert_eq!(answer["within"], Value::Null, "{answer}");
+        let ran = place.run(&[asked, &["--as-of", "1", "--limit", "400"]].concat());
+        assert_eq!(ran.objects()[0]["within"], 0, "{}", ran.out);
+        let ran = place.run(&[asked, &["--nearest", "401", "--as-of", "1"]].concat());
+        let answer = &ran.objects()[0];
+        assert_eq!(
+            (answer["near"].as_array().unwrap().len(), &answer["complete"]),
+            (401, &json!(true))
+        );
+    }
+    // A budget may end a search before anything is found. Then nobody knows that there is nothing.
+    let ran = place.run(&["near", &print, "-k", "3", "--budget", "0"]);
+    assert!(ran.code == 0 && !ran.err.contains("nothing is"), "{} {}", ran.code, ran.err);
+    assert!(ran.err.contains("the search ended"), "{}", ran.err);
+    let ran = place.run(&["near", "ffffffffffffffff", "-k", "3"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("nothing is within 3 bits"), "{}", ran.err);
+}
