@@ -314,6 +314,21 @@ impl<'a> RecordRef<'a> {
         Some(entries)
     }
 
+    /// The entries at or after `time`, in order, and maybe some before it. Costs the chunk directory, and
+    /// the chunks that have them.
+    pub(crate) fn entries_since(&self, time: i64) -> Option<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for chunk in self.open()?.1.iter().rev() {
+            let mut earlier = chunk.entries().collect::<Option<Vec<Entry>>>()?;
+            earlier.append(&mut entries);
+            entries = earlier;
+            if chunk.first < time {
+                break;
+            }
+        }
+        Some(entries)
+    }
+
     /// What stands here of one time, in order.
     pub(crate) fn entries_at(&self, time: i64) -> Option<Vec<Entry>> {
         let mut found = Vec::new();

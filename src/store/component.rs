@@ -305,6 +305,13 @@ impl PageIn<'_> {
         Ok(entries)
     }
 
+    /// The visits that stand here at or after a time, in order.
+    pub(crate) fn visits_since(&self, time: i64) -> Result<Vec<Entry>> {
+        let mut entries = self.read(|record| record.entries_since(time))?;
+        entries.retain(|entry| entry.is_visit() && entry.time() >= time);
+        Ok(entries)
+    }
+
     /// What stands here at or before a time, in order: as far back as there is a content, or all.
     pub(crate) fn entries_until(&self, time: i64) -> Result<Vec<Entry>> {
         let is_content =

@@ -258,6 +258,24 @@ impl View {
         Ok(all)
     }
 
+    /// How many visits of a page there are at or after a time, and when the first of them was.
+    pub(crate) fn visits_since(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+        time: i64,
+    ) -> Result<(u64, Option<i64>)> {
+        let (mut count, mut first) = (0, None::<i64>);
+        self.each_part(lookup, sequence, |page| {
+            let visits = page.visits_since(time)?;
+            count += visits.len() as u64;
+            let earliest = visits.first().map(Entry::time);
+            first = first.into_iter().chain(earliest).min();
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok((count, first))
+    }
+
     /// The version that was in force at a time.
     pub(crate) fn version_at(
         &self,

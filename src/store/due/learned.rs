@@ -150,9 +150,13 @@ fn number_of(among_few: &[(Code, Class)]) -> Result<u32, Bug> {
 
 /// The hash up to which pages are looked at, and how many pages each of them stands for.
 pub(super) fn sample(snapshot: &Snapshot) -> Result<(u64, f64)> {
-    let pages = snapshot.count()?.pages;
-    let shift = pages.checked_ilog2().unwrap_or(0).saturating_sub(SAMPLE_LOG2);
-    Ok((u64::MAX >> shift, (1_u64 << shift) as f64))
+    Ok(sample_of(snapshot.count()?.pages, SAMPLE_LOG2))
+}
+
+/// The same for a sample of less than twice `2^log2` pages.
+pub(super) fn sample_of(pages: u64, log2: u32) -> (u64, f64) {
+    let shift = pages.checked_ilog2().unwrap_or(0).saturating_sub(log2);
+    (u64::MAX >> shift, (1_u64 << shift) as f64)
 }
 
 fn parallel() -> usize {

@@ -1,47 +1,74 @@
 //! How many visits a day there were of late.
 
-use super::learned::sample;
+use super::learned::sample_of;
 use super::options::Due;
-use super::rows::{each_page, part_of};
+use super::rows::{each_page, part_of, source_of};
 use super::sources::{Source, sources};
 use crate::error::Result;
 use crate::segment::seconds;
+use crate::store::lookup::Lookup;
 use crate::store::snapshot::Snapshot;
 use crate::threads;
 
 /// Parts of all hashes that are shared out among threads.
 const PARTS: usize = 16;
 
-/// The days that are looked at.
-const DAYS: u64 = 28;
+/// Histories of at least this many pages are read if there are so many, and of less than twice as many.
+const PAGES_LOG2: u32 = 16;
 
-/// The pages that were last visited within 28 days of the latest visit, a day.
+/// The days that are looked at.
+const DAYS: i64 = 28;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// The visits of the 28 days up to the latest visit, a day. A store that is younger has had fewer days;
+/// one counts at least.
 pub(in crate::store) fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
-    let (last, of_one) = sample(snapshot)?;
     let sources = sources(snapshot, due.under.as_ref())?;
+    let pages = match due.under {
+        Some(_) => sources.iter().map(Source::pages).sum(),
+        None => snapshot.count()?.pages,
+    };
+    let (last, of_one) = sample_of(pages, PAGES_LOG2);
     let now = seconds(due.now);
-    let latest = fold(&sources, (now, last), u64::MAX, u64::min)?;
-    let Some(latest) = latest.into_iter().reduce(u64::min) else { return Ok(0.0) };
-    let from = latest.saturating_add(DAYS * 86_400);
-    let count = |count: u64, since: u64| count + u64::from(since <= from);
-    let pages: u64 = fold(&sources, (now, last), 0, count)?.into_iter().sum();
-    Ok(pages as f64 * of_one / DAYS as f64)
+    let latest = fold(&sources, last, |latest: &mut Option<u64>, found| {
+        let since = found.row.seconds_since(now);
+        *latest = Some(latest.map_or(since, |latest| latest.min(since)));
+        Ok(())
+    })?;
+    let Some(latest) = latest.into_iter().flatten().min() else { return Ok(0.0) };
+    let latest_ms = i64::try_from(latest).unwrap_or(i64::MAX).saturating_mul(1000);
+    let upto = due.now.saturating_sub(latest_ms);
+    let from = upto.saturating_sub(DAYS * DAY_MS);
+    // Rows have whole seconds.
+    let row_from = latest.saturating_add(DAYS.unsigned_abs() * 86_400);
+    let visits = fold(&sources, last, |(count, first): &mut (u64, Option<i64>), found| {
+        if found.row.seconds_since(now) > row_from {
+            return Ok(());
+        }
+        let url = source_of(&sources, found.component)?.url(found.page)?;
+        let lookup = Lookup::of(&url, found.hash);
+        let (more, earliest) = snapshot.view.visits_since(&lookup, snapshot.sequence, from)?;
+        *count += more;
+        *first = earliest.into_iter().chain(*first).min();
+        Ok(())
+    })?;
+    let count: u64 = visits.iter().map(|(count, _)| count).sum();
+    let first = visits.iter().filter_map(|(_, first)| *first).min().unwrap_or(upto);
+    let days = (upto.saturating_sub(first) as f64 / DAY_MS as f64).clamp(1.0, DAYS as f64);
+    Ok(count as f64 * of_one / days)
 }
 
-/// What comes of the seconds since the last visit to each page with a hash up to `last`, in each part.
-fn fold(
+/// Passes on each page with a hash up to `last`, and returns what comes of it in each part.
+fn fold<T: Default + Send>(
     sources: &[Source],
-    (now, last): (u64, u64),
-    first: u64,
-    take: impl Fn(u64, u64) -> u64 + Sync,
-) -> Result<Vec<u64>> {
+    last: u64,
+    take: impl Fn(&mut T, super::rows::Found) -> Result<()> + Sync,
+) -> Result<Vec<T>> {
     let of_part = |(): &mut (), part: usize| {
-        let mut came_to = first;
+        let mut came_to = T::default();
         let (from, upto) = part_of(last, part, PARTS);
-        each_page(sources, from, upto, |found| {
-            came_to = take(came_to, found.row.seconds_since(now));
-            Ok(())
-        })?;
+        each_page(sources, from, upto, |found| take(&mut came_to, found))?;
         Ok(came_to)
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -18,9 +18,17 @@ pub(super) fn check_figures(view: &Snapshot, now: i64) {
     let pages: Vec<Page> = view.scan(None).map(Result::unwrap).collect();
     let last: Vec<u64> = pages.iter().map(|page| since(page, now)).collect();
     let latest = last.iter().min();
-    let of_late = last.iter().filter(|last| **last <= latest.unwrap() + 28 * 86_400).count();
+    let upto = latest.map_or(now, |latest| now - i64::try_from(*latest).unwrap() * 1000);
+    let of_late: Vec<i64> = pages
+        .iter()
+        .flat_map(|page| view.history(&page.url).unwrap())
+        .filter_map(|entry| entry.visit().map(|(visit, _)| visit.time))
+        .filter(|time| *time >= upto - 28 * DAY)
+        .collect();
+    let days =
+        of_late.iter().map(|time| upto - time).max().map_or(1.0, |ms| ms as f64 / DAY as f64);
     let due = Due::new(now, 0);
-    assert_eq!(view.pace(&due).unwrap(), of_late as f64 / 28.0);
+    assert_eq!(view.pace(&due).unwrap(), of_late.len() as f64 / days.clamp(1.0, 28.0));
 
     let plan = view.plan(&due, 1.0).unwrap();
     // Half a second without a change is the least that a row tells.
@@ -60,12 +68,18 @@ fn the_pace_is_of_the_pages_under_a_prefix_and_knows_no_future() {
             Some(under) => due.under(under),
             None => due,
         };
-        (store.snapshot().pace(&due).unwrap() * 28.0).round()
+        store.snapshot().pace(&due).unwrap()
     };
-    assert_eq!(pace(1000, None), 29.0);
-    assert_eq!(pace(1000, Some("b.example")), 20.0);
+    assert_eq!(pace(1000, None), 29.0 / 28.0);
+    assert_eq!(pace(1000, Some("b.example")), 20.0 / 19.0);
     assert_eq!(pace(1000, Some("c.example")), 0.0);
     // Half of the visits are still to come: they count as if they were now.
-    assert_eq!(pace(50, None), 28.0 + 50.0);
+    assert_eq!(pace(50, None), (28.0 + 50.0) / 28.0);
     assert_eq!(pace(-5, None), 100.0);
+    // The busiest page counts with each of its visits.
+    for hour in 0..28 * 24 {
+        let time = 72 * DAY + hour * 3_600_000;
+        store.observe(Observation::gone("https://a.example/busy", time)).unwrap();
+    }
+    assert_eq!(pace(1000, None), (28.0 * 24.0 + 28.0) / 28.0);
 }

@@ -971,10 +971,11 @@ class View:
         """
 
     def pace(self, now: Time, *, under: str | None = None) -> float:
-        """How many visits a day there were of late, at least: what a `plan` may go by.
+        """Returns how many visits a day there were of late: what a `plan` may go by.
 
-        That is the pages that were last visited in the 28 days up to the latest visit, over 28. Visits
-        after `now` count as if they were then. Reads what `learn` reads, twice.
+        Counts the visits of the 28 days up to the latest visit, over 28, or over as many days as there
+        are visits from, but one at least. Visits after `now` count as if they were then. Exact up to
+        65,536 pages; of more, a sample is read.
         """
 
     def epochs(self) -> list[EpochInfo]:

@@ -22,8 +22,7 @@ little, and waits for --max-interval.
 
 "every" and the dates follow from how many visits there are in a day: a page is due when a visit to
 it is worth as much as one to any other when that is due. Without --per-day or --plan, there are as
-many as pages were last visited in the 28 days up to the latest visit, over 28. A page that was
-visited several times counts once, so there were no fewer.
+many as on average in the 28 days up to the latest visit, or since the first visit of these days.
 
 "#,
     asked::help!(),
