@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::address::{Address, parameter};
-use super::spelling::{with_single_slashes, with_unescaped, without_session};
+use super::spelling::{lowered, with_single_slashes, with_unescaped, without_session};
 use crate::page::host;
-use crate::page::surt::{is_address, is_default_port, key_of, split_host};
+use crate::page::surt::{is_address, is_default_port, split_host};
 
 /// Names of the page that a folder is, as servers have them by default.
 pub(super) const INDEX: [&str; 8] = [
@@ -25,7 +25,7 @@ const UTM: &str = "utm_*";
 
 /// What stands for all parameters whose names begin with `ASPSESSIONID`, behind which each server has
 /// letters of its own.
-const ASP_SESSION: &str = "ASPSESSIONID*";
+pub(super) const ASP_SESSION: &str = "ASPSESSIONID*";
 
 /// A rule that makes one URL of several: a difference between URLs that may make no difference.
 ///
@@ -35,7 +35,7 @@ const ASP_SESSION: &str = "ASPSESSIONID*";
 ///
 /// | kind | value | what it does |
 /// |---|---|---|
-/// | `host` | | writes the host as browsers do: `127.0.0.1` for `127.1`, `xn--bcher-kva` for `BÜCHER` |
+/// | `host` | | writes scheme and host as browsers do: `127.0.0.1` for `127.1`, `xn--bcher-kva` for `BÜCHER`; and `/` for `\` in the path |
 /// | `scheme` | `https` or `http` | makes one scheme of the other, if no other port is named |
 /// | `www` | `without` or `with` | takes `www.` from the host, or puts it there |
 /// | `port` | | takes the port that the scheme has anyway, and an empty one |
@@ -48,7 +48,7 @@ const ASP_SESSION: &str = "ASPSESSIONID*";
 /// | `order` | | puts parameters in order of their names; those of one name stay |
 /// | `index` | a name | takes the last name of the path if it is this one, in upper or lower case |
 /// | `slash` | `without` or `with` | takes the slash at the end of the path, or puts it there |
-/// | `case` | | makes ASCII letters of the path lower case |
+/// | `case` | | makes ASCII letters of the path lower case, but for `%C3` and sessions |
 ///
 /// No `www.` stands before an address, nor before a name without a dot, and no slash behind a name with
 /// a dot; that of `/` stays. Names are compared by bytes.
@@ -64,7 +64,7 @@ const ASP_SESSION: &str = "ASPSESSIONID*";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum AliasRule {
-    /// Spellings of a host that browsers take for the same are.
+    /// Spellings of a scheme and host that browsers take for the same are.
     Host,
     /// Both schemes of the web are this one.
     Scheme {
@@ -214,9 +214,8 @@ impl AliasRule {
             }
             AliasRule::Slash { with } => with_slash(url(), *with),
             AliasRule::Case => {
-                let path = url().path;
-                let has_upper = path.bytes().any(|byte| byte.is_ascii_uppercase());
-                has_upper.then(|| Address { path: path.to_ascii_lowercase().into(), ..url() })
+                let path = lowered(&url().path)?;
+                Some(Address { path: path.into(), ..url() })
             }
         }
     }
@@ -252,38 +251,58 @@ pub(super) fn family(name: &str) -> &str {
     }
 }
 
-/// With the host as browsers write it, if that is another in SURT order. A `\` ends the host for them.
+/// With the scheme and the host as browsers write them, and a `/` for each `\` of the path, if that is
+/// another URL (URL Standard, 4.4). A `\` ends the host for them.
 fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
     if !host::is_special(&url.scheme) || url.user.contains('\\') {
         return None;
     }
-    let (name, path) = match url.host.split_once('\\') {
-        Some((name, path)) => (name, Some(format!("/{path}{}{}", url.port, url.path))),
-        None => (&*url.host, None),
+    let has_upper = |text: &str| text.bytes().any(|byte| byte.is_ascii_uppercase());
+    let scheme = match has_upper(&url.scheme) {
+        true => Cow::Owned(url.scheme.to_ascii_lowercase()),
+        false => url.scheme.clone(),
     };
-    let read = host::read(name)?;
-    if path.is_none() && (matches!(read, Cow::Borrowed(_)) || is_same_host(name, &read)) {
-        return None;
+    let slashes = |path: &str| Cow::Owned(path.replace('\\', "/"));
+    if let Some((authority, path)) = url.host.split_once('\\') {
+        let (_, name, _) = split_host(authority);
+        if name.is_empty() {
+            return None;
+        }
+        let behind = authority.get(name.len()..)?;
+        let path = slashes(&format!("/{path}{}{}", url.port, url.path));
+        let host = Cow::Owned(written(name)?.into_owned());
+        // What stands between the host and the path is a port; no part of a URL owns it.
+        let host = if behind.is_empty() { host } else { format!("{host}{behind}").into() };
+        return Some(Address { scheme, host, port: "", path, ..url });
     }
-    let read = Cow::Owned(read.into_owned());
-    Some(match path {
-        Some(path) => Address { host: read, port: "", path: path.into(), ..url },
-        None => Address { host: read, ..url },
-    })
+    let host = Cow::Owned(written(&url.host)?.into_owned());
+    let path = match url.path.contains('\\') {
+        true => slashes(&url.path),
+        false => url.path.clone(),
+    };
+    let is_another = scheme != url.scheme || host != url.host || path != url.path;
+    is_another.then_some(Address { scheme, host, path, ..url })
 }
 
-/// Whether two hosts are one in SURT order.
-fn is_same_host(one: &str, other: &str) -> bool {
-    let [one, other] = [one, other].map(|host| key_of(&format!("http://{host}/")));
-    one == other
+/// A host as browsers write it; `None` of one that they refuse.
+fn written(name: &str) -> Option<Cow<'_, str>> {
+    match host::read(name)? {
+        Cow::Borrowed(plain) if plain.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+            Some(Cow::Owned(plain.to_ascii_lowercase()))
+        }
+        read => Some(read),
+    }
+}
+
+/// Whether a port is written that says nothing.
+pub(super) fn has_port(url: &Address<'_>) -> bool {
+    let (_, _, port) = split_host(url.port);
+    !url.port.is_empty() && (port.is_empty() || is_default_port(&url.scheme, port))
 }
 
 /// Without a port that says nothing.
 fn without_port(url: Address<'_>) -> Option<Address<'_>> {
-    let (_, _, port) = split_host(url.port);
-    let is_default =
-        !url.port.is_empty() && (port.is_empty() || is_default_port(&url.scheme, port));
-    is_default.then(|| Address { port: "", ..url.clone() })
+    has_port(&url).then(|| Address { port: "", ..url.clone() })
 }
 
 /// Whether a URL has the other scheme of the web, and no port that is not that scheme's.
@@ -404,8 +423,14 @@ mod tests {
             ("host", None, "http://[0:0::1]/", Some("http://[::1]/")),
             ("host", None, "http://a.b\\c/d", Some("http://a.b/c/d")),
             ("host", None, "http://%61.b/", Some("http://a.b/")),
-            ("host", None, "http://b\u{fc}cher.example/", None),
-            ("host", None, "http://A.b./", None),
+            ("host", None, "http://b\u{fc}cher.example/", Some("http://xn--bcher-kva.example/")),
+            ("host", None, "http://A.b./", Some("http://a.b./")),
+            ("host", None, "HTTP://a.b:80", Some("http://a.b:80")),
+            ("host", None, "http://a.b\\c\\d/e?f\\#\\", Some("http://a.b/c/d/e?f\\#\\")),
+            ("host", None, "http://a.b/c\\d", Some("http://a.b/c/d")),
+            ("host", None, "http://A.b:8\\c:9/\\d", Some("http://a.b:8/c:9//d")),
+            ("host", None, "http://a\\@b/\\", None),
+            ("host", None, "URN://a/\\", None),
             ("host", None, "http://1.2.3.256/", None),
             ("host", None, "other://127.1/", None),
             ("port", None, "http://a.b:80/c", Some("http://a.b/c")),
@@ -467,6 +492,8 @@ mod tests {
             ("slash", Some("with"), "http://a/b.html", None),
             ("case", None, "http://A/BÉ?C#D", Some("http://A/bÉ?C#D")),
             ("case", None, "http://A/b", None),
+            ("case", None, "http://a/B%C3;sid=A", Some("http://a/b%C3;sid=A")),
+            ("case", None, "http://a/%C3;sid=A", None),
         ]);
         assert_eq!(AliasRule::new("case", Some("lower")), None);
         assert_eq!(AliasRule::new("none", None), None);
@@ -483,7 +510,7 @@ mod tests {
         /// What a rule has made of a URL it leaves as it is, and takes no URL for no host.
         #[test]
         fn a_rule_that_is_applied_twice_does_no_more(
-            url in "[hH]ttps?://(u@)?(www\\.){0,2}[aB1]{0,2}(\\.[a1]){0,3}\\.?(:80|:443|:)?(/[aB./?#&=]{0,12})?",
+            url in "[hH]ttps?://(u@)?(www\\.){0,2}[aB1]{0,2}(\\.[a1]){0,3}\\.?(:80|:443|:)?(/[aB./\\\\?#&=]{0,12})?",
         ) {
             for rule in rules() {
                 let Some(once) = rule.apply(&url) else { continue };
