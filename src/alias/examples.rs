@@ -65,7 +65,8 @@ impl Sought {
 
     /// Looks at a page that the first or the second of two rules (0 or 1) leads there: a pair with the first
     /// page that the other rule led there, as in `Groups::cross`.
-    fn cross(&mut self, by: usize, (url, page, k): Seen<'_>) {
+    fn cross(&mut self, by: Option<usize>, (url, page, k): Seen<'_>) {
+        let Some(by) = by else { return };
         let [one, other] = &mut self.firsts;
         let (own, others) = if by == 0 { (one, other) } else { (other, one) };
         if let Some((first, of_first)) = others.as_ref().filter(|(first, _)| first != url) {
@@ -113,9 +114,8 @@ impl Examples {
         for sought in self.sought.get_mut(&bare).into_iter().flatten() {
             match both(sought.by).filter(|_| is_crossed(sought.by)) {
                 Some([rule, other]) if other < PORT => {
-                    if !is_known && (by == rule || by == other) {
-                        sought.cross(usize::from(by == other), (url, page, k));
-                    }
+                    let at = [rule, other].iter().position(|rule| *rule == by);
+                    sought.cross(at.filter(|_| !is_known), (url, page, k));
                 }
                 // What one rule makes one, and has ports that are not spelled in the same way.
                 Some([rule, PORT]) if by == BARE || by == rule => {

@@ -48,7 +48,7 @@ impl Snapshot {
     /// pages count, too, that differ by two rules at once, such as `http://www.example.com/` from
     /// `https://example.com/`: pairs of a page with one that two rules make of it, and neither does
     /// alone. They count for both rules if their number and near ratio would suffice for one rule.
-    /// They never count for a rule whose own pairs fail the ratio. Of a page six rules, and URLs of up to
+    /// They never count for a rule whose own pairs fail the ratio. Of a page five rules, and URLs of up to
     /// 2,048 bytes, are tried two at once: parameters that tell visitors apart before others. The two
     /// differences may also be on one page each, as in `http://example.com/a` and `https://example.com/a/`:
     /// pairs of a page with the first one of which another rule makes the same URL, if that URL is no page

@@ -18,7 +18,7 @@ const TRIED_BYTES: usize = 16 << 10;
 
 /// The most rules of a page that are combined, each two of them. Those come first that more often make
 /// no difference, by [`rank`].
-pub(super) const TOGETHER_MAX: usize = 6;
+pub(super) const TOGETHER_MAX: usize = 5;
 
 /// The rules of a page that are tried two at once to find examples in a sample: more than were counted,
 /// and few enough that a page with many parameters takes no long time.

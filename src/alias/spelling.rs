@@ -142,7 +142,7 @@ const VISITORS: [&str; 8] =
 /// Whether a parameter of this name, or family, mostly tells visitors apart rather than pages.
 pub(super) fn is_visitor(name: &str) -> bool {
     let is_one = |known: &&str| name.eq_ignore_ascii_case(known);
-    name == ASP_SESSION || VISITORS.iter().chain(&SESSIONS).any(|known| is_one(&known))
+    name == ASP_SESSION || VISITORS.iter().chain(&SESSIONS).any(|known| is_one(known))
 }
 
 /// Whether a parameter of a path holds the number of a session. One without a value is no session.

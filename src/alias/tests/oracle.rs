@@ -148,7 +148,7 @@ fn together(pages: &[&Known], k: u32, counts: &mut Together) {
         let mut applied: Vec<AliasRule> =
             rules_of(&page.url).into_iter().filter(leads_nowhere).collect();
         applied.sort_by_key(rank);
-        applied.truncate(6);
+        applied.truncate(5);
         applied.sort();
         let slash = AliasRule::Slash { with: false };
         let slash = Some(slash).filter(|slash| slash.apply(&page.url).is_none());
