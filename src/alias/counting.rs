@@ -38,8 +38,8 @@ pub(super) struct Counting {
     key: Vec<u8>,
     /// Which URLs single rules made of a page so far.
     made: Vec<Key>,
-    /// Pairs of the rule for hosts, and of that with another one: near ones, and others. The order of pages
-    /// does not lead to them a second time.
+    /// Pairs of the rule for hosts, and of that with another one: near ones, and others. The order of
+    /// pages does not lead to them a second time.
     hosts: [Vec<(Number, AliasPair)>; 2],
     /// The most of them of each kind.
     examples: usize,
@@ -150,8 +150,8 @@ impl Counting {
         Ok(())
     }
 
-    /// Counts a page as a pair with that of the host as browsers write it, by the rule for hosts or by that
-    /// and another one.
+    /// Counts a page as a pair with that of the host as browsers write it, by the rule for hosts or by
+    /// that and another one.
     pub(super) fn add_host(
         &mut self,
         standing: &Standing,
@@ -292,8 +292,8 @@ impl Counting {
 const OF_HOSTS: [Number; 3] = [HOST, HOST_AND_PORT, HOST_AND_SCHEME];
 
 /// What speaks for each rule: its own pairs; and where these do not suffice, those that it makes with
-/// one other rule, if they suffice, wherever the two differences are. A rule whose own pairs speak against
-/// it has no others.
+/// one other rule, if they suffice, wherever the two differences are. A rule whose own pairs speak
+/// against it has no others.
 fn evidence<'s>(sums: &'s HashMap<Number, Sum>, asked: &AliasQuery) -> HashMap<Number, Found<'s>> {
     let suffices = |sum: &Sum| sum.pairs >= asked.pairs;
     let mut all: HashMap<Number, Found<'s>> = HashMap::new();

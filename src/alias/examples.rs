@@ -40,8 +40,8 @@ type Seen<'p> = (&'p str, &'p Member, u32);
 impl Sought {
     /// Looks at a page of the group: a pair with the first one, if that is one of these.
     fn look(&mut self, (url, page, k): Seen<'_>, is_first: impl Fn(&Member) -> bool) {
-        // The page that two rules lead to may come after the one that waits for it. Then it is the first one
-        // of all that follow, as in `Groups::join_both`.
+        // The page that two rules lead to may come after the one that waits for it. Then it is the first
+        // one of all that follow, as in `Groups::join_both`.
         let waits = both(self.by).is_some() && !is_crossed(self.by);
         let is_bare = page.taken == Member::BARE;
         let [first, _] = &mut self.firsts;
@@ -63,8 +63,8 @@ impl Sought {
         }
     }
 
-    /// Looks at a page that the first or the second of two rules (0 or 1) leads there: a pair with the first
-    /// page that the other rule led there, as in `Groups::cross`.
+    /// Looks at a page that the first or the second of two rules (0 or 1) leads there: a pair with the
+    /// first page that the other rule led there, as in `Groups::cross`.
     fn cross(&mut self, by: Option<usize>, (url, page, k): Seen<'_>) {
         let Some(by) = by else { return };
         let [one, other] = &mut self.firsts;

@@ -9,11 +9,11 @@
 //! A page that a rule leaves as it is has a group of its own for no rule, its *bare* one, where each
 //! rule looks for it. It may come after the page that a rule makes it of; then it joins in the end.
 //!
-//! Where no bare page is known, two rules may still lead to one URL from two pages: `https://a/` is what one
-//! rule makes of `http://a/`, and another of `https://a/#top`. These two are a *crossed* pair of both rules.
-//! It is found when the second page comes, by looking at the groups of that URL. So that this costs little,
-//! the groups of a URL have places next to each other: one for each rule that is the same for all sites, and
-//! some for those of names, in the order in which they come.
+//! Where no bare page is known, two rules may still lead to one URL from two pages: `https://a/` is what
+//! one rule makes of `http://a/`, and another of `https://a/#top`. These two are a *crossed* pair of
+//! both rules. It is found when the second page comes, by looking at the groups of that URL. So that
+//! this costs little, the groups of a URL have places next to each other: one for each rule that is the
+//! same for all sites, and some for those of names, in the order in which they come.
 //!
 //! If there are too many groups, those are kept whose URLs have hashes in a lower half, and again. So
 //! the groups that are left are a sample drawn by the hash of what the rules make of URLs, and each is
@@ -42,18 +42,18 @@ const GROUPS_MIN: usize = 1 << 12;
 /// with more, the others are not looked at for crossed pairs.
 const NAMED_PLACES: u32 = 4;
 
-/// The places of a URL: the first one is its bare page, the others have the numbers of their rules, but for
-/// those of names.
+/// The places of a URL: the first one is its bare page, the others have the numbers of their rules, but
+/// for those of names.
 const PLACES: u32 = FIRST_INDEX + NAMED_PLACES;
 
-/// The lowest bit of the hash that tells places apart. A table compares these upper bits before it reads a
-/// key, and looks for a key where the lower bits say.
+/// The lowest bit of the hash that tells places apart. A table compares these upper bits before it reads
+/// a key, and looks for a key where the lower bits say.
 const PLACE_BIT: u32 = 57;
 
 const _: () = assert!(PLACES <= 1 << (u64::BITS - PLACE_BIT));
 
-/// What a group is of: the hash of 128 bits of the SURT key that its pages have by a rule, and the rule or
-/// its place, mixed into the lower half.
+/// What a group is of: the hash of 128 bits of the SURT key that its pages have by a rule, and the rule
+/// or its place, mixed into the lower half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     high: u64,
@@ -66,8 +66,8 @@ impl Hash for Key {
     }
 }
 
-/// Takes the lower half of a key for its hash. That is a hash already, and nobody can choose URLs that have
-/// the same one, since the store seeds it.
+/// Takes the lower half of a key for its hash. That is a hash already, and nobody can choose URLs that
+/// have the same one, since the store seeds it.
 #[derive(Debug, Default)]
 struct LowerHalf(u64);
 
@@ -331,8 +331,8 @@ impl Groups {
         Ok(has_bare)
     }
 
-    /// Adds a page as a pair with each first page of which another rule has made the same URL. There is no
-    /// bare page of that.
+    /// Adds a page as a pair with each first page of which another rule has made the same URL. There is
+    /// no bare page of that.
     pub(super) fn cross(
         &mut self,
         (bare, rule): (Key, Number),
@@ -353,8 +353,8 @@ impl Groups {
         Ok(())
     }
 
-    /// Adds a page as a pair with the bare page, if that has come. So no group is made of a page that has no
-    /// other.
+    /// Adds a page as a pair with the bare page, if that has come. So no group is made of a page that
+    /// has no other.
     pub(super) fn join_bare(
         &mut self,
         (bare, rule): (Key, Number),
@@ -462,69 +462,4 @@ fn keep_least(least: &mut Vec<Key>, key: Key, count: usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_that_comes_late_is_a_pair_as_one_that_comes_first() {
-        for bare_first in [false, true] {
-            let mut groups = Groups::new(1 << 20, 1);
-            let of =
-                |fingerprint, visits, taken| Member { fingerprint, visits, taken, port: false };
-            let key = |text: &str| Key::bare(text.as_bytes(), 7);
-            let bare = |groups: &mut Groups| groups.add(key("x"), &of(0b11, 5, 0)).unwrap();
-            if bare_first {
-                bare(&mut groups);
-            }
-            groups.add(key("x?1"), &of(0b10, 3, 0)).unwrap();
-            groups.join((key("x"), 9), &of(0b10, 3, 1)).unwrap();
-            groups.add(key("x?2"), &of(0b111, 2, 0)).unwrap();
-            groups.join((key("x"), 9), &of(0b111, 2, 3)).unwrap();
-            if !bare_first {
-                bare(&mut groups);
-            }
-            let sum = &groups.sums(2)[&9];
-            // From the bare page both are near; from the first other, the bare page alone.
-            let expected = if bare_first { (2, 2, 5) } else { (2, 1, 7) };
-            assert_eq!((sum.pairs, sum.near, sum.visits), expected);
-            assert_eq!(sum.exceptions.is_empty(), bare_first);
-            assert_eq!(groups.sums(2).len(), 1);
-        }
-    }
-
-    #[test]
-    fn groups_beyond_the_memory_are_a_sample_of_whole_groups() {
-        let mut groups = Groups::new(0, 0);
-        let most = groups.most;
-        for page in 0..50_000_u64 {
-            let bare = format!("{page}");
-            let of = |taken| Member { fingerprint: page, visits: 1, taken, port: false };
-            let key = |text: &str| Key::bare(text.as_bytes(), 7);
-            groups.add(key(&bare), &of(0)).unwrap();
-            groups.add(key(&format!("{page}?")), &of(0)).unwrap();
-            groups.join((key(&bare), 3), &of(1)).unwrap();
-            assert!(groups.groups.len() < most && groups.groups.capacity() <= most);
-        }
-        let sum = &groups.sums(3)[&3];
-        // Pages beside the pairs take room, too.
-        assert!(groups.share() < 1.0 / 32.0 && sum.pairs > 300);
-        assert_eq!((sum.pairs, sum.visits), (sum.near, sum.pairs));
-        let all = sum.pairs as f64 / groups.share();
-        assert!((40_000.0..60_000.0).contains(&all), "{all}");
-        assert_eq!(sum.examples.len(), 3);
-    }
-
-    /// All groups of one URL are kept or left out together, so that they find each other.
-    #[test]
-    fn one_group_of_a_million_pages_takes_the_room_of_one() {
-        let mut groups = Groups::new(0, 0);
-        for page in 0..1_000_000_u64 {
-            let taken = 2 * page + 1;
-            let member = Member { fingerprint: page % 2, visits: 1, taken, port: false };
-            groups.join((Key::bare(b"x", 7), 15), &member).unwrap();
-        }
-        assert_eq!((groups.share(), groups.groups.len()), (1.0, 1));
-        let sum = &groups.sums(3)[&15];
-        assert_eq!((sum.pairs, sum.near), (999_999, 499_999));
-    }
-}
+mod tests;

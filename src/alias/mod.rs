@@ -47,16 +47,16 @@ impl Snapshot {
     /// without `www.` come before those with it.) Where a rule has fewer pairs than are asked for,
     /// pages count, too, that differ by two rules at once, such as `http://www.example.com/` from
     /// `https://example.com/`: pairs of a page with one that two rules make of it, and neither does
-    /// alone. They count for both rules if their number and near ratio would suffice for one rule.
-    /// They never count for a rule whose own pairs fail the ratio. Of a page five rules, and URLs of up to
+    /// alone. They count for both rules if their number and near ratio would suffice for one rule. They
+    /// never count for a rule whose own pairs fail the ratio. Of a page five rules, and URLs of up to
     /// 2,048 bytes, are tried two at once: parameters that tell visitors apart before others. The two
-    /// differences may also be on one page each, as in `http://example.com/a` and `https://example.com/a/`:
-    /// pairs of a page with the first one of which another rule makes the same URL, if that URL is no page
-    /// itself. (Of a URL to which more than four names of parameters and index pages lead, the first four
-    /// are looked at.) A rule holds for a site if it has as many
+    /// differences may also be on one page each, as in `http://example.com/a` and
+    /// `https://example.com/a/`: pairs of a page with the first one of which another rule makes the same
+    /// URL, if that URL is no page itself. (Of a URL to which more than four names of parameters and
+    /// index pages lead, the first four are looked at.) A rule holds for a site if it has as many
     /// [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of them is
-    /// near. Pages take part that have content in force with a fingerprint in the epoch; of those
-    /// whose URLs differ in nothing that SURT order heeds, such as a default port, the first one.
+    /// near. Pages take part that have content in force with a fingerprint in the epoch; of those whose
+    /// URLs differ in nothing that SURT order heeds, such as a default port, the first one.
     ///
     /// It is a function of the snapshot and of what is asked: the same pages give the same answer,
     /// however they are stored. Of a site beyond the memory it is drawn by the hash of the URLs that
@@ -172,9 +172,10 @@ fn aliases(
     Ok(told)
 }
 
-/// The rule that makes a page one with that whose URL has the host as browsers write it, where SURT order
-/// knows that as another one, with the URL and fingerprint of that page; or else of the page that has the
-/// other scheme as well. They may be of another site, so they are looked up: few pages have such a host.
+/// The rule that makes a page one with that whose URL has the host as browsers write it, where SURT
+/// order knows that as another one, with the URL and fingerprint of that page; or else of the page that
+/// has the other scheme as well. They may be of another site, so they are looked up: few pages have such
+/// a host.
 fn as_browsers_write(
     snapshot: &Snapshot,
     (under, epoch): (Option<&Prefix>, Epoch),

@@ -112,8 +112,8 @@ pub(super) struct Names {
     names: Vec<String>,
 }
 
-/// The rules that change a page and lead to no known page: at most `most`, by their [`rank`], then in the
-/// order in which they came.
+/// The rules that change a page and lead to no known page: at most `most`, by their [`rank`], then in
+/// the order in which they came.
 struct Applied {
     most: usize,
     rules: Vec<(Number, AliasRule)>,
@@ -129,8 +129,8 @@ impl Applied {
     }
 }
 
-/// How early a rule is combined with others, where not all are: parameters that tell pages apart are many,
-/// and must not push out what is common to all sites.
+/// How early a rule is combined with others, where not all are: parameters that tell pages apart are
+/// many, and must not push out what is common to all sites.
 fn rank(rule: &AliasRule) -> u8 {
     match rule {
         AliasRule::Parameter(name) if is_visitor(name) => 1,
@@ -242,9 +242,9 @@ impl Names {
 }
 
 /// Passes on what each two of some rules make of a page, if their number is wanted. They are applied in
-/// their order. The second one may be the rule for slashes at the end although it leaves the page as it is:
-/// without its `index.html` or its session, a path may end with a slash that it did not end with before.
-/// (No other rule that comes second applies only to what a first one makes.)
+/// their order. The second one may be the rule for slashes at the end although it leaves the page as it
+/// is: without its `index.html` or its session, a path may end with a slash that it did not end with
+/// before. (No other rule that comes second applies only to what a first one makes.)
 fn together<E>(
     url: &Address<'_>,
     mut applied: Vec<(Number, AliasRule)>,

@@ -85,9 +85,9 @@ fn is_session_segment(segment: &str) -> bool {
         && tickets.split(')').any(|ticket| ticket.starts_with(['S', 'A', 'F']))
 }
 
-/// A path with its ASCII letters in lower case, apart from those that are no letters of a name: the digits
-/// of percent-encodings (RFC 3986, 6.2.2.1), and sessions, which are numbers. `None` if there are no others
-/// in upper case.
+/// A path with its ASCII letters in lower case, apart from those that are no letters of a name: the
+/// digits of percent-encodings (RFC 3986, 6.2.2.1), and sessions, which are numbers. `None` if there
+/// are no others in upper case.
 pub(super) fn lowered(path: &str) -> Option<String> {
     if !path.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return None;
@@ -142,7 +142,7 @@ const VISITORS: [&str; 8] =
 /// Whether a parameter of this name, or family, mostly tells visitors apart rather than pages.
 pub(super) fn is_visitor(name: &str) -> bool {
     let is_one = |known: &&str| name.eq_ignore_ascii_case(known);
-    name == ASP_SESSION || VISITORS.iter().chain(&SESSIONS).any(|known| is_one(known))
+    name == ASP_SESSION || VISITORS.iter().chain(&SESSIONS).any(is_one)
 }
 
 /// Whether a parameter of a path holds the number of a session. One without a value is no session.

@@ -97,8 +97,8 @@ impl Count {
 /// What some rules find, each pair of them at once.
 type Together = BTreeMap<[AliasRule; 2], Count>;
 
-/// What each rule finds by itself, by comparing all pages of a site; and those of its pairs whose ports are
-/// not spelled in the same way, for it and the rule for ports.
+/// What each rule finds by itself, by comparing all pages of a site; and those of its pairs whose ports
+/// are not spelled in the same way, for it and the rule for ports.
 fn alone(pages: &[&Known], k: u32) -> (BTreeMap<AliasRule, Count>, Together) {
     let mut rules: BTreeSet<AliasRule> = fixed().into_iter().collect();
     rules.extend(pages.iter().flat_map(|page| of_parameters(&page.url)));
