@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use super::address::Address;
 use super::examples::Examples;
-use super::groups::{BARE, Groups, Key, Member, Sum};
+use super::groups::{BARE, Groups, Key, Member, Sum, share};
 use super::names::{
-    HOST, Names, Number, PORT, SCHEME, SCHEME_OR_WWW, SOUGHT_MAX, TOGETHER_MAX, Taken, WWW, both,
+    HOST, HOST_AND_PORT, HOST_AND_SCHEME, Names, Number, PORT, SOUGHT_MAX, TOGETHER_MAX, Taken,
+    both,
 };
 use super::query::AliasQuery;
+use super::rule::{AliasRule, has_port, normalised};
 use super::site::{AliasCount, AliasPair, AliasSite};
 use super::spellings::Spellings;
 use super::walk::Standing;
@@ -28,14 +30,19 @@ pub(super) struct Counting {
     passed_over: u64,
     seed: u64,
     k: u32,
-    /// The key of the page before, and the port of the first page that has it, as it is written.
+    /// The key of the page before, and the URL and the fingerprint of the first page that has it.
     last: Vec<u8>,
-    port: String,
+    first: (String, u64),
     /// What a rule made of a page, and its key.
     url: String,
     key: Vec<u8>,
-    /// Pairs of the rule for hosts, of which one page is of another site: near ones, and others.
-    hosts: [Vec<AliasPair>; 2],
+    /// Which URLs single rules made of a page so far.
+    made: Vec<Key>,
+    /// Pairs of the rule for hosts, and of that with another one: near ones, and others. The order of
+    /// pages does not lead to them a second time.
+    hosts: [Vec<(Number, AliasPair)>; 2],
+    /// The most of them of each kind.
+    examples: usize,
 }
 
 /// What is found of a rule, by itself and with another.
@@ -57,9 +64,9 @@ impl Found<'_> {
 }
 
 impl Counting {
-    pub(super) fn new(memory_bytes: usize, k: u32, seed: u64) -> Counting {
+    pub(super) fn new(asked: &AliasQuery, k: u32, seed: u64) -> Counting {
         Counting {
-            groups: Groups::new(memory_bytes, k, seed),
+            groups: Groups::new(asked.memory_bytes, k),
             names: Names::default(),
             spellings: Spellings::default(),
             pages: 0,
@@ -67,56 +74,60 @@ impl Counting {
             seed,
             k,
             last: Vec::new(),
-            port: String::new(),
+            first: (String::new(), 0),
             url: String::new(),
             key: Vec::new(),
+            made: Vec::new(),
             hosts: [Vec::new(), Vec::new()],
+            examples: asked.examples,
         }
     }
 
     /// Whether a page is another than the one before, as SURT order has it.
-    fn is_another(&mut self, standing: &Standing) -> bool {
+    fn is_another(&mut self, standing: &Standing, fingerprint: u64) -> bool {
         let is_another = self.last != standing.key;
-        self.last.clone_from(&standing.key);
+        if is_another {
+            self.last.clone_from(&standing.key);
+            self.first.0.clone_from(&standing.page.url);
+            self.first.1 = fingerprint;
+        }
         is_another
     }
 
     /// Counts a page that has this fingerprint.
     pub(super) fn add(&mut self, standing: &Standing, fingerprint: u64) -> Result<()> {
-        let visits = standing.page.visits;
-        let bare = Member { fingerprint, visits, taken: Member::BARE };
-        let address = Address::of(&standing.page.url).or_bug("a page of a site has a host")?;
-        if !self.is_another(standing) {
-            if address.port != self.port {
-                let taken = Member::taken(&standing.page.url, self.seed);
-                let member = Member { taken, ..bare };
-                self.groups.join_known((&standing.key, BARE, PORT), &member)?;
-            }
-            return Ok(());
+        if !self.is_another(standing, fingerprint) {
+            return self.add_spelling(standing, fingerprint);
         }
-        address.port.clone_into(&mut self.port);
+        let address = Address::of(&standing.page.url).or_bug("a page of a site has a host")?;
+        let (visits, port) = (standing.page.visits, has_port(&address));
+        let bare = Member { fingerprint, visits, taken: Member::BARE, port };
         self.pages += 1;
         self.spellings.add(&address);
-        let Counting { groups, names, url, key, seed, .. } = self;
-        groups.add(&standing.key, &bare)?;
+        self.made.clear();
+        let Counting { groups, names, url, key, made, seed, .. } = self;
+        groups.add(Key::bare(&standing.key, *seed), &bare)?;
         let passed_over = names.changes(
             &address,
             TOGETHER_MAX,
             |_| true,
             |rule, changed, taken| {
                 surt_of(changed, url, key);
+                let bare_key = Key::bare(key, *seed);
                 let taken = hash_of(&taken, standing, *seed);
-                let member = Member { taken, ..bare };
+                let member = Member { taken, port: has_port(changed), ..bare };
                 if both(rule).is_some() {
                     // Pages come in the order of their keys.
                     let may_come = *key > standing.key;
-                    groups.join_both((key.as_slice(), rule), &member, may_come)?;
+                    groups.join_both((bare_key, rule), &member, may_come)?;
                     return Ok(false);
                 }
-                let has_bare = groups.join((key.as_slice(), rule), &member)?;
-                if rule == WWW && !has_bare {
-                    groups.join_known((key.as_slice(), SCHEME, SCHEME_OR_WWW), &member)?;
+                let has_bare = groups.join((bare_key, rule), &member)?;
+                // What two rules make of one page is no pair.
+                if !has_bare && !made.contains(&bare_key) {
+                    groups.cross((bare_key, rule), &member)?;
                 }
+                made.push(bare_key);
                 Ok::<bool, Error>(has_bare)
             },
         )?;
@@ -124,26 +135,48 @@ impl Counting {
         Ok(())
     }
 
-    /// Counts a page as a pair with that of the host as browsers write it.
+    /// Counts a page that SURT order does not tell from the one before: its port or its host may be
+    /// spelled in another way.
+    fn add_spelling(&mut self, standing: &Standing, fingerprint: u64) -> Result<()> {
+        let url = &standing.page.url;
+        let Some(rule) = spelled(&self.first.0, url) else { return Ok(()) };
+        let (taken, visits) = (Member::taken(url, self.seed), standing.page.visits);
+        let member = Member { fingerprint, visits, taken, port: false };
+        self.groups.join_bare((Key::bare(&standing.key, self.seed), rule), &member)?;
+        if rule != PORT {
+            let (first, of_first) = self.first.clone();
+            self.keep_host_pair(rule, [(first, of_first), (url.clone(), fingerprint)]);
+        }
+        Ok(())
+    }
+
+    /// Counts a page as a pair with that of the host as browsers write it, by the rule for hosts or by
+    /// that and another one.
     pub(super) fn add_host(
         &mut self,
         standing: &Standing,
         fingerprint: u64,
-        (url, other): (String, u64),
-        examples: usize,
+        (rule, url, of_first): (Number, String, u64),
     ) -> Result<()> {
-        let page = &standing.page;
-        let first = Member { fingerprint: other, visits: 0, taken: Member::BARE };
+        let (page, port) = (&standing.page, false);
+        let first = Member { fingerprint: of_first, visits: 0, taken: Member::BARE, port };
         let taken = Member::taken(&page.url, self.seed);
-        let member = Member { fingerprint, visits: page.visits, taken };
-        self.groups.join_other((&standing.key, HOST), [&first, &member])?;
-        let distance = (fingerprint ^ other).count_ones();
+        let member = Member { fingerprint, visits: page.visits, taken, port };
+        let key = Key::bare(&standing.key, self.seed);
+        self.groups.join_pair((key, rule), &first, &member)?;
+        self.keep_host_pair(rule, [(url, of_first), (page.url.clone(), fingerprint)]);
+        Ok(())
+    }
+
+    /// Keeps a pair as an example of the rule for hosts, if there is room for it.
+    fn keep_host_pair(&mut self, rule: Number, pages: [(String, u64); 2]) {
+        let [(first, of_first), (other, of_other)] = pages;
+        let distance = (of_first ^ of_other).count_ones();
         let [near, far] = &mut self.hosts;
         let pairs = if distance <= self.k { near } else { far };
-        if pairs.len() < examples {
-            pairs.push(AliasPair { first: url, other: page.url.clone(), distance });
+        if pairs.iter().filter(|(of, _)| *of == rule).count() < self.examples {
+            pairs.push((rule, AliasPair { first, other, distance }));
         }
-        Ok(())
     }
 
     /// What there is of the site, without examples; and the groups that they are to be found in.
@@ -175,16 +208,27 @@ impl Counting {
             other.pairs.cmp(&one.pairs).then_with(|| one.rule.cmp(&other.rule))
         });
         let mut examples = Examples::new(asked.examples);
-        for (number, _, found) in rules.iter().take(WITH_EXAMPLES).filter(|(of, ..)| *of != HOST) {
+        for (number, _, found) in rules.iter().take(WITH_EXAMPLES) {
             let alone = found.alone.map(|sum| (*number, sum));
-            for (by, sum) in alone.into_iter().chain(found.together.iter().copied()) {
+            let all = alone.into_iter().chain(found.together.iter().copied());
+            for (by, sum) in all.filter(|(by, _)| !OF_HOSTS.contains(by)) {
                 examples.seek((*number, by), &sum.examples, true);
                 examples.seek((*number, by), &sum.exceptions, false);
             }
         }
         rules.sort_by(|(_, one, _), (_, other, _)| one.rule.cmp(&other.rule));
-        for (_, count, _) in rules.iter_mut().filter(|(of, ..)| *of == HOST) {
-            [count.examples, count.exceptions] = std::mem::take(&mut self.hosts);
+        for (number, count, found) in &mut rules {
+            let is_of = |by: Number| {
+                by == *number && found.alone.is_some()
+                    || found.together.iter().any(|(both, _)| *both == by)
+            };
+            for (of, pairs) in
+                [&mut count.examples, &mut count.exceptions].into_iter().zip(&self.hosts)
+            {
+                of.extend(pairs.iter().filter(|(by, _)| is_of(*by)).map(|(_, pair)| pair.clone()));
+                of.sort_unstable();
+                of.truncate(asked.examples);
+            }
         }
         let (numbers, rules) = rules.into_iter().map(|(number, rule, _)| (number, rule)).unzip();
         examples.rules = numbers;
@@ -205,18 +249,22 @@ impl Counting {
         fingerprint: u64,
         examples: &mut Examples,
     ) -> Result<()> {
-        let is_another = self.is_another(standing);
-        let Counting { groups, names, url, key, seed, k, .. } = self;
+        let is_another = self.is_another(standing, fingerprint);
+        let Counting { groups, names, url, key, seed, k, first, .. } = self;
         let (url_of_page, visits) = (standing.page.url.as_str(), standing.page.visits);
-        let bare = Member { fingerprint, visits, taken: Member::BARE };
         let key_of_page = Key::bare(&standing.key, *seed);
         if !is_another {
-            let member = Member { taken: Member::taken(url_of_page, *seed), ..bare };
-            examples.look(key_of_page, (url_of_page, &member, *k), |of| of == PORT);
+            let taken = Member::taken(url_of_page, *seed);
+            let member = Member { fingerprint, visits, taken, port: false };
+            if let Some(rule) = spelled(&first.0, url_of_page) {
+                examples.look(key_of_page, (url_of_page, &member, *k), rule, true);
+            }
             return Ok(());
         }
-        examples.look(key_of_page, (url_of_page, &bare, *k), |_| true);
         let address = Address::of(url_of_page).or_bug("a page of a site has a host")?;
+        let port = has_port(&address);
+        let bare = Member { fingerprint, visits, taken: Member::BARE, port };
+        examples.look(key_of_page, (url_of_page, &bare, *k), BARE, false);
         // Without a sample the same rules are tried as when this page was counted. A sample may have
         // dropped a known page since then, so more rules are tried.
         let most = if groups.is_sample() { SOUGHT_MAX } else { TOGETHER_MAX };
@@ -228,11 +276,11 @@ impl Counting {
             |rule, changed, taken| {
                 surt_of(changed, url, key);
                 let bare_key = Key::bare(key, *seed);
-                let member = Member { taken: hash_of(&taken, standing, *seed), ..bare };
-                let page = (url_of_page, &member, *k);
-                let is_either = |of| of == SCHEME_OR_WWW && [SCHEME, WWW].contains(&rule);
-                examples.look(bare_key, page, |of| of == rule || is_either(of));
-                Ok::<bool, Bug>(*key <= standing.key && groups.has(bare_key))
+                let taken = hash_of(&taken, standing, *seed);
+                let member = Member { taken, port: has_port(changed), ..bare };
+                let is_known = *key <= standing.key && groups.has(bare_key);
+                examples.look(bare_key, (url_of_page, &member, *k), rule, is_known);
+                Ok::<bool, Bug>(is_known)
             },
         );
         examples.wanted = wanted;
@@ -240,29 +288,51 @@ impl Counting {
     }
 }
 
+/// Pairs of the rule for hosts, and of that with another one.
+const OF_HOSTS: [Number; 3] = [HOST, HOST_AND_PORT, HOST_AND_SCHEME];
+
 /// What speaks for each rule: its own pairs; and where these do not suffice, those that it makes with
-/// one other rule, if they suffice. A rule whose own pairs speak against it has no others.
+/// one other rule, if they suffice, wherever the two differences are. A rule whose own pairs speak
+/// against it has no others.
 fn evidence<'s>(sums: &'s HashMap<Number, Sum>, asked: &AliasQuery) -> HashMap<Number, Found<'s>> {
-    let holds = |sum: &Sum| sum.share() >= asked.share;
     let suffices = |sum: &Sum| sum.pairs >= asked.pairs;
-    let single = sums.iter().filter(|(number, _)| both(**number).is_none());
-    let of = |(number, sum): (&Number, &'s Sum)| {
-        (*number, Found { alone: Some(sum), together: Vec::new() })
-    };
-    let mut all: HashMap<Number, Found<'s>> = single.map(of).collect();
+    let mut all: HashMap<Number, Found<'s>> = HashMap::new();
+    let mut together: HashMap<[Number; 2], Vec<(Number, &'s Sum)>> = HashMap::new();
     for (number, sum) in sums {
-        let Some(rules) = both(*number).filter(|_| suffices(sum) && holds(sum)) else { continue };
+        match both(*number) {
+            None => all.entry(*number).or_default().alone = Some(sum),
+            Some(mut rules) => {
+                rules.sort_unstable();
+                together.entry(rules).or_default().push((*number, sum));
+            }
+        }
+    }
+    for (rules, found) in together {
+        let found = Found { alone: None, together: found };
+        let [pairs, near, _] = found.count();
         let alone = rules.map(|rule| sums.get(&rule).filter(|sum| suffices(sum)));
-        if alone.iter().flatten().any(|sum| !holds(sum)) {
+        if pairs < asked.pairs
+            || share(near, pairs) < asked.share
+            || alone.iter().flatten().any(|sum| sum.share() < asked.share)
+        {
             continue;
         }
         for (rule, alone) in rules.into_iter().zip(alone) {
             if alone.is_none() {
-                all.entry(rule).or_default().together.push((*number, sum));
+                all.entry(rule).or_default().together.extend(&found.together);
             }
         }
     }
     all
+}
+
+/// How the second page of one SURT key differs from the first one, by which rules they are one URL.
+fn spelled(first: &str, page: &str) -> Option<Number> {
+    let [host, port] = [AliasRule::Host, AliasRule::Port];
+    [(PORT, vec![port.clone()]), (HOST, vec![host.clone()]), (HOST_AND_PORT, vec![host, port])]
+        .into_iter()
+        .find(|(_, rules)| normalised(first, rules) == normalised(page, rules))
+        .map(|(number, _)| number)
 }
 
 /// What is taken from a page, by a hash.

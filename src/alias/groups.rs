@@ -9,15 +9,22 @@
 //! A page that a rule leaves as it is has a group of its own for no rule, its *bare* one, where each
 //! rule looks for it. It may come after the page that a rule makes it of; then it joins in the end.
 //!
+//! Where no bare page is known, two rules may still lead to one URL from two pages: `https://a/` is what
+//! one rule makes of `http://a/`, and another of `https://a/#top`. These two are a *crossed* pair of
+//! both rules. It is found when the second page comes, by looking at the groups of that URL. So that
+//! this costs little, the groups of a URL have places next to each other: one for each rule that is the
+//! same for all sites, and some for those of names, in the order in which they come.
+//!
 //! If there are too many groups, those are kept whose URLs have hashes in a lower half, and again. So
 //! the groups that are left are a sample drawn by the hash of what the rules make of URLs, and each is
 //! whole.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 
-use super::names::Number;
+use super::names::{FIRST_INDEX, Number, PORT, both, crossed};
 use crate::bug::{Bug, ensure};
 
 /// No rule.
@@ -31,13 +38,54 @@ const _: () = assert!(GROUP_BYTES == 57);
 /// The fewest groups that there is room for. One URL has a group for each rule at most.
 const GROUPS_MIN: usize = 1 << 12;
 
-/// What a group is of: the hash of 128 bits of the SURT key that its pages have by a rule, and the rule,
-/// mixed into the lower half.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Rules of names (index pages and parameters) that have a place by the URL to which they lead. Of a URL
+/// with more, the others are not looked at for crossed pairs.
+const NAMED_PLACES: u32 = 4;
+
+/// The places of a URL: the first one is its bare page, the others have the numbers of their rules, but
+/// for those of names.
+const PLACES: u32 = FIRST_INDEX + NAMED_PLACES;
+
+/// The lowest bit of the hash that tells places apart. A table compares these upper bits before it reads
+/// a key, and looks for a key where the lower bits say.
+const PLACE_BIT: u32 = 57;
+
+const _: () = assert!(PLACES <= 1 << (u64::BITS - PLACE_BIT));
+
+/// What a group is of: the hash of 128 bits of the SURT key that its pages have by a rule, and the rule
+/// or its place, mixed into the lower half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     high: u64,
     low: u64,
 }
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.low);
+    }
+}
+
+/// Takes the lower half of a key for its hash. That is a hash already, and nobody can choose URLs that
+/// have the same one, since the store seeds it.
+#[derive(Debug, Default)]
+struct LowerHalf(u64);
+
+impl Hasher for LowerHalf {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+type Table = HashMap<Key, Group, BuildHasherDefault<LowerHalf>>;
 
 /// A page of a group.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +94,8 @@ pub(super) struct Member {
     pub(super) visits: u64,
     /// What the rule takes from its URL, by a hash; [`Member::BARE`] if that is nothing.
     pub(super) taken: u64,
+    /// Whether a port is written there that says nothing.
+    pub(super) port: bool,
 }
 
 impl Member {
@@ -72,6 +122,10 @@ struct Group {
     /// Those of them that are near the first one.
     near: u32,
     rule: Number,
+    /// Its place by its URL; 0 without one.
+    place: u8,
+    /// Whether its first page has a port that says nothing.
+    port: bool,
     /// Whether the bare page has joined, or never will.
     has_bare: bool,
 }
@@ -89,23 +143,40 @@ pub(super) struct Sum {
 }
 
 impl Sum {
+    /// Adds the pairs of a group, which has this bare page.
+    fn add(&mut self, key: Key, group: &Group, examples: usize) {
+        self.pairs += u64::from(group.pairs);
+        self.near += u64::from(group.near);
+        self.visits += group.visits;
+        if group.near > 0 {
+            keep_least(&mut self.examples, key, examples);
+        }
+        if group.near < group.pairs {
+            keep_least(&mut self.exceptions, key, examples);
+        }
+    }
+
     /// The share of the pairs that are near; 0 without any.
     pub(super) fn share(&self) -> f64 {
-        if self.pairs == 0 { 0.0 } else { self.near as f64 / self.pairs as f64 }
+        share(self.near, self.pairs)
     }
+}
+
+/// A share of some pairs; 0 without any.
+pub(super) fn share(near: u64, pairs: u64) -> f64 {
+    if pairs == 0 { 0.0 } else { near as f64 / pairs as f64 }
 }
 
 /// The groups of a site.
 #[derive(Debug)]
 pub(super) struct Groups {
-    groups: HashMap<Key, Group>,
+    groups: Table,
     /// The most groups.
     most: usize,
     /// How often the hashes that are kept were halved.
     halved: u32,
     /// In how many bits near pages differ.
     k: u32,
-    seed: u64,
 }
 
 impl Key {
@@ -117,39 +188,78 @@ impl Key {
         Key { high, low }
     }
 
-    /// The key of this rule from that of the bare page; or that from this.
+    /// The key of a rule that has no place, from that of the bare page; or that from this.
     fn with(self, rule: Number) -> Key {
         Key { low: self.low ^ xxh3_64(&rule.to_le_bytes()), ..self }
+    }
+
+    /// The key of a place, from that of the bare page; or that from this.
+    fn at(self, place: u8) -> Key {
+        Key { low: self.low ^ u64::from(place) << PLACE_BIT, ..self }
     }
 }
 
 impl Group {
     fn of(first: &Member, rule: Number) -> Group {
-        let Member { fingerprint, taken, .. } = *first;
-        Group { first: fingerprint, taken, visits: 0, pairs: 0, near: 0, rule, has_bare: false }
+        let Member { fingerprint, taken, port, .. } = *first;
+        let (visits, pairs, near) = (0, 0, 0);
+        Group {
+            first: fingerprint,
+            taken,
+            visits,
+            pairs,
+            near,
+            rule,
+            place: 0,
+            port,
+            has_bare: false,
+        }
     }
 
-    fn join(&mut self, member: &Member, k: u32) {
-        if member.taken != self.taken {
-            self.pairs += 1;
-            self.near += u32::from((self.first ^ member.fingerprint).count_ones() <= k);
-            self.visits += member.visits;
+    /// Adds a page; whether it is a pair with the first one.
+    fn join(&mut self, member: &Member, k: u32) -> bool {
+        let is_pair = member.taken != self.taken;
+        if is_pair {
+            self.count(self.first, member, k);
         }
+        is_pair
+    }
+
+    /// Counts a page as a pair with one that has this fingerprint.
+    fn count(&mut self, first: u64, member: &Member, k: u32) {
+        self.pairs += 1;
+        self.near += u32::from((first ^ member.fingerprint).count_ones() <= k);
+        self.visits += member.visits;
+    }
+
+    /// Its first page.
+    fn first(&self) -> Member {
+        Member { fingerprint: self.first, visits: 0, taken: self.taken, port: self.port }
+    }
+
+    /// The key of its bare page, from its own.
+    fn bare_key(&self, key: Key) -> Key {
+        if self.place > 0 { key.at(self.place) } else { key.with(self.rule) }
     }
 
     /// The page of a bare group.
     fn bare(&self) -> Member {
-        Member { fingerprint: self.first, visits: self.visits, taken: Member::BARE }
+        Member {
+            fingerprint: self.first,
+            visits: self.visits,
+            taken: Member::BARE,
+            port: self.port,
+        }
     }
 }
 
 impl Groups {
     /// No groups, of pages within `k`, in as many bytes.
-    pub(super) fn new(memory_bytes: usize, k: u32, seed: u64) -> Groups {
+    pub(super) fn new(memory_bytes: usize, k: u32) -> Groups {
         // While a table is made anew, the one before it is there as well.
         let slots = (memory_bytes / (2 * GROUP_BYTES)).max(GROUPS_MIN);
         let slots: usize = 1 << slots.ilog2();
-        Groups { groups: HashMap::new(), most: slots / 8 * 7, halved: 0, k, seed }
+        Groups { groups: Table::default(), most: slots / 8 * 7, halved: 0, k }
     }
 
     /// The share of the groups that is kept.
@@ -171,9 +281,26 @@ impl Groups {
         key.high.leading_zeros() >= self.halved
     }
 
+    /// The key of the group of a rule by the URL of a bare page, and its place; 0 if it has none.
+    fn place_of(&self, bare: Key, rule: Number) -> (Key, u8) {
+        let is_named = (FIRST_INDEX..PORT).contains(&rule);
+        let places = match rule {
+            BARE => 0..0,
+            _ if is_named => FIRST_INDEX..PLACES,
+            _ if rule < FIRST_INDEX => rule..rule + 1,
+            _ => 0..0,
+        };
+        for place in places.filter_map(|place| u8::try_from(place).ok()) {
+            let key = bare.at(place);
+            if self.groups.get(&key).is_none_or(|group| group.rule == rule) {
+                return (key, place);
+            }
+        }
+        (bare.with(rule), 0)
+    }
+
     /// Adds a page by its own URL, of which none was added yet.
-    pub(super) fn add(&mut self, surt: &[u8], page: &Member) -> Result<(), Bug> {
-        let key = Key::bare(surt, self.seed);
+    pub(super) fn add(&mut self, key: Key, page: &Member) -> Result<(), Bug> {
         if self.is_kept(key) {
             let group = Group { visits: page.visits, ..Group::of(page, BARE) };
             ensure(self.groups.insert(key, group).is_none(), "a page is added once")?;
@@ -185,42 +312,56 @@ impl Groups {
     /// Adds a page by what a rule makes of it. Whether the page that it makes of it has come.
     pub(super) fn join(
         &mut self,
-        (surt, rule): (&[u8], Number),
+        (bare, rule): (Key, Number),
         member: &Member,
     ) -> Result<bool, Bug> {
-        let bare = Key::bare(surt, self.seed);
-        let key = bare.with(rule);
-        if !self.is_kept(key) {
+        if !self.is_kept(bare) {
             return Ok(false);
         }
-        if let Some(group) = self.groups.get_mut(&key) {
-            group.join(member, self.k);
-            let has_bare = group.has_bare;
-            return Ok(has_bare || self.groups.contains_key(&bare));
+        let (key, place) = self.place_of(bare, rule);
+        let known = self.groups.get(&bare).map(Group::bare);
+        let has_bare = known.is_some();
+        let new = || Group { place, has_bare, ..Group::of(known.as_ref().unwrap_or(member), rule) };
+        let group = self.groups.entry(key).or_insert_with(new);
+        let (is_pair, first) = (group.join(member, self.k), group.first());
+        if is_pair && first.port != member.port {
+            self.join_pair((bare, crossed(rule, PORT)), &first, member)?;
         }
-        let mut group = Group::of(member, rule);
-        if let Some(bare) = self.groups.get(&bare) {
-            group = Group { has_bare: true, ..Group::of(&bare.bare(), rule) };
-            group.join(member, self.k);
-        }
-        let has_bare = group.has_bare;
-        self.groups.insert(key, group);
         self.make_room()?;
         Ok(has_bare)
     }
 
-    /// Adds a page as a pair with the first page of the group that another rule, or none, makes of the
-    /// same URL, if that has come. So no group is made of a page that has no other.
-    pub(super) fn join_known(
+    /// Adds a page as a pair with each first page of which another rule has made the same URL. There is
+    /// no bare page of that.
+    pub(super) fn cross(
         &mut self,
-        (surt, of, rule): (&[u8], Number, Number),
+        (bare, rule): (Key, Number),
         member: &Member,
     ) -> Result<(), Bug> {
-        let bare = Key::bare(surt, self.seed);
-        let known = if of == BARE { bare } else { bare.with(of) };
-        let Some(known) = self.groups.get(&known) else { return Ok(()) };
-        let first = Member { fingerprint: known.first, visits: 0, taken: known.taken };
-        self.join_first((bare.with(rule), rule), &first, member)
+        for place in (1..PLACES).filter_map(|place| u8::try_from(place).ok()) {
+            let Some(group) = self.groups.get(&bare.at(place)) else {
+                if u32::from(place) >= FIRST_INDEX {
+                    break;
+                }
+                continue;
+            };
+            if group.rule != rule {
+                let (number, first) = (crossed(group.rule, rule), group.first());
+                self.join_pair((bare, number), &first, member)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a page as a pair with the bare page, if that has come. So no group is made of a page that
+    /// has no other.
+    pub(super) fn join_bare(
+        &mut self,
+        (bare, rule): (Key, Number),
+        member: &Member,
+    ) -> Result<(), Bug> {
+        let Some(known) = self.groups.get(&bare).map(Group::bare) else { return Ok(()) };
+        self.join_pair((bare, rule), &known, member)
     }
 
     /// Adds a page as a pair with the bare page that two rules make of it. If that may still come, the
@@ -228,24 +369,23 @@ impl Groups {
     /// further ones.
     pub(super) fn join_both(
         &mut self,
-        (surt, rule): (&[u8], Number),
+        (bare, rule): (Key, Number),
         member: &Member,
         may_come: bool,
     ) -> Result<(), Bug> {
-        let bare = Key::bare(surt, self.seed);
         let key = bare.with(rule);
         if !self.is_kept(key) {
             return Ok(());
         }
         let (k, known) = (self.k, self.groups.get(&bare).map(Group::bare));
         match (self.groups.get_mut(&key), known) {
-            (Some(group), Some(bare)) if !group.has_bare => {
-                group.join(&bare, k);
-                (group.first, group.taken, group.has_bare) = (bare.fingerprint, bare.taken, true);
+            (Some(group), Some(first)) if !group.has_bare => {
+                group.join(&first, k);
+                (group.first, group.taken, group.has_bare) = (first.fingerprint, first.taken, true);
                 group.join(member, k);
                 Ok(())
             }
-            (_, Some(bare)) => self.join_first((key, rule), &bare, member),
+            (_, Some(first)) => self.join_pair((bare, rule), &first, member),
             (None, None) if may_come => {
                 self.groups.insert(key, Group::of(member, rule));
                 self.make_room()
@@ -254,27 +394,23 @@ impl Groups {
         }
     }
 
-    /// Adds a page as a pair with another one that is of another site.
-    pub(super) fn join_other(
+    /// Adds a page as a pair with another one, whatever other pages the group has.
+    pub(super) fn join_pair(
         &mut self,
-        (surt, rule): (&[u8], Number),
-        [first, member]: [&Member; 2],
-    ) -> Result<(), Bug> {
-        self.join_first((Key::bare(surt, self.seed).with(rule), rule), first, member)
-    }
-
-    fn join_first(
-        &mut self,
-        (key, rule): (Key, Number),
+        (bare, rule): (Key, Number),
         first: &Member,
         member: &Member,
     ) -> Result<(), Bug> {
-        if !self.is_kept(key) {
+        if !self.is_kept(bare) {
             return Ok(());
         }
         let group = || Group { has_bare: true, ..Group::of(first, rule) };
         let k = self.k;
-        self.groups.entry(key).or_insert_with(group).join(member, k);
+        self.groups.entry(bare.with(rule)).or_insert_with(group).count(
+            first.fingerprint,
+            member,
+            k,
+        );
         self.make_room()
     }
 
@@ -286,7 +422,7 @@ impl Groups {
             let halved = self.halved;
             self.groups.retain(|key, _| key.high.leading_zeros() >= halved);
             // A table in which places were left empty may double before it is full.
-            let mut left = HashMap::with_capacity(self.groups.len());
+            let mut left = Table::with_capacity_and_hasher(self.groups.len(), Default::default());
             left.extend(std::mem::take(&mut self.groups));
             self.groups = left;
         }
@@ -297,24 +433,19 @@ impl Groups {
     pub(super) fn sums(&self, examples: usize) -> HashMap<Number, Sum> {
         let mut sums: HashMap<Number, Sum> = HashMap::new();
         for (key, group) in self.groups.iter().filter(|(_, group)| group.rule != BARE) {
-            let (mut group, key) = (group.clone(), key.with(group.rule));
+            let (mut group, key) = (group.clone(), group.bare_key(*key));
             if !group.has_bare
-                && let Some(bare) = self.groups.get(&key)
+                && let Some(bare) = self.groups.get(&key).map(Group::bare)
             {
-                group.join(&bare.bare(), self.k);
+                let is_pair = group.join(&bare, self.k);
+                if is_pair && group.port != bare.port && both(group.rule).is_none() {
+                    let mut pair = Group::of(&group.first(), group.rule);
+                    pair.count(group.first, &bare, self.k);
+                    sums.entry(crossed(group.rule, PORT)).or_default().add(key, &pair, examples);
+                }
             }
-            if group.pairs == 0 {
-                continue;
-            }
-            let sum = sums.entry(group.rule).or_default();
-            sum.pairs += u64::from(group.pairs);
-            sum.near += u64::from(group.near);
-            sum.visits += group.visits;
-            if group.near > 0 {
-                keep_least(&mut sum.examples, key, examples);
-            }
-            if group.near < group.pairs {
-                keep_least(&mut sum.exceptions, key, examples);
+            if group.pairs > 0 {
+                sums.entry(group.rule).or_default().add(key, &group, examples);
             }
         }
         sums
@@ -331,65 +462,4 @@ fn keep_least(least: &mut Vec<Key>, key: Key, count: usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_that_comes_late_is_a_pair_as_one_that_comes_first() {
-        for bare_first in [false, true] {
-            let mut groups = Groups::new(1 << 20, 1, 7);
-            let of = |fingerprint, visits, taken| Member { fingerprint, visits, taken };
-            let bare = |groups: &mut Groups| groups.add(b"x", &of(0b11, 5, 0)).unwrap();
-            if bare_first {
-                bare(&mut groups);
-            }
-            groups.add(b"x?1", &of(0b10, 3, 0)).unwrap();
-            groups.join((b"x", 9), &of(0b10, 3, 1)).unwrap();
-            groups.add(b"x?2", &of(0b111, 2, 0)).unwrap();
-            groups.join((b"x", 9), &of(0b111, 2, 3)).unwrap();
-            if !bare_first {
-                bare(&mut groups);
-            }
-            let sum = &groups.sums(2)[&9];
-            // From the bare page both are near; from the first other, the bare page alone.
-            let expected = if bare_first { (2, 2, 5) } else { (2, 1, 7) };
-            assert_eq!((sum.pairs, sum.near, sum.visits), expected);
-            assert_eq!(sum.exceptions.is_empty(), bare_first);
-            assert_eq!(groups.sums(2).len(), 1);
-        }
-    }
-
-    #[test]
-    fn groups_beyond_the_memory_are_a_sample_of_whole_groups() {
-        let mut groups = Groups::new(0, 0, 7);
-        let most = groups.most;
-        for page in 0..50_000_u64 {
-            let bare = format!("{page}");
-            let of = |taken| Member { fingerprint: page, visits: 1, taken };
-            groups.add(bare.as_bytes(), &of(0)).unwrap();
-            groups.add(format!("{page}?").as_bytes(), &of(0)).unwrap();
-            groups.join((bare.as_bytes(), 3), &of(1)).unwrap();
-            assert!(groups.groups.len() < most && groups.groups.capacity() <= most);
-        }
-        let sum = &groups.sums(3)[&3];
-        // Pages beside the pairs take room, too.
-        assert!(groups.share() < 1.0 / 32.0 && sum.pairs > 300);
-        assert_eq!((sum.pairs, sum.visits), (sum.near, sum.pairs));
-        let all = sum.pairs as f64 / groups.share();
-        assert!((40_000.0..60_000.0).contains(&all), "{all}");
-        assert_eq!(sum.examples.len(), 3);
-    }
-
-    /// All groups of one URL are kept or left out together, so that they find each other.
-    #[test]
-    fn one_group_of_a_million_pages_takes_the_room_of_one() {
-        let mut groups = Groups::new(0, 0, 7);
-        for page in 0..1_000_000_u64 {
-            let member = Member { fingerprint: page % 2, visits: 1, taken: 2 * page + 1 };
-            groups.join((b"x", 15), &member).unwrap();
-        }
-        assert_eq!((groups.share(), groups.groups.len()), (1.0, 1));
-        let sum = &groups.sums(3)[&15];
-        assert_eq!((sum.pairs, sum.near), (999_999, 499_999));
-    }
-}
+mod tests;

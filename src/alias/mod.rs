@@ -29,7 +29,8 @@ use crate::page::{Content, Epoch, Prefix, check_url, known, surt};
 use crate::progress::{Progress, Stage};
 use crate::store::{Page, Snapshot};
 use counting::Counting;
-use walk::Walk;
+use names::{HOST, HOST_AND_SCHEME, Number};
+use walk::{Standing, Walk};
 
 pub use query::AliasQuery;
 pub use rule::{AliasRule, normalised};
@@ -46,12 +47,16 @@ impl Snapshot {
     /// without `www.` come before those with it.) Where a rule has fewer pairs than are asked for,
     /// pages count, too, that differ by two rules at once, such as `http://www.example.com/` from
     /// `https://example.com/`: pairs of a page with one that two rules make of it, and neither does
-    /// alone. They count for both rules if their number and near ratio would suffice for one rule.
-    /// They never count for a rule whose own pairs fail the ratio. Only four rules of a page, and URLs
-    /// of 2,048 bytes, are tried two at once. A rule holds for a site if it has as many
+    /// alone. They count for both rules if their number and near ratio would suffice for one rule. They
+    /// never count for a rule whose own pairs fail the ratio. Of a page five rules, and URLs of up to
+    /// 2,048 bytes, are tried two at once: parameters that tell visitors apart before others. The two
+    /// differences may also be on one page each, as in `http://example.com/a` and
+    /// `https://example.com/a/`: pairs of a page with the first one of which another rule makes the same
+    /// URL, if that URL is no page itself. (Of a URL to which more than four names of parameters and
+    /// index pages lead, the first four are looked at.) A rule holds for a site if it has as many
     /// [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of them is
-    /// near. Pages take part that have content in force with a fingerprint in the epoch; of those
-    /// whose URLs differ in nothing that SURT order heeds, such as a default port, the first one.
+    /// near. Pages take part that have content in force with a fingerprint in the epoch; of those whose
+    /// URLs differ in nothing that SURT order heeds, such as a default port, the first one.
     ///
     /// It is a function of the snapshot and of what is asked: the same pages give the same answer,
     /// however they are stored. Of a site beyond the memory it is drawn by the hash of the URLs that
@@ -128,17 +133,12 @@ fn aliases(
     let mut walk = Walk::new(snapshot, under, progress)?;
     let mut told = Aliases::default();
     loop {
-        let mut counting = Counting::new(asked.memory_bytes, k, snapshot.view().seed);
+        let mut counting = Counting::new(asked, k, snapshot.view().seed);
         let read = walk.site(&mut |standing| match fingerprint(&standing.page, epoch) {
             Some(found) => {
                 counting.add(standing, found)?;
-                match as_browsers_write(snapshot, under, &standing.page.url)? {
-                    Some(page) => match fingerprint(&page, epoch) {
-                        Some(other) => {
-                            counting.add_host(standing, found, (page.url, other), asked.examples)
-                        }
-                        None => Ok(()),
-                    },
+                match as_browsers_write(snapshot, (under, epoch), standing)? {
+                    Some(first) => counting.add_host(standing, found, first),
                     None => Ok(()),
                 }
             }
@@ -172,19 +172,31 @@ fn aliases(
     Ok(told)
 }
 
-/// The page whose URL has the host as browsers write it, where SURT order knows that as another one. It
-/// is of another site, so it is looked up: few pages have such a host.
+/// The rule that makes a page one with that whose URL has the host as browsers write it, where SURT
+/// order knows that as another one, with the URL and fingerprint of that page; or else of the page that
+/// has the other scheme as well. They may be of another site, so they are looked up: few pages have such
+/// a host.
 fn as_browsers_write(
     snapshot: &Snapshot,
-    under: Option<&Prefix>,
-    url: &str,
-) -> Result<Option<Page>> {
-    let Some(changed) = AliasRule::Host.apply(url) else { return Ok(None) };
-    let is_asked = under.is_none_or(|under| under.contains(&surt::key_of(&changed)));
-    if !is_asked || check_url(&changed).is_err() {
+    (under, epoch): (Option<&Prefix>, Epoch),
+    standing: &Standing,
+) -> Result<Option<(Number, String, u64)>> {
+    let Some(changed) = AliasRule::Host.apply(&standing.page.url) else { return Ok(None) };
+    if surt::key_of(&changed) == standing.key {
         return Ok(None);
     }
-    snapshot.latest(&changed)
+    let is_asked = |url: &str| {
+        under.is_none_or(|under| under.contains(&surt::key_of(url))) && check_url(url).is_ok()
+    };
+    let schemes = [true, false].map(|secure| AliasRule::Scheme { secure });
+    let other = schemes.iter().find_map(|scheme| scheme.apply(&changed));
+    for (rule, url) in [(HOST, Some(changed)), (HOST_AND_SCHEME, other)] {
+        let Some(url) = url.filter(|url| is_asked(url)) else { continue };
+        if let Some(other) = snapshot.latest(&url)?.and_then(|page| fingerprint(&page, epoch)) {
+            return Ok(Some((rule, url, other)));
+        }
+    }
+    Ok(None)
 }
 
 /// The fingerprint by which a page is compared in an epoch.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::address::{Address, parameter};
-use super::rule::{AliasRule, INDEX, family};
+use super::rule::{AliasRule, INDEX, family, has_slash};
+use super::spelling::is_visitor;
 
 /// The most parameters of a page of which it is tried whether they make a difference, each name once.
 pub(super) const PARAMETERS_MAX: usize = 32;
@@ -15,8 +16,9 @@ const NAMES_MAX: usize = 1 << 10;
 /// parameters costs about as much as any other.
 const TRIED_BYTES: usize = 16 << 10;
 
-/// The rules of a page of which it is tried what two at once make.
-pub(super) const TOGETHER_MAX: usize = 4;
+/// The most rules of a page that are combined, each two of them. Those come first that more often make
+/// no difference, by [`rank`].
+pub(super) const TOGETHER_MAX: usize = 5;
 
 /// The rules of a page that are tried two at once to find examples in a sample: more than were counted,
 /// and few enough that a page with many parameters takes no long time.
@@ -29,7 +31,8 @@ const TOGETHER_BYTES_MAX: usize = 2 << 10;
 const NAME_BYTES_MAX: usize = 64;
 
 /// A rule of a site: its place in [`FIXED`], then in [`INDEX`], then among the names of parameters; from
-/// 1 on. Two rules at once have the number of the one that is applied first in the upper 16 bits.
+/// 1 on. Two rules at once have the number of the one that is applied first in the upper 16 bits, or, if
+/// each of two pages has one of the differences, the number that [`crossed`] makes of them.
 pub(super) type Number = u32;
 
 /// Rules that are the same for all sites. Of those with a direction this is the one that is counted.
@@ -47,18 +50,24 @@ const FIXED: [AliasRule; 10] = [
 ];
 
 /// The number of the rule for schemes.
-pub(super) const SCHEME: Number = 1;
-/// The number of the rule for `www.`.
-pub(super) const WWW: Number = 2;
+const SCHEME: Number = 1;
+/// The number of the rule for a slash at the end.
+const SLASH: Number = 5;
 /// The number of the rule for ports, whose pairs have one SURT key.
 pub(super) const PORT: Number = 0x7ffe;
-/// The number of the rule for hosts, whose pairs are of several sites.
+/// The number of the rule for hosts, whose pairs have one SURT key, or are of several sites.
 pub(super) const HOST: Number = 0x7fff;
-/// The number of pairs of which one page has the scheme and the other the `www.` that is taken.
-pub(super) const SCHEME_OR_WWW: Number = 1 << 31 | SCHEME << 16 | WWW;
+/// The number of pairs of one SURT key whose hosts and ports are both spelled in two ways.
+pub(super) const HOST_AND_PORT: Number = crossed(PORT, HOST);
+
+/// The number of pairs of several sites, of which one has another host and another scheme.
+pub(super) const HOST_AND_SCHEME: Number = crossed(SCHEME, HOST);
+
+/// Marks the number of two rules of which each changes one page of a pair.
+const CROSSED: Number = 1 << 31;
 
 /// The number of the first rule for a name of a page that a folder is.
-const FIRST_INDEX: Number = 11;
+pub(super) const FIRST_INDEX: Number = 11;
 
 /// The number of the first rule for a parameter.
 const FIRST_PARAMETER: Number = 19;
@@ -73,6 +82,18 @@ const _: () = assert!(
 pub(super) fn both(number: Number) -> Option<[Number; 2]> {
     let [first, second] = [number >> 16 & 0x7fff, number & 0xffff];
     (first > 0).then_some([first, second])
+}
+
+/// The number of pairs whose pages differ by two rules, of which one changes the one page, and the other
+/// the other page. The order of the rules makes no difference.
+pub(super) const fn crossed(one: Number, other: Number) -> Number {
+    let [first, second] = if one < other { [one, other] } else { [other, one] };
+    CROSSED | first << 16 | second
+}
+
+/// Whether a number is one of [`crossed`].
+pub(super) fn is_crossed(number: Number) -> bool {
+    number & CROSSED != 0
 }
 
 /// What a rule takes from a URL.
@@ -91,7 +112,8 @@ pub(super) struct Names {
     names: Vec<String>,
 }
 
-/// The first rules that change a page and lead to no known page, at most `most`.
+/// The rules that change a page and lead to no known page: at most `most`, by their [`rank`], then in
+/// the order in which they came.
 struct Applied {
     most: usize,
     rules: Vec<(Number, AliasRule)>,
@@ -99,9 +121,21 @@ struct Applied {
 
 impl Applied {
     fn add(&mut self, is_known: bool, number: Number, rule: &AliasRule) {
-        if !is_known && self.rules.len() < self.most {
-            self.rules.push((number, rule.clone()));
+        let at = self.rules.partition_point(|(_, other)| rank(other) <= rank(rule));
+        if !is_known && at < self.most {
+            self.rules.insert(at, (number, rule.clone()));
+            self.rules.truncate(self.most);
         }
+    }
+}
+
+/// How early a rule is combined with others, where not all are: parameters that tell pages apart are
+/// many, and must not push out what is common to all sites.
+fn rank(rule: &AliasRule) -> u8 {
+    match rule {
+        AliasRule::Parameter(name) if is_visitor(name) => 1,
+        AliasRule::Parameter(_) | AliasRule::Case => 2,
+        _ => 0,
     }
 }
 
@@ -126,8 +160,8 @@ impl Names {
     /// Passes on what each rule makes of a page, and each two of some, with the number of the rule and
     /// what it takes from the URL, if that is another URL. `each` returns whether that is a page that
     /// is known: if it is, it has a turn of its own, and two rules need not be tried. Of the other rules
-    /// the first `most` are tried two at once, if their number is `wanted`. Whether something was passed
-    /// over, since there are too many parameters.
+    /// `most` are tried two at once, if their number is `wanted`. Returns whether some parameters were
+    /// passed over, since there are too many.
     pub(super) fn changes<E>(
         &mut self,
         url: &Address<'_>,
@@ -208,7 +242,9 @@ impl Names {
 }
 
 /// Passes on what each two of some rules make of a page, if their number is wanted. They are applied in
-/// their order.
+/// their order. The second one may be the rule for slashes at the end although it leaves the page as it
+/// is: without its `index.html` or its session, a path may end with a slash that it did not end with
+/// before. (No other rule that comes second applies only to what a first one makes.)
 fn together<E>(
     url: &Address<'_>,
     mut applied: Vec<(Number, AliasRule)>,
@@ -220,9 +256,12 @@ fn together<E>(
         return Ok(());
     }
     applied.sort_by(|(_, one), (_, other)| one.cmp(other));
+    let slash = (SLASH, AliasRule::Slash { with: false });
+    let slash = Some(&slash).filter(|_| has_slash(&url.path) != Some(true));
     for (at, (first, rule)) in applied.iter().enumerate() {
         let Some(once) = rule.of(url) else { continue };
-        for (second, rule) in applied.iter().skip(at + 1) {
+        let slash = slash.filter(|(_, slash)| rule < slash && has_slash(&once.path) == Some(true));
+        for (second, rule) in applied.iter().skip(at + 1).chain(slash) {
             let number = first << 16 | second;
             if !wanted(number) {
                 continue;

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::address::{Address, parameter};
-use super::spelling::{with_single_slashes, with_unescaped, without_session};
+use super::spelling::{lowered, with_single_slashes, with_unescaped, without_session};
 use crate::page::host;
-use crate::page::surt::{is_address, is_default_port, key_of, split_host};
+use crate::page::surt::{is_address, is_default_port, split_host};
 
 /// Names of the page that a folder is, as servers have them by default.
 pub(super) const INDEX: [&str; 8] = [
@@ -25,7 +25,7 @@ const UTM: &str = "utm_*";
 
 /// What stands for all parameters whose names begin with `ASPSESSIONID`, behind which each server has
 /// letters of its own.
-const ASP_SESSION: &str = "ASPSESSIONID*";
+pub(super) const ASP_SESSION: &str = "ASPSESSIONID*";
 
 /// A rule that makes one URL of several: a difference between URLs that may make no difference.
 ///
@@ -35,7 +35,7 @@ const ASP_SESSION: &str = "ASPSESSIONID*";
 ///
 /// | kind | value | what it does |
 /// |---|---|---|
-/// | `host` | | writes the host as browsers do: `127.0.0.1` for `127.1`, `xn--bcher-kva` for `BÜCHER` |
+/// | `host` | | writes scheme and host as browsers do: `127.0.0.1` for `127.1`; and `/` for each `\` |
 /// | `scheme` | `https` or `http` | makes one scheme of the other, if no other port is named |
 /// | `www` | `without` or `with` | takes `www.` from the host, or puts it there |
 /// | `port` | | takes the port that the scheme has anyway, and an empty one |
@@ -48,7 +48,7 @@ const ASP_SESSION: &str = "ASPSESSIONID*";
 /// | `order` | | puts parameters in order of their names; those of one name stay |
 /// | `index` | a name | takes the last name of the path if it is this one, in upper or lower case |
 /// | `slash` | `without` or `with` | takes the slash at the end of the path, or puts it there |
-/// | `case` | | makes ASCII letters of the path lower case |
+/// | `case` | | makes ASCII letters of the path lower case, but for `%C3` and sessions |
 ///
 /// No `www.` stands before an address, nor before a name without a dot, and no slash behind a name with
 /// a dot; that of `/` stays. Names are compared by bytes.
@@ -64,7 +64,7 @@ const ASP_SESSION: &str = "ASPSESSIONID*";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum AliasRule {
-    /// Spellings of a host that browsers take for the same are.
+    /// Spellings of a scheme and host that browsers take for the same are.
     Host,
     /// Both schemes of the web are this one.
     Scheme {
@@ -214,9 +214,8 @@ impl AliasRule {
             }
             AliasRule::Slash { with } => with_slash(url(), *with),
             AliasRule::Case => {
-                let path = url().path;
-                let has_upper = path.bytes().any(|byte| byte.is_ascii_uppercase());
-                has_upper.then(|| Address { path: path.to_ascii_lowercase().into(), ..url() })
+                let path = lowered(&url().path)?;
+                Some(Address { path: path.into(), ..url() })
             }
         }
     }
@@ -252,38 +251,58 @@ pub(super) fn family(name: &str) -> &str {
     }
 }
 
-/// With the host as browsers write it, if that is another in SURT order. A `\` ends the host for them.
+/// With the scheme and the host as browsers write them, and a `/` for each `\` of the path, if that is
+/// another URL (URL Standard, 4.4). A `\` ends the host for them.
 fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
     if !host::is_special(&url.scheme) || url.user.contains('\\') {
         return None;
     }
-    let (name, path) = match url.host.split_once('\\') {
-        Some((name, path)) => (name, Some(format!("/{path}{}{}", url.port, url.path))),
-        None => (&*url.host, None),
+    let has_upper = |text: &str| text.bytes().any(|byte| byte.is_ascii_uppercase());
+    let scheme = match has_upper(&url.scheme) {
+        true => Cow::Owned(url.scheme.to_ascii_lowercase()),
+        false => url.scheme.clone(),
     };
-    let read = host::read(name)?;
-    if path.is_none() && (matches!(read, Cow::Borrowed(_)) || is_same_host(name, &read)) {
-        return None;
+    let slashes = |path: &str| Cow::Owned(path.replace('\\', "/"));
+    if let Some((authority, path)) = url.host.split_once('\\') {
+        let (_, name, _) = split_host(authority);
+        if name.is_empty() {
+            return None;
+        }
+        let behind = authority.get(name.len()..)?;
+        let path = slashes(&format!("/{path}{}{}", url.port, url.path));
+        let host = Cow::Owned(written(name)?.into_owned());
+        // What stands between the host and the path is a port; no part of a URL owns it.
+        let host = if behind.is_empty() { host } else { format!("{host}{behind}").into() };
+        return Some(Address { scheme, host, port: "", path, ..url });
     }
-    let read = Cow::Owned(read.into_owned());
-    Some(match path {
-        Some(path) => Address { host: read, port: "", path: path.into(), ..url },
-        None => Address { host: read, ..url },
-    })
+    let host = Cow::Owned(written(&url.host)?.into_owned());
+    let path = match url.path.contains('\\') {
+        true => slashes(&url.path),
+        false => url.path.clone(),
+    };
+    let is_another = scheme != url.scheme || host != url.host || path != url.path;
+    is_another.then_some(Address { scheme, host, path, ..url })
 }
 
-/// Whether two hosts are one in SURT order.
-fn is_same_host(one: &str, other: &str) -> bool {
-    let [one, other] = [one, other].map(|host| key_of(&format!("http://{host}/")));
-    one == other
+/// A host as browsers write it; `None` of one that they refuse.
+fn written(name: &str) -> Option<Cow<'_, str>> {
+    match host::read(name)? {
+        Cow::Borrowed(plain) if plain.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+            Some(Cow::Owned(plain.to_ascii_lowercase()))
+        }
+        read => Some(read),
+    }
+}
+
+/// Whether a port is written that says nothing.
+pub(super) fn has_port(url: &Address<'_>) -> bool {
+    let (_, _, port) = split_host(url.port);
+    !url.port.is_empty() && (port.is_empty() || is_default_port(&url.scheme, port))
 }
 
 /// Without a port that says nothing.
 fn without_port(url: Address<'_>) -> Option<Address<'_>> {
-    let (_, _, port) = split_host(url.port);
-    let is_default =
-        !url.port.is_empty() && (port.is_empty() || is_default_port(&url.scheme, port));
-    is_default.then(|| Address { port: "", ..url.clone() })
+    has_port(&url).then(|| Address { port: "", ..url.clone() })
 }
 
 /// Whether a URL has the other scheme of the web, and no port that is not that scheme's.
@@ -356,141 +375,4 @@ fn in_order(url: Address<'_>) -> Option<Address<'_>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn rules() -> Vec<AliasRule> {
-        let kinds = [
-            ("host", None),
-            ("port", None),
-            ("escapes", None),
-            ("session", None),
-            ("slashes", None),
-            ("empty-query", None),
-            ("scheme", Some("https")),
-            ("scheme", Some("http")),
-            ("www", Some("without")),
-            ("www", Some("with")),
-            ("fragment", None),
-            ("parameter", Some("sid")),
-            ("parameter", Some("utm_*")),
-            ("order", None),
-            ("index", Some("index.html")),
-            ("slash", Some("without")),
-            ("slash", Some("with")),
-            ("case", None),
-        ];
-        kinds.iter().map(|(kind, value)| AliasRule::new(kind, *value).unwrap()).collect()
-    }
-
-    /// Kind, value, URL and what the rule makes of it.
-    type Case<'c> = (&'c str, Option<&'c str>, &'c str, Option<&'c str>);
-
-    fn check(cases: &[Case<'_>]) {
-        for (kind, value, url, expected) in cases {
-            let rule = AliasRule::new(kind, *value).unwrap();
-            assert_eq!(rule.apply(url).as_deref(), *expected, "{rule} of {url}");
-        }
-    }
-
-    #[test]
-    fn a_rule_changes_hosts_ports_and_spellings_by_its_table() {
-        check(&[
-            ("host", None, "http://B\u{dc}cher.example/é", Some("http://xn--bcher-kva.example/é")),
-            ("host", None, "https://u@a\u{3002}b:8/c", Some("https://u@a.b:8/c")),
-            ("host", None, "http://0x7f.1/c", Some("http://127.0.0.1/c")),
-            ("host", None, "http://[0:0::1]/", Some("http://[::1]/")),
-            ("host", None, "http://a.b\\c/d", Some("http://a.b/c/d")),
-            ("host", None, "http://%61.b/", Some("http://a.b/")),
-            ("host", None, "http://b\u{fc}cher.example/", None),
-            ("host", None, "http://A.b./", None),
-            ("host", None, "http://1.2.3.256/", None),
-            ("host", None, "other://127.1/", None),
-            ("port", None, "http://a.b:80/c", Some("http://a.b/c")),
-            ("port", None, "https://a.b:0443", Some("https://a.b")),
-            ("port", None, "https://a.b:/", Some("https://a.b/")),
-            ("port", None, "http://a.b:443/", None),
-            ("port", None, "http://[::1]:80/", Some("http://[::1]/")),
-            ("port", None, "http://a.b:0/", None),
-            ("escapes", None, "http://a/%7ejoe?%2b=%41", Some("http://a/~joe?%2B=A")),
-            ("escapes", None, "http://a/%20", None),
-            ("session", None, "http://a/b;jsessionid=1?c;sid=2", Some("http://a/b?c;sid=2")),
-            ("slashes", None, "http://a//b//?c//d", Some("http://a/b/?c//d")),
-            ("empty-query", None, "http://a/b?#c", Some("http://a/b#c")),
-            ("empty-query", None, "http://a/b?&", None),
-        ]);
-    }
-
-    #[test]
-    fn a_rule_changes_schemes_queries_and_paths_by_its_table() {
-        check(&[
-            (
-                "parameter",
-                Some("ASPSESSIONID*"),
-                "http://a/?ASPSESSIONIDXY=1&b",
-                Some("http://a/?b"),
-            ),
-            ("www", Some("with"), "http://127.1/", None),
-            ("scheme", Some("https"), "http://a.b/c", Some("https://a.b/c")),
-            ("scheme", Some("https"), "HTTP://u@A.b:080/c", Some("https://u@A.b/c")),
-            ("scheme", Some("https"), "http://a.b:8080/c", None),
-            ("scheme", Some("https"), "ftp://a.b/c", None),
-            ("scheme", Some("http"), "https://a.b:443", Some("http://a.b")),
-            ("www", Some("without"), "http://WWW.a.b:8/c", Some("http://a.b:8/c")),
-            ("www", Some("without"), "http://www.a.b./", Some("http://a.b./")),
-            ("www", Some("without"), "http://www.com/", None),
-            ("www", Some("without"), "http://www.1.2.3.4/", None),
-            ("www", Some("without"), "http://www.www.a.b/", None),
-            ("www", Some("without"), "http://www.a..b/", None),
-            ("www", Some("with"), "http://u@a.b/", Some("http://u@www.a.b/")),
-            ("www", Some("with"), "http://localhost/", None),
-            ("www", Some("with"), "http://[::1.2]/", None),
-            ("www", Some("with"), "http://www.a.b/", None),
-            ("fragment", None, "http://a/b?c#d#e", Some("http://a/b?c")),
-            ("fragment", None, "http://a/b#", Some("http://a/b")),
-            ("parameter", Some("sid"), "http://a/?x&sid=1&y&sid#f", Some("http://a/?x&y#f")),
-            ("parameter", Some("sid"), "http://a/?side=1", None),
-            ("parameter", Some("utm_*"), "http://a/?utm_source=1&utm_x", Some("http://a/")),
-            ("parameter", Some("utm_source"), "http://a/?utm_x&b", Some("http://a/?b")),
-            ("order", None, "http://a/?b=1&a=2&b=0", Some("http://a/?a=2&b=1&b=0")),
-            ("order", None, "http://a/?a=2&a=1", None),
-            ("index", Some("index.html"), "http://a/b/Index.HTML?q", Some("http://a/b/?q")),
-            ("index", Some("index.html"), "http://a/index.html/", None),
-            ("slash", Some("without"), "http://a/b/?q", Some("http://a/b?q")),
-            ("slash", Some("without"), "http://a/", None),
-            ("slash", Some("without"), "http://a/b//", None),
-            ("slash", Some("without"), "http://a/b.html/", None),
-            ("slash", Some("with"), "http://a/b#c", Some("http://a/b/#c")),
-            ("slash", Some("with"), "http://a", None),
-            ("slash", Some("with"), "http://a/b.html", None),
-            ("case", None, "http://A/BÉ?C#D", Some("http://A/bÉ?C#D")),
-            ("case", None, "http://A/b", None),
-        ]);
-        assert_eq!(AliasRule::new("case", Some("lower")), None);
-        assert_eq!(AliasRule::new("none", None), None);
-    }
-
-    #[test]
-    fn a_rule_is_named_by_its_kind_and_value() {
-        for rule in rules() {
-            assert_eq!(AliasRule::new(rule.kind(), rule.value()), Some(rule));
-        }
-    }
-
-    proptest! {
-        /// What a rule has made of a URL it leaves as it is, and takes no URL for no host.
-        #[test]
-        fn a_rule_that_is_applied_twice_does_no_more(
-            url in "[hH]ttps?://(u@)?(www\\.){0,2}[aB1]{0,2}(\\.[a1]){0,3}\\.?(:80|:443|:)?(/[aB./?#&=]{0,12})?",
-        ) {
-            for rule in rules() {
-                let Some(once) = rule.apply(&url) else { continue };
-                prop_assert_ne!(&once, &url);
-                prop_assert_eq!(rule.apply(&once), None, "{} of {}", rule, once);
-                prop_assert!(Address::of(&once).is_some());
-            }
-        }
-    }
-}
+mod tests;

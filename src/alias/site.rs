@@ -77,6 +77,9 @@ pub struct Aliases {
     pub pages: u64,
     /// Pages with content that has no fingerprint in the epoch: they took no part.
     pub without_fingerprint: u64,
+    /// Pages of which some parameters were [passed over](AliasSite::passed_over), whether their sites
+    /// have rules or not.
+    pub passed_over: u64,
     /// Rules that hold, all sites together.
     pub rules: u64,
     /// [Pairs](AliasCount::pairs) of these.
@@ -89,6 +92,7 @@ impl Aliases {
     pub(super) fn add(&mut self, site: &AliasSite) {
         self.sites += 1;
         self.pages += site.pages;
+        self.passed_over += site.passed_over;
         self.sampled += u64::from(site.sampled < 1.0);
         let holding = || site.rules.iter().filter(|rule| rule.holds);
         self.sites_with_rules += u64::from(holding().next().is_some());

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::address::Address;
+use super::rule::ASP_SESSION;
 
 /// Names of the parameters of a path that hold the number of a session, in lower case.
 const SESSIONS: [&str; 6] = ["jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "sid"];
@@ -82,6 +83,66 @@ fn is_session_segment(segment: &str) -> bool {
     };
     tickets.split(')').all(is_ticket)
         && tickets.split(')').any(|ticket| ticket.starts_with(['S', 'A', 'F']))
+}
+
+/// A path with its ASCII letters in lower case, apart from those that are no letters of a name: the
+/// digits of percent-encodings (RFC 3986, 6.2.2.1), and sessions, which are numbers. `None` if there
+/// are no others in upper case.
+pub(super) fn lowered(path: &str) -> Option<String> {
+    if !path.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return None;
+    }
+    let mut out = String::with_capacity(path.len());
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let mut rest = path;
+    while let Some((segment, behind)) = rest.split_once('/') {
+        push_lowered_segment(segment, false, &mut out);
+        out.push('/');
+        rest = behind;
+    }
+    push_lowered_segment(last, true, &mut out);
+    (out != path).then_some(out)
+}
+
+fn push_lowered_segment(segment: &str, is_last: bool, out: &mut String) {
+    let is_left = |part: &&str| !is_session(part);
+    let left: Vec<&str> =
+        segment.split(';').take(1).chain(segment.split(';').skip(1).filter(is_left)).collect();
+    if !is_last && is_session_segment(&left.join(";")) {
+        out.push_str(segment);
+        return;
+    }
+    for (at, part) in segment.split(';').enumerate() {
+        if at > 0 {
+            out.push(';');
+        }
+        match at > 0 && is_session(part) {
+            true => out.push_str(part),
+            false => push_lowered(part, out),
+        }
+    }
+}
+
+/// Appends text in lower case, apart from the digits of percent-encodings.
+fn push_lowered(text: &str, out: &mut String) {
+    let mut parts = text.split('%');
+    out.push_str(&parts.next().unwrap_or_default().to_ascii_lowercase());
+    for part in parts {
+        let digits = part.split_at_checked(2);
+        let digits = digits.filter(|(digits, _)| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+        let (digits, rest) = digits.unwrap_or(("", part));
+        out.extend(["%", digits, &rest.to_ascii_lowercase()]);
+    }
+}
+
+/// Names of parameters by which advertisers and mailers know a visitor, in lower case.
+const VISITORS: [&str; 8] =
+    ["fbclid", "gclid", "dclid", "msclkid", "yclid", "mc_cid", "mc_eid", "utm_*"];
+
+/// Whether a parameter of this name, or family, mostly tells visitors apart rather than pages.
+pub(super) fn is_visitor(name: &str) -> bool {
+    let is_one = |known: &&str| name.eq_ignore_ascii_case(known);
+    name == ASP_SESSION || VISITORS.iter().chain(&SESSIONS).any(is_one)
 }
 
 /// Whether a parameter of a path holds the number of a session. One without a value is no session.
@@ -174,6 +235,30 @@ mod tests {
     }
 
     #[test]
+    fn only_letters_of_names_go_to_lower_case() {
+        for (path, expected) in [
+            ("/Ab/C.HTML", Some("/ab/c.html")),
+            ("/%C3%A9/%c3", None),
+            ("/X%2FN/%7eU", Some("/x%2Fn/%7eu")),
+            ("/%ZZ/%4G/%%4A/%", Some("/%zz/%4g/%%4A/%")),
+            ("/p;jsessionid=AB", None),
+            ("/P;JSESSIONID=Ab.X;V=W", Some("/p;JSESSIONID=Ab.X;v=w")),
+            ("/A;sid=B/C", Some("/a;sid=B/c")),
+            ("/(S(Ab))/P", Some("/(S(Ab))/p")),
+            ("/(S(Ab));sid=C/p", None),
+            ("/x/(S(Ab))", Some("/x/(s(ab))")),
+            ("/(SA(Ab))/p", Some("/(sa(ab))/p")),
+            ("/SID=A", Some("/sid=a")),
+            ("/\u{c9}", None),
+            ("/\u{c9}%\u{c9}A", Some("/\u{c9}%\u{c9}a")),
+            ("/a", None),
+            ("", None),
+        ] {
+            assert_eq!(lowered(path).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
     fn several_slashes_are_one() {
         assert_eq!(with_single_slashes("//a///b//").as_deref(), Some("/a/b/"));
         assert_eq!(with_single_slashes("/a/b/"), None);
@@ -181,8 +266,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_spelled_in_one_way_stays(path in "[/%;a=4157Ez-]{0,16}|(/|;sid=|\\(S\\(|\\(X\\(|\\)F\\(|\\)\\)|a|é|%){0,12}") {
-            for spell in [unescaped, without_session, with_single_slashes] {
+        fn what_was_spelled_in_one_way_stays(path in "[/%;aAG=4157Ez-]{0,16}|(/|;sid=|\\(S\\(|B|\\(X\\(|\\)F\\(|\\)\\)|a|é|%){0,12}") {
+            for spell in [unescaped, without_session, with_single_slashes, lowered] {
                 if let Some(once) = spell(&path) {
                     prop_assert_eq!(spell(&once), None, "{}", once);
                 }

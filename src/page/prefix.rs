@@ -4,6 +4,7 @@
 //! a port or of a path. It is kept as the key that its pages' keys begin with; the end of the range
 //! follows from the shape of that key.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -126,8 +127,32 @@ impl Prefix {
     /// # Errors
     ///
     /// Anything else is a [`PrefixError`], whose message lists the forms.
-    #[expect(clippy::expect_used, reason = "a key is built in the shape that is checked")]
     pub fn parse(text: &str) -> Result<Prefix, PrefixError> {
+        Prefix::parse_with(text, host::read)
+    }
+
+    /// Returns the prefix of the host as it is typed, where [`Prefix::parse`] reads it as another one:
+    /// `http://127.1/x` is a page of its own, which a prefix `127.1/x` does not cover, since it is read
+    /// as `127.0.0.1/x`. What must cover the pages that the text itself names, such as what is to be
+    /// forgotten, takes both. `None` of a text that is read as it is, or that names no pages.
+    ///
+    /// ```
+    /// use simkeep::Prefix;
+    /// assert_eq!(Prefix::parse("127.1/x")?.to_string(), "127.0.0.1/x");
+    /// assert_eq!(Prefix::as_typed("127.1/x").unwrap().to_string(), "(1,127)/x");
+    /// assert_eq!(Prefix::as_typed("Example.com/x"), None);
+    /// # Ok::<(), simkeep::PrefixError>(())
+    /// ```
+    pub fn as_typed(text: &str) -> Option<Prefix> {
+        let typed = Prefix::parse_with(text, |host| Some(host.into())).ok()?;
+        Some(typed).filter(|typed| Prefix::parse(text).is_ok_and(|read| read != *typed))
+    }
+
+    #[expect(clippy::expect_used, reason = "a key is built in the shape that is checked")]
+    fn parse_with(
+        text: &str,
+        read: impl FnOnce(&str) -> Option<Cow<'_, str>>,
+    ) -> Result<Prefix, PrefixError> {
         if text.len() > URL_BYTES_MAX {
             return Err(PrefixError::TooLong { bytes: text.len() });
         }
@@ -136,10 +161,10 @@ impl Prefix {
         }
         let start = match surt::split_scheme(text) {
             Some((scheme, rest)) if !is_port(rest) => match after_slashes(scheme, rest) {
-                Some(text) => start_with_host(scheme, text)?,
+                Some(text) => start_with_host(scheme, text, read)?,
                 None => start_without_host(scheme, rest)?,
             },
-            _ => start_with_host("", text)?,
+            _ => start_with_host("", text, read)?,
         };
         Ok(Prefix::from_start(start).expect("what was just built has the shape of a prefix"))
     }
@@ -348,7 +373,11 @@ fn start_without_host(scheme: &str, rest: &str) -> Result<Vec<u8>, PrefixError> 
 }
 
 /// The start of `example.com`, `example.com:8080/docs`, or one of the SURT forms.
-fn start_with_host(scheme: &str, text: &str) -> Result<Vec<u8>, PrefixError> {
+fn start_with_host(
+    scheme: &str,
+    text: &str,
+    read: impl FnOnce(&str) -> Option<Cow<'_, str>>,
+) -> Result<Vec<u8>, PrefixError> {
     let (authority, path, is_surt) = split_authority(scheme, text);
     if authority.is_empty() {
         return Err(PrefixError::Empty);
@@ -365,7 +394,7 @@ fn start_with_host(scheme: &str, text: &str) -> Result<Vec<u8>, PrefixError> {
         (authority, false)
     };
     let (_, host, port) = surt::split_host(authority);
-    let host = if is_surt { Some(host.into()) } else { host::read(host) }.unwrap_or(host.into());
+    let host = if is_surt { Some(host.into()) } else { read(host) }.unwrap_or(host.into());
     let host = host.strip_suffix('.').unwrap_or(&host);
     let odd = |c: char| matches!(c, ' ' | '*' | '(' | ')' | ',' | ':' | '[' | ']');
     let is_label = |label: &str| !label.is_empty() && !label.contains(odd);

@@ -85,6 +85,8 @@ value! {
         pages: u64,
         /// Pages with content that has no fingerprint in the epoch: they took no part.
         without_fingerprint: u64,
+        /// Pages of which some parameters were passed over, whether their sites have rules or not.
+        passed_over: u64,
         /// Rules that hold, all sites together.
         rules: u64,
         /// Pairs of these.
@@ -97,13 +99,14 @@ value! {
 impl From<alias::Aliases> for Aliases {
     fn from(of: alias::Aliases) -> Aliases {
         let alias::Aliases { sites, sites_with_rules, sampled, pages, .. } = of;
-        let alias::Aliases { without_fingerprint, rules, pairs, visits, .. } = of;
+        let alias::Aliases { without_fingerprint, passed_over, rules, pairs, visits, .. } = of;
         Aliases {
             sites,
             sites_with_rules,
             sampled,
             pages,
             without_fingerprint,
+            passed_over,
             rules,
             pairs,
             visits,

@@ -43,6 +43,7 @@ def test_what_makes_no_difference_is_found_site_by_site(store: simkeep.Store) ->
         sampled=0,
         pages=180,
         without_fingerprint=0,
+        passed_over=0,
         rules=3,
         pairs=120,
         visits=120,

@@ -30,7 +30,8 @@ use simkeep_archive::escape;
   simkeep aliases --share 0.99 --json > aliases.jsonl
 
 Tried are, in the order in which they are to be applied:
-  host         spellings of a host that browsers take for the same, such as 127.1 and 127.0.0.1
+  host         spellings of a scheme and host that browsers take for the same, such as 127.1 and 127.0.0.1, or
+               HTTP://A.example and http://a.example; and a \\ of the path for a /
   scheme       http and https
   www          a host with and without www.
   port         :80 of http, :443 of https, and an empty port
@@ -43,7 +44,7 @@ Tried are, in the order in which they are to be applied:
   order        the order of parameters
   index        index.html, .htm, .php, .shtml, .jsp, default.html, .asp and .aspx, and their folder
   slash        a slash at the end of a path whose last name has no dot
-  case         upper and lower case of the path
+  case         upper and lower case of the path, but for the digits of %C3 and for sessions
 
 Of all known pages that a rule makes one URL, each but the first is a pair with the first, unless it
 differs from that in nothing that the rule takes, such as in the place of a parameter. A rule holds for a
@@ -51,12 +52,14 @@ site if it has --pairs pairs there and --share of them are near: within -k bits.
 or whose content has no fingerprint, take no part.
 
 Where a rule has too few pairs by itself, pages count, too, that differ by two rules at once, such as
-http://www.example.com/ and https://example.com/. They count for both rules if they meet `--pairs` and
-`--share` by themselves; but never for a rule whose own pairs are not near.
+http://www.example.com/ and https://example.com/, or with one difference each, such as http://example.com/a
+and https://example.com/a/. They count for both rules if they meet `--pairs` and `--share` by themselves; but
+never for a rule whose own pairs are not near. Of a page five rules are combined: utm_*, sessions and click
+numbers such as gclid before other parameters.
 
 Of a page with more than 32 parameters, or with so many that its URL is long, and of a site with more than
 1,024 names of them, some are passed over. A site whose pages --memory does not hold is sampled
-by the hash of its URLs as rules make them. Both is said.
+by the hash of its URLs as rules make them. Both is said, of each site that is listed and in the end of all.
 
 With --json, an object a site: \"site\", \"pages\", \"sampled\" (what share was looked at),
 \"pages_passed_over\" (with parameters that were) and \"rules\". A rule has its kind, \"alias\", and a
@@ -132,6 +135,12 @@ impl Aliases {
             0 => String::new(),
             sites => format!("; {} sampled", words::many(sites, "site was", "sites were")),
         };
+        let passed_over = match told.passed_over {
+            0 => String::new(),
+            pages => {
+                format!("; parameters of {} passed over", words::many(pages, "page", "pages"))
+            }
+        };
         let rules = words::many(told.rules, "rule", "rules");
         let sites = words::many(told.sites_with_rules, "site", "sites");
         let pages = words::many(told.pages, "page", "pages");
@@ -140,7 +149,7 @@ impl Aliases {
         let visits = words::many(told.visits, "visit", "visits");
         say(&format!(
             "{pages} of {all}, within {bits}: {rules} for {sites}, which would have spared {visits}{sampled}\
-             {without}"
+             {passed_over}{without}"
         ));
         Ok(if told.rules > 0 { Exit::Done } else { Exit::Nothing })
     }

@@ -1,13 +1,16 @@
 //! `forget`: the one verb that takes away.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::maintenance::Forgotten;
 use simkeep::publishing::{generations, holding};
-use simkeep::{Options, Page, Prefix, Scope, Snapshot, Store};
+use simkeep::{Options, Page, Prefix, PrefixError, Scope, Snapshot, Store};
 
 use super::exit::{Exit, Failure};
 use super::gauge::watched;
@@ -34,6 +37,11 @@ A prefix with a host or a path takes along the pages of that host that have a us
 http://user:secret@example.com/private/b with --prefix example.com/private. No other verb counts these as
 under that prefix.
 
+A host is read as browsers read it, and taken as it is typed as well: --prefix 127.1/x forgets what is under
+http://127.0.0.1/x and what is under http://127.1/x. Other spellings of the host have pages of their own, which
+stay: `simkeep scan` and `aliases` list them. Name each of them, or its SURT form, such as
+--prefix '(1,127)/x' for http://127.1/x.
+
 Exits with 1 if there was nothing to forget; with --purge that is no failure, since what was
 forgotten before is purged as well.")]
 pub(super) struct Forget {
@@ -41,7 +49,7 @@ pub(super) struct Forget {
     url: Option<String>,
     /// All pages under this: a domain, a host, a path, a SURT prefix; and under any user of that host
     #[arg(long, value_name = "PREFIX")]
-    prefix: Option<Prefix>,
+    prefix: Option<Named>,
     /// Rewrite the files now, so that none of them contains the URLs
     #[arg(long)]
     purge: bool,
@@ -54,6 +62,21 @@ pub(super) struct Forget {
     /// Do not ask
     #[arg(long)]
     yes: bool,
+}
+
+/// A prefix as browsers read it, and as it is typed if that names other pages.
+#[derive(Clone)]
+struct Named {
+    read: Prefix,
+    typed: Option<Prefix>,
+}
+
+impl FromStr for Named {
+    type Err = PrefixError;
+
+    fn from_str(text: &str) -> Result<Named, PrefixError> {
+        Ok(Named { read: text.parse()?, typed: Prefix::as_typed(text) })
+    }
 }
 
 /// Pages that are named before they are forgotten.
@@ -103,30 +126,31 @@ impl Found {
 
 impl Forget {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let scope = match (&self.url, &self.prefix) {
-            (_, Some(prefix)) => Scope::Prefix(prefix.clone()),
-            (Some(url), None) => Scope::Url(url),
-            (None, None) => return Err(Failure::Usage("name a URL or a --prefix".into())),
-        };
+        let scopes = self.scopes()?;
         let place = common.store()?;
         if self.dry_run {
             let snapshot = common::read(&place)?.snapshot();
-            return self.show((&snapshot, &scope), common.json, output);
+            return self.show((&snapshot, &scopes), common.json, output);
         }
         // Before anything is forgotten.
         self.published.as_ref().map(generations).transpose()?;
         let store = Store::open(place, Options::default())?;
         if self.asks() {
-            let found = Forget::found(&store.snapshot(), &scope)?;
+            let found = Forget::found(&store.snapshot(), &scopes)?;
             if found.pages > 0 && !confirmed(&found)? {
                 return Err(Failure::Other("nothing was forgotten".into()));
             }
         }
-        let forgotten = match self.purge {
-            true => watched(|progress| store.purge(scope.clone(), progress))?,
-            false => store.forget(scope.clone())?,
-        };
-        let held = self.published.as_ref().map(|at| holding(at, &scope)).transpose()?;
+        let mut forgotten = Forgotten::default();
+        for scope in &scopes {
+            let of_scope = match self.purge {
+                true => watched(|progress| store.purge(scope.clone(), progress))?,
+                false => store.forget(scope.clone())?,
+            };
+            forgotten.pages += of_scope.pages;
+            forgotten.visits += of_scope.visits;
+        }
+        let held = self.held(&scopes)?;
         let is_done = forgotten.pages > 0 || self.purge;
         let unknown = if is_done { None } else { Some(self.unknown(&store.snapshot())?) };
         store.close()?;
@@ -155,10 +179,34 @@ impl Forget {
         Ok(Exit::Nothing)
     }
 
+    /// What is to be forgotten.
+    fn scopes(&self) -> Result<Vec<Scope<'_>>, Failure> {
+        match (&self.url, &self.prefix) {
+            (_, Some(Named { read, typed })) => Ok([Some(read), typed.as_ref()]
+                .into_iter()
+                .flatten()
+                .cloned()
+                .map(Scope::Prefix)
+                .collect()),
+            (Some(url), None) => Ok(vec![Scope::Url(url)]),
+            (None, None) => Err(Failure::Usage("name a URL or a --prefix".into())),
+        }
+    }
+
+    /// The published generations that still hold the pages, if a directory of them is named.
+    fn held(&self, scopes: &[Scope<'_>]) -> Result<Option<Vec<u64>>, Failure> {
+        let Some(at) = &self.published else { return Ok(None) };
+        let mut held = BTreeSet::new();
+        for scope in scopes {
+            held.extend(holding(at, scope)?);
+        }
+        Ok(Some(held.into_iter().collect()))
+    }
+
     /// What there is to be forgotten: reads each page of it once.
-    fn found(snapshot: &Snapshot, scope: &Scope<'_>) -> simkeep::Result<Found> {
+    fn found(snapshot: &Snapshot, scopes: &[Scope<'_>]) -> simkeep::Result<Found> {
         let mut found = Found::default();
-        for page in snapshot.in_scope(scope) {
+        for page in scopes.iter().flat_map(|scope| snapshot.in_scope(scope)) {
             found.add(page?);
         }
         Ok(found)
@@ -171,7 +219,10 @@ impl Forget {
     }
 
     fn name(&self) -> String {
-        let prefix = self.prefix.as_ref().map(Prefix::to_string);
+        let prefix = self.prefix.as_ref().map(|Named { read, typed }| match typed {
+            Some(typed) => format!("{read} and {typed}"),
+            None => read.to_string(),
+        });
         prefix.or_else(|| self.url.clone()).unwrap_or_default()
     }
 
@@ -186,11 +237,11 @@ impl Forget {
     /// Says what would be forgotten.
     fn show(
         &self,
-        (snapshot, scope): (&Snapshot, &Scope<'_>),
+        (snapshot, scopes): (&Snapshot, &[Scope<'_>]),
         json: bool,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let found = Forget::found(snapshot, scope)?;
+        let found = Forget::found(snapshot, scopes)?;
         if json {
             output.object(&Answer {
                 pages: found.pages,

@@ -51,8 +51,45 @@ fn rules_hold_that_make_no_difference_two_at_once() {
         (["http://a.example/(X(1)S(x))/aN", "https://a.example/aN"], ["scheme", "session"]),
         (["http://a.example//b/N/", "http://a.example/b/N"], ["slashes", "slash"]),
         (["https://www.a.example/b//N?", "https://a.example/b//N"], ["www", "empty-query"]),
+        (["http://a.example/N/index.html", "http://a.example/N"], ["index", "slash"]),
+        (["http://a.example/N/;jsessionid=1", "http://a.example/N"], ["session", "slash"]),
+        (["http://a.example/N//", "http://a.example/N"], ["slashes", "slash"]),
+        (["http://www.a.example:80/N", "http://a.example/N"], ["www", "port"]),
+        (["http://a.example/N", "https://a.example:443/N"], ["scheme", "port"]),
+        (["http://127.1/N", "https://127.0.0.1/N"], ["host", "scheme"]),
+        (["https://127.1/N", "http://127.0.0.1/N"], ["host", "scheme"]),
+        (["http://B\u{dc}CHER.example/N", "https://xn--bcher-kva.example/N"], ["host", "scheme"]),
+        (["HTTP://A.example:80/N", "http://a.example/N"], ["host", "port"]),
+        // Parameters that tell pages apart do not push out the others.
+        (
+            [
+                "http://a.example/?a=N&b=1&c=2&d=3&e=4&f=5&utm_source=x",
+                "https://a.example/?a=N&b=1&c=2&d=3&e=4&f=5",
+            ],
+            ["scheme", "parameter"],
+        ),
+        (
+            [
+                "http://a.example/Ab?a=N&b=1&c=2&d=3&e=4&f=5&fbclid=x",
+                "http://www.a.example/Ab?a=N&b=1&c=2&d=3&e=4&f=5",
+            ],
+            ["www", "parameter"],
+        ),
     ] {
         assert_eq!(found(forms, false), rules, "{forms:?}");
+        assert_eq!(found(forms, true), [""; 0], "{forms:?}");
+    }
+    for (forms, rule) in [
+        (["http://a.example/%c3%a9/N", "http://a.example/%C3%A9/N"], "escapes"),
+        (["http://a.example/x%2fN", "http://a.example/x%2FN"], "escapes"),
+        (["http://a.example/pN;jsessionid=ab", "http://a.example/pN;jsessionid=AB"], "session"),
+        (["http://b\u{fc}cher.example/N", "http://xn--bcher-kva.example/N"], "host"),
+        (["HTTP://A.example/N", "http://a.example/N"], "host"),
+        (["http://a.example/x\\y\\N", "http://a.example/x/y/N"], "host"),
+        (["http:\\/a.example/N", "http://a.example/N"], ""),
+    ] {
+        let expected = if rule.is_empty() { &[][..] } else { &[rule] };
+        assert_eq!(found(forms, false), expected, "{forms:?}");
         assert_eq!(found(forms, true), [""; 0], "{forms:?}");
     }
     // One difference by itself says nothing of two.
@@ -114,4 +151,71 @@ fn examples_follow_the_bare_page_that_came_after_a_waiting_one() {
             assert_eq!((rule.examples.len(), rule.exceptions.len()), (3, 3));
         }
     }
+}
+
+/// Each page has one of two differences, and the page without both is not known.
+#[test]
+fn rules_hold_whose_differences_are_on_one_page_each() {
+    let base = ["http", "", "/dir/~u", "/pN", "", ""];
+    // What each difference makes of scheme, host, folder, name, query and fragment.
+    let differences: &[(&str, usize, &str)] = &[
+        ("scheme", 0, ""),
+        ("www", 1, "www."),
+        ("escapes", 2, "/dir/%7Eu"),
+        ("session", 3, "/pN;jsessionid=1"),
+        ("slashes", 2, "//dir/~u"),
+        ("fragment", 5, "#x"),
+        ("empty-query", 4, "?"),
+        ("parameter", 4, "?utm_source=x"),
+        ("slash", 3, "/pN/"),
+        ("case", 2, "/Dir/~u"),
+    ];
+    let with = |(kind, at, text): (&str, usize, &str), other: &str| {
+        let mut parts = base;
+        parts[at] = text;
+        // What is `https` is more often meant: the page without both differences has it.
+        parts[0] =
+            if kind == "scheme" || ![kind, other].contains(&"scheme") { "http" } else { "https" };
+        let [scheme, www, folder, name, query, fragment] = parts;
+        format!("{scheme}://{www}a.example{folder}{name}{query}{fragment}")
+    };
+    for (at, one) in differences.iter().enumerate() {
+        for other in &differences[at + 1..] {
+            let forms = [with(*one, other.0), with(*other, one.0)];
+            let [first, second] = &forms;
+            for (differs, expected) in [(0, 2), (0xffff, 0)] {
+                let forms = [(first.as_str(), 0), (second.as_str(), differs)];
+                let rules = found_in(20, &forms, &AliasQuery::default());
+                let mut kinds: Vec<&str> = rules.iter().map(|rule| rule.rule.kind()).collect();
+                kinds.sort_unstable();
+                let mut both = vec![one.0, other.0];
+                both.sort_unstable();
+                both.truncate(expected);
+                assert_eq!(kinds, both, "{forms:?}");
+                let is_whole = |rule: &AliasCount| rule.pairs == 20 && rule.examples.len() == 3;
+                assert!(rules.iter().all(is_whole), "{rules:?}");
+            }
+        }
+    }
+}
+
+/// Some pages have both differences, and others have one each: all speak for the two rules.
+#[test]
+fn pairs_with_both_differences_on_one_page_and_on_two_count_together() {
+    let store = store();
+    for page in 0..12_u64 {
+        let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let forms = match page % 2 {
+            0 => ["http://www.a.example/N", "https://a.example/N"],
+            _ => ["http://a.example/N", "https://www.a.example/N"],
+        };
+        for form in forms {
+            observe(&store, &form.replace('N', &page.to_string()), Some(fingerprint), 1);
+        }
+    }
+    let (told, sites) = found(&store, &AliasQuery::default());
+    assert_eq!((told.rules, told.pairs), (2, 24));
+    assert!(sites[0].rules.iter().all(|rule| rule.examples.len() == 3));
+    let (told, _) = found(&store, &AliasQuery::default().pairs(13));
+    assert_eq!(told.rules, 0);
 }

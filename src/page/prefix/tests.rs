@@ -392,3 +392,47 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_host_as_it_is_typed_is_another_prefix_where_it_is_read_as_another() {
+    for (text, expected) in [
+        ("127.1/x", Some("http://127.1/x")),
+        ("127.1", Some("http://127.1/x")),
+        ("http://0x7F.1:8080/x", Some("http://0x7f.1:8080/x/y")),
+        ("B\u{dc}CHER.example/x", Some("http://B\u{dc}CHER.example/x")),
+        ("http://B\u{dc}CHER.example", Some("https://www.B\u{dc}CHER.example/")),
+        ("a\u{3002}example/x", Some("http://a\u{3002}example/x")),
+        ("ex%61mple.com/x", Some("http://ex%61mple.com/x#y")),
+        ("[::0:1]/x", Some("http://[::0:1]/x")),
+        ("b\u{fc}cher.example/x", None),
+        ("Example.com/x", None),
+        ("127.0.0.1/x", None),
+        ("1.2.3.256/x", None),
+        ("(1,127)/x", None),
+        ("urn:isbn:1", None),
+        ("a b/x", None),
+        ("", None),
+    ] {
+        let typed = Prefix::as_typed(text);
+        assert_eq!(typed.is_some(), expected.is_some(), "{text}");
+        if let (Some(typed), Some(url)) = (typed, expected) {
+            let key = surt::key_of(url);
+            assert!(typed.contains(&key) && !Prefix::parse(text).unwrap().contains(&key), "{text}");
+        }
+    }
+}
+
+proptest::proptest! {
+    /// Each page is under the prefix that its URL is without its user, as it is read or as it is typed.
+    #[test]
+    fn a_url_is_under_the_prefix_that_it_is(
+        host in "[aA]{1,2}(\\.[b\u{dc}\u{fc}1])?|127\\.1|0x7f\\.1|b%61\\.c|a\u{3002}b|x\u{df}\\.c|\u{ff41}",
+        port in "(:80|:8080|:)?",
+        path in "/[aA/?#%b]{0,6}",
+    ) {
+        let url = format!("http://{host}{port}{path}");
+        let key = surt::key_of(&url);
+        let prefixes = [Prefix::parse(&url).ok(), Prefix::as_typed(&url)];
+        proptest::prop_assert!(prefixes.iter().flatten().any(|prefix| prefix.contains(&key)), "{}", url);
+    }
+}

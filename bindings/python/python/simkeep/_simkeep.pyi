@@ -3733,6 +3733,7 @@ class Aliases:
         Literal["sampled"],
         Literal["pages"],
         Literal["without_fingerprint"],
+        Literal["passed_over"],
         Literal["rules"],
         Literal["pairs"],
         Literal["visits"],
@@ -3753,6 +3754,9 @@ class Aliases:
     def without_fingerprint(self) -> int:
         """Pages with content that has no fingerprint in the epoch: they took no part."""
     @property
+    def passed_over(self) -> int:
+        """Pages of which some parameters were passed over, whether their sites have rules or not."""
+    @property
     def rules(self) -> int:
         """Rules that hold, all sites together."""
     @property
@@ -3768,6 +3772,7 @@ class Aliases:
         sampled: int,
         pages: int,
         without_fingerprint: int,
+        passed_over: int,
         rules: int,
         pairs: int,
         visits: int,

@@ -78,3 +78,34 @@ fn for_programs_each_site_has_its_rules_with_what_speaks_for_them() {
     assert_eq!(rules(&["--pairs", "21"]), (1, 0));
     assert_eq!(rules(&["-k", "64"]), (0, 3));
 }
+
+#[test]
+fn pages_whose_parameters_are_passed_over_are_counted_without_any_rule() {
+    let parameters: String = (0..40).map(|n| format!("&p{n}=1")).collect();
+    let line = |page: u64| {
+        let fingerprint = format!("{:016x}", page.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let url = format!("http://a.example/?id={page}{parameters}");
+        json!({"url": url, "t": 0, "fingerprint": fingerprint, "epoch": "e"}).to_string() + "\n"
+    };
+    let place = Place::with(&(0..60).map(line).collect::<String>());
+    let ran = place.run(&["aliases"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("spared 0 visits; parameters of 60 pages passed over"), "{}", ran.err);
+}
+
+#[test]
+fn differences_that_are_on_one_page_each_are_found() {
+    let line = |(page, url): (u64, &str)| {
+        let fingerprint = format!("{:016x}", page.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let url = url.replace('N', &page.to_string());
+        json!({"url": url, "t": 0, "fingerprint": fingerprint, "epoch": "e"}).to_string() + "\n"
+    };
+    let urls = ["http://a.example/N", "https://a.example/N/"];
+    let lines = (0..30).flat_map(|page| urls.map(|url| (page, url)));
+    let sites =
+        Place::with(&lines.map(line).collect::<String>()).run(&["aliases", "--json"]).objects();
+    let rules = sites[0]["rules"].as_array().unwrap();
+    let kinds: Vec<&str> = rules.iter().map(|rule| rule["alias"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["scheme", "slash"]);
+    assert!(rules.iter().all(|rule| rule["near_pairs"] == 30), "{sites:?}");
+}

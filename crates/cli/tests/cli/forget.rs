@@ -57,6 +57,43 @@ fn a_path_is_forgotten_under_any_user_of_its_host() {
 }
 
 #[test]
+fn a_prefix_is_forgotten_as_it_is_read_and_as_it_is_typed() {
+    let urls = [
+        "http://127.1/x",
+        "http://u:p@127.1/x/1",
+        "http://127.0.0.1/x/2",
+        "http://0x7f.1/x/3",
+        "http://127.1/y",
+        "http://B\u{dc}CHER.example/x",
+        "http://xn--bcher-kva.example/x",
+    ];
+    let line = |url: &&str| json!({"url": url, "t": 0, "text": "a text"}).to_string() + "\n";
+    let lines: String = urls.iter().map(line).collect();
+    for (prefix, pages, purge) in [
+        ("127.1/x", 3, &[][..]),
+        ("127.1/x", 3, &["--purge"]),
+        ("0x7F.1/x", 2, &[]),
+        ("127.0.0.1/x", 1, &[]),
+        ("(1,127)/x", 2, &["--purge"]),
+        ("127.1", 4, &[]),
+        ("http://B\u{dc}CHER.example/", 2, &[]),
+        ("b\u{fc}cher.example", 1, &[]),
+    ] {
+        let place = Place::with(&lines);
+        let args = ["forget", "--prefix", prefix];
+        let would = place.run(&[&args[..], &["--dry-run", "--json"]].concat()).objects();
+        assert_eq!(would[0]["pages"], pages, "{prefix}");
+        let forgot = place.done(&[&args[..], purge].concat());
+        let s = if pages == 1 { "" } else { "s" };
+        assert!(forgot.starts_with(&format!("forgot {pages} page{s} with")), "{prefix}: {forgot}");
+        assert_eq!(place.done(&["scan"]).lines().count(), urls.len() - pages, "{prefix}");
+    }
+    let ran = Place::with(&lines).run(&["forget", "--prefix", "127.1/none"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("nothing is known of 127.0.0.1/none and (1,127)/none"), "{}", ran.err);
+}
+
+#[test]
 fn what_is_purged_stands_in_no_file() {
     let place = Place::with(CRAWL);
     place.open().seal().unwrap();
