@@ -81,5 +81,5 @@ fn the_pace_is_of_the_pages_under_a_prefix_and_knows_no_future() {
         let time = 72 * DAY + hour * 3_600_000;
         store.observe(Observation::gone("https://a.example/busy", time)).unwrap();
     }
-    assert_eq!(pace(1000, None), (28.0 * 24.0 + 28.0) / 28.0);
+    assert_eq!(pace(1000, None), (28.0 * 24.0 + 28.0) / (27.0 + 23.0 / 24.0));
 }
