@@ -314,8 +314,8 @@ impl<'a> RecordRef<'a> {
         Some(entries)
     }
 
-    /// The entries at or after `time`, in order, and maybe some before it. Costs the chunk directory, and
-    /// the chunks that have them.
+    /// The entries at or after `time`, in order, and maybe some before it. Costs the chunk directory,
+    /// and the chunks that have them.
     pub(crate) fn entries_since(&self, time: i64) -> Option<Vec<Entry>> {
         let mut entries = Vec::new();
         for chunk in self.open()?.1.iter().rev() {

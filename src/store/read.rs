@@ -270,10 +270,10 @@ impl Snapshot {
         })
     }
 
-    /// Returns how many visits a day there were of late: those of the 28 days up to the latest visit, over
-    /// 28, or over as many days as there are visits from, but one at least. A [plan](Snapshot::plan) may
-    /// go by that for want of a better number. `due` says under what prefix; visits after its time count
-    /// as if they were then. Without pages it is 0.
+    /// Returns how many visits a day there were of late: those of the 28 days up to the latest visit,
+    /// over 28, or over as many days as there are visits from, but one at least. A
+    /// [plan](Snapshot::plan) may go by that for want of a better number. `due` says under what prefix;
+    /// visits after its time count as if they were then. Without pages it is 0.
     ///
     /// Up to 65,536 pages the number is exact. Of more, pages are sampled by their hashes, and the
     /// histories of at most 131,072 of them are read: some microseconds each. Besides, this reads what

@@ -2,6 +2,7 @@
 
 mod batch;
 mod of_page;
+mod search;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use super::{Common, explain, origin, spelling, time, visit, words};
 use simkeep_archive::escape;
 
 pub(super) use of_page::{OfPage, of_page};
+use search::{ended, search};
 
 /// Find pages near a fingerprint, a text or another page
 ///
@@ -411,48 +413,6 @@ impl Near {
         let is_searched = |last: &simkeep::Near| last.distance.checked_sub(1) <= matches.within;
         let is_enough = self.nearest.is_some_and(|count| matches.near.len() >= count);
         matches.complete || is_enough && matches.near.last().is_none_or(is_searched)
-    }
-}
-
-/// Searches for as many pages as the limit allows, however many others have to be looked at for them: pages
-/// that had a fingerprint and have other content now, for example. A budget ends it early.
-fn search(snapshot: &Snapshot, query: &Query) -> simkeep::Result<Matches> {
-    let matches = snapshot.search(query)?;
-    search_on(snapshot, query, matches)
-}
-
-/// Goes on with a search that looked at too few pages.
-fn search_on(snapshot: &Snapshot, query: &Query, first: Matches) -> simkeep::Result<Matches> {
-    /// A higher limit looks at this many times as many pages.
-    const MORE: usize = 8;
-    /// And at some millions at most.
-    const LIMIT_MAX: usize = 1 << 20;
-    let (mut matches, mut wider) = (first, query.clone());
-    while !matches.complete
-        && matches.near.len() < query.limit
-        && query.budget.is_none()
-        && wider.limit < LIMIT_MAX
-    {
-        wider.limit = wider.limit.saturating_mul(MORE);
-        matches = snapshot.search(&wider)?;
-    }
-    if let Some(first_left_out) = matches.near.get(query.limit) {
-        matches.complete = false;
-        matches.within = matches.within.min(first_left_out.distance.checked_sub(1));
-        matches.near.truncate(query.limit);
-    }
-    Ok(matches)
-}
-
-/// How far a search went that ended early.
-fn ended(matches: &Matches) -> String {
-    match matches.within {
-        Some(within) => {
-            format!("the search ended within {}", words::many(within.into(), "bit", "bits"))
-        }
-        None => {
-            "the search ended before it had looked at all pages with this fingerprint".to_owned()
-        }
     }
 }
 

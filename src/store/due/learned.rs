@@ -153,7 +153,7 @@ pub(super) fn sample(snapshot: &Snapshot) -> Result<(u64, f64)> {
     Ok(sample_of(snapshot.count()?.pages, SAMPLE_LOG2))
 }
 
-/// The same for a sample of less than twice `2^log2` pages.
+/// The hash and the number for a sample of less than twice `2^log2` pages.
 pub(super) fn sample_of(pages: u64, log2: u32) -> (u64, f64) {
     let shift = pages.checked_ilog2().unwrap_or(0).saturating_sub(log2);
     (u64::MAX >> shift, (1_u64 << shift) as f64)

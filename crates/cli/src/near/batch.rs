@@ -11,6 +11,7 @@ use simkeep::{Epoch, Error, Matches, Query, Snapshot};
 use simkeep_archive::documents::open;
 use simkeep_archive::{ZstdWindow, document, escape};
 
+use super::search::{ended, search_on};
 use super::{Asked, Near, NearPage, Printed, Sought, near_pages, of_text, parse_fingerprint, row};
 use crate::exit::{Exit, Failure, say};
 use crate::json::{EpochName, Fingerprint};
@@ -250,7 +251,7 @@ impl<'a> Batch<'a> {
             if matches!(self.kind, Kind::Urls) {
                 query.except.clone_from(&question.text);
             }
-            Ok(super::search_on(self.snapshot, &query, matches)?)
+            Ok(search_on(self.snapshot, &query, matches)?)
         };
         all.into_iter().zip(questions).map(search_on).collect()
     }
@@ -360,7 +361,7 @@ fn rows(
         Err(Why { said, is_broken: true }) => format!("broken: {}", escape::whole(said)),
         Err(Why { said, .. }) => escape::whole(said),
         Ok(Answer { matches, .. }) if matches.near.is_empty() && !matches.complete => {
-            super::ended(matches)
+            ended(matches)
         }
         Ok(Answer { matches, k, .. }) if matches.near.is_empty() => {
             format!("nothing is within {}", words::many((*k).into(), "bit", "bits"))

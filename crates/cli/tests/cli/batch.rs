@@ -176,8 +176,8 @@ fn a_line_is_answered_when_it_comes() {
     assert!(child.wait().unwrap().success());
 }
 
-/// 400 pages that had this fingerprint in turn and have others now, and one that is a bit away and has its
-/// own still.
+/// The fingerprint that 400 pages had once; they have others now. One page is a bit away from it, and
+/// has its own still.
 const LEFT: u64 = 0x0123_4567_89ab_cdef;
 
 fn mostly_left() -> Place {

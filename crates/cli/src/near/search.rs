@@ -1,0 +1,51 @@
+//! Searches that look at as many pages as it takes.
+
+use simkeep::{Matches, Query, Snapshot};
+
+use crate::words;
+
+/// Searches for as many pages as the limit allows, however many others have to be looked at for them:
+/// pages that had a fingerprint and have other content now, for example. A budget ends it early.
+pub(super) fn search(snapshot: &Snapshot, query: &Query) -> simkeep::Result<Matches> {
+    let matches = snapshot.search(query)?;
+    search_on(snapshot, query, matches)
+}
+
+/// Goes on with a search that looked at too few pages.
+pub(super) fn search_on(
+    snapshot: &Snapshot,
+    query: &Query,
+    first: Matches,
+) -> simkeep::Result<Matches> {
+    /// A higher limit looks at this many times as many pages.
+    const MORE: usize = 8;
+    /// And at some millions at most.
+    const LIMIT_MAX: usize = 1 << 20;
+    let (mut matches, mut wider) = (first, query.clone());
+    while !matches.complete
+        && matches.near.len() < query.limit
+        && query.budget.is_none()
+        && wider.limit < LIMIT_MAX
+    {
+        wider.limit = wider.limit.saturating_mul(MORE);
+        matches = snapshot.search(&wider)?;
+    }
+    if let Some(first_left_out) = matches.near.get(query.limit) {
+        matches.complete = false;
+        matches.within = matches.within.min(first_left_out.distance.checked_sub(1));
+        matches.near.truncate(query.limit);
+    }
+    Ok(matches)
+}
+
+/// How far a search went that ended early.
+pub(super) fn ended(matches: &Matches) -> String {
+    match matches.within {
+        Some(within) => {
+            format!("the search ended within {}", words::many(within.into(), "bit", "bits"))
+        }
+        None => {
+            "the search ended before it had looked at all pages with this fingerprint".to_owned()
+        }
+    }
+}
