@@ -3092,7 +3092,8 @@ const uint64_t *simkeep_matches_fingerprints(const struct simkeep_matches *match
 const uint8_t *simkeep_matches_complete(const struct simkeep_matches *matches);
 
 /**
- * Of each search the distance up to which everything was searched.
+ * Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with the
+ * very fingerprint may be missing, too.
  */
 const uint8_t *simkeep_matches_within(const struct simkeep_matches *matches);
 
