@@ -247,7 +247,7 @@ impl PageIn<'_> {
     }
 
     /// The page's head, with all that older components know of it.
-    fn head(&self) -> Result<Option<Head>> {
+    pub(crate) fn head(&self) -> Result<Option<Head>> {
         match self {
             PageIn::Segment { live, page, .. } => page.map_or(Ok(None), |page| live.head(&page)),
             PageIn::Memtable { inner, page, sequence, .. } => {

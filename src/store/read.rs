@@ -271,7 +271,7 @@ impl Snapshot {
     }
 
     /// Returns how many visits a day there were of late: those of the 28 days up to the latest visit,
-    /// over 28, or over as many days as there are visits from, but one at least. A
+    /// over 28, or over the days since the first visit of all if these are fewer, but one at least. A
     /// [plan](Snapshot::plan) may go by that for want of a better number. `due` says under what prefix;
     /// visits after its time count as if they were then. Without pages it is 0.
     ///

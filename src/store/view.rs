@@ -258,7 +258,7 @@ impl View {
         Ok(all)
     }
 
-    /// How many visits of a page there are at or after a time, and when the first of them was.
+    /// How many visits of a page there are at or after a time, and when the first one of all was.
     pub(crate) fn visits_since(
         &self,
         lookup: &Lookup<'_>,
@@ -267,9 +267,8 @@ impl View {
     ) -> Result<(u64, Option<i64>)> {
         let (mut count, mut first) = (0, None::<i64>);
         self.each_part(lookup, sequence, |page| {
-            let visits = page.visits_since(time)?;
-            count += visits.len() as u64;
-            let earliest = visits.first().map(Entry::time);
+            count += page.visits_since(time)?.len() as u64;
+            let earliest = page.head()?.map(|head| head.first);
             first = first.into_iter().chain(earliest).min();
             Ok(ControlFlow::Continue(()))
         })?;

@@ -78,8 +78,8 @@ impl View {
     }
 
     /// Returns how many visits a day there were of late: those of the 28 days up to the latest visit,
-    /// over 28, or over as many days as there are visits from, but one at least. A `plan` may go by that
-    /// for want of a better number. Visits after `now` count as if they were then.
+    /// over 28, or over the days since the first visit of all if these are fewer, but one at least. A
+    /// `plan` may go by that for want of a better number. Visits after `now` count as if they were then.
     #[pyo3(signature = (now, *, under=None))]
     fn pace<'py>(
         &self,

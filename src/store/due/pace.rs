@@ -21,8 +21,8 @@ const DAYS: i64 = 28;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// The visits of the 28 days up to the latest visit, a day. A store that is younger has had fewer days;
-/// one counts at least.
+/// The visits of the 28 days up to the latest visit, a day. If all visits are younger, there were fewer
+/// days; one counts at least.
 pub(in crate::store) fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
     let sources = sources(snapshot, due.under.as_ref())?;
     let pages = match due.under {
@@ -44,6 +44,8 @@ pub(in crate::store) fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
     let row_from = latest.saturating_add(DAYS.unsigned_abs() * 86_400);
     let visits = fold(&sources, last, |(count, first): &mut (u64, Option<i64>), found| {
         if found.row.seconds_since(now) > row_from {
+            // The store is older than these days.
+            *first = Some(from);
             return Ok(());
         }
         let url = source_of(&sources, found.component)?.url(found.page)?;

@@ -973,8 +973,8 @@ class View:
     def pace(self, now: Time, *, under: str | None = None) -> float:
         """Returns how many visits a day there were of late: what a `plan` may go by.
 
-        Counts the visits of the 28 days up to the latest visit, over 28, or over as many days as there
-        are visits from, but one at least. Visits after `now` count as if they were then. Exact up to
+        Counts the visits of the 28 days up to the latest visit, over 28, or over the days since the first
+        visit of all if these are fewer, but one at least. Visits after `now` count as if they were then. Exact up to
         65,536 pages; of more, a sample is read.
         """
 

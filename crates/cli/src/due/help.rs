@@ -22,7 +22,7 @@ little, and waits for --max-interval.
 
 "every" and the dates follow from how many visits there are in a day: a page is due when a visit to
 it is worth as much as one to any other when that is due. Without --per-day or --plan, there are as
-many as on average in the 28 days up to the latest visit, or since the first visit of these days.
+many as on average in the 28 days up to the latest visit, or since the first visit of all.
 
 "#,
     asked::help!(),

@@ -50,7 +50,7 @@ pub(super) struct Due {
     #[arg(long, conflicts_with = "urls")]
     by_host: bool,
     /// Print bare URLs, for a pipe
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     urls: bool,
     #[command(flatten)]
     asked: Asked,
@@ -92,6 +92,12 @@ impl Stands {
 
 impl Due {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        // Not by clap: it knows of no --json where it makes the manual.
+        if self.urls && common.json {
+            return Err(Failure::Usage(
+                "--urls prints bare URLs; leave it or --json out".to_owned(),
+            ));
+        }
         let snapshot = common.read()?.snapshot();
         let question = self.asked.question(&snapshot)?;
         let mut due = question.due;
