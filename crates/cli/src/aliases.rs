@@ -31,7 +31,7 @@ use simkeep_archive::escape;
 
 Tried are, in the order in which they are to be applied:
   host         spellings of a scheme and host that browsers take for the same, such as 127.1 and 127.0.0.1, or
-               HTTP://A.example and http://a.example; and a \\ of the path for a /
+               HTTP://A.example and http://a.example; and a backslash of the path for a slash
   scheme       http and https
   www          a host with and without www.
   port         :80 of http, :443 of https, and an empty port

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use simkeep::Store;
 use simkeep::disk::{Access, Disk, Name, OpKind, SimDisk};
 use simkeep::integrity::{VerifyOptions, verify};
 
@@ -11,16 +12,21 @@ use simkeep_testing::model::Model;
 use simkeep_testing::sample::fill;
 use simkeep_testing::{create, on, small};
 
-#[test]
-fn verify_beside_a_writer_names_every_flaw() {
-    let disk = SimDisk::new();
-    let store = create(&disk, small());
+/// A new store with some segments, and their names.
+fn segments(disk: &SimDisk) -> (Store, Vec<Name>) {
+    let store = create(disk, small());
     for seed in 1..5 {
         fill(&store, &mut Model::default(), seed, 10);
         store.seal().unwrap();
     }
-    let segments: Vec<Name> =
-        store.stats().unwrap().segments.iter().map(|s| Name::Segment(s.id)).collect();
+    let segments = store.stats().unwrap().segments;
+    (store, segments.iter().map(|segment| Name::Segment(segment.id)).collect())
+}
+
+#[test]
+fn verify_beside_a_writer_names_every_flaw() {
+    let disk = SimDisk::new();
+    let (store, segments) = segments(&disk);
     assert!(segments.len() > 3, "{segments:?}");
     assert!(verify(on(&disk), VerifyOptions::default()).unwrap().is_sound());
     let flip = |name: Name, offset: fn(u64) -> u64| {
@@ -64,13 +70,7 @@ fn removing(disk: &SimDisk, segments: &[Name], nth: usize) -> HookDisk {
 #[test]
 fn verify_reads_segments_that_a_merge_removes_meanwhile() {
     let disk = SimDisk::new();
-    let store = create(&disk, small());
-    for seed in 1..5 {
-        fill(&store, &mut Model::default(), seed, 10);
-        store.seal().unwrap();
-    }
-    let segments: Vec<Name> =
-        store.stats().unwrap().segments.iter().map(|s| Name::Segment(s.id)).collect();
+    let (store, segments) = segments(&disk);
     store.close().unwrap();
     for nth in 1.. {
         let disk = SimDisk::of(disk.contents());
