@@ -1,7 +1,7 @@
 //! The characters of an XML document, whatever encoding it declares.
 //!
 //! A byte order mark decides, then the pattern of the first bytes, then the XML declaration (XML 1.0,
-//! 4.3.3 and appendix F). Labels are those of the Encoding Standard: `ISO-8859-1` is windows-1252.
+//! 4.3.3 and appendix F); of a packed file, as far as it stands in the first packed part. Labels are those of the Encoding Standard: `ISO-8859-1` is windows-1252.
 
 use std::io::{self, BufRead};
 

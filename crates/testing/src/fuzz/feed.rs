@@ -125,9 +125,18 @@ impl Feed {
             || (self.expected == ".jsonl" && file.starts_with(b"{") && file.iter().all(is_text))
     }
 
+    fn part_bytes(&self, file: &[u8]) -> usize {
+        self.part_bytes.max(file.len().div_ceil(PARTS_MAX))
+    }
+
+    /// What is packed by itself at the beginning of a file, and the rest.
+    pub(super) fn first_part<'f>(&self, file: &'f [u8]) -> (&'f [u8], &'f [u8]) {
+        file.split_at(file.len().min(self.part_bytes(file).max(START_BYTES)))
+    }
+
     fn pack(&self, file: &[u8]) -> Vec<u8> {
-        let part_bytes = self.part_bytes.max(file.len().div_ceil(PARTS_MAX));
-        let (start, rest) = file.split_at(file.len().min(part_bytes.max(START_BYTES)));
+        let part_bytes = self.part_bytes(file);
+        let (start, rest) = self.first_part(file);
         let parts = [start].into_iter().chain(rest.chunks(part_bytes));
         match self.packing {
             Packing::None => file.to_vec(),
@@ -229,6 +238,10 @@ fn placeless(mut item: Item) -> Item {
     match &mut item {
         Item::Broken(broken) | Item::Refused(broken) => broken.at.clear(),
         Item::Export(line) => line.at.clear(),
+        Item::Record(record) => {
+            let wrong = record.claim.as_mut().and_then(|claim| claim.wrong.as_mut());
+            wrong.into_iter().for_each(|wrong| wrong.at.clear());
+        }
         _ => {}
     }
     item

@@ -40,8 +40,10 @@ type Found = Result<Hint, Broken>;
 fn run_hints(feed: &Feed, file: &[u8]) {
     let Some(found) = feed.both(file, read_hints) else { return };
     found.iter().for_each(check);
-    // The first part tells what the file is.
-    if file.starts_with(b"<") || file.starts_with(b"{") {
+    // The first part tells what the file is, and its encoding.
+    let (first, _) = feed.first_part(file);
+    let is_xml = first.starts_with(b"<") && first.contains(&b'>');
+    if is_xml || file.starts_with(b"{") {
         let plain = Feed { packing: Packing::None, ..*feed }.both(file, read_hints).unwrap();
         assert_eq!(placeless(plain), placeless(found), "packed");
     }
