@@ -52,9 +52,9 @@ impl Snapshot {
     /// 2,048 bytes, are tried two at once: parameters that tell visitors apart before others. The two
     /// differences may also be on one page each, as in `http://example.com/a` and
     /// `https://example.com/a/`: pairs of a page with the first one of which another rule makes the same
-    /// URL, if that URL is no page itself. (Of a URL to which more than four names of parameters and
-    /// index pages lead, the first four are looked at.) A rule holds for a site if it has as many
-    /// [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of them is
+    /// URL, if no page that comes before has that URL. (Of a URL to which more than four names of
+    /// parameters and index pages lead, the first four are looked at.) A rule holds for a site if it has
+    /// as many [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of them is
     /// near. Pages take part that have content in force with a fingerprint in the epoch; of those whose
     /// URLs differ in nothing that SURT order heeds, such as a default port, the first one.
     ///

@@ -317,13 +317,12 @@ impl<'a> RecordRef<'a> {
     /// The entries at or after `time`, in order, and maybe some before it. Costs the chunk directory,
     /// and the chunks that have them.
     pub(crate) fn entries_since(&self, time: i64) -> Option<Vec<Entry>> {
+        let chunks = self.open()?.1;
+        let from = chunks.iter().rposition(|chunk| chunk.first < time).unwrap_or(0);
         let mut entries = Vec::new();
-        for chunk in self.open()?.1.iter().rev() {
-            let mut earlier = chunk.entries().collect::<Option<Vec<Entry>>>()?;
-            earlier.append(&mut entries);
-            entries = earlier;
-            if chunk.first < time {
-                break;
+        for chunk in chunks.iter().skip(from) {
+            for entry in chunk.entries() {
+                entries.push(entry?);
             }
         }
         Some(entries)

@@ -275,9 +275,10 @@ impl Snapshot {
     /// [plan](Snapshot::plan) may go by that for want of a better number. `due` says under what prefix;
     /// visits after its time count as if they were then. Without pages it is 0.
     ///
-    /// Up to 65,536 pages the number is exact. Of more, pages are sampled by their hashes, and the
-    /// histories of at most 131,072 of them are read: some microseconds each. Besides, this reads what
-    /// [`learn`](Snapshot::learn) reads, twice.
+    /// Up to 65,536 pages the number is exact; under a prefix a page counts once for each segment that
+    /// has it. Of more, pages are sampled by their hashes, and the histories of at most 131,072 of them
+    /// are read: some microseconds each. Besides, this reads what [`learn`](Snapshot::learn) reads,
+    /// twice.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

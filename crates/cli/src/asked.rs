@@ -19,7 +19,7 @@ use super::words::some_names;
 #[derive(Args)]
 pub(super) struct Asked {
     /// How many visits there are in a day: dates follow from that, and how often each page is visited
-    /// [default: the visits of the 28 days up to the latest visit, over 28]
+    /// [default: those of the 28 days up to the latest visit, or since the first visit, a day]
     #[arg(long, value_name = "VISITS", value_parser = parse_visits)]
     per_day: Option<f64>,
     /// What puts pages in order: value, harmonic, uniform, fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::widen::{is_better_widened, search, wanted};
+use super::widen::{is_better_widened, search, wanted, widen};
 use super::{Found, Hit, Wanted, segment_hits};
 use crate::disk::page_faults;
 use crate::error::Result;
@@ -15,8 +15,8 @@ use crate::store::snapshot::Snapshot;
 pub(in crate::store) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
     let mut wanted = wanted(snapshot, query)?;
     if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
-        // Of a search in circles, the last one is told of.
-        wanted.k = search(snapshot, query)?.within.unwrap_or(0);
+        // Of a search in circles, the last one is reported.
+        (_, wanted.k) = widen(snapshot, &wanted, query.budget)?;
     }
     let (fingerprint, k) = (wanted.fingerprint, wanted.k);
     let mut components = Vec::new();

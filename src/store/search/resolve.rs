@@ -118,7 +118,7 @@ impl View {
             if search.findings.near.len() >= wanted.limit {
                 // There may be more; whether it is in force is not looked up.
                 search.findings.complete = false;
-                search.findings.cut_at = distance;
+                search.findings.cut_at = search.findings.cut_at.or(distance);
                 break;
             }
             let nearer = search.findings.near.len();
@@ -128,7 +128,7 @@ impl View {
             is_certain = is_whole || !extent.crowded && distance <= extent.certain;
             for hit in equal {
                 if !is_certain && search.findings.near.len() >= wanted.limit {
-                    search.findings.cut_at = distance;
+                    search.findings.cut_at = search.findings.cut_at.or(distance);
                     break;
                 }
                 all = search.pages(hit)?;
@@ -140,7 +140,7 @@ impl View {
             if !all {
                 // Nothing farther is named if something nearer may be missing.
                 search.findings.complete = false;
-                search.findings.cut_at = distance;
+                search.findings.cut_at = search.findings.cut_at.or(distance);
                 ended = true;
                 break;
             }

@@ -45,7 +45,7 @@ fn few(limit: usize) -> usize {
 pub(in crate::store) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
     let mut wanted = wanted(snapshot, query)?;
     if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
-        return widen(snapshot, &wanted, query.budget);
+        return widen(snapshot, &wanted, query.budget).map(|(matches, _)| matches);
     }
     for memtable in snapshot.view.memtables.iter().filter(|memtable| !memtable.is_untouched()) {
         memtable.read().prefetch(wanted.epoch, wanted.fingerprint);
@@ -64,7 +64,7 @@ pub(in crate::store) fn search(snapshot: &Snapshot, query: &Query) -> Result<Mat
 // Not a part of `search`: to hand over what is wanted costs time there.
 pub(in crate::store) fn pages_near(snapshot: &Snapshot, mut wanted: Wanted<'_>) -> Result<Matches> {
     if is_better_widened(snapshot, &wanted) {
-        return widen(snapshot, &wanted, None);
+        return widen(snapshot, &wanted, None).map(|(matches, _)| matches);
     }
     loop {
         let mut found = segment_hits(&snapshot.view.segments, &wanted)?;
@@ -145,11 +145,15 @@ pub(super) fn is_better_widened(snapshot: &Snapshot, wanted: &Wanted<'_>) -> boo
 }
 
 /// Searches circle by circle until one has as many pages as are wanted, the widest is done, or
-/// time is up.
+/// time is up. Returns how wide the last one was, too.
 ///
 /// If a circle is done by a scan, it can just as well be the widest: a scan goes outward, and no
 /// farther than what it has found.
-fn widen(snapshot: &Snapshot, wanted: &Wanted<'_>, budget: Option<Duration>) -> Result<Matches> {
+pub(super) fn widen(
+    snapshot: &Snapshot,
+    wanted: &Wanted<'_>,
+    budget: Option<Duration>,
+) -> Result<(Matches, u32)> {
     let start = Instant::now();
     let mut circle = Wanted { k: 0, ..*wanted };
     loop {
@@ -161,12 +165,12 @@ fn widen(snapshot: &Snapshot, wanted: &Wanted<'_>, budget: Option<Duration>) -> 
             continue;
         }
         if circle.k >= wanted.k {
-            return Ok(matches);
+            return Ok((matches, found.extent.certain.unwrap_or(0).min(wanted.k)));
         }
         let is_whole = found.extent.is_whole(circle.k);
         if is_whole && (!matches.complete || matches.near.len() >= wanted.limit) {
             // Whether there is more is not looked up.
-            return Ok(Matches { complete: false, ..matches });
+            return Ok((Matches { complete: false, ..matches }, circle.k));
         }
         let next = if is_whole { next_circle(snapshot, &circle, wanted) } else { *wanted };
         let until = budget.map(|budget| start + budget);
@@ -198,7 +202,7 @@ fn widen_until(
     inside: Found,
     wanted: &Wanted<'_>,
     until: Option<Instant>,
-) -> Result<Matches> {
+) -> Result<(Matches, u32)> {
     let bounds = wanted.bounds.map(|bounds| Bounds { until, ..bounds });
     let wanted = Wanted { bounds, ..*wanted };
     let mut found = Found::new(wanted.k);
@@ -216,8 +220,9 @@ fn widen_until(
     hits.dedup_by_key(|hit| (hit.component, hit.candidate.ordinal));
     // Of those within the circle all are there, but maybe not all that were left out beyond.
     extent.certain = extent.certain.max(inside.extent.certain);
+    let searched = extent.certain.unwrap_or(0).min(wanted.k);
     let (matches, _) = resolve(snapshot, &wanted, &mut found)?;
-    Ok(matches)
+    Ok((matches, searched))
 }
 
 impl Wanted<'_> {
@@ -255,7 +260,7 @@ mod tests {
             snapshot.view.add_memory(&circle, &mut inside);
             inside.hits.retain(|hit| hit.candidate.distance <= 1);
             inside.extent = Extent { certain: Some(1), crowded: true, ..Extent::whole(8) };
-            let matches = widen_until(&snapshot, inside, &wanted, None).unwrap();
+            let (matches, _) = widen_until(&snapshot, inside, &wanted, None).unwrap();
             let distances: Vec<u32> = matches.near.iter().map(|near| near.distance).collect();
             assert_eq!((matches.complete, matches.within), (true, Some(16)), "{place}");
             assert_eq!(distances, [0, 2, 4, 16], "{place}");

@@ -25,6 +25,14 @@ fn crowd(ball: bool) -> Vec<u64> {
     all.into_iter().collect()
 }
 
+/// Checks that no page is missing within the distance that an answer claims.
+fn check_within(fingerprints: &[u64], fingerprint: u64, matches: &Matches) {
+    let is_within = |distance: &&u32| Some(**distance) <= matches.within;
+    let all = distances(fingerprints, fingerprint);
+    let named = found(matches);
+    assert_eq!(named.iter().filter(is_within).count(), all.iter().filter(is_within).count());
+}
+
 /// Whether a search that did not look at all says so, and is right in what it says.
 fn check_crowd(fingerprints: &[u64], query: &Query, found: &Matches) {
     let truth = distances(fingerprints, query.fingerprint);
@@ -71,6 +79,11 @@ fn a_search_in_a_crowd_looks_at_some_and_says_so() {
                     let query = like.clone().fingerprint(fingerprint);
                     check_crowd(&fingerprints, &query, matches);
                     assert_eq!(store.search(&query).unwrap(), *matches, "the same each time");
+                    check_within(
+                        &fingerprints,
+                        fingerprint,
+                        &store.search(&query.clone().limit(1)).unwrap(),
+                    );
                     let crowded = store.snapshot().explain(&query).unwrap().components;
                     let crowded = crowded.iter().any(|component| component.crowded.is_some());
                     assert!(!crowded || !matches.complete && matches.within <= Some(1));

@@ -16,8 +16,7 @@ use super::markup::{Tag, Text};
 
 /// How deep elements are followed around records. Where they nest deeper, no URL is resolved.
 const DEPTH_MAX: usize = 100;
-/// The most bytes of a base. Relative URLs are not resolved by a longer one, which would make much of
-/// little.
+/// The most bytes of a base. A longer base would let a small file make large URLs.
 const BASE_BYTES_MAX: usize = 2 << 10;
 
 /// The bases in force where a record begins.
@@ -34,7 +33,7 @@ pub(super) struct Bases {
     itself: Option<Url>,
     /// Its link to the site that it is a feed of.
     site: Option<Url>,
-    /// The text of that, while it is read.
+    /// The text of the element `link`, while it is read.
     link: Option<Field>,
 }
 
@@ -95,7 +94,10 @@ impl Bases {
         };
         if of.is_none() {
             *of = join(None, &href);
-            self.rebase();
+            // Once for each of the two at most: a feed may have any number of links that are no URLs.
+            if of.is_some() {
+                self.rebase();
+            }
         }
     }
 
@@ -111,7 +113,9 @@ impl Bases {
     pub(super) fn end(&mut self, name: &str) {
         if let Some(link) = self.link.take() {
             self.site = join(None, &link);
-            self.rebase();
+            if self.site.is_some() {
+                self.rebase();
+            }
         }
         if self.beyond > 0 {
             self.beyond -= 1;

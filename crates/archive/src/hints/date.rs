@@ -168,7 +168,7 @@ fn of_digits(text: &str) -> Option<i64> {
 }
 
 /// The milliseconds of a time of day, less its zone. After a `T` it is one of ISO 8601, which has no
-/// `am` and `pm`: whether 10:00 PM then is 10 or 22 o'clock, nobody knows.
+/// `am` and `pm`: there `10:00 PM` is ambiguous.
 fn time_of_day(rest: &mut Rest<'_>, has_t: bool) -> Option<i64> {
     let clock = clock(rest, !has_t)?;
     let zone = zone(rest)?;

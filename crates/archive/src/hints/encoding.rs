@@ -1,7 +1,8 @@
 //! The characters of an XML document, whatever encoding it declares.
 //!
 //! A byte order mark decides, then the pattern of the first bytes, then the XML declaration (XML 1.0,
-//! 4.3.3 and appendix F); of a packed file, as far as it stands in the first packed part. Labels are those of the Encoding Standard: `ISO-8859-1` is windows-1252.
+//! 4.3.3 and appendix F). In a packed file, the declaration counts only if it ends in the first packed
+//! part. Labels are those of the Encoding Standard: `ISO-8859-1` is windows-1252.
 
 use std::io::{self, BufRead};
 
@@ -17,7 +18,7 @@ const DECODED_BYTES_MAX: usize = 32;
 
 /// Whether a file begins as XML does, in an encoding that is read.
 pub(super) fn is_xml(start: &[u8]) -> bool {
-    let (encoding, mark) = encoding(start);
+    let (encoding, mark) = encoding(start.get(..DECLARED_BYTES).unwrap_or(start));
     let mut start = start.get(mark..).unwrap_or_default();
     let is_blank = |byte: &u8| *byte == 0 && encoding != UTF_8 || byte.is_ascii_whitespace();
     loop {

@@ -19,8 +19,8 @@ pub(super) fn search_on(
 ) -> simkeep::Result<Matches> {
     /// A higher limit looks at this many times as many pages.
     const MORE: usize = 8;
-    /// And at some millions at most.
-    const LIMIT_MAX: usize = 1 << 20;
+    /// But at no more than a million pages: a limit of one page looks at two.
+    const LIMIT_MAX: usize = 1 << 16;
     let (mut matches, mut wider) = (first, query.clone());
     while !matches.complete
         && matches.near.len() < query.limit
