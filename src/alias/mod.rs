@@ -54,9 +54,9 @@ impl Snapshot {
     /// `https://example.com/a/`: pairs of a page with the first one of which another rule makes the same
     /// URL, if no page that comes before has that URL. (Of a URL to which more than four names of
     /// parameters and index pages lead, the first four are looked at.) A rule holds for a site if it has
-    /// as many [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of them is
-    /// near. Pages take part that have content in force with a fingerprint in the epoch; of those whose
-    /// URLs differ in nothing that SURT order heeds, such as a default port, the first one.
+    /// as many [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of
+    /// them is near. Pages take part that have content in force with a fingerprint in the epoch; of
+    /// those whose URLs differ in nothing that SURT order heeds, such as a default port, the first one.
     ///
     /// It is a function of the snapshot and of what is asked: the same pages give the same answer,
     /// however they are stored. Of a site beyond the memory it is drawn by the hash of the URLs that
