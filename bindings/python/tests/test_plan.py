@@ -93,7 +93,8 @@ def test_what_was_learned_is_said_and_gone_by(store: simkeep.Store) -> None:
     assert store.plan(now, 2.0, learned=learned).threshold == store.plan(now, 2.0).threshold
     weekly(store, 80)
     assert learned != store.learn()
-    assert store.pace(now) == 80 / 28 and store.pace(now, under="example.org") == 0
+    # Of 240 visits in a week 50 were loaded twice.
+    assert store.pace(now) == 190 / 7 and store.pace(now, under="example.org") == 0
 
 
 @pytest.mark.parametrize(
