@@ -26,7 +26,7 @@ fn segments(disk: &SimDisk) -> (Store, Vec<Name>) {
 #[test]
 fn verify_beside_a_writer_names_every_flaw() {
     let disk = SimDisk::new();
-    let (store, segments) = segments(&disk);
+    let (_store, segments) = segments(&disk);
     assert!(segments.len() > 3, "{segments:?}");
     assert!(verify(on(&disk), VerifyOptions::default()).unwrap().is_sound());
     let flip = |name: Name, offset: fn(u64) -> u64| {
