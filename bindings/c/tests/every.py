@@ -52,6 +52,8 @@ OPTIONAL = {
     ("simkeep_begin_epoch", "table"),
     ("simkeep_fingerprinter_new", "store"),
     ("simkeep_fingerprinter_html", "encoding"),
+    ("simkeep_response_meaning", "location"),
+    ("simkeep_response_meaning", "content_range"),
 }
 # Sizes that may be of any value: a number of pages to find.
 ANY_SIZE = {("simkeep_nearest", "count"), ("simkeep_snapshot_nearest", "count")}
@@ -85,7 +87,8 @@ GOOD = {
     "encoding": '"utf-8"', "fingerprints": "numbers", "digest": "digest", "visits": "visits",
     "givings": "givings", "changes": "changes", "urls": "texts", "open": "classes", "fingerprint": "&u64",
     "pages": "&u64", "behind": "&u64", "sequence": "&u64", "missing": "&u64", "changed": "&u32",
-    "complete": "&u32", "epoch": "&u32", "per_day": "&f64", "error": "&error",
+    "complete": "&u32", "epoch": "&u32", "per_day": "&f64", "error": "&error", "to": "url",
+    "location": "url", "content_range": '"bytes 0-9/10"', "seen": "(int32_t *)&u32",
 }
 VALUES = {
     "count": "2", "k": "3", "fingerprint": "5", "time": "1000", "nth": "0", "role": "0", "minor": "-1",
@@ -93,6 +96,7 @@ VALUES = {
     "plain_reads": "0", "epoch": "0", "has_fingerprint": "1", "weight": "1.5", "page_class": "7",
     "copy": "0", "keep_forgotten": "0", "lease_s": "60", "per_day": "5", "trust": "-1", "distance": "3",
     "pages_min": "1", "open_len": "1", "open_unclassed": "0", "now": "2000", "budget": "10",
+    "status_code": "200", "length": "10", "received": "10", "is_encoded": "0", "is_cut": "0",
 }
 
 
@@ -131,6 +135,8 @@ def good(function, parameters, at):
         return "&a_" + of[8:]
     if function == "simkeep_repair" and name.endswith("path"):
         return {"path": "backup_path", "to_path": "repaired_path"}[name]
+    if (kind, name) == ("uint8_t *", "digest"):
+        return "made_digest"
     if kind.endswith("*"):
         return GOOD[name]
     if name.endswith("_len") and name not in VALUES:

@@ -55,6 +55,7 @@ int main(int argc, char **argv) {
     const char *text = "You may use this site as long as you behave well and pay nothing at all.";
     const uint64_t numbers[2] = {5, 6};
     const uint8_t digest[16] = {7};
+    uint8_t made_digest[16];
     simkeep_visit visits[2];
     memset(visits, 0, sizeof visits);
     for (int i = 0; i < 2; i++) {
