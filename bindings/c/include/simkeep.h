@@ -3637,8 +3637,8 @@ int32_t simkeep_hand_back(struct simkeep_store *store,
 
 /**
  * How many visits a day there were of late, which a plan may go by: of pages under the prefix of
- * `due_query`, in the 28 days up to the latest visit, or since the first visit of all. Any thread. Costs
- * reading 28 bytes for each page, twice, and the histories of up to 131,072 pages.
+ * `due_query`, in the 28 days up to the latest visit, or since the first visit of all. Any thread.
+ * Costs reading 28 bytes for each page, twice, and the histories of up to 131,072 pages.
  */
 int32_t simkeep_snapshot_pace(const struct simkeep_snapshot *snapshot,
                               const struct simkeep_due_query *due_query,

@@ -250,8 +250,8 @@ pub extern "C" fn simkeep_hand_back(
 }
 
 /// How many visits a day there were of late, which a plan may go by: of pages under the prefix of
-/// `due_query`, in the 28 days up to the latest visit, or since the first visit of all. Any thread. Costs
-/// reading 28 bytes for each page, twice, and the histories of up to 131,072 pages.
+/// `due_query`, in the 28 days up to the latest visit, or since the first visit of all. Any thread.
+/// Costs reading 28 bytes for each page, twice, and the histories of up to 131,072 pages.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_pace(
     snapshot: *const SnapshotHandle,
