@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::Fingerprinter;
-use simkeep::{Digest, FetchFailure, Origin, Property, Request, Terms};
+use simkeep::{
+    Content, Digest, Epoch, FetchFailure, Origin, Property, Request, Restated, Seen, Terms, Visit,
+};
 
 use super::exit::Failure;
 use super::incoming::Made;
@@ -59,13 +61,28 @@ impl Entry {
             Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
             Found::Restated(_, name) => name.len(),
             Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
-            Found::Text(_) | Found::Binary | Found::BinaryFile | Found::Redirect | Found::Given => {
-                0
-            }
-            Found::NotModified | Found::Gone | Found::Failed(_) => 0,
+            Found::Text(_) | Found::Binary | Found::BinaryFile | Found::Given => 0,
+            Found::Redirect(_) | Found::NotModified | Found::Gone | Found::Failed(_) => 0,
         };
         let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
         self.url.len() + found + claim + self.wrong().map_or(0, Broken::bytes)
+    }
+
+    /// The visit that saw this.
+    pub(super) fn visit(&self, seen: Seen) -> simkeep::Entry {
+        let &Entry { time, status, modified, .. } = self;
+        simkeep::Entry::Visit(Visit { time, seen, status, modified })
+    }
+
+    /// The visit that saw content with this fingerprint.
+    pub(super) fn content(&self, (fingerprint, epoch): Made) -> simkeep::Entry {
+        self.visit(Seen::Content(Content { fingerprint, digest: self.digest, epoch }))
+    }
+
+    /// The content of an earlier visit, with a fingerprint of another epoch.
+    pub(super) fn restated(&self, fingerprint: Option<u64>, epoch: Epoch) -> simkeep::Entry {
+        let &Entry { time, digest, .. } = self;
+        simkeep::Entry::Restated(Restated { time, fingerprint, digest, epoch })
     }
 
     /// That what an archive declares is not so.
@@ -80,10 +97,10 @@ pub(super) enum Found {
     Text(Text),
     /// Content that is no text: it has a digest and no fingerprint.
     Binary,
-    /// A file that is no text, of which no digest is made yet.
+    /// A file that is no text. Its digest is not computed yet.
     BinaryFile,
-    /// A redirect: the digest names the target.
-    Redirect,
+    /// A redirect, with the digest that names its target.
+    Redirect(Digest),
     /// Content with a fingerprint made elsewhere, if it has one, and by what if the record says so.
     Ready(Option<u64>, Option<String>),
     /// What another epoch, of this name, makes of content that was seen before.
@@ -248,7 +265,13 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Payload::Failed(failure) => Found::Failed(failure),
         Payload::Binary => Found::Binary,
         Payload::BinaryFile => Found::BinaryFile,
-        Payload::Redirect => Found::Redirect,
+        Payload::Redirect => match digest {
+            Some(digest) => Found::Redirect(digest),
+            None => {
+                let why = "a redirect has no digest; this is a bug".to_owned();
+                return Fed::Broken(Broken { at: escape::whole(&url), why });
+            }
+        },
         Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
         _ => return Fed::Passed("unknown"),
     };

@@ -317,22 +317,22 @@ pub(super) fn with_roles(epochs: &[EpochInfo]) -> String {
 }
 
 /// What a store knows of the content that was seen of a page at a time.
-pub(super) struct Told {
-    /// The visits that saw it; several have different statuses.
+pub(super) struct KnownContent {
+    /// The visits that saw the content; several have different statuses.
     visits: Vec<Visit>,
-    /// The epochs in which it has a fingerprint, or is known to have none.
+    /// The epochs in which the content has a fingerprint, or is known to have none.
     epochs: Vec<Epoch>,
 }
 
-impl Told {
-    /// Of the content with this digest. Where the time comes after all visits of the page, which is
-    /// nearly always so, that costs a look at its head; else its history is read.
-    pub(super) fn of(
+impl KnownContent {
+    /// Reads what the store knows of the content with this digest. Nearly always the time comes after
+    /// all visits of the page: then this costs a look at its head, else reading its history.
+    pub(super) fn read(
         store: &Snapshot,
         url: &str,
         time: i64,
         digest: Option<Digest>,
-    ) -> simkeep::Result<Told> {
+    ) -> simkeep::Result<KnownContent> {
         let history = match store.latest(url)?.is_some_and(|page| page.last.time >= time) {
             true => store.history(url)?,
             false => Vec::new(),
@@ -341,25 +341,25 @@ impl Told {
         let there: Vec<_> = history.iter().map(HistoryEntry::entry).filter(of).collect();
         let contents = there.iter().filter_map(simkeep::Entry::content);
         let seen = |visit: &&Visit| matches!(visit.seen, Seen::Content(_));
-        Ok(Told {
+        Ok(KnownContent {
             epochs: contents.map(|content| content.epoch).collect(),
             visits: there.iter().filter_map(|e| e.visit()).filter(seen).copied().collect(),
         })
     }
 
-    /// The visit with this status, if it is named by a digest: in whatever epoch its content has a
-    /// fingerprint, it is told by it.
+    /// The visit with this status, if a digest names its content: then the visit is known, in whatever
+    /// epochs the content has fingerprints.
     pub(super) fn visit(&self, status: Option<u16>) -> Option<&Visit> {
         let is_it = |visit: &&Visit| visit.status == status && visit.seen.digest().is_some();
         self.visits.iter().find(is_it)
     }
 
-    /// Whether it was seen at all.
+    /// Whether the content was seen at all.
     pub(super) fn is_known(&self) -> bool {
         !self.epochs.is_empty()
     }
 
-    /// Those of these fingerprints that are of epochs in which it has none.
+    /// The fingerprints among these whose epochs have none of the content.
     pub(super) fn missing(
         &self,
         made: impl IntoIterator<Item = Made>,

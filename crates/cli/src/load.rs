@@ -8,13 +8,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use simkeep::load::{LoadEpochs, LoadOptions, Observed};
-use simkeep::{
-    Content, Entry, Error, Given, Origin, Request, Restated, Seen, Snapshot, Store, Visit,
-};
+use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
+use simkeep::{Content, Entry, Error, Given, Origin, Request, Seen, Snapshot, Store};
 
 use super::clock::{ClockCheck, ClockOptions};
 use super::exit::{Exit, Failure, say};
@@ -89,40 +87,17 @@ pub(super) struct Load {
 impl Load {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
-        let place = &common.store()?;
-        let store = existing(place, origin::options()?)?;
-        let clock = ClockCheck::new(self.clock, store.as_ref().map(Store::snapshot).as_ref());
-        let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
+        let place = common.store()?;
+        let store = existing(&place, origin::options()?)?;
         let origins = match &store {
             Some(store) => origin::live(&store.snapshot())?,
             None => vec![origin::default()?],
         };
-        let admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch, clock)?;
         let epochs = LoadEpochs::default();
-        let register = Register::with(&epochs, known)?;
-        let taken = RefCell::new(Taken {
-            coming: &epochs,
-            store: store.as_ref().map(Store::snapshot),
-            admission,
-            ready_made: &self.epoch,
-            place,
-            at_start: store.is_none(),
-            first_epoch: None,
-            export: None,
-            exported_at: String::new(),
-            skip_broken: self.skip_broken,
-            epochs: Epochs::new(register, origins.clone()),
-            more: None,
-            restated: 0,
-            given: 0,
-            too_short: 0,
-            broken: Named::broken(),
-            wrong: Named::wrong(),
-            passed: BTreeMap::new(),
-            failure: None,
-        });
+        let snapshot = store.as_ref().map(Store::snapshot);
+        let taken = RefCell::new(self.begin((&place, snapshot), &epochs, &origins)?);
         let into = Into {
-            store: place,
+            store: &place,
             origins: &origins,
             reading: self.reading,
             keys: self.foreign.keys(),
@@ -153,32 +128,15 @@ impl Load {
                 .progress(progress.clone());
             match store {
                 Some(store) => store.load(observations, options).map(|loaded| (store, loaded)),
-                None => Store::create_from(place, new, observations, options),
+                None => Store::create_from(&place, new, observations, options),
             }
         });
         let elapsed = started.elapsed();
         let mut taken = taken.into_inner();
         // Why the stream ended says more than that it did.
-        let loaded = loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)));
-        let (store, loaded) = loaded?;
-        let rest = [taken.broken.rest(), taken.wrong.rest()];
-        rest.into_iter().flatten().for_each(|message| say(&message));
-        let in_use = in_use_now(&loaded.begun, &store.snapshot());
-        let future_visits = taken.admission.clock.refused();
-        let Taken { broken, wrong, passed, restated, given, too_short, .. } = taken;
-        let (broken, wrong_digests) = (broken.count(), wrong.count());
-        let summary = Summary {
-            loaded,
-            in_use,
-            restated,
-            given,
-            too_short,
-            broken,
-            future_visits,
-            wrong_digests,
-            passed,
-            elapsed,
-        };
+        let (store, loaded) =
+            loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)))?;
+        let summary = taken.summary(loaded, &store, elapsed);
         store.close()?;
         if common.json {
             output.object(&summary.answer())?;
@@ -186,6 +144,40 @@ impl Load {
             summary.lines().iter().try_for_each(|line| output.line(line))?;
         }
         Ok(Exit::Done)
+    }
+
+    /// What has come of a load into a store at this place, or into a new one, before it begins.
+    fn begin<'s>(
+        &'s self,
+        (place, store): (&'s Path, Option<Snapshot>),
+        coming: &'s LoadEpochs,
+        origins: &[Origin],
+    ) -> Result<Taken<'s>, Failure> {
+        let clock = ClockCheck::new(self.clock, store.as_ref());
+        let known = store.as_ref().map(|store| store.epochs().to_vec());
+        let admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch, clock)?;
+        let register = Register::with(coming, known)?;
+        Ok(Taken {
+            coming,
+            at_start: store.is_none(),
+            store,
+            admission,
+            ready_made: &self.epoch,
+            place,
+            first_epoch: None,
+            export: None,
+            exported_at: String::new(),
+            skip_broken: self.skip_broken,
+            epochs: Epochs::new(register, origins.to_vec()),
+            more: None,
+            restated: 0,
+            given: 0,
+            too_short: 0,
+            broken: Named::broken(),
+            wrong: Named::wrong(),
+            passed: BTreeMap::new(),
+            failure: None,
+        })
     }
 
     /// What the arguments name: stores, and between them what `ingest` reads.
@@ -318,7 +310,7 @@ struct Taken<'s> {
     exported_at: String,
     skip_broken: bool,
     epochs: Epochs<'s>,
-    /// What else the last record tells.
+    /// What else comes of the last record.
     more: Option<Record>,
     /// Records that are no news of a visit, but restated.
     restated: u64,
@@ -334,6 +326,24 @@ struct Taken<'s> {
 }
 
 impl Taken<'_> {
+    /// What the load came to. Names the broken records that were not named yet.
+    fn summary(self, loaded: Loaded, store: &Store, elapsed: Duration) -> Summary {
+        let rest = [self.broken.rest(), self.wrong.rest()];
+        rest.into_iter().flatten().for_each(|message| say(&message));
+        Summary {
+            in_use: in_use_now(&loaded.begun, &store.snapshot()),
+            loaded,
+            restated: self.restated,
+            given: self.given,
+            too_short: self.too_short,
+            broken: self.broken.count(),
+            future_visits: self.admission.clock.refused(),
+            wrong_digests: self.wrong.count(),
+            passed: self.passed,
+            elapsed,
+        }
+    }
+
     /// Ends the stream.
     fn fail(&mut self, failure: Failure) -> simkeep::Result<Record> {
         self.failure = Some(failure);
@@ -364,8 +374,8 @@ impl Taken<'_> {
                 let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
                 wrong.into_iter().for_each(|message| say(&message));
                 let url = entry.url.clone();
-                match self.told(entry) {
-                    Ok(Some(told)) => Some(Ok(told)),
+                match self.record(entry) {
+                    Ok(Some(record)) => Some(Ok(record)),
                     Ok(None) => {
                         let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
                         self.broken(Broken { at: simkeep_archive::escape::whole(&url), why })
@@ -413,63 +423,58 @@ impl Taken<'_> {
         None
     }
 
-    /// What an entry tells; none of a revisit.
-    fn told(&mut self, entry: feed::Entry) -> simkeep::Result<Option<Record>> {
-        let feed::Entry { url, time, status, modified, given, digest, found, .. } = entry;
-        let visit = |seen| Entry::Visit(Visit { time, seen, status, modified });
-        let content =
-            |fingerprint, epoch| visit(Seen::Content(Content { fingerprint, digest, epoch }));
-        let mut also = None;
-        let entry = match found {
-            Found::Text(_) | Found::Binary => {
-                let ((fingerprint, epoch), other) = match &found {
-                    Found::Text(Text { fingerprints, .. }) => {
-                        let made = self.epochs.of_texts(fingerprints)?;
-                        self.too_short += u64::from(made.0.0.is_none());
-                        made
-                    }
-                    _ => self.epochs.of_binary()?,
-                };
-                let made = [Some((fingerprint, epoch)), other].into_iter().flatten();
-                match self.told_before(&url, (time, status, digest), made)? {
-                    Some((visit, missing)) => {
-                        also = missing;
-                        Entry::Visit(visit)
-                    }
-                    None => {
-                        also = other;
-                        content(fingerprint, epoch)
-                    }
-                }
-            }
+    /// The observation of an entry; none of a revisit.
+    fn record(&mut self, from: feed::Entry) -> simkeep::Result<Option<Record>> {
+        let (entry, also) = match &from.found {
+            Found::Text(_) | Found::Binary => self.content(&from)?,
             Found::Ready(fingerprint, name) => {
-                let name = name.unwrap_or_else(|| self.ready_made.to_owned());
-                content(fingerprint, self.epoch(&name)?)
+                let name = name.as_deref().unwrap_or(self.ready_made);
+                (from.content((*fingerprint, self.epoch(name)?)), None)
             }
             Found::Restated(fingerprint, name) => {
                 self.restated += 1;
-                let epoch = self.epoch(&name)?;
-                Entry::Restated(Restated { time, fingerprint, digest, epoch })
+                (from.restated(*fingerprint, self.epoch(name)?), None)
             }
-            Found::Given => {
-                self.given += given.len() as u64;
-                let mut all = given.into_iter().map(|property| {
-                    Record::alone(url.clone(), Entry::Given(Given { time, property }))
-                });
-                let first = all.next();
-                self.more = all.next();
-                return Ok(first);
+            Found::Given => return Ok(self.properties(from)),
+            Found::NotModified => (from.visit(Seen::NotModified { digest: from.digest }), None),
+            Found::Gone => (from.visit(Seen::Gone), None),
+            Found::Redirect(digest) => {
+                (from.visit(Seen::Content(Content::redirect(*digest))), None)
             }
-            Found::NotModified => visit(Seen::NotModified { digest }),
-            Found::Gone => visit(Seen::Gone),
-            Found::Redirect => {
-                let why = "a redirect has no digest";
-                let digest = digest.ok_or_else(|| simkeep::Error::Misuse(why.to_owned()))?;
-                visit(Seen::Content(Content::redirect(digest)))
-            }
-            Found::Failed(_) => visit(Seen::Failed),
+            Found::Failed(_) => (from.visit(Seen::Failed), None),
             Found::Revisit(..) | Found::BinaryFile => return Ok(None),
         };
+        let feed::Entry { url, given, .. } = from;
         Ok(Some(Record { url, entry, also, given }))
+    }
+
+    /// The visit that saw a text or what is no text, and its content in another epoch.
+    fn content(&mut self, from: &feed::Entry) -> simkeep::Result<(Entry, Option<Made>)> {
+        let (made, other) = match &from.found {
+            Found::Text(Text { fingerprints, .. }) => {
+                let made = self.epochs.of_texts(fingerprints)?;
+                self.too_short += u64::from(made.0.0.is_none());
+                made
+            }
+            _ => self.epochs.of_binary()?,
+        };
+        let visit = (from.time, from.status, from.digest);
+        let all = [Some(made), other].into_iter().flatten();
+        Ok(match self.known_before(&from.url, visit, all)? {
+            Some((visit, missing)) => (Entry::Visit(visit), missing),
+            None => (from.content(made), other),
+        })
+    }
+
+    /// The observation of the first property that a page is given; the next one waits.
+    fn properties(&mut self, from: feed::Entry) -> Option<Record> {
+        let feed::Entry { url, time, given, .. } = from;
+        self.given += given.len() as u64;
+        let mut all = given
+            .into_iter()
+            .map(|property| Record::alone(url.clone(), Entry::Given(Given { time, property })));
+        let first = all.next();
+        self.more = all.next();
+        first
     }
 }

@@ -15,7 +15,7 @@ use super::present;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::feed::{self, Found, Properties, Text};
-use crate::incoming::{Epochs, Made, Register, Told, is_of_record};
+use crate::incoming::{Epochs, KnownContent, Made, Register, is_of_record};
 use crate::time;
 use simkeep_archive::{Broken, Question, digest_of_file, escape, file_of};
 
@@ -33,6 +33,14 @@ enum Taken {
     Known,
     /// One of this kind, of no use here.
     Passed(&'static str),
+}
+
+/// What is to be done with a record.
+enum Step {
+    /// Add an entry, with the same content in another epoch.
+    Add(Entry, Option<Made>),
+    /// Nothing more.
+    End(Taken),
 }
 
 /// Observes entries in their order.
@@ -188,114 +196,120 @@ impl<'a> Observer<'a> {
     }
 
     /// Makes requests of an entry.
-    fn request(&mut self, entry: feed::Entry) -> Result<Taken, Failure> {
+    fn request(&mut self, from: feed::Entry) -> Result<Taken, Failure> {
         self.summary.records += 1;
-        self.summary.wrong_digests += u64::from(entry.wrong().is_some());
-        let feed::Entry { url, time, status, modified, given, digest, claim, found } = entry;
-        let mut also = None;
-        let content = |fingerprint, epoch| Content { fingerprint, digest, epoch };
-        let restated =
-            |fingerprint, epoch| Entry::Restated(Restated { time, fingerprint, digest, epoch });
-        let visit = |seen| Entry::Visit(Visit { time, seen, status, modified });
-        let entry = match found {
-            Found::Text(_) | Found::Binary => {
-                let ((fingerprint, epoch), other) = match &found {
-                    Found::Text(Text { fingerprints, .. }) => {
-                        let made = self.epochs.of_texts(fingerprints)?;
-                        self.summary.too_short += u64::from(made.0.0.is_none());
-                        made
-                    }
-                    _ => {
-                        self.summary.not_text += 1;
-                        self.epochs.of_binary()?
-                    }
-                };
-                also = other;
-                let seen = content(fingerprint, epoch);
-                let original = Original { content: seen, also };
-                self.originals.saw(&url, claim.as_deref(), original);
-                let told = Told::of(&self.store.snapshot(), &url, time, digest)?;
-                if self.restate || told.visit(status).is_some() {
-                    // That it was seen is known, perhaps from before there was one of the epochs.
-                    let made = [Some((fingerprint, epoch)), also].into_iter().flatten();
-                    self.restate(&url, (time, digest), &told, made);
-                    self.give(&url, time, &given);
-                    return Ok(Taken::Known);
-                }
-                visit(Seen::Content(seen))
-            }
-            Found::Ready(fingerprint, name) => {
-                let name = name.unwrap_or_else(|| self.ready_made.clone());
-                let epoch = self.epochs.named(&name, Terms::default())?;
-                visit(Seen::Content(content(fingerprint, epoch)))
-            }
-            Found::Restated(fingerprint, name) => {
-                restated(fingerprint, self.epochs.named(&name, Terms::default())?)
-            }
-            Found::Given => {
-                self.give(&url, time, &given);
-                return Ok(Taken::Record);
-            }
-            Found::NotModified => visit(Seen::NotModified { digest }),
-            Found::Gone => visit(Seen::Gone),
-            Found::BinaryFile => {
-                return Err(Failure::Other("a file has no digest; this is a bug".to_owned()));
-            }
-            Found::Redirect => {
-                let digest = digest.ok_or_else(|| {
-                    Failure::Other("a redirect has no digest; this is a bug".to_owned())
-                })?;
-                self.summary.redirects += 1;
-                visit(Seen::Content(Content::redirect(digest)))
-            }
-            Found::Failed(failure) => {
-                self.summary.failed_by(failure);
-                visit(Seen::Failed)
-            }
-            Found::Revisit(..) if self.restate => visit(Seen::NotModified { digest }),
-            Found::Revisit(refers_to, refers_time) => {
-                let revisit = Revisit {
-                    url: &url,
-                    time,
-                    declared: claim.as_ref().map(|claim| &claim.declared),
-                    refers_to: refers_to.as_deref(),
-                    refers_time,
-                };
-                match self.resolve(&revisit)? {
-                    Resolved::Known => {
-                        self.summary.known += 1;
-                        return Ok(Taken::Known);
-                    }
-                    Resolved::Content(content, other) => {
-                        also = other;
-                        visit(Seen::Content(content))
-                    }
-                    Resolved::Nothing => {
-                        self.summary.revisits_alone += 1;
-                        visit(Seen::NotModified { digest })
-                    }
-                }
-            }
+        self.summary.wrong_digests += u64::from(from.wrong().is_some());
+        let (entry, also) = match self.step(&from)? {
+            Step::Add(entry, also) => (entry, also),
+            Step::End(taken) => return Ok(taken),
         };
-        let entry = match entry {
+        let (entry, also) = match entry {
             Entry::Visit(Visit { seen: Seen::Content(content), .. })
                 if self.restate && !content.is_redirect() =>
             {
-                also = None;
-                restated(content.fingerprint, content.epoch)
+                (from.restated(content.fingerprint, content.epoch), None)
             }
-            Entry::Visit(_) if self.restate => {
-                self.summary.passed("visit");
-                return Ok(Taken::Passed("visit"));
-            }
-            entry => entry,
+            Entry::Visit(_) if self.restate => return Ok(self.pass("visit")),
+            entry => (entry, also),
         };
-        if self.is_superseded(&url, &entry)? {
-            self.summary.passed(SUPERSEDED);
-            return Ok(Taken::Passed(SUPERSEDED));
+        if self.is_superseded(&from.url, &entry)? {
+            return Ok(self.pass(SUPERSEDED));
         }
+        let feed::Entry { url, given, .. } = from;
         self.add(Pending { url, entry, also, given });
         Ok(Taken::Record)
+    }
+
+    /// Counts a record of this kind as passed over.
+    fn pass(&mut self, kind: &'static str) -> Taken {
+        self.summary.passed(kind);
+        Taken::Passed(kind)
+    }
+
+    /// What is to be done with an entry.
+    fn step(&mut self, from: &feed::Entry) -> Result<Step, Failure> {
+        let entry = match &from.found {
+            Found::Text(_) | Found::Binary => return self.content(from),
+            Found::Revisit(refers_to, refers_time) if !self.restate => {
+                return self.revisit(from, refers_to.as_deref(), *refers_time);
+            }
+            Found::NotModified | Found::Revisit(..) => {
+                from.visit(Seen::NotModified { digest: from.digest })
+            }
+            Found::Ready(fingerprint, name) => {
+                let name = name.as_ref().unwrap_or(&self.ready_made);
+                from.content((*fingerprint, self.epochs.named(name, Terms::default())?))
+            }
+            Found::Restated(fingerprint, name) => {
+                from.restated(*fingerprint, self.epochs.named(name, Terms::default())?)
+            }
+            Found::Given => {
+                self.give(&from.url, from.time, &from.given);
+                return Ok(Step::End(Taken::Record));
+            }
+            Found::Gone => from.visit(Seen::Gone),
+            Found::Redirect(digest) => {
+                self.summary.redirects += 1;
+                from.visit(Seen::Content(Content::redirect(*digest)))
+            }
+            Found::Failed(failure) => {
+                self.summary.failed_by(*failure);
+                from.visit(Seen::Failed)
+            }
+            Found::BinaryFile => {
+                return Err(Failure::Other("a file has no digest; this is a bug".to_owned()));
+            }
+        };
+        Ok(Step::Add(entry, None))
+    }
+
+    /// What is to be done with content that the record has: a text, or what is no text.
+    fn content(&mut self, from: &feed::Entry) -> Result<Step, Failure> {
+        let feed::Entry { url, time, status, given, digest, claim, found, .. } = from;
+        let (made, also) = match found {
+            Found::Text(Text { fingerprints, .. }) => {
+                let made = self.epochs.of_texts(fingerprints)?;
+                self.summary.too_short += u64::from(made.0.0.is_none());
+                made
+            }
+            _ => {
+                self.summary.not_text += 1;
+                self.epochs.of_binary()?
+            }
+        };
+        let (fingerprint, epoch) = made;
+        let content = Content { fingerprint, digest: *digest, epoch };
+        self.originals.saw(url, claim.as_deref(), Original { content, also });
+        let known = KnownContent::read(&self.store.snapshot(), url, *time, *digest)?;
+        if self.restate || known.visit(*status).is_some() {
+            // The visit is known, perhaps from before one of the epochs began.
+            self.restate(url, (*time, *digest), &known, [Some(made), also].into_iter().flatten());
+            self.give(url, *time, given);
+            return Ok(Step::End(Taken::Known));
+        }
+        Ok(Step::Add(from.content(made), also))
+    }
+
+    /// What is to be done with a record that repeats the content of another one.
+    fn revisit(
+        &mut self,
+        from: &feed::Entry,
+        refers_to: Option<&str>,
+        refers_time: Option<i64>,
+    ) -> Result<Step, Failure> {
+        let declared = from.claim.as_ref().map(|claim| &claim.declared);
+        let revisit = Revisit { url: &from.url, time: from.time, declared, refers_to, refers_time };
+        Ok(match self.resolve(&revisit)? {
+            Resolved::Known => {
+                self.summary.known += 1;
+                Step::End(Taken::Known)
+            }
+            Resolved::Content(content, also) => Step::Add(from.visit(Seen::Content(content)), also),
+            Resolved::Nothing => {
+                self.summary.revisits_alone += 1;
+                Step::Add(from.visit(Seen::NotModified { digest: from.digest }), None)
+            }
+        })
     }
 
     fn add(&mut self, pending: Pending) {
@@ -322,13 +336,13 @@ impl<'a> Observer<'a> {
         &mut self,
         url: &str,
         (time, digest): (i64, Option<Digest>),
-        told: &Told,
+        known: &KnownContent,
         made: impl Iterator<Item = Made>,
     ) {
         // What was never seen is missing once.
-        let most = if told.is_known() { usize::MAX } else { 1 };
+        let most = if known.is_known() { usize::MAX } else { 1 };
         let mut is_known = true;
-        for (fingerprint, epoch) in told.missing(made).take(most) {
+        for (fingerprint, epoch) in known.missing(made).take(most) {
             let restated = Restated { time, fingerprint, digest, epoch };
             self.add_alone(url, Entry::Restated(restated));
             is_known = false;

@@ -3,7 +3,7 @@
 use simkeep::{Digest, Entry, Epoch, Restated, Terms, Visit};
 
 use super::{Record, Taken};
-use crate::incoming::{Made, Told};
+use crate::incoming::{KnownContent, Made};
 
 impl Taken<'_> {
     /// The epoch that a record names.
@@ -16,16 +16,16 @@ impl Taken<'_> {
 
     /// The visit as the store has it, if it is known in whatever epoch, and what is to be restated of
     /// it.
-    pub(super) fn told_before(
+    pub(super) fn known_before(
         &mut self,
         url: &str,
         (time, status, digest): (i64, Option<u16>, Option<Digest>),
         made: impl Iterator<Item = Made>,
     ) -> simkeep::Result<Option<(Visit, Option<Made>)>> {
         let Some(store) = &self.store else { return Ok(None) };
-        let told = Told::of(store, url, time, digest)?;
-        let Some(visit) = told.visit(status) else { return Ok(None) };
-        let mut missing = told.missing(made);
+        let known = KnownContent::read(store, url, time, digest)?;
+        let Some(visit) = known.visit(status) else { return Ok(None) };
+        let mut missing = known.missing(made);
         let first = missing.next();
         self.restated += u64::from(first.is_some());
         // A visit takes one fingerprint beside its own.
