@@ -331,7 +331,7 @@ impl Groups {
         Ok(has_bare)
     }
 
-    /// Adds a page as a pair with each first page of which another rule has made the same URL. There is
+    /// Pairs a page with the first page from which each other rule has made the same URL. There is
     /// no bare page of that.
     pub(super) fn cross(
         &mut self,

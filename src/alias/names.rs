@@ -60,10 +60,10 @@ pub(super) const HOST: Number = 0x7fff;
 /// The number of pairs of one SURT key whose hosts and ports are both spelled in two ways.
 pub(super) const HOST_AND_PORT: Number = crossed(PORT, HOST);
 
-/// The number of pairs of several sites, of which one has another host and another scheme.
+/// The number of pairs of several sites whose two pages differ in host and scheme.
 pub(super) const HOST_AND_SCHEME: Number = crossed(SCHEME, HOST);
 
-/// Marks the number of two rules of which each changes one page of a pair.
+/// Marks the number of two rules that change one page of a pair each.
 const CROSSED: Number = 1 << 31;
 
 /// The number of the first rule for a name of a page that a folder is.
@@ -84,7 +84,7 @@ pub(super) fn both(number: Number) -> Option<[Number; 2]> {
     (first > 0).then_some([first, second])
 }
 
-/// The number of pairs whose pages differ by two rules, of which one changes the one page, and the other
+/// The number of pairs whose pages differ by two rules: one rule changes the one page, and the other
 /// the other page. The order of the rules makes no difference.
 pub(super) const fn crossed(one: Number, other: Number) -> Number {
     let [first, second] = if one < other { [one, other] } else { [other, one] };

@@ -77,7 +77,7 @@ pub struct Aliases {
     pub pages: u64,
     /// Pages with content that has no fingerprint in the epoch: they took no part.
     pub without_fingerprint: u64,
-    /// Pages of which some parameters were [passed over](AliasSite::passed_over), whether their sites
+    /// Pages with parameters that were [passed over](AliasSite::passed_over), whether their sites
     /// have rules or not.
     pub passed_over: u64,
     /// Rules that hold, all sites together.

@@ -33,11 +33,11 @@ fn observe(store: &Store, url: &str, fingerprint: Option<u64>, visits: u64) {
 
 fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
     let mut sites = Vec::new();
-    let told = store.snapshot().aliases(asked, &Progress::default(), |site| {
+    let summary = store.snapshot().aliases(asked, &Progress::default(), |site| {
         sites.push(site);
         ControlFlow::Continue(())
     });
-    (told.unwrap(), sites)
+    (summary.unwrap(), sites)
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn spellings_of_hosts_and_ports_are_compared() {
             observe(&store, &form.replace('N', &page.to_string()), Some(fingerprint), 2);
         }
     }
-    let (told, sites) = found(&store, &AliasQuery::default());
+    let (summary, sites) = found(&store, &AliasQuery::default());
     let rules: Vec<(String, String, u64, u64)> = sites
         .iter()
         .flat_map(|site| site.rules.iter().map(move |rule| (site, rule)))
@@ -71,7 +71,7 @@ fn spellings_of_hosts_and_ports_are_compared() {
         rule("xn--bcher-kva.example", "port"),
     ];
     assert_eq!(rules, expected);
-    assert_eq!(told.rules, 3);
+    assert_eq!(summary.rules, 3);
     let examples = &sites[0].rules[0].examples;
     assert_eq!((examples.len(), examples[0].first.as_str()), (3, "http://127.0.0.1/0"));
 }
@@ -87,12 +87,12 @@ fn a_page_of_very_many_parameters_costs_little_and_that_is_said() {
             observe(&store, &url, Some(fingerprint), 1);
         }
     }
-    let (told, sites) = found(&store, &AliasQuery::default().all(true));
+    let (summary, sites) = found(&store, &AliasQuery::default().all(true));
     assert_eq!(sites.iter().map(|site| site.passed_over).sum::<u64>(), 40);
-    assert_eq!(told.passed_over, 40);
+    assert_eq!(summary.passed_over, 40);
     // Where no rule is found, too.
-    let (told, sites) = found(&store, &AliasQuery::default().pairs(1_000));
-    assert_eq!((told.passed_over, sites.len()), (40, 0));
+    let (summary, sites) = found(&store, &AliasQuery::default().pairs(1_000));
+    assert_eq!((summary.passed_over, sites.len()), (40, 0));
 }
 
 fn counts(sites: &[AliasSite]) -> Counts {
@@ -183,9 +183,9 @@ proptest! {
             }
         }
         let asked = AliasQuery::default().k(1).share(0.0).pairs(0).all(true).under(prefix);
-        let (told, sites) = found(&store, &asked);
+        let (summary, sites) = found(&store, &asked);
         prop_assert_eq!(counts(&sites), expected(&known, 1));
-        prop_assert_eq!(told.without_fingerprint, without);
+        prop_assert_eq!(summary.without_fingerprint, without);
         check_examples(&sites, &known, 1);
         for page in &known {
             prop_assert_eq!(super::site_of(&page.url), site_of(&page.url).map(|(site, _)| site));

@@ -85,7 +85,7 @@ value! {
         pages: u64,
         /// Pages with content that has no fingerprint in the epoch: they took no part.
         without_fingerprint: u64,
-        /// Pages of which some parameters were passed over, whether their sites have rules or not.
+        /// Pages with parameters that were passed over, whether their sites have rules or not.
         passed_over: u64,
         /// Rules that hold, all sites together.
         rules: u64,

@@ -306,7 +306,7 @@ impl BufRead for Stream {
     }
 }
 
-/// A stream of which no more than some bytes are read.
+/// A stream that yields no more than some bytes.
 struct Limited {
     stream: Stream,
     left: u64,

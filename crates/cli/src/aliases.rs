@@ -122,36 +122,36 @@ impl Aliases {
             })
         };
         // Between lines on the same terminal it would be in the way.
-        let told =
+        let summary =
             if io::stdout().is_terminal() { find(&Progress::default()) } else { watched(find) };
         failed.map_or(Ok(()), Err)?;
-        let told = told?;
+        let summary = summary?;
         output.finish()?;
-        let without = match told.without_fingerprint {
+        let without = match summary.without_fingerprint {
             0 => String::new(),
             pages => format!("; {} no fingerprint", words::many(pages, "page has", "pages have")),
         };
-        let sampled = match told.sampled {
+        let sampled = match summary.sampled {
             0 => String::new(),
             sites => format!("; {} sampled", words::many(sites, "site was", "sites were")),
         };
-        let passed_over = match told.passed_over {
+        let passed_over = match summary.passed_over {
             0 => String::new(),
             pages => {
                 format!("; parameters of {} passed over", words::many(pages, "page", "pages"))
             }
         };
-        let rules = words::many(told.rules, "rule", "rules");
-        let sites = words::many(told.sites_with_rules, "site", "sites");
-        let pages = words::many(told.pages, "page", "pages");
-        let all = words::many(told.sites, "site", "sites");
+        let rules = words::many(summary.rules, "rule", "rules");
+        let sites = words::many(summary.sites_with_rules, "site", "sites");
+        let pages = words::many(summary.pages, "page", "pages");
+        let all = words::many(summary.sites, "site", "sites");
         let bits = words::many(k.into(), "bit", "bits");
-        let visits = words::many(told.visits, "visit", "visits");
+        let visits = words::many(summary.visits, "visit", "visits");
         say(&format!(
             "{pages} of {all}, within {bits}: {rules} for {sites}, which would have spared {visits}{sampled}\
              {passed_over}{without}"
         ));
-        Ok(if told.rules > 0 { Exit::Done } else { Exit::Nothing })
+        Ok(if summary.rules > 0 { Exit::Done } else { Exit::Nothing })
     }
 }
 
@@ -198,7 +198,7 @@ pub(super) struct Line<'a> {
     pages: u64,
     /// What share of the URLs that rules make was looked at; what is counted of rules is of these.
     sampled: f64,
-    /// Pages of which some parameters were passed over, since there are too many.
+    /// Pages with parameters that were passed over, since there are too many.
     pages_passed_over: u64,
     /// In the order in which they are to be applied.
     rules: Vec<Rule<'a>>,

@@ -177,7 +177,7 @@ fn together(pages: &[&Known], k: u32, counts: &mut Together) {
     }
 }
 
-/// What each two rules find of which one changes the one page, and the other the other.
+/// What two rules find together, where each changes one page of a pair.
 fn crossed(pages: &[&Known], k: u32, counts: &mut Together) {
     // The rules of names that lead to a URL, in the order in which they come.
     let mut named: BTreeMap<Vec<u8>, Vec<AliasRule>> = BTreeMap::new();
@@ -287,7 +287,7 @@ pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
     counts
 }
 
-/// What a rule takes from a page that others may have as well, of which it makes the same.
+/// What a rule leaves of a page: other pages that leave the same are pairs of it.
 fn taken(rule: &AliasRule, page: &Known) -> String {
     let url = &page.url;
     let is_changed = rule.apply(url).is_some();

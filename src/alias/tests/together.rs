@@ -15,7 +15,7 @@ fn found_in(pages: u64, forms: &[(&str, u64)], asked: &AliasQuery) -> Vec<AliasC
     found(&store, asked).1.into_iter().flat_map(|site| site.rules).collect()
 }
 
-/// Pages that differ in two things at once, of which neither makes a difference, and none in one.
+/// Pages that differ in two things at once and never in one; neither thing makes a difference.
 #[test]
 fn rules_hold_that_make_no_difference_two_at_once() {
     let found = |forms: [&str; 2], far: bool| -> Vec<String> {
@@ -96,7 +96,7 @@ fn rules_hold_that_make_no_difference_two_at_once() {
     assert_eq!(found(["http://a.example/N", "https://a.example/N"], false), ["scheme"]);
 }
 
-/// A rule of which its own pairs are different pages is not believed with another one either.
+/// A rule whose own pairs are different pages is not believed together with another rule either.
 #[test]
 fn pages_that_differ_by_one_rule_speak_against_it_with_another() {
     let store = store();
@@ -115,7 +115,7 @@ fn pages_that_differ_by_one_rule_speak_against_it_with_another() {
     assert_eq!(sites, []);
 }
 
-/// A page of which rules lead to known pages: other rules are combined then. Each pair that was counted
+/// A page whose rules lead to known pages: other rules are combined then. Each pair that was counted
 /// comes again.
 #[test]
 fn examples_are_found_where_single_rules_lead_to_known_pages() {
@@ -213,9 +213,9 @@ fn pairs_with_both_differences_on_one_page_and_on_two_count_together() {
             observe(&store, &form.replace('N', &page.to_string()), Some(fingerprint), 1);
         }
     }
-    let (told, sites) = found(&store, &AliasQuery::default());
-    assert_eq!((told.rules, told.pairs), (2, 24));
+    let (summary, sites) = found(&store, &AliasQuery::default());
+    assert_eq!((summary.rules, summary.pairs), (2, 24));
     assert!(sites[0].rules.iter().all(|rule| rule.examples.len() == 3));
-    let (told, _) = found(&store, &AliasQuery::default().pairs(13));
-    assert_eq!(told.rules, 0);
+    let (summary, _) = found(&store, &AliasQuery::default().pairs(13));
+    assert_eq!(summary.rules, 0);
 }

@@ -13,7 +13,7 @@ use crate::threads;
 /// Parts of all hashes that are shared out among threads.
 const PARTS: usize = 16;
 
-/// Histories of at least this many pages are read if there are so many, and of less than twice as many.
+/// The histories of fewer than twice this many pages are read: of all pages, or of a sample.
 const PAGES_LOG2: u32 = 16;
 
 /// The days that are looked at.

@@ -3755,7 +3755,7 @@ class Aliases:
         """Pages with content that has no fingerprint in the epoch: they took no part."""
     @property
     def passed_over(self) -> int:
-        """Pages of which some parameters were passed over, whether their sites have rules or not."""
+        """Pages with parameters that were passed over, whether their sites have rules or not."""
     @property
     def rules(self) -> int:
         """Rules that hold, all sites together."""

@@ -130,12 +130,12 @@ fn all_links_to_html_count_or_else_all_to_anything() {
         let expected: Vec<_> = expected.iter().map(|url| hint(url, DAY)).collect();
         assert_eq!(found, expected, "{links}");
     }
-    // Of which one is broken.
+    // One of them is broken.
     let links = "<link hreflang='a' href='p'/><link hreflang='b' href='x:2'/>";
     let found = hints(format!("<feed>{}</feed>", entry(links)));
     assert_eq!((found.len(), &found[1]), (2, &hint("x:2", DAY)));
     assert!(found[0].0.ends_with("p: the URL is not absolute"));
-    // Of which very many are kept.
+    // At most some of very many are kept.
     let links: String = (0..1000).map(|n| format!("<link hreflang='{n}' href='x:{n}'/>")).collect();
     assert_eq!(hints(format!("<feed>{}</feed>", entry(&links))).len(), 16);
 }
