@@ -36,7 +36,7 @@ impl fmt::Display for Error {
             }
             Error::NotABackup { location, why } => write!(
                 f,
-                "{location} is not an earlier backup of this store: {why}; name another directory"
+                "{location} holds no earlier state of this store: {why}; name another directory"
             ),
             Error::Version { file, found, reads } => other_version(f, file, *found, *reads),
             Error::UrlHash { file, found, reads } => write!(
@@ -237,7 +237,7 @@ mod tests {
             ),
             (
                 Error::NotABackup { location: place(), why: "it is another store".to_owned() },
-                "crawl.simkeep is not an earlier backup of this store: it is another store; name another \
+                "crawl.simkeep holds no earlier state of this store: it is another store; name another \
                  directory",
             ),
             (

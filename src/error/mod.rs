@@ -86,8 +86,9 @@ pub enum Error {
         /// The place.
         location: String,
     },
-    /// A backup was to go to a directory with a store that is not an earlier backup of the one that is
-    /// backed up, or one to which somebody has written since. It stays as it is; name another directory.
+    /// A store was to be backed up or published to a directory that holds no earlier state of it: another
+    /// store, a newer state or one that went another way, or a backup to which somebody has written
+    /// since. It stays as it is; name another directory.
     NotABackup {
         /// The place.
         location: String,
@@ -248,6 +249,11 @@ impl Error {
     /// Whether a file is not there.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Whether a file ended before what was to be read of it.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof)
     }
 
     /// The damage behind this error, if that is what it is. A read that fails counts as damage.

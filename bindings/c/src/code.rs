@@ -27,7 +27,7 @@ pub const SIMKEEP_UNFINISHED: i32 = 8;
 pub const SIMKEEP_IN_THE_WAY: i32 = 9;
 /// There is a store already where one was to be created.
 pub const SIMKEEP_EXISTS: i32 = 10;
-/// A backup was to go to a directory that holds no earlier backup of the store.
+/// A backup was to go to a directory that holds no earlier state of the store.
 pub const SIMKEEP_NOT_A_BACKUP: i32 = 11;
 /// A file was written by another version of simkeep.
 pub const SIMKEEP_VERSION: i32 = 12;

@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Contents, Locks, Marked, SegmentRow, Whole, mark};
+use crate::catalog::{Catalog, Contents, Locks, Marked, Whole, mark};
 use crate::disk::{Dir, Disk, Lock, Name};
 use crate::error::{Error, Result};
+use crate::store::copying::State;
 use crate::store::open;
 
 /// Where a backup is made. Nobody else writes there.
@@ -80,30 +81,18 @@ fn earlier(disk: &Arc<dyn Disk>, newest: &Contents) -> Result<Contents> {
     let not = |why: String| Err(Error::NotABackup { location: disk.location(), why });
     let contents = Catalog::read_on(&**disk)?;
     open::require_finished(disk, &contents)?;
-    let (here, there) = (&contents.settings, &newest.settings);
-    if (here.store, here.url_seed) != (there.store, there.url_seed) {
-        return not("it is another store".to_owned());
-    }
+    let (here, there) = (State::from(&contents), State::from(newest));
+    let why = here.why_not_earlier(&there);
     // Whoever writes to a store leaves one or the other, and a backup has neither.
     let root = disk.list(Dir::Root).map_err(|e| Error::io("list", disk.location(), e))?;
     let is_published =
         root.iter().any(|entry| Name::parse(Dir::Root, entry) == Some(Name::Snapshot));
-    if is_published || mark::read(&**disk) != Marked::default() {
+    let is_written = is_published || mark::read(&**disk) != Marked::default();
+    if is_written && here.is_of_one_store(&there) {
         return not("it was opened for writing, and is a store of its own since".to_owned());
     }
-    let (has, ends) = (contents.marked(), newest.marked());
-    if has.sequence > ends.sequence {
-        let (has, ends) = (has.sequence, ends.sequence);
-        return not(format!("it has operation {has}, and the store ends at {ends}"));
-    }
-    if has.changes > ends.changes || here.next_segment > there.next_segment {
-        return not("it is newer than the store".to_owned());
-    }
-    let other = |row: &&SegmentRow| {
-        newest.segments.iter().any(|listed| listed.id == row.id && listed != *row)
-    };
-    if let Some(row) = contents.segments.iter().find(other) {
-        return not(format!("its segment {} is another than the store's", row.id));
+    if let Some(why) = why {
+        return not(why);
     }
     // A segment of another store is nobody's to remove.
     open::orphans(disk, &contents)?;

@@ -82,7 +82,7 @@ fn a_directory_that_is_no_backup_stays_as_it_is() {
         assert!(ran.err.contains(why), "{}", ran.err);
         assert!(files(&place.path(to)) == before, "{to}");
     };
-    refused("other", "is not an earlier backup of this store: it is another store; name another");
+    refused("other", "holds no earlier state of this store: it is another store; name another");
     place.write("mine/notes", "");
     refused("mine", "it holds something else, notes");
     let own = place.store().display().to_string();

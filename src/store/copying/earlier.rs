@@ -1,0 +1,152 @@
+//! Whether what a directory holds is an earlier state of a store.
+
+use crate::catalog::{Contents, Published, SegmentRow};
+use crate::page::EpochInfo;
+
+/// A state of a store, as far as it tells whether another one came of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State<'a> {
+    store: u64,
+    url_seed: u64,
+    /// The last operation.
+    sequence: u64,
+    /// How many changes its lists had.
+    changes: u64,
+    /// No segment of it has this number or a larger one.
+    next_segment: u64,
+    segments: &'a [SegmentRow],
+    epochs: &'a [EpochInfo],
+}
+
+impl<'a> From<&'a Contents> for State<'a> {
+    fn from(contents: &'a Contents) -> State<'a> {
+        let Contents { settings, segments, epochs, .. } = contents;
+        State {
+            store: settings.store,
+            url_seed: settings.url_seed,
+            sequence: contents.marked().sequence,
+            changes: settings.changes,
+            next_segment: settings.next_segment,
+            segments,
+            epochs,
+        }
+    }
+}
+
+impl<'a> From<&'a Published> for State<'a> {
+    fn from(published: &'a Published) -> State<'a> {
+        let ids = published.segments.iter().map(|row| row.id.saturating_add(1));
+        State {
+            store: published.store,
+            url_seed: published.url_seed,
+            sequence: published.last_sequence(),
+            changes: published.changes,
+            next_segment: ids.max().unwrap_or(0),
+            segments: &published.segments,
+            epochs: &published.epochs,
+        }
+    }
+}
+
+impl State<'_> {
+    /// Whether both are of one store, or of copies of it.
+    pub(crate) fn is_of_one_store(&self, other: &State<'_>) -> bool {
+        (self.store, self.url_seed) == (other.store, other.url_seed)
+    }
+
+    /// Why this is no earlier state of a store that is in the state `of`; `None` if it may be one.
+    ///
+    /// Two copies of a store that went on apart are told by what both have numbered since, as long as
+    /// merges have not made one segment of it.
+    pub(crate) fn why_not_earlier(&self, of: &State<'_>) -> Option<String> {
+        if !self.is_of_one_store(of) {
+            return Some("it is another store".to_owned());
+        }
+        if self.sequence > of.sequence {
+            let (has, ends) = (self.sequence, of.sequence);
+            return Some(format!("it has operation {has}, and the store ends at {ends}"));
+        }
+        if self.changes > of.changes || self.next_segment > of.next_segment {
+            return Some("it is newer than the store".to_owned());
+        }
+        if let Some(row) = self.segments.iter().find(|row| of.has_other(row)) {
+            return Some(format!("its segment {} is another than the store's", row.id));
+        }
+        if self.changes == of.changes && self.segments != of.segments {
+            return Some("it has other segments than the store had then".to_owned());
+        }
+        if let Some(row) = self.segments.iter().find(|row| !of.covers(row)) {
+            let (first, last) = (row.first_sequence, row.last_sequence);
+            return Some(format!(
+                "its operations {first} to {last} are one segment, and not in the store"
+            ));
+        }
+        let mut epochs = self.epochs.iter().zip(of.epochs);
+        let is_prefix = self.epochs.len() <= of.epochs.len()
+            && epochs.all(|(own, other)| own.name == other.name);
+        (!is_prefix).then(|| "it has other epochs than the store".to_owned())
+    }
+
+    /// Whether there is another segment of the same number.
+    fn has_other(&self, row: &SegmentRow) -> bool {
+        self.segments.iter().any(|listed| listed.id == row.id && listed != row)
+    }
+
+    /// Whether one segment has all operations of another: merges put some together, and take none apart.
+    fn covers(&self, row: &SegmentRow) -> bool {
+        self.segments.iter().any(|listed| {
+            listed.first_sequence <= row.first_sequence && row.last_sequence <= listed.last_sequence
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: u64, first_sequence: u64, last_sequence: u64) -> SegmentRow {
+        let checksum = u32::try_from(id * 7 + last_sequence).unwrap();
+        SegmentRow { id, first_sequence, last_sequence, bytes: 4096, checksum }
+    }
+
+    fn state(changes: u64, segments: &[SegmentRow]) -> State<'_> {
+        let sequence = segments.last().map_or(0, |row| row.last_sequence);
+        let next_segment = segments.iter().map(|row| row.id + 1).max().unwrap_or(1);
+        State { store: 3, url_seed: 4, sequence, changes, next_segment, segments, epochs: &[] }
+    }
+
+    #[test]
+    fn a_store_went_on_from_a_state_of_which_it_kept_or_merged_all_segments() {
+        let earlier = [row(1, 1, 10), row(2, 11, 20)];
+        let earlier = state(2, &earlier);
+        for later in [
+            &[row(1, 1, 10), row(2, 11, 20)][..],
+            &[row(1, 1, 10), row(2, 11, 20), row(3, 21, 22)],
+            &[row(3, 1, 20)],
+            &[row(1, 1, 10), row(4, 11, 31)],
+        ] {
+            let changes = if later == earlier.segments { 2 } else { 5 };
+            let later = state(changes, later);
+            assert_eq!(earlier.why_not_earlier(&later), None, "{later:?}");
+        }
+    }
+
+    #[test]
+    fn a_state_of_another_way_is_told_by_what_both_numbered() {
+        let there = [row(1, 1, 10), row(5, 11, 20)];
+        let there = state(6, &there);
+        for (changes, store, why) in [
+            (9, &[row(1, 1, 10), row(6, 11, 19)][..], "operation 20, and the store ends at 19"),
+            (5, &[row(1, 1, 10), row(6, 11, 30)], "newer than the store"),
+            (9, &[row(1, 1, 10), row(2, 11, 30)], "newer than the store"),
+            (9, &[row(1, 1, 10), row(5, 11, 30)], "its segment 5 is another"),
+            (6, &[row(6, 1, 20)], "other segments than the store had then"),
+            (9, &[row(1, 1, 10), row(6, 11, 15), row(7, 16, 30)], "its operations 11 to 20"),
+        ] {
+            let found = there.why_not_earlier(&state(changes, store)).unwrap();
+            assert!(found.contains(why), "{found}");
+        }
+        let other = State { store: 8, ..there };
+        assert_eq!(there.why_not_earlier(&other).unwrap(), "it is another store");
+    }
+}
