@@ -184,12 +184,13 @@ pub mod due {
 /// files of one, and [`fingerprints`](publishing::fingerprints()) counts before they are all there.
 /// [`check`](publishing::check()) reads all files of a generation,
 /// [`check_file`](publishing::check_file()) one of them, and [`holding`](publishing::holding()) says
-/// which generations still have what was purged.
+/// which generations still have what was purged. [`is_published`](publishing::is_published()) tells such
+/// a directory from others; [`Reader::open`] reads it like a store.
 pub mod publishing {
     pub use crate::store::{
-        FileCount, GenerationInfo, Publication, PublishOptions, PublishedFile, check_file,
-        check_generation as check, generation_files as files,
-        generation_fingerprints as fingerprints, generations, holding, publish,
+        FileCount, GenerationInfo, Incomplete, Publication, PublishOptions, PublishedFile,
+        check_file, check_generation as check, generation_files as files,
+        generation_fingerprints as fingerprints, generations, holding, is_published, publish,
     };
 }
 

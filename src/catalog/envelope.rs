@@ -42,6 +42,13 @@ pub(super) fn read(disk: &dyn Disk, name: Name) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
+/// Whether all bytes of a file are there, as far as its checksum tells.
+pub(super) fn is_whole(bytes: &[u8]) -> bool {
+    bytes.split_last_chunk::<4>().is_some_and(|(summed, sum)| {
+        summed.len() >= HEAD_BYTES && LittleEndian::read_u32(sum) == crc32fast::hash(summed)
+    })
+}
+
 /// The body of the file of a name with these bytes.
 pub(super) fn open(magic: [u8; 8], version: u32, name: Name, bytes: &[u8]) -> Result<&[u8]> {
     let flaw = |offset: u64, what: &str| Error::corrupt(name, offset, what);

@@ -84,6 +84,17 @@ impl Generation {
         Ok(generation)
     }
 
+    /// Whether the one of a number is there and its bytes are not all there: it is being written by
+    /// whoever carries it, or was cut.
+    pub(crate) fn is_torn(disk: &dyn Disk, number: u64) -> Result<bool> {
+        match envelope::read(disk, Name::Generation(number)) {
+            Ok(bytes) => Ok(bytes.is_some_and(|bytes| !envelope::is_whole(&bytes))),
+            // It became shorter meanwhile.
+            Err(e) if e.is_cut() => Ok(true),
+            Err(e) => Err(e),
+        }
+    }
+
     fn take(published: Published, cursor: &mut Cursor<'_>) -> Option<Generation> {
         let (number, count) = (cursor.u64()?, cursor.u32()?);
         let mut tables = Vec::new();

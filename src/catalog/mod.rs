@@ -10,6 +10,7 @@
 mod after;
 mod backend;
 mod beside;
+mod checked;
 mod contents;
 mod envelope;
 mod frames;
@@ -31,6 +32,7 @@ use redb::{Database, ReadableTable, WriteTransaction};
 pub(crate) use self::after::After;
 use self::backend::{Closable, FileBackend};
 pub(crate) use self::beside::{Tries, read_beside};
+pub(crate) use self::checked::Checked;
 pub(crate) use self::contents::Contents;
 pub(crate) use self::frames::{Frames, Tail};
 pub(crate) use self::generation::{Generation, TableRow};

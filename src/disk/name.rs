@@ -80,6 +80,10 @@ pub enum Name {
     FixedDf(Fixed),
     /// One that is being copied.
     FixedDfNew(Fixed),
+    /// `CHECKED`, of what is published: when each file was last found sound.
+    Checked,
+    /// `CHECKED.new`: the next one, while it is written.
+    CheckedNew,
     /// `generations/0000000007`: a state of the store that is published.
     Generation(u64),
     /// `generations/0000000007.new`: one that is being written.
@@ -97,7 +101,9 @@ impl Name {
             | Name::SnapshotNew
             | Name::Df(_)
             | Name::DfNew(_)
-            | Name::DfScratch(..) => Dir::Root,
+            | Name::DfScratch(..)
+            | Name::Checked
+            | Name::CheckedNew => Dir::Root,
             Name::Segment(_) | Name::SegmentNew(_) | Name::Scratch(..) => Dir::Segments,
             Name::FixedSegment(_)
             | Name::FixedSegmentNew(_)
@@ -127,6 +133,8 @@ impl Name {
             }
             Name::FixedDf(file) => format!("{}-{:016x}.df", file.begin(), file.checksum),
             Name::FixedDfNew(file) => format!("{}-{:016x}.df.new", file.begin(), file.checksum),
+            Name::Checked => "CHECKED".to_owned(),
+            Name::CheckedNew => "CHECKED.new".to_owned(),
             Name::Generation(number) => format!("{number:010}"),
             Name::GenerationNew(number) => format!("{number:010}.new"),
         }
@@ -142,6 +150,8 @@ impl Name {
                 "catalog.redb.new" => Name::CatalogNew,
                 "SNAPSHOT" => Name::Snapshot,
                 "SNAPSHOT.new" => Name::SnapshotNew,
+                "CHECKED" => Name::Checked,
+                "CHECKED.new" => Name::CheckedNew,
                 _ => {
                     let (digits, rest) = entry.split_once(".df")?;
                     let id = digits.parse().ok()?;
@@ -237,6 +247,8 @@ mod tests {
             Name::FixedSegmentNew(Fixed { store: u64::MAX, number: 0, checksum: 0xffff_ffff }),
             Name::FixedDf(Fixed { store: 0, number: 3, checksum: u64::MAX }),
             Name::FixedDfNew(Fixed { store: 1, number: u64::MAX, checksum: 0 }),
+            Name::Checked,
+            Name::CheckedNew,
             Name::Generation(7),
             Name::GenerationNew(u64::MAX),
         ];

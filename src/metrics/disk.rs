@@ -62,6 +62,8 @@ impl ByFile {
             Name::Lock
             | Name::DfScratch(..)
             | Name::Scratch(..)
+            | Name::Checked
+            | Name::CheckedNew
             | Name::Generation(_)
             | Name::GenerationNew(_) => &self.other,
         }

@@ -106,9 +106,9 @@ pub use options::{Durability, Options};
 pub use origin::Origin;
 pub use pairs::{NearPair, PagePair, PairQuery, PairedPage};
 pub use publish::{
-    GenerationInfo, Publication, PublishOptions, PublishedFile, check as check_generation,
-    check_file, files as generation_files, fingerprints as generation_fingerprints, generations,
-    holding, publish,
+    GenerationInfo, Incomplete, Publication, PublishOptions, PublishedFile,
+    check as check_generation, check_file, files as generation_files,
+    fingerprints as generation_fingerprints, generations, holding, is_published, publish,
 };
 pub use query::{ComponentSearch, Explanation, Matches, Near, Query, Versions};
 pub use reader::Reader;

@@ -19,6 +19,7 @@ use super::memtable::Memtable;
 use super::memtables::Memtables;
 use super::options::Options;
 use super::poison::Poison;
+use super::publish;
 use super::shared::Shared;
 use super::stamps::Stamps;
 use super::view::View;
@@ -90,6 +91,9 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
         return Err(Error::Exists { location });
     }
     let begun = if has(Name::Lock) { mark::look(&**disk)? } else { Begun::Blank };
+    if publish::is_here(&**disk)? {
+        return Err(Error::NotAStore { location, why: PUBLISHED.to_owned() });
+    }
     if names.iter().any(|name| matches!(name, Some(Name::Segment(_) | Name::Snapshot))) {
         let why = "it holds segments or a list of them, and the catalog that names them is missing; \
                    restore catalog.redb from a copy";
@@ -256,6 +260,10 @@ fn check_options(options: &Options) -> Result<()> {
     epochs::check_name(&options.epoch)
 }
 
+/// Why a directory is no store in which one is published.
+const PUBLISHED: &str = "a store is published there, which is read and never written to; write to the \
+                         store itself, or load what is published into a new one";
+
 fn list(disk: &Arc<dyn Disk>, dir: Dir) -> Result<Vec<std::ffi::OsString>> {
     disk.list(dir).map_err(|e| Error::io("list", disk.location(), e))
 }
@@ -273,6 +281,8 @@ pub(super) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     }
     Err(not(if names.contains(&Name::CatalogNew) {
         "it was not finished when it was made; make it again"
+    } else if publish::is_here(&**disk)? {
+        PUBLISHED
     } else {
         "it has no catalog.redb"
     }))
@@ -407,6 +417,8 @@ pub(super) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<N
         | Name::FixedSegmentNew(_)
         | Name::FixedDf(_)
         | Name::FixedDfNew(_)
+        | Name::Checked
+        | Name::CheckedNew
         | Name::Generation(_)
         | Name::GenerationNew(_) => true,
         Name::CatalogNew

@@ -5,18 +5,18 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::answer::Stats;
 use super::epochs::Epochs;
-use super::files::{Files, Listed};
+use super::files::Files;
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
-use super::publish;
+use super::publish::{self, Incomplete, Newest};
 use super::snapshot::Snapshot;
 use super::view::View;
-use crate::bug::OrBug;
 use crate::catalog::{
-    Catalog, Contents, Frames, Journal, Locks, Published, Tail, Tries, mark, read_beside,
+    Catalog, Contents, Frames, Generation, Journal, Locks, Published, Tail, Tries, mark,
+    read_beside,
 };
-use crate::disk::{Access, Disk, Location, Lock, LockGuard};
+use crate::disk::{Disk, Location, Lock, LockGuard};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::sync::thread;
@@ -77,6 +77,8 @@ pub struct Reader {
     disk: Arc<dyn Disk>,
     follows: Follows,
     seen: Seen,
+    /// The newest generation, if it is not whole.
+    incomplete: Option<Incomplete>,
 }
 
 /// What a reader moves on to.
@@ -102,7 +104,8 @@ struct Seen {
 }
 
 impl Reader {
-    /// Opens the store in a directory. Costs mapping its segments, and reading the journal as the writer
+    /// Opens the store in a directory; or the newest generation, where one is
+    /// [published](Self::published). Costs mapping its segments, and reading the journal as the writer
     /// does when it opens: some microseconds an operation, less than a second for two full memtables.
     /// Reads no fingerprint tables.
     ///
@@ -117,13 +120,16 @@ impl Reader {
     /// it within 10 s.
     pub fn open(at: impl Into<Location>) -> Result<Reader> {
         let disk = at.into().disk(None);
-        let seen = look(&disk, None, [None; 2])?;
-        Ok(Reader { disk, follows: Follows::Store, seen })
+        match look(&disk, None, [None; 2]) {
+            Err(Error::NotAStore { .. }) if publish::is_here(&*disk)? => Reader::follow(disk),
+            seen => Ok(Reader { disk, follows: Follows::Store, seen: seen?, incomplete: None }),
+        }
     }
 
     /// Opens a generation that is [published](crate::publishing) in a directory: the one of a number,
-    /// or the newest with `None`. Costs mapping its segments. Takes no lock, and needs nothing but the
-    /// files that the generation names. Its segments may go while it is open, where the system keeps
+    /// or with `None` the newest that is whole. Costs mapping its segments. Takes no lock, and needs
+    /// nothing but the files that the generation names. One that is on its way is passed over: of which
+    /// a file is not there, or shorter than it must be. [`incomplete`](Self::incomplete) says so. Its segments may go while it is open, where the system keeps
     /// what is mapped; a table of document frequencies is opened when an epoch's origin is asked for.
     ///
     /// [`refresh`](Self::refresh) moves on to the newest generation if no number was given, and else to
@@ -159,17 +165,17 @@ impl Reader {
         generation: impl Into<Option<u64>>,
     ) -> Result<Reader> {
         let disk = at.into().disk(None);
-        let (follows, seen) = match generation.into() {
-            Some(number) => {
-                publish::some_numbers(&disk)?;
-                (Follows::Generation(number), published(&disk, number, None)?)
-            }
-            None => {
-                let (number, seen) = newest(&disk, None)?;
-                (Follows::Newest(number), seen)
-            }
-        };
-        Ok(Reader { disk, follows, seen })
+        let Some(number) = generation.into() else { return Reader::follow(disk) };
+        publish::some_numbers(&disk)?;
+        let seen = published(&disk, &publish::read(&*disk, number)?, None)?;
+        Ok(Reader { disk, follows: Follows::Generation(number), seen, incomplete: None })
+    }
+
+    /// Opens the newest generation in a directory.
+    fn follow(disk: Arc<dyn Disk>) -> Result<Reader> {
+        let newest = publish::newest(&disk, |generation| published(&disk, generation, None))?;
+        let Newest { number, found: seen, incomplete } = newest;
+        Ok(Reader { disk, follows: Follows::Newest(number), seen, incomplete })
     }
 
     /// The number of the generation that this is; `None` if it reads a store.
@@ -178,6 +184,31 @@ impl Reader {
             Follows::Store => None,
             Follows::Newest(number) | Follows::Generation(number) => Some(number),
         }
+    }
+
+    /// The newest generation in the directory, if it is not whole and an older one is read: it is being
+    /// carried there still, or a file of it was cut. That is of the moment when the reader was opened or
+    /// [refreshed](Self::refresh). `None` if it reads a store, or the generation of a number.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::publishing::PublishOptions;
+    /// # use simkeep::{Observation, Options, Reader, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let to = dir.path().join("published");
+    /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
+    /// # store.observe(Observation::gone("https://example.com/", 0))?;
+    /// # store.publish(&to, PublishOptions::default())?;
+    /// // Somebody begins to write the next one.
+    /// std::fs::write(to.join("generations/0000000002"), "simkgen").unwrap();
+    /// let reader = Reader::published(&to, None)?;
+    /// assert_eq!(reader.generation(), Some(1));
+    /// assert_eq!(reader.incomplete().map(|newer| newer.generation), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn incomplete(&self) -> Option<&Incomplete> {
+        self.incomplete.as_ref()
     }
 
     /// Moves on to the newest state, and returns whether anything changed. Segments that are open
@@ -193,13 +224,18 @@ impl Reader {
             Follows::Generation(_) => Ok(false),
             Follows::Newest(number) => {
                 if publish::some_numbers(&self.disk)?.last() == Some(&number) {
+                    self.incomplete = None;
                     return Ok(false);
                 }
-                let (newest, seen) = newest(&self.disk, Some(&self.seen.now.view))?;
-                if newest <= number {
+                let before = Some(&*self.seen.now.view);
+                let newest = publish::newest(&self.disk, |generation| {
+                    published(&self.disk, generation, before)
+                })?;
+                self.incomplete = newest.incomplete.filter(|newer| newer.generation > number);
+                if newest.number <= number {
                     return Ok(false);
                 }
-                (self.follows, self.seen) = (Follows::Newest(newest), seen);
+                (self.follows, self.seen) = (Follows::Newest(newest.number), newest.found);
                 Ok(true)
             }
         }
@@ -388,40 +424,12 @@ pub(super) fn sight<T>(
 }
 
 /// What a generation names.
-fn published(disk: &Arc<dyn Disk>, number: u64, before: Option<&View>) -> Result<Seen> {
-    let generation = publish::read(&**disk, number)?;
+fn published(disk: &Arc<dyn Disk>, generation: &Generation, before: Option<&View>) -> Result<Seen> {
     let files = Files::Published(generation.published.store);
     let now = show(disk, files, &generation.published, before)?;
-    // Those are read when an epoch's recipe is asked for.
-    for (listed, _) in publish::listed(&generation)? {
-        if let Listed::Table(info) = listed {
-            let name = files.table(&info);
-            disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-        }
-    }
+    publish::require_tables(disk, generation)?;
     let written = Some(generation.published.written);
     Ok(Seen { now, written, fell_back: false, known: [None; 2] })
-}
-
-/// The newest generation of which all files are there, with its number.
-fn newest(disk: &Arc<dyn Disk>, before: Option<&View>) -> Result<(u64, Seen)> {
-    let mut tried = Vec::new();
-    loop {
-        let all = publish::some_numbers(disk)?;
-        let mut missing = None;
-        for number in all.iter().rev() {
-            match published(disk, *number, before) {
-                // It is being carried there still, or was removed meanwhile with its files.
-                Err(e) if e.is_not_found() => drop(missing.get_or_insert(e)),
-                seen => return Ok((*number, seen?)),
-            }
-        }
-        // All may have been removed meanwhile: then there is another.
-        if tried == all {
-            return Err(missing.or_bug("there is a generation, and it could not be opened")?);
-        }
-        tried = all;
-    }
 }
 
 /// What `SNAPSHOT` or a generation names.

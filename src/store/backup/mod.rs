@@ -164,7 +164,7 @@ fn make(
         }
         other => other,
     })?;
-    let Counts { kept, linked, copied, not_linked } = placed.counts();
+    let Counts { kept, linked, copied, not_linked, .. } = placed.counts();
     let catalog_bytes = whole.bytes(&**to)?;
     let (pages, visits) = (verified.pages, verified.visits);
     let files = BackedUp { kept, linked, copied, not_linked, ..BackedUp::default() };

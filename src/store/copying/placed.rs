@@ -33,6 +33,8 @@ enum How {
     Kept,
     Linked,
     Copied,
+    /// Copied to the place of a damaged one.
+    Replaced,
 }
 
 /// The files of a store in another directory.
@@ -50,12 +52,23 @@ pub(crate) struct Placed<'a> {
     not_linked: Option<String>,
 }
 
+/// Which files were read.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    pub(crate) names: Vec<Name>,
+    pub(crate) checked: FileCount,
+    /// Those that were there already, and were not read.
+    pub(crate) unchecked: FileCount,
+}
+
 /// How many files got there, and how.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) kept: FileCount,
     pub(crate) linked: FileCount,
     pub(crate) copied: FileCount,
+    /// Those of the copies that took the place of damaged files.
+    pub(crate) replaced: FileCount,
     /// Why files were copied that were to be linked.
     pub(crate) not_linked: Option<String>,
 }
@@ -83,10 +96,9 @@ impl<'a> Placed<'a> {
             let how = match placed.is_there(listed)? {
                 There::It => How::Kept,
                 There::Nothing => placed.bring(listed, &**file, bytes)?,
-                // It takes the place of what is there at once: others may name it.
-                There::Damaged => placed.copy(listed, &**file, bytes)?,
+                There::Damaged => placed.copy_over(listed, &**file, bytes)?,
             };
-            if how != How::Copied {
+            if !matches!(how, How::Copied | How::Replaced) {
                 progress.pass(bytes);
             }
             placed.files.push((bytes, how));
@@ -114,22 +126,37 @@ impl<'a> Placed<'a> {
         Ok(any)
     }
 
-    /// Checks all of what came now, or was left by a run that was stopped: all but what is known to be
-    /// sound. Costs a read of these files.
-    pub(crate) fn check_new(&self, is_known: impl Fn(Name) -> bool) -> Result<()> {
-        for ((listed, _), (bytes, how)) in self.source.files.iter().zip(&self.files) {
+    /// Reads and checks what came now, what nothing names yet and a run may have left that was stopped,
+    /// and what is due of the rest. What was there already and is damaged gives way to the file of the
+    /// store. Costs a read of these files.
+    pub(crate) fn check(
+        &mut self,
+        is_named: impl Fn(Name) -> bool,
+        is_due: impl Fn(Name) -> bool,
+    ) -> Result<Read> {
+        let source = self.source;
+        let mut read = Read::default();
+        for (at, (listed, file)) in source.files.iter().enumerate() {
+            let (bytes, how) = *self.files.get(at).or_bug("each file of the source was placed")?;
             let name = self.names.of(listed);
-            if *how == How::Kept && is_known(name) {
-                self.progress.pass(*bytes);
+            if how == How::Kept && is_named(name) && !is_due(name) {
+                self.progress.pass(bytes);
+                read.unchecked.add(bytes);
                 continue;
             }
             self.progress.check()?;
-            let store = self.source.contents.settings.store;
-            let checked = check_whole(self.to, self.names, store, listed, self.progress);
+            let mut checked = self.check_one(listed);
+            if how == How::Kept && matches!(checked, Err(Error::Corrupt(_))) {
+                self.progress.expect(2 * bytes);
+                let how = self.copy_over(listed, &**file, bytes)?;
+                *self.files.get_mut(at).or_bug("each file of the source was placed")? =
+                    (bytes, how);
+                checked = self.check_one(listed);
+            }
             checked.map_err(|e| match e {
                 Error::Corrupt(flaw) => {
                     // The next run begins with what the store has by then. What somebody names stays.
-                    if !is_known(name) {
+                    if !is_named(name) {
                         let _ = self.to.remove(name);
                     }
                     // Told from the same bytes of the store.
@@ -138,8 +165,15 @@ impl<'a> Placed<'a> {
                 }
                 other => other,
             })?;
+            read.names.push(name);
+            read.checked.add(bytes);
         }
-        Ok(())
+        Ok(read)
+    }
+
+    fn check_one(&self, listed: &Listed) -> Result<u64> {
+        let store = self.source.contents.settings.store;
+        check_whole(self.to, self.names, store, listed, self.progress)
     }
 
     /// Whether a file is there already: of an earlier run, or of one that was stopped.
@@ -177,6 +211,11 @@ impl<'a> Placed<'a> {
         }
     }
 
+    /// Copies a file to the place of what is there, at once: others may name it.
+    fn copy_over(&self, listed: &Listed, file: &dyn DiskFile, bytes: u64) -> Result<How> {
+        self.copy(listed, file, bytes).map(|_| How::Replaced)
+    }
+
     fn copy(&self, listed: &Listed, file: &dyn DiskFile, bytes: u64) -> Result<How> {
         copy_file(file, bytes, self.to, self.names.of(listed), self.progress)?;
         Ok(How::Copied)
@@ -190,6 +229,10 @@ impl<'a> Placed<'a> {
                 How::Kept => &mut counts.kept,
                 How::Linked => &mut counts.linked,
                 How::Copied => &mut counts.copied,
+                How::Replaced => {
+                    counts.replaced.add(bytes);
+                    &mut counts.copied
+                }
             };
             files.add(bytes);
         }

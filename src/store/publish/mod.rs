@@ -5,7 +5,10 @@
 //! generation that names them becomes durable. Nothing is ever written again, so files can be carried
 //! elsewhere by whatever carries files, in any order, if only generations come last.
 
+mod checks;
+mod forgotten;
 mod named;
+mod newest;
 mod options;
 mod target;
 
@@ -13,12 +16,16 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use named::{PublishedFile, check_file, files, fingerprints};
+pub use newest::Incomplete;
+pub(super) use newest::{Newest, missing, newest, require_tables};
 pub use options::{GenerationInfo, Publication, PublishOptions};
 
+use self::checks::Checks;
+use self::forgotten::forgotten;
 use self::named::check_one;
 use self::target::{Target, each};
-pub(super) use self::target::{listed, read, some_numbers};
-use super::copying::{Counts, FileCount, Placed, Source, newest};
+pub(super) use self::target::{is_published as is_here, listed, read, some_numbers};
+use super::copying::{self, Counts, FileCount, Placed, Source};
 use super::epochs::Epochs;
 use super::files::{Files, Listed};
 use super::forget::{Scope, holds};
@@ -45,8 +52,10 @@ use crate::progress::{Progress, Stage};
 /// generation of a run that begins later; see [`holding`](crate::publishing::holding()) for earlier
 /// ones. If nothing is new, there is no new generation.
 ///
-/// What comes is read and checked before a generation names it. So costs a read of the segments that are
-/// new, besides what is copied, and some syncs.
+/// What comes is read and checked before a generation names it, and so is each file at least once in 30
+/// days that is kept from earlier runs; [`check_kept`](PublishOptions::check_kept) reads all of them. One
+/// that is damaged gives way to that of the store. So costs a read of the segments that are new, and of a
+/// small part of the others, besides what is copied, and some syncs.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -68,9 +77,11 @@ use crate::progress::{Progress, Stage};
 ///
 /// Of the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`]; [`Error::Locked`] if
 /// its writer was so fast for a minute that no state of it could be read. Of the other directory:
-/// [`Error::NotAStore`] if it holds something else, lies in a store, or is of another store;
-/// [`Error::Locked`] if somebody publishes there. [`Error::Corrupt`] if a file that is new or a
-/// generation that is there is damaged; [`Error::Option`], [`Error::Cancelled`], [`Error::Io`].
+/// [`Error::NotAStore`] if it holds something else or lies in a store; [`Error::NotABackup`] if another
+/// store is published there, or a copy of this one that is newer or went another way;
+/// [`Error::Locked`] if somebody publishes there.
+/// [`Error::Corrupt`] if a file of the store or a generation that is there is damaged;
+/// [`Error::Option`], [`Error::Cancelled`], [`Error::Io`].
 ///
 /// After an error, or if the process is killed or the power fails, the generations that were there are
 /// whole, and the new one is whole or not there. Files that no generation names go at the end of the
@@ -87,7 +98,7 @@ pub fn publish(
     require_store(&from)?;
     let to = to.disk(from.file_mode());
     let progress = options.progress.clone();
-    publish_disk(&from, &to, &|| newest(&from, &progress), &options)
+    publish_disk(&from, &to, &|| copying::newest(&from, &progress), &options)
 }
 
 /// The generations that are published in a directory, in order. Costs a small read for each.
@@ -166,6 +177,31 @@ pub fn holding(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Vec<u64>> {
         Ok(None)
     })?;
     Ok(all.into_iter().flatten().collect())
+}
+
+/// Whether a store is published in a directory, or is being carried there: it has files as
+/// [`publish`](crate::publishing::publish()) names them, and is no store itself. Such a directory is read
+/// like a store by [`Reader::open`](crate::Reader::open), and never written to by anything else. Costs
+/// listing what is there.
+///
+/// ```
+/// # fn main() -> simkeep::Result<()> {
+/// use simkeep::publishing::{PublishOptions, is_published};
+/// # use simkeep::{Options, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let (path, to) = (dir.path().join("crawl.simkeep"), dir.path().join("published"));
+/// # let store = Store::create(&path, Options::default())?;
+/// store.publish(&to, PublishOptions::default())?;
+/// assert!(is_published(&to)? && !is_published(&path)?);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Io`] if the directory is there and cannot be listed.
+pub fn is_published(at: impl Into<Location>) -> Result<bool> {
+    is_here(&*at.into().disk(None))
 }
 
 /// Reads all files that a generation names, and checks them.
@@ -251,7 +287,7 @@ fn publish_disk(
     read: &dyn Fn() -> Result<Contents>,
     options: &PublishOptions,
 ) -> Result<Publication> {
-    let PublishOptions { keep, grace, copy, progress } = options;
+    let PublishOptions { keep, grace, copy, check_kept, progress } = options;
     if *keep == 0 {
         return Err(Error::Option { name: "keep", takes: "at least 1" });
     }
@@ -260,13 +296,15 @@ fn publish_disk(
     let mut target = Target::take(to)?;
     let source = Source::open(from, read)?;
     let store = source.contents.settings.store;
-    target.require(store)?;
-    let placed = Placed::place(from, &source, (to, Files::Published(store)), *copy, progress)?;
+    target.require(&source.contents)?;
+    let mut placed = Placed::place(from, &source, (to, Files::Published(store)), *copy, progress)?;
     target.sync(Dir::Files)?;
     progress.begin(Stage::Checking, progress.of());
-    let known = target.named();
-    placed.check_new(|name| known.contains(&name))?;
-    let Counts { kept, linked, copied, not_linked } = placed.counts();
+    let mut checks = Checks::read(to, store)?;
+    let named = target.named();
+    let is_due = |name| *check_kept || checks.is_due(name);
+    let read = placed.check(|name| named.contains(&name), is_due)?;
+    let Counts { kept, linked, copied, replaced, not_linked } = placed.counts();
 
     // A clock that was never set may stand before 1970.
     let since = u64::try_from(to.clock()).unwrap_or_default();
@@ -274,6 +312,12 @@ fn publish_disk(
     let (number, is_new) = generate(to, &mut target, &source, now)?;
     let removed = target.retire(*keep, *grace, now)?;
     let removed_files = target.sweep(store)?;
+    let named = target.named();
+    checks.note(&read.names, |name| named.contains(&name))?;
+    let forgotten = match &target.generations[..] {
+        [oldest, .., newest] => forgotten(to, &oldest.published, &newest.published)?,
+        _ => Some(false),
+    };
     progress.finish();
 
     let sequence = source.contents.segments.last().map_or(0, |row| row.last_sequence);
@@ -288,9 +332,13 @@ fn publish_disk(
         linked,
         copied,
         kept,
+        checked: read.checked,
+        unchecked: read.unchecked,
+        replaced,
         removed,
         removed_files,
         older,
+        forgotten,
         not_linked,
     })
 }

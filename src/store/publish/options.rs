@@ -23,6 +23,9 @@ settings! {
         /// Whether to copy files that could be linked. Default: no. A link takes no room and no time,
         /// and is the same file: what damages it on the disk damages the store and what is published.
         pub copy: bool = false,
+        /// Whether to read all files that were published before, and not only those whose turn it is.
+        /// Default: no. Each is read at least once in 30 days, by the first run after its turn.
+        pub check_kept: bool = false,
         /// How far it has come, and a way to stop it: first in bytes of files that are linked or copied
         /// or there already, and then in bytes checked. Default: nobody looks.
         pub progress: Progress = Progress::default(),
@@ -46,14 +49,23 @@ pub struct Publication {
     pub linked: FileCount,
     /// Files that are copies.
     pub copied: FileCount,
-    /// Files that an earlier generation has, too.
+    /// Files that were there already.
     pub kept: FileCount,
+    /// Files that were read and checked: all that are linked or copied, and some that are kept.
+    pub checked: FileCount,
+    /// Files that are kept and were not read: they were found sound in the last 30 days.
+    pub unchecked: FileCount,
+    /// Files among the copies that took the place of damaged ones.
+    pub replaced: FileCount,
     /// Older generations that were removed, by number.
     pub removed: Vec<u64>,
     /// Files that were removed because no generation names them any more.
     pub removed_files: u64,
     /// Older generations that are there still, by number. They have what was forgotten since.
     pub older: Vec<u64>,
+    /// Whether anything was forgotten since the oldest of them. `None` if that cannot be told: where
+    /// a merge put its operations and later ones together, and these were not visits alone.
+    pub forgotten: Option<bool>,
     /// Why files were copied that were to be linked, as the system said it.
     pub not_linked: Option<String>,
 }

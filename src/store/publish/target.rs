@@ -1,14 +1,17 @@
 //! The directory where a store is published: what is there, and what may go.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::bug::OrBug;
-use crate::catalog::{Generation, TableRow};
-use crate::disk::{Dir, Disk, Fixed, Lock, LockGuard, Locked, Name};
+use crate::catalog::{Contents, Generation, TableRow};
+use crate::disk::{Access, Dir, Disk, Fixed, Lock, LockGuard, Locked, Name};
 use crate::error::{Corruption, Error, Result};
 use crate::page::EpochInfo;
+use crate::store::copying::State;
 use crate::store::files::{Files, Listed, has_table};
 
 /// Where one store publishes. Nobody else publishes there meanwhile.
@@ -44,16 +47,22 @@ impl Target {
         Ok(Target { disk: Arc::clone(disk), _lock: lock, generations })
     }
 
-    /// Checks that nothing but this store is published here.
-    pub(super) fn require(&self, store: u64) -> Result<()> {
-        let other = self.generations.iter().find(|of| of.published.store != store);
-        let Some(other) = other else { return Ok(()) };
-        let (location, other) = (self.disk.location(), other.published.store);
-        let why = format!(
-            "the store {other:016x} is published there, and this is the store {store:016x}; name \
-             another directory"
-        );
-        Err(Error::NotAStore { location, why })
+    /// Checks that nothing but this store is published here, and that it went on from the newest
+    /// generation.
+    pub(super) fn require(&self, contents: &Contents) -> Result<()> {
+        let not = |why: String| Err(Error::NotABackup { location: self.disk.location(), why });
+        let store = contents.settings.store;
+        if let Some(other) = self.generations.iter().find(|of| of.published.store != store) {
+            let other = other.published.store;
+            return not(format!(
+                "the store {other:016x} is published there, and this is the store {store:016x}"
+            ));
+        }
+        let Some(Generation { number, published, .. }) = self.generations.last() else {
+            return Ok(());
+        };
+        let why = State::from(published).why_not_earlier(&State::from(contents));
+        why.map_or(Ok(()), |why| not(format!("generation {number} is none: {why}")))
     }
 
     /// The number of the next generation.
@@ -208,6 +217,32 @@ fn parsed(disk: &dyn Disk, dir: Dir) -> Result<Vec<Name>> {
         Ok(entries) => Ok(entries.iter().filter_map(|entry| Name::parse(dir, entry)).collect()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(e) => Err(Error::io("list", disk.location(), e)),
+    }
+}
+
+/// Whether a store is published in a directory, or being carried there: it is no store itself, and has
+/// files as `publish` names them. Costs listing two directories.
+pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
+    let list = |dir| match disk.list(dir) {
+        Ok(entries) => Ok(Some(entries)),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(e) => Err(Error::io("list", disk.location(), e)),
+    };
+    let is_any =
+        |dir, entries: &[OsString]| entries.iter().any(|entry| Name::parse(dir, entry).is_some());
+    let is_ours = match (list(Dir::Files)?, list(Dir::Generations)?) {
+        (Some(files), _) if is_any(Dir::Files, &files) => true,
+        // As where the files are still to come.
+        (Some(_), Some(generations)) => is_any(Dir::Generations, &generations),
+        _ => false,
+    };
+    if !is_ours {
+        return Ok(false);
+    }
+    match disk.open(Name::Catalog, Access::Read) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
+        // Whatever has the name.
+        _ => Ok(false),
     }
 }
 

@@ -20,6 +20,7 @@ use super::listed::{check_listed, check_unlisted, open_listed};
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open;
+use super::publish;
 use super::reader::{Sight, sight};
 use super::snapshot::Snapshot;
 use super::view::View;
@@ -33,6 +34,7 @@ use crate::segment::{PlainSegment, Segment};
 /// Checks the store in a directory, damaged or not, without opening it: reads all of it, checks
 /// every checksum, and checks that everything fits together. Names all flaws, not only the first.
 /// Writes nothing. Beside a writer it checks what that has sealed: the segments, but not the catalog.
+/// Where a store is [published](crate::publishing), it checks the newest generation that is whole.
 /// Costs a read of all files, and of the segments twice.
 ///
 /// ```
@@ -62,7 +64,10 @@ pub fn verify(at: impl Into<Location>, options: VerifyOptions) -> Result<Verifie
 
 fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> {
     let mut check = Check::start(options)?;
-    open::require_store(&disk)?;
+    match open::require_store(&disk) {
+        Err(Error::NotAStore { .. }) if publish::is_here(&*disk)? => return check.published(disk),
+        required => required?,
+    }
     let sight = sight(&disk, |published| beside(&disk, published));
     let (opened, memtables) = match check.keep(sight)? {
         Some(Sight::Alone(lock)) => {
@@ -148,7 +153,7 @@ fn beside(disk: &Arc<dyn Disk>, published: &Published) -> Result<Opened> {
 /// Opens a segment's file to be read, too.
 fn with_file(disk: &Arc<dyn Disk>, segment: Result<Segment>) -> Result<OpenSegment> {
     let segment = segment?;
-    let name = Name::Segment(segment.id());
+    let name = segment.frame().name();
     let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
     Ok((segment, file))
 }
@@ -157,6 +162,8 @@ fn with_file(disk: &Arc<dyn Disk>, segment: Result<Segment>) -> Result<OpenSegme
 struct Check {
     pace: Pace,
     flaws_max: usize,
+    /// What the files are called.
+    names: Files,
     verified: Verified,
 }
 
@@ -165,7 +172,30 @@ impl Check {
         let VerifyOptions { rate, flaws_max, progress } = options;
         let flaws_max = flaws_max.max(1);
         let pace = Pace::start(rate, progress)?;
-        Ok(Check { pace, flaws_max, verified: Verified::default() })
+        Ok(Check { pace, flaws_max, names: Files::Own, verified: Verified::default() })
+    }
+
+    /// Checks the newest generation of which all files are there.
+    fn published(mut self, disk: Arc<dyn Disk>) -> Result<Verified> {
+        let newest = publish::newest(&disk, |generation| {
+            publish::require_tables(&disk, generation)?;
+            let Published { store, url_seed, segments, epochs, .. } = &generation.published;
+            let names = Files::Published(*store);
+            // What is damaged and whole is a flaw; else an older generation is taken.
+            let open = |row| match with_file(&disk, open_listed(&disk, names, *store, row)) {
+                Err(e) if publish::missing(&disk, generation.number)?.is_some() => Err(e),
+                opened => Ok(opened),
+            };
+            let segments = segments.iter().map(open).collect::<Result<_>>()?;
+            Ok((names, Opened { seed: Some(*url_seed), epochs: epochs.clone(), segments }))
+        });
+        self.verified.files += 1;
+        self.verified.catalog = true;
+        let Some(newest) = self.keep(newest)? else { return self.finish() };
+        let (names, opened) = newest.found;
+        self.names = names;
+        self.files(disk, opened, None)?;
+        self.finish()
     }
 
     /// Notes what is damaged; other errors go on to the caller.
@@ -278,7 +308,7 @@ impl Check {
         // Without a seed there is a flaw, and nothing is looked up.
         let (seed, poison) = (seed.unwrap_or(0), Arc::default());
         let (near_distance, metrics) = (None, Metrics::none());
-        let files = Files::Own;
+        let files = self.names;
         let view =
             View { seed, segments, memtables, epochs, near_distance, disk, files, poison, metrics };
         self.whole(&Snapshot::new(Arc::new(view), sequence))
@@ -292,7 +322,7 @@ impl Check {
         epochs: impl Iterator<Item = &'e EpochInfo>,
     ) -> Result<()> {
         for info in epochs.filter(|info| has_table(info)) {
-            let table = match open_table(&**disk, Files::Own, info) {
+            let table = match open_table(&**disk, self.names, info) {
                 Err(Error::NoTable { .. }) => continue,
                 table => self.keep(table)?,
             };

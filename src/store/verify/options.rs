@@ -41,7 +41,8 @@ pub struct Verified {
     pub pages: u64,
     /// Visits; not counted if there are flaws.
     pub visits: u64,
-    /// Whether the catalog was read. It is not if a writer in another process has it open.
+    /// Whether the catalog was read, or the generation of a store that is published. It is not if a
+    /// writer in another process has it open.
     pub catalog: bool,
     /// The first flaws, file by file and block by block.
     pub flaws: Vec<Corruption>,

@@ -1,11 +1,14 @@
 //! Directories where nothing is published, and stores of which nothing is.
 
+use simkeep::integrity::{BackupOptions, RepairOptions, VerifyOptions, backup, repair, verify};
+use simkeep_testing::open;
+
 use super::damage::damage;
 use super::*;
 
 fn why(made: Result<Publication>) -> String {
     match made.unwrap_err() {
-        Error::NotAStore { why, .. } => why,
+        Error::NotAStore { why, .. } | Error::NotABackup { why, .. } => why,
         other => panic!("{other}"),
     }
 }
@@ -32,6 +35,111 @@ fn a_directory_of_another_store_and_a_store_itself_are_refused() {
     assert!(why(publish(on(&none), on(&to), options())).contains("catalog.redb"));
     let nothing = Reader::published(on(&none), None).unwrap_err().to_string();
     assert!(nothing.contains("nothing is published there"), "{nothing}");
+}
+
+#[test]
+fn an_older_copy_of_the_store_and_one_that_went_another_way_are_refused() {
+    let (from, store) = source();
+    let to = SimDisk::new();
+    store.publish(on(&to), options()).unwrap();
+    store.close().unwrap();
+    let copy = |seed| {
+        let copy = from.crash_all_kept();
+        copy.set_seed(seed);
+        copy
+    };
+    let (older, other) = (copy(5), copy(6));
+    let go_on = |disk: &SimDisk, url: &str, more: i64| {
+        let store = open(disk, small());
+        (0..more).for_each(|n| store.observe(Observation::gone(url, 3_000 + n)).map(drop).unwrap());
+        store.seal().unwrap();
+        store.close().unwrap();
+    };
+    go_on(&from, URLS[0], 3);
+    let newest = publish(on(&from), on(&to), options()).unwrap();
+    let before = to.contents();
+    let refused = |disk: &SimDisk, part: &str| {
+        let error = publish(on(disk), on(&to), options()).unwrap_err();
+        assert!(matches!(error, Error::NotABackup { .. }), "{error}");
+        let message = error.to_string();
+        let begin = format!("generation {} is none: {part}", newest.generation);
+        assert!(message.contains(&begin), "{message}");
+        assert!(message.ends_with("name another directory"), "{message}");
+        assert!(to.contents() == before);
+        // A backup says the same.
+        let backed = SimDisk::new();
+        backup(on(&from), on(&backed), BackupOptions::default()).unwrap();
+        let error = backup(on(disk), on(&backed), BackupOptions::default()).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    refused(&older, &format!("it has operation {}, and the store ends at", newest.sequence));
+    go_on(&other, URLS[1], 3);
+    refused(&other, "its segment ");
+    // Also where it has more, and numbers that the other has not.
+    go_on(&other, URLS[2], 20);
+    refused(&other, "its segment ");
+    // The right one goes on.
+    publish(on(&from), on(&to), options()).unwrap();
+    go_on(&from, URLS[3], 2);
+    assert!(publish(on(&from), on(&to), options()).unwrap().is_new);
+}
+
+/// Nothing but `publish` writes there, and all that reads takes it.
+#[test]
+fn a_directory_where_a_store_is_published_is_read_like_a_store_and_not_written_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, to) = (dir.path().join("a"), dir.path().join("b"));
+    let store = Store::create(&path, small()).unwrap();
+    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.publish(&to, options()).unwrap();
+    assert!(is_published(&to).unwrap() && !is_published(&path).unwrap());
+    let mut reader = Reader::open(&to).unwrap();
+    assert_eq!((reader.generation(), reader.incomplete()), (Some(1), None));
+    store.observe(Observation::gone(URLS[0], 2)).unwrap();
+    store.publish(&to, options()).unwrap();
+    assert!(reader.refresh().unwrap());
+    assert_eq!(reader.snapshot().history(URLS[0]).unwrap().len(), 2);
+    verify(&to, VerifyOptions::default()).unwrap().sound().unwrap();
+
+    let before = listed(&to);
+    let new = dir.path().join("new");
+    let refusals = [
+        Store::open(&to, small()).map(drop),
+        Store::create(&to, small()).map(drop),
+        Store::open_or_create(&to, small()).map(drop),
+        repair(&to, &new, RepairOptions::default()).map(drop),
+        backup(&to, &new, BackupOptions::default()).map(drop),
+        backup(&path, &to, BackupOptions::default()).map(drop),
+        publish(&to, &new, options()).map(drop),
+    ];
+    for (nth, refused) in refusals.into_iter().enumerate() {
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("a store is published there"), "{nth}: {error}");
+    }
+    assert_eq!(listed(&to), before);
+    // While it is being carried: files first.
+    std::fs::remove_dir_all(to.join("generations")).unwrap();
+    assert!(is_published(&to).unwrap());
+    let error = Reader::open(&to).unwrap_err().to_string();
+    assert!(error.contains("nothing is published there"), "{error}");
+    std::fs::remove_dir_all(to.join("files")).unwrap();
+    assert!(!is_published(&to).unwrap() && !is_published(&new).unwrap());
+    // Folders of those names that somebody else has.
+    std::fs::create_dir_all(new.join("files")).unwrap();
+    std::fs::create_dir_all(new.join("generations")).unwrap();
+    std::fs::write(new.join("files/1.txt"), "mine").unwrap();
+    assert!(!is_published(&new).unwrap());
+}
+
+/// All files under a directory.
+fn listed(at: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(at).unwrap() {
+        let path = entry.unwrap().path();
+        found.extend(if path.is_dir() { listed(&path) } else { vec![path] });
+    }
+    found.sort();
+    found
 }
 
 #[test]

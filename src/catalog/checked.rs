@@ -1,0 +1,148 @@
+//! The file `CHECKED` of a directory where a store is published: when each file was last read and found
+//! sound.
+//!
+//! It decides nothing that a reader needs: without it, the next run reads all files. It is replaced as a
+//! whole.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::envelope;
+use crate::bug::OrBug;
+use crate::disk::{Disk, Fixed, Name, NewFile};
+use crate::error::{Error, Result};
+use crate::layout::{Cursor, Put};
+
+const MAGIC: [u8; 8] = *b"simkchk\0";
+const VERSION: u32 = 1;
+
+/// What a row says that a file is.
+const SEGMENT: u32 = 0;
+const TABLE: u32 = 1;
+
+/// When the files of one store were last found sound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Checked {
+    store: u64,
+    /// In milliseconds since 1970, by the publisher's clock.
+    times: BTreeMap<Name, u64>,
+}
+
+impl Checked {
+    /// Reads the one that is there. Nothing is known where there is none, where it is damaged, of
+    /// another version or of another store.
+    pub(crate) fn read(disk: &dyn Disk, store: u64) -> Result<Checked> {
+        let none = Checked { store, times: BTreeMap::new() };
+        let name = Name::Checked;
+        let read = || -> Result<Option<Checked>> {
+            let Some(bytes) = envelope::read(disk, name)? else { return Ok(None) };
+            let mut body = Cursor::new(envelope::open(MAGIC, VERSION, name, &bytes)?);
+            Ok(Self::take(&mut body).filter(|found| body.is_empty() && found.store == store))
+        };
+        match read() {
+            Ok(found) => Ok(found.unwrap_or(none)),
+            Err(Error::Corrupt(_) | Error::Version { .. }) => Ok(none),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// When a file was last found sound; `None` if that is not known.
+    pub(crate) fn get(&self, name: Name) -> Option<u64> {
+        self.times.get(&name).copied()
+    }
+
+    /// Notes that a file was found sound.
+    pub(crate) fn put(&mut self, name: Name, at: u64) {
+        self.times.insert(name, at);
+    }
+
+    /// Forgets all files but these.
+    pub(crate) fn retain(&mut self, is_there: impl Fn(Name) -> bool) {
+        self.times.retain(|name, _| is_there(*name));
+    }
+
+    /// Replaces the one that is there, durably. Costs two syncs.
+    pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
+        let mut body = Vec::new();
+        body.put_u64(self.store);
+        let count = u32::try_from(self.times.len()).ok();
+        body.put_u32(count.or_bug("a store has fewer files than 2^32")?);
+        for (name, at) in &self.times {
+            let (kind, file) = match name {
+                Name::FixedSegment(file) => (SEGMENT, Some(file)),
+                Name::FixedDf(file) => (TABLE, Some(file)),
+                _ => (SEGMENT, None),
+            };
+            let file = file.or_bug("what is published is a segment or a table")?;
+            body.put_u32(kind);
+            for word in [file.number, file.checksum, *at] {
+                body.put_u64(word);
+            }
+        }
+        let mut file = NewFile::create(Arc::clone(disk), Name::CheckedNew)?;
+        file.append(&envelope::seal(MAGIC, VERSION, &body)?)?;
+        file.finish(Name::Checked)?;
+        Ok(())
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Option<Checked> {
+        let (store, count) = (cursor.u64()?, cursor.u32()?);
+        let mut times = BTreeMap::new();
+        // No memory is reserved by a count from the file: rows are read until they end.
+        for _ in 0..count {
+            let (kind, number, checksum) = (cursor.u32()?, cursor.u64()?, cursor.u64()?);
+            let file = Fixed { store, number, checksum };
+            let name = match kind {
+                SEGMENT => Name::FixedSegment(file),
+                TABLE => Name::FixedDf(file),
+                _ => return None,
+            };
+            times.insert(name, cursor.u64()?);
+        }
+        Some(Checked { store, times })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::{Access, SimDisk};
+
+    fn checked() -> Checked {
+        let file = |number| Fixed { store: 5, number, checksum: 0x0102_0304 };
+        let times = [(Name::FixedSegment(file(1)), 7), (Name::FixedDf(file(1)), 1 << 40)];
+        Checked { store: 5, times: times.into() }
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
+        let none = Checked::read(&*disk, 5).unwrap();
+        assert_eq!(none.times.len(), 0);
+        checked().write(&disk).unwrap();
+        assert_eq!(Checked::read(&*disk, 5).unwrap(), checked());
+        let other = Checked::read(&*disk, 6).unwrap();
+        assert_eq!((other.store, other.times.len()), (6, 0));
+    }
+
+    #[test]
+    fn of_a_damaged_or_cut_one_nothing_is_known() {
+        let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
+        checked().write(&disk).unwrap();
+        let file = disk.open(Name::Checked, Access::Write).unwrap();
+        let len = file.size().unwrap();
+        let known = || Checked::read(&*disk, 5).unwrap().times.len();
+        for at in 0..len {
+            let mut byte = [0];
+            file.read_at(at, &mut byte).unwrap();
+            file.write_at(at, &[!byte[0]]).unwrap();
+            assert_eq!(known(), 0, "{at}");
+            file.write_at(at, &byte).unwrap();
+        }
+        assert_eq!(known(), 2);
+        for len in (0..len).rev() {
+            file.set_len(len).unwrap();
+            assert_eq!(known(), 0, "{len}");
+        }
+    }
+}

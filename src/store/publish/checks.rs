@@ -1,0 +1,116 @@
+//! When files are read again that were published before.
+//!
+//! Each has a moment of its own in every 30 days, which follows from its checksum: so what came at once
+//! is not read at once. It is read by the first run after that moment. Nothing is missed where no run
+//! comes for long: what each file was last found sound at is noted in the directory.
+
+use std::sync::Arc;
+
+use crate::catalog::Checked;
+use crate::disk::{Disk, Name};
+use crate::error::Result;
+
+/// In which time a file has one moment, in milliseconds.
+const PERIOD: u64 = 30 * DAY;
+/// How far a clock may be set back.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// What is known of the files in a directory.
+#[derive(Debug)]
+pub(super) struct Checks {
+    disk: Arc<dyn Disk>,
+    /// When the run began.
+    now: u64,
+    checked: Checked,
+    /// As it is on the disk.
+    noted: Checked,
+}
+
+impl Checks {
+    /// Those of a store's files. Costs a small read.
+    pub(super) fn read(disk: &Arc<dyn Disk>, store: u64) -> Result<Checks> {
+        let checked = Checked::read(&**disk, store)?;
+        // A clock that was never set may stand before 1970.
+        let now = u64::try_from(disk.clock()).unwrap_or_default();
+        Ok(Checks { disk: Arc::clone(disk), now, noted: checked.clone(), checked })
+    }
+
+    /// Whether a file is to be read again.
+    pub(super) fn is_due(&self, name: Name) -> bool {
+        self.checked.get(name).is_none_or(|checked| is_due(name, checked, self.now))
+    }
+
+    /// Notes which files were read now and found sound, and forgets those that are not there any more.
+    /// Costs two syncs, if anything changed.
+    pub(super) fn note(&mut self, read: &[Name], is_there: impl Fn(Name) -> bool) -> Result<()> {
+        read.iter().for_each(|name| self.checked.put(*name, self.now));
+        self.checked.retain(is_there);
+        if self.checked == self.noted {
+            return Ok(());
+        }
+        self.checked.write(&self.disk)
+    }
+}
+
+/// Whether a moment of a file came since it was checked.
+fn is_due(name: Name, checked: u64, now: u64) -> bool {
+    let (Name::FixedSegment(file) | Name::FixedDf(file)) = name else { return true };
+    // A clock that stood too far ahead is not to keep it from being read for years.
+    if checked > now.saturating_add(DAY) {
+        return true;
+    }
+    let first = file.checksum % PERIOD;
+    let moments = |until: u64| until.saturating_add(PERIOD - first) / PERIOD;
+    moments(now) > moments(checked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Fixed;
+
+    fn name(checksum: u64) -> Name {
+        Name::FixedSegment(Fixed { store: 3, number: 1, checksum })
+    }
+
+    /// A run each hour for 90 days.
+    #[test]
+    fn each_file_is_read_once_in_thirty_days_and_few_together() {
+        const HOUR: u64 = DAY / 24;
+        let names: Vec<Name> = (0..3_000u64).map(|n| name(n * 2_654_435_761 % (1 << 32))).collect();
+        let begin = 600 * DAY + 12_345;
+        let mut checked = vec![begin; names.len()];
+        let mut longest = 0;
+        for run in 1..90 * 24 {
+            let now = begin + run * HOUR;
+            let mut read = 0;
+            for (name, at) in names.iter().zip(&mut checked) {
+                if is_due(*name, *at, now) {
+                    longest = longest.max(now - *at);
+                    (*at, read) = (now, read + 1);
+                }
+            }
+            assert!(read < names.len() / 100, "{run}: {read}");
+        }
+        assert!(longest <= PERIOD + HOUR, "{longest}");
+        assert!(checked.iter().all(|at| *at > begin + 60 * DAY - HOUR));
+    }
+
+    #[test]
+    fn after_thirty_days_without_a_run_all_are_read() {
+        for checksum in [0, 1, PERIOD - 1, PERIOD, u64::MAX] {
+            for checked in [0, 1, 7 * DAY, 1_700_000_000_000] {
+                assert!(!is_due(name(checksum), checked, checked), "{checksum} {checked}");
+                assert!(is_due(name(checksum), checked, checked + PERIOD), "{checksum} {checked}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_keeps_no_file_from_being_read() {
+        let now = 1_700_000_000_000;
+        assert!(!is_due(name(7), now + DAY, now));
+        assert!(is_due(name(7), now + DAY + 1, now));
+        assert!(is_due(name(7), u64::MAX, now));
+    }
+}
