@@ -13,6 +13,9 @@ pub(super) fn message(error: &Error) -> String {
 fn advice(error: &Error) -> Option<&'static str> {
     match error {
         Error::Corrupt(_) => Some("see simkeep verify and simkeep repair"),
+        Error::NotAStore { why, .. } if why.starts_with("a store is published there") => {
+            Some("verbs that read take it as --store, and simkeep load as input")
+        }
         Error::NotAStore { .. } => {
             Some("name the directory of a store, or make one: simkeep ingest")
         }
@@ -39,6 +42,18 @@ mod tests {
         Error::Corrupt(simkeep::Corruption { file, offset: 60, what })
     }
 
+    /// What is said of a directory where a store is published.
+    fn published() -> Error {
+        let dir = tempfile::tempdir().unwrap();
+        let public = dir.path().join("files");
+        std::fs::create_dir_all(&public).unwrap();
+        std::fs::write(public.join("e220a8397b1dcdaf-0000000003-0d640880.seg"), "").unwrap();
+        match simkeep::Store::open(dir.path(), simkeep::Options::default()).unwrap_err() {
+            Error::NotAStore { why, .. } => Error::NotAStore { location: "public".into(), why },
+            other => other,
+        }
+    }
+
     #[test]
     fn what_this_tool_can_do_about_an_error_is_said_behind_it() {
         let (epoch, why) = (|| "2024".to_owned(), || "it does not exist".to_owned());
@@ -52,6 +67,12 @@ mod tests {
                 Error::NotAStore { location: "crawl".into(), why: why() },
                 "crawl is not a simkeep store: it does not exist; name the directory of a store, or make \
                  one: simkeep ingest",
+            ),
+            (
+                published(),
+                "public is not a simkeep store: a store is published there, which is read and never written \
+                 to; write to the store itself, or load what is published into a new one; verbs that read \
+                 take it as --store, and simkeep load as input",
             ),
             (
                 Error::NotATable { file: "crawl.df".into(), why: why() },

@@ -1,14 +1,15 @@
 //! What all verbs are told: which store, and how to print.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::error::{ContextKind, ContextValue};
 use simkeep::Reader;
+use simkeep::publishing::is_published;
 use simkeep_archive::escape::whole;
 
-use super::exit::{Failure, say_beside};
+use super::exit::{Failure, say, say_beside};
 use super::json::Saw;
 use super::time::Clock;
 use super::words;
@@ -86,21 +87,31 @@ impl Common {
     }
 }
 
-/// Opens a store for reading; nothing is written to its directory. Says so if a writer is at work, and
-/// whether all is seen that it had stored.
+/// Opens a store for reading, or the newest generation of one that is published; nothing is written to
+/// its directory. Says so if a writer is at work, and whether all is seen that it had stored; and if a
+/// newer generation is not whole.
 pub(super) fn read(store: &Path) -> Result<Reader, Failure> {
     let reader = Reader::open(store)?;
-    if let Some(written) = reader.written() {
+    if reader.generation().is_some() {
+        say_generation(&reader);
+    } else if let Some(written) = reader.written() {
         let sealed = reader.fell_back().then(|| (written, reader.behind()));
         say_beside(&words::beside_writer(sealed), Saw::of(&reader));
     }
     Ok(reader)
 }
 
+/// Says so if a newer generation than the one that is read is not whole.
+pub(super) fn say_generation(reader: &Reader) {
+    if let Some((newer, number)) = reader.incomplete().zip(reader.generation()) {
+        say(&words::incomplete(newer, number));
+    }
+}
+
 /// What to type if a store came where none was expected.
 pub(super) fn hint(error: &clap::Error) -> Option<String> {
     match error.get(ContextKind::InvalidArg)? {
-        ContextValue::String(argument) if is_store(Path::new(argument)) => Some(format!(
+        ContextValue::String(argument) if is_read(Path::new(argument)) => Some(format!(
             "{} is a store: name it with {}",
             whole(argument),
             option(argument.into())
@@ -121,12 +132,17 @@ fn unnamed(place: &Path) -> String {
 
 /// The option that names this store, as a shell takes it.
 fn option(store: OsString) -> String {
-    let store = store.to_string_lossy();
+    format!("--store {}", quoted(&store))
+}
+
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &OsStr) -> String {
+    let path = path.to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@%".contains(c);
-    if store.chars().all(is_plain) {
-        format!("--store {store}")
+    if path.chars().all(is_plain) {
+        path.into_owned()
     } else {
-        format!("--store '{}'", whole(&store.replace('\'', "'\\''")))
+        format!("'{}'", whole(&path.replace('\'', "'\\''")))
     }
 }
 
@@ -142,6 +158,11 @@ fn stores_in(place: &Path) -> Vec<OsString> {
 
 fn is_store(path: &Path) -> bool {
     path.join(CATALOG).is_file()
+}
+
+/// Whether a path is read like a store: one, or a directory where one is published.
+pub(super) fn is_read(path: &Path) -> bool {
+    is_store(path) || is_published(path).unwrap_or(false)
 }
 
 #[cfg(test)]

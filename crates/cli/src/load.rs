@@ -15,6 +15,7 @@ use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 use simkeep::{Content, Entry, Error, Given, Origin, Request, Seen, Snapshot, Store};
 
 use super::clock::{ClockCheck, ClockOptions};
+use super::common::is_read;
 use super::exit::{Exit, Failure, say};
 use super::feed::{self, Fed, Feed, Found, Properties, Text};
 use super::foreign::{self, Foreign};
@@ -42,6 +43,7 @@ use summary::Summary;
 #[derive(Args)]
 #[command(after_long_help = concat!("Examples:
   simkeep load old.simkeep --store new.simkeep
+  simkeep load /srv/crawl --store new.simkeep             what a store has published
   simkeep load crawl.jsonl.zst --store crawl.simkeep      what `simkeep export` wrote
   simkeep export --store old.simkeep | simkeep load - --store new.simkeep
   simkeep load pages-*.jsonl.zst --store corpus.simkeep
@@ -185,7 +187,7 @@ impl Load {
         let mut parts = Vec::new();
         for path in &self.paths {
             let folder = Path::new(path);
-            if path != "-" && folder.join("catalog.redb").is_file() {
+            if path != "-" && is_read(folder) {
                 parts.push(Part::Store(folder));
                 continue;
             }

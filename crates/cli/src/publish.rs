@@ -30,11 +30,18 @@ use super::{time, words};
 #[command(after_long_help = "Examples:
   simkeep publish crawl.simkeep --to /srv/crawl
   simkeep publish --to /srv/crawl --keep 1 --grace 0  leave nothing of what was purged
+  simkeep publish --to /srv/crawl --check-kept        read also all that was published before
   simkeep publish --to /srv/crawl --list
+  simkeep near https://example.com/ --store /srv/crawl  the directory is read like a store
 
 Carry the directory elsewhere with whatever carries files, first \"files\" and then \"generations\": a
 generation is of use once the files that it names are there. Files are linked where the file system can, and else copied;
 they have names of their own for ever, so what was carried once is never carried again.
+
+What is new is read and checked before a generation names it. What was published before is read at least
+once in 30 days, by the first run after its turn: each file has its own. A damaged file gives way to that of
+the store, and the summary says how many did. A store that is older than the newest generation, or a copy of it
+that went another way, is refused.
 
 A generation stays while it is among the newest (--keep), and for a while after it was the newest
 (--grace), since somebody may be reading it. What was forgotten is in no later generation.")]
@@ -48,19 +55,23 @@ pub(super) struct Publish {
     #[arg(long, value_name = "N", default_value_t = 3)]
     keep: usize,
     /// How long an older one stays after the one that followed it: 90m, 24h, 7d, or 0
-    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = grace)]
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = grace)]
     grace: Duration,
     /// Copy all files that are new, and link none
     #[arg(long)]
     copy: bool,
+    /// Read and check all files that were published before, and not only those whose turn it is
+    #[arg(long)]
+    check_kept: bool,
     /// Say what is published there, and publish nothing
-    #[arg(long, conflicts_with_all = ["keep", "grace", "copy"])]
+    #[arg(long, conflicts_with_all = ["keep", "grace", "copy", "check_kept"])]
     list: bool,
 }
 
-/// A time, or none at all.
+/// A duration, or none at all: `0`, or no seconds, minutes or days.
 fn grace(text: &str) -> Result<Duration, Error> {
-    if text == "0" {
+    let number = text.strip_suffix(['s', 'm', 'h', 'd', 'w']).unwrap_or(text);
+    if !number.is_empty() && number.bytes().all(|digit| digit == b'0') {
         return Ok(Duration::ZERO);
     }
     text.parse().map(|interval: Interval| Duration::from_secs(interval.seconds()))
@@ -94,11 +105,23 @@ pub(super) struct Answer<'a> {
     /// Files that were there already.
     kept_files: u64,
     kept_bytes: u64,
+    /// Files that were read and checked: all that are linked or copied, and some that are kept.
+    checked_files: u64,
+    checked_bytes: u64,
+    /// Files that are kept and were not read: they were found sound in the last 30 days.
+    unchecked_files: u64,
+    unchecked_bytes: u64,
+    /// Files among the copied ones that took the place of damaged ones.
+    replaced_files: u64,
+    replaced_bytes: u64,
     /// Older generations that were removed.
     removed_generations: &'a [u64],
     removed_files: u64,
     /// Older generations that are there still.
     older_generations: &'a [u64],
+    /// Whether anything was forgotten since the oldest of them; null if that cannot be told, since a
+    /// merge left no trace of it.
+    forgotten_since: Option<bool>,
     /// Why files were copied that could not be linked; null if all were linked or none was to be.
     not_linked: Option<&'a str>,
 }
@@ -127,6 +150,7 @@ impl Publish {
                 .keep(self.keep)
                 .grace(self.grace)
                 .copy(self.copy)
+                .check_kept(self.check_kept)
                 .progress(progress.clone());
             match Store::open(&place, Options::default().background(false)) {
                 Ok(store) => {
@@ -191,9 +215,16 @@ impl<'a> From<&'a Publication> for Answer<'a> {
             copied_bytes: done.copied.bytes,
             kept_files: done.kept.files,
             kept_bytes: done.kept.bytes,
+            checked_files: done.checked.files,
+            checked_bytes: done.checked.bytes,
+            unchecked_files: done.unchecked.files,
+            unchecked_bytes: done.unchecked.bytes,
+            replaced_files: done.replaced.files,
+            replaced_bytes: done.replaced.bytes,
             removed_generations: &done.removed,
             removed_files: done.removed_files,
             older_generations: &done.older,
+            forgotten_since: done.forgotten,
             not_linked: done.not_linked.as_deref(),
         }
     }
@@ -218,7 +249,7 @@ fn ms(at: SystemTime) -> i64 {
 
 /// For people.
 fn lines(done: &Publication) -> Vec<String> {
-    let what = if done.is_new { "published and checked" } else { "nothing is new since" };
+    let what = if done.is_new { "published" } else { "nothing is new since" };
     let mut lines = vec![format!(
         "{what}: generation {}, up to operation {}",
         done.generation,
@@ -233,6 +264,14 @@ fn lines(done: &Publication) -> Vec<String> {
     lines.extend(files("linked", &done.linked, shared));
     lines.extend(files("copied", &done.copied, ""));
     lines.extend(files("kept", &done.kept, " that were there already"));
+    lines.extend(files(
+        "replaced",
+        &done.replaced,
+        ": copies that took the place of damaged files",
+    ));
+    lines.extend(files("checked", &done.checked, ": read, and found sound"));
+    let sound = ": found sound in the last 30 days; --check-kept reads them now";
+    lines.extend(files("unchecked", &done.unchecked, sound));
     if !done.removed.is_empty() || done.removed_files > 0 {
         let generations = many(done.removed.len() as u64, "generation", "generations");
         let files = many(done.removed_files, "file", "files");
@@ -241,7 +280,12 @@ fn lines(done: &Publication) -> Vec<String> {
     if !done.older.is_empty() {
         let numbers = done.older.iter().map(u64::to_string).collect::<Vec<_>>();
         let numbers = words::some_names(numbers.iter().map(String::as_str));
-        lines.push(format!("older     {numbers}: with what was forgotten since"));
+        let remark = match done.forgotten {
+            Some(true) => ": with what was forgotten since",
+            Some(false) => "",
+            None => ": with what was forgotten since, if anything was",
+        };
+        lines.push(format!("older     {numbers}{remark}"));
     }
     lines
 }

@@ -3,9 +3,11 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::Reader;
 use simkeep::integrity::{Verified, VerifyOptions};
+use simkeep::publishing::is_published;
 
-use super::common::{Bare, Common};
+use super::common::{Bare, Common, say_generation};
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
 use super::json::Flaw;
@@ -17,7 +19,7 @@ use simkeep_archive::escape::whole;
 ///
 /// Checks every checksum, and that pages, histories and fingerprint tables fit together. Names all
 /// damage, file by file and block by block. Reads every byte with plain reads first, and writes
-/// nothing.
+/// nothing. Of what a store has published it reads the newest generation.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep verify
@@ -50,6 +52,9 @@ pub(super) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
 impl Verify {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let store = common.store_of(&self.bare)?;
+        if let (Ok(true), Ok(reader)) = (is_published(&store), Reader::open(&store)) {
+            say_generation(&reader);
+        }
         let verified = watched(|progress| {
             let options = VerifyOptions::default().rate(self.rate).progress(progress.clone());
             simkeep::integrity::verify(&store, options)
@@ -73,7 +78,8 @@ pub(super) struct Answer<'a> {
     /// How many files there are.
     files: usize,
     read_bytes: u64,
-    /// Whether the catalog was read. It is not if a writer in another process has it open.
+    /// Whether the catalog was read, or the generation of what is published. It is not if a writer in
+    /// another process has it open.
     catalog_read: bool,
     /// Null if anything is damaged.
     pages: Option<u64>,

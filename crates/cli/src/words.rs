@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use simkeep::fingerprint::{Document, Meaning};
+use simkeep::publishing::Incomplete;
 use simkeep::{SameBy, Verdict};
 
 use super::json::Share;
@@ -167,6 +168,15 @@ pub(super) fn beside_writer(sealed: Option<(SystemTime, u64)>) -> String {
     format!(
         "a writer is at work, too fast to be followed; this is what it had sealed {age} ago, {behind} \
          behind"
+    )
+}
+
+/// That a newer generation than the one that is read is not whole.
+pub(super) fn incomplete(newer: &Incomplete, number: u64) -> String {
+    format!(
+        "generation {} is not whole, so this is generation {number}: {}; it is read once all of it is \
+         there",
+        newer.generation, newer.why
     )
 }
 

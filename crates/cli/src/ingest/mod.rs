@@ -22,9 +22,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use simkeep::publishing::is_published;
 use simkeep::{Durability, Options, Store, Terms};
 
 use super::clock::{ClockCheck, ClockOptions};
+use super::common::{is_read, quoted};
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
 use super::foreign::{self, Foreign};
@@ -185,6 +187,7 @@ impl Ingest {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
         let place = common.store()?;
+        self.paths.iter().try_for_each(|path| refuse_store(path, &place))?;
         let options = || Ok::<_, Failure>(origin::options()?.durability(self.durability.into()));
         let folders = self.sync.then(|| sync::folders(&self.paths)).transpose()?;
         let store = existing(&place, options()?)?;
@@ -456,6 +459,21 @@ impl Before {
         options.epoch_bands = first.and_then(|(_, terms)| terms.bands);
         options
     }
+}
+
+/// A store is no folder of documents, and neither is a directory where one is published.
+fn refuse_store(path: &OsString, store: &Path) -> Result<(), Failure> {
+    if path == "-" || !is_read(Path::new(path)) {
+        return Ok(());
+    }
+    let what = match is_published(Path::new(path)) {
+        Ok(true) => "what a store has published",
+        _ => "a store",
+    };
+    let (path, store) = (quoted(path), quoted(store.as_os_str()));
+    Err(Failure::Usage(format!(
+        "{path} is {what}, and no folder of documents; load it: simkeep load {path} --store {store}"
+    )))
 }
 
 /// A file that was named and is not there is a mistake, not a broken record.

@@ -13,7 +13,9 @@ use super::Time;
 pub(crate) struct Saw {
     /// The number of the last operation in it.
     sequence: u64,
-    /// When this was the newest state, if a writer is at work.
+    /// The number of the generation, if it is what a store has published.
+    generation: Option<u64>,
+    /// When this was the newest state, if a writer is at work; when a generation was published.
     written: Option<Time>,
     /// How many operations were acknowledged since.
     behind: u64,
@@ -24,6 +26,11 @@ impl Saw {
     pub(crate) fn of(reader: &Reader) -> Saw {
         let since = reader.written().map(|at| at.duration_since(UNIX_EPOCH).unwrap_or_default());
         let written = since.map(|since| Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)));
-        Saw { sequence: reader.snapshot().sequence(), written, behind: reader.behind() }
+        Saw {
+            sequence: reader.snapshot().sequence(),
+            generation: reader.generation(),
+            written,
+            behind: reader.behind(),
+        }
     }
 }

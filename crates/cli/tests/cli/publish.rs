@@ -11,11 +11,9 @@ fn a_store_is_published_and_older_generations_go() {
     let place = Place::with(CRAWL);
     let said = place.done(&["publish", place.store().to_str().unwrap(), "--to", "public"]);
     let lines: Vec<&str> = said.lines().collect();
-    assert!(
-        lines[0].starts_with("published and checked: generation 1, up to operation "),
-        "{said}"
-    );
-    assert!(lines[1].starts_with("linked    1 file, ") && lines.len() == 2, "{said}");
+    assert!(lines[0].starts_with("published: generation 1, up to operation "), "{said}");
+    assert!(lines[1].starts_with("linked    1 file, ") && lines.len() == 3, "{said}");
+    assert!(lines[2].starts_with("checked   1 file, "), "{said}");
     let again = place.done(&["publish", "--to", "public"]);
     assert!(again.starts_with("nothing is new since: generation 1, "), "{again}");
 
@@ -85,4 +83,151 @@ fn other_places_and_odd_times_are_refused() {
         let ran = place.run(args);
         assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
     }
+}
+
+#[test]
+fn a_damaged_file_is_replaced_and_only_what_was_read_is_said_to_be_checked() {
+    let place = Place::with(CRAWL);
+    place.done(&["publish", "--to", "public", "--copy"]);
+    let files = std::fs::read_dir(place.dir.path().join("public/files")).unwrap();
+    let file = files.map(|file| file.unwrap().path()).next().unwrap();
+    let whole = std::fs::read(&file).unwrap();
+    let mut damaged = whole.clone();
+    damaged[100] ^= 4;
+    std::fs::write(&file, damaged).unwrap();
+    place.ingest("{\"url\":\"http://c.example/\",\"t\":9,\"status\":404}");
+    let said = place.done(&["publish", "--to", "public", "--copy"]);
+    assert!(said.starts_with("published: generation 2, "), "{said}");
+    assert!(
+        said.contains("\nchecked   1 file, ") && said.contains("\nunchecked 1 file, "),
+        "{said}"
+    );
+    let all =
+        place.run(&["publish", "--to", "public", "--check-kept", "--json"]).objects().remove(0);
+    let count = |key: &str| all[key].as_u64().unwrap();
+    let counted = ["checked_files", "unchecked_files", "replaced_files", "copied_files"].map(count);
+    assert_eq!(counted, [2, 0, 1, 1]);
+    assert_eq!(std::fs::read(&file).unwrap(), whole);
+    place.done(&["verify", "--store", "public"]);
+}
+
+#[test]
+fn older_generations_are_said_to_have_what_was_forgotten_only_if_anything_was() {
+    let place = Place::with(CRAWL);
+    place.done(&["publish", "--to", "public"]);
+    place.ingest("{\"url\":\"http://c.example/\",\"t\":9,\"status\":404}");
+    let said = place.done(&["publish", "--to", "public"]);
+    assert!(said.ends_with("\nolder     1\n"), "{said}");
+    place.done(&["forget", "http://c.example/"]);
+    let said = place.done(&["publish", "--to", "public"]);
+    assert!(said.ends_with("\nolder     1, 2: with what was forgotten since\n"), "{said}");
+    // None of a unit is none at all.
+    for (nth, grace) in ["0s", "0", "0d"].iter().enumerate() {
+        place.ingest(&format!("{{\"url\":\"http://c.example/\",\"t\":1{nth},\"status\":404}}"));
+        let run = ["publish", "--to", "public", "--keep", "1", "--grace", grace, "--json"];
+        let made = place.run(&run).objects().remove(0);
+        assert!(numbers(&made, "older_generations").is_empty(), "{grace}: {made}");
+    }
+}
+
+#[test]
+fn a_copy_of_the_store_that_is_older_or_went_another_way_is_refused() {
+    let place = Place::with(CRAWL);
+    let copied = Command::new("cp").arg("-r").args([place.store(), place.path("other")]).status();
+    assert!(copied.unwrap().success());
+    place.ingest("{\"url\":\"http://c.example/\",\"t\":9,\"status\":404}");
+    place.done(&["publish", "--to", "public"]);
+    let refused = |part: &str| {
+        let ran = place.run(&["publish", "other", "--to", "public"]);
+        assert_eq!(ran.code, 5, "{}", ran.err);
+        let begin = "public holds no earlier state of this store: generation 1 is none: ";
+        assert!(ran.err.contains(begin) && ran.err.contains(part), "{}", ran.err);
+    };
+    refused("and the store ends at ");
+    place.write("more", "{\"url\":\"http://d.example/\",\"t\":8,\"status\":404}");
+    place.done(&["ingest", "more", "--store", "other"]);
+    refused("its segment ");
+}
+
+/// What is published is a store to whatever reads.
+#[test]
+fn every_verb_that_reads_takes_a_directory_where_a_store_is_published() {
+    let place = Place::with(CRAWL);
+    place.done(&["publish", "--to", "public"]);
+    for verb in [
+        &["scan"][..],
+        &["stats"],
+        &["inspect"],
+        &["inspect", "journal"],
+        &["due", "--now", "2001-01-01"],
+        &["export"],
+        &["cluster"],
+        &["pairs", "-k", "3"],
+        &["history", "http://a.example/"],
+        &["epoch", "list"],
+        &["df", "list"],
+        &["verify"],
+        &["diff", "--since", "1970-01-01"],
+        &["tail"],
+        &["compact", "--dry-run"],
+    ] {
+        let of = |store: &str| place.run(&[verb, &["--store", store]].concat());
+        let (here, there) = (of(place.store().to_str().unwrap()), of("public"));
+        assert_eq!((here.code, &there.err[..]), (there.code, &here.err[..]), "{verb:?}");
+        if ["scan", "history", "export", "cluster", "pairs", "due", "diff"].contains(&verb[0]) {
+            assert_eq!(here.out, there.out, "{verb:?}");
+        }
+    }
+    place.done(&["stats", "public"]);
+    let store = place.store();
+    place.done(&["diff", "--exact", store.to_str().unwrap(), "public"]);
+    let saw = place.run(&["stats", "public", "--json"]).objects().remove(0);
+    assert_eq!(saw["saw"]["generation"], json!(1));
+    // And it makes a store: never one of its files.
+    place.done(&["load", "public", "--store", "loaded"]);
+    assert_eq!(place.done(&["diff", "--exact", store.to_str().unwrap(), "loaded"]), "");
+
+    let before = files(&place.path("public"));
+    let refused = |args: &[&str], part: &str| {
+        let ran = place.run(args);
+        assert!(ran.code != 0 && ran.err.contains(part), "{args:?} {}: {}", ran.code, ran.err);
+    };
+    place.write("more", "{\"url\":\"http://d.example/\",\"t\":8,\"status\":404}");
+    for args in [
+        &["ingest", "more", "--store", "public"][..],
+        &["load", "more", "--store", "public"],
+        &["compact", "public"],
+        &["forget", "http://a.example/", "--store", "public"],
+        &["epoch", "begin", "--store", "public"],
+        &["epoch", "end", "x", "--store", "public"],
+        &["backup", "new", "--store", "public"],
+        &["publish", "public", "--to", "new"],
+        &["repair", "--to", "new", "--store", "public"],
+    ] {
+        refused(args, "a store is published there, which is read and never written to");
+    }
+    refused(&["ingest", "public", "--store", "new"], "load it: simkeep load public --store new");
+    let other = store.to_str().unwrap();
+    refused(&["ingest", other, "--store", "new"], "is a store, and no folder of documents");
+    assert!(!place.dir.path().join("new").exists());
+    assert!(files(&place.path("public")) == before);
+}
+
+#[test]
+fn while_a_generation_is_being_carried_readers_say_that_they_take_the_one_before() {
+    let place = Place::with(CRAWL);
+    place.done(&["publish", "--to", "public"]);
+    let whole = place.done(&["scan", "--store", "public"]);
+    place.write("public/generations/0000000002", "");
+    for verb in ["scan", "verify"] {
+        let ran = place.run(&[verb, "--store", "public"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let part =
+            "generation 2 is not whole, so this is generation 1: generations/0000000002 is cut";
+        assert!(ran.err.contains(part), "{}", ran.err);
+    }
+    assert_eq!(place.run(&["scan", "--store", "public"]).out, whole);
+    place.write("public/generations/0000000001", "simk");
+    let ran = place.run(&["scan", "--store", "public"]);
+    assert_eq!(ran.code, 4, "{}", ran.err);
 }
