@@ -22,7 +22,8 @@ pub struct ReaderHandle {
 
 const _: () = any_thread::<ReaderHandle>();
 
-/// Opens a store to read it. `plain_reads` is 0, or 1 to read segments whole into memory instead of
+/// Opens a store to read it; or the newest generation that is whole, where a store is published.
+/// `plain_reads` is 0, or 1 to read segments whole into memory instead of
 /// mapping them. The caller frees what it gets with `simkeep_reader_free`. Any thread. Costs mapping the
 /// segments, and reading the journal: less than a second.
 #[unsafe(no_mangle)]
@@ -71,6 +72,27 @@ pub extern "C" fn simkeep_reader_behind(
 ) -> i32 {
     done("simkeep_reader_behind", error, || {
         abi::put(behind, with(reader, |reader| Ok(reader.behind()))?, "behind")
+    })
+}
+
+/// Which generation of a store that is published the reader has: `generation` gets its number, or 0 if it
+/// reads a store. `incomplete` gets the number of the newest generation if that is not whole yet and was
+/// passed over, or 0. Both are of the moment when the reader was opened or refreshed. Any thread. Costs
+/// nothing, unless another thread refreshes.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_reader_generation(
+    reader: *const ReaderHandle,
+    generation: *mut u64,
+    incomplete: *mut u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_reader_generation", error, || {
+        let [own, newer] = with(reader, |reader| {
+            let newer = reader.incomplete().map(|newer| newer.generation);
+            Ok([reader.generation(), newer].map(Option::unwrap_or_default))
+        })?;
+        abi::put(generation, own, "generation")?;
+        abi::put(incomplete, newer, "incomplete")
     })
 }
 

@@ -194,8 +194,8 @@ mod _simkeep {
     use super::progress::Progress;
     #[pymodule_export]
     use super::publishing::{
-        GenerationInfo, Publication, PublishedFile, check_generation, generation_files,
-        generation_fingerprints, generations, holding, publish,
+        GenerationInfo, Incomplete, Publication, PublishedFile, check_generation, generation_files,
+        generation_fingerprints, generations, holding, is_published, publish,
     };
     #[pymodule_export]
     use super::rates::{

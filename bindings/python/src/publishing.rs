@@ -32,14 +32,22 @@ value! {
         linked: Py<FileCount>,
         /// Files that are copies.
         copied: Py<FileCount>,
-        /// Files that an earlier generation has, too.
+        /// Files that were there already.
         kept: Py<FileCount>,
+        /// Files that were read and checked: all that are linked or copied, and some that are kept.
+        checked: Py<FileCount>,
+        /// Files that are kept and were not read: they were found sound in the last 30 days.
+        unchecked: Py<FileCount>,
+        /// Files among the copies that took the place of damaged ones.
+        replaced: Py<FileCount>,
         /// Older generations that were removed, by number.
         removed: Py<PyTuple>,
         /// Files that were removed because no generation names them any more.
         removed_files: u64,
         /// Older generations that are there still. They have what was forgotten since.
         older: Py<PyTuple>,
+        /// Whether anything was forgotten since the oldest of them; `None` if that cannot be told.
+        forgotten: Option<bool>,
         /// Why files were copied that were to be linked.
         not_linked: Option<String>,
     }
@@ -66,6 +74,16 @@ value! {
 }
 
 value! {
+    /// A generation that is newer than the one that is read, and not whole yet.
+    Incomplete {
+        /// Its number.
+        generation: u64,
+        /// What is missing of it: the file, and how much of that.
+        why: String,
+    }
+}
+
+value! {
     /// A file that a generation names.
     PublishedFile {
         /// Its path within the directory. A name is for ever of the same bytes.
@@ -85,9 +103,13 @@ impl Publication {
             linked: FileCount::of(py, made.linked)?,
             copied: FileCount::of(py, made.copied)?,
             kept: FileCount::of(py, made.kept)?,
+            checked: FileCount::of(py, made.checked)?,
+            unchecked: FileCount::of(py, made.unchecked)?,
+            replaced: FileCount::of(py, made.replaced)?,
             removed: PyTuple::new(py, made.removed)?.unbind(),
             removed_files: made.removed_files,
             older: PyTuple::new(py, made.older)?.unbind(),
+            forgotten: made.forgotten,
             not_linked: made.not_linked,
         })
     }
@@ -97,10 +119,11 @@ impl Publication {
 pub(crate) fn publish_options(
     keep: Option<&Bound<'_, PyAny>>,
     grace: Option<&Bound<'_, PyAny>>,
-    copy: bool,
+    (copy, check_kept): (bool, bool),
     progress: &simkeep::Progress,
 ) -> PyResult<PublishOptions> {
-    let mut options = PublishOptions::default().copy(copy).progress(progress.clone());
+    let options = PublishOptions::default().copy(copy).check_kept(check_kept);
+    let mut options = options.progress(progress.clone());
     if let Some(keep) = optional(keep, |v| arg::size(Arg::new("keep"), v))? {
         options.keep = keep;
     }
@@ -115,9 +138,11 @@ pub(crate) fn publish_options(
 ///
 /// Segments and tables are linked or copied (`copy=True` links none), if no earlier generation has
 /// brought them, and never change. The newest `keep` generations stay (3), and others for a `grace`
-/// after they were the newest (a day). Costs a read of the segments that are new. Ctrl-C ends it.
+/// after they were the newest (a day). Costs a read of the segments that are new, and of a small part of
+/// the others: each is read once in 30 days, and all of them with `check_kept=True`. A damaged one gives
+/// way to that of the store. Ctrl-C ends it.
 #[pyfunction]
-#[pyo3(signature = (path, to, *, keep=None, grace=None, copy=false, progress=None))]
+#[pyo3(signature = (path, to, *, keep=None, grace=None, copy=false, check_kept=false, progress=None))]
 pub(crate) fn publish<'py>(
     py: Python<'py>,
     path: PathBuf,
@@ -125,11 +150,19 @@ pub(crate) fn publish<'py>(
     keep: Option<&Bound<'py, PyAny>>,
     grace: Option<&Bound<'py, PyAny>>,
     copy: bool,
+    check_kept: bool,
     progress: Option<&Bound<'py, Progress>>,
 ) -> PyResult<Publication> {
     let progress = progress::given(progress);
-    let options = publish_options(keep, grace, copy, &progress)?;
+    let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
     Publication::of(py, long(py, &progress, || publishing::publish(path, to, options))?)
+}
+
+/// Whether a store is published in a directory, or is being carried there. `Reader` reads such a directory
+/// like a store, and nothing but `publish` writes to it. Costs listing what is there.
+#[pyfunction]
+pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
+    py.detach(|| publishing::is_published(path)).or_raise(py)
 }
 
 /// The generations that are published in a directory, in order. Costs a small read for each.

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use crate::arg::{self, Arg};
+use crate::publishing::Incomplete;
 use crate::reading::{Of, Reading};
 use crate::stats::Stats;
 use crate::time::Time;
@@ -22,7 +23,8 @@ type Call<'py> = (Bound<'py, PyType>, PathBuf, bool, bool, Option<u64>);
 /// write.
 ///
 /// It sees everything that was acknowledged before it was opened or refreshed, and writes nothing to
-/// the store's directory. `Reader.published` opens what a store has published. A reader may be used in
+/// the store's directory. Where a store is published it opens the newest generation that is whole;
+/// `Reader.published` opens one by its number. A reader may be used in
 /// a forked process, and is pickled as its path, and opened anew. With `plain_reads=True` segments are
 /// read whole into memory instead of being mapped.
 #[pyclass(frozen, extends = View, module = "simkeep")]
@@ -72,6 +74,14 @@ impl Reader {
     #[getter]
     fn generation(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         self.reading.with(py, |reader| Ok(reader.generation()))
+    }
+
+    /// The newest generation in the directory, if it is not whole and an older one is read: it is being
+    /// carried there still, or a file of it was cut. `None` if it reads a store.
+    #[getter]
+    fn incomplete(&self, py: Python<'_>) -> PyResult<Option<Incomplete>> {
+        let newer = self.reading.with(py, |reader| Ok(reader.incomplete().cloned()))?;
+        Ok(newer.map(|newer| Incomplete { generation: newer.generation, why: newer.why }))
     }
 
     /// Moves on to the newest state, and says whether anything changed.

@@ -363,7 +363,7 @@ impl Store {
     /// opens.
     ///
     /// Takes the keywords of `publish`, and costs what it does. Ctrl-C ends it.
-    #[pyo3(signature = (to, *, keep=None, grace=None, copy=false, progress=None))]
+    #[pyo3(signature = (to, *, keep=None, grace=None, copy=false, check_kept=false, progress=None))]
     fn publish<'py>(
         &self,
         py: Python<'py>,
@@ -371,10 +371,11 @@ impl Store {
         keep: Option<&Bound<'py, PyAny>>,
         grace: Option<&Bound<'py, PyAny>>,
         copy: bool,
+        check_kept: bool,
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Publication> {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
-        let options = publish_options(keep, grace, copy, &progress)?;
+        let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
         Publication::of(py, long(py, &progress, || store.publish(to, options))?)
     }
 

@@ -116,6 +116,7 @@ __all__ = [
     "HostCensus",
     "HostShare",
     "Hosts",
+    "Incomplete",
     "JoinedPair",
     "JournalView",
     "Judged",
@@ -217,6 +218,7 @@ __all__ = [
     "holding",
     "interval",
     "irregular",
+    "is_published",
     "join",
     "join_parts",
     "last_modified",
@@ -351,6 +353,7 @@ def publish(
     keep: int | None = None,
     grace: _types.Seconds | None = None,
     copy: bool = False,
+    check_kept: bool = False,
     progress: Progress | None = None,
 ) -> Publication:
     """Publishes what is sealed of the store in a directory: makes it a generation in another directory.
@@ -358,7 +361,15 @@ def publish(
     `Reader.published` opens it. Works also beside a process that writes the store. Segments and tables are
     linked or copied (`copy=True` links none), if no earlier generation has brought them, and never change. The
     newest `keep` generations stay (3), and others for a `grace` after they were the newest (a day). Costs a
-    read of the segments that are new. Ctrl-C ends it.
+    read of the segments that are new, and of a small part of the others: each is read once in 30 days, and all
+    of them with `check_kept=True`. A damaged one gives way to that of the store. Ctrl-C ends it.
+    """
+
+def is_published(path: _Path) -> bool:
+    """Whether a store is published in a directory, or is being carried there.
+
+    `Reader` reads such a directory like a store, and nothing but `publish` writes to it. Costs listing what is
+    there.
     """
 
 def generations(path: _Path) -> tuple[GenerationInfo, ...]:
@@ -1347,6 +1358,7 @@ class Store(View):
         keep: int | None = None,
         grace: _types.Seconds | None = None,
         copy: bool = False,
+        check_kept: bool = False,
         progress: Progress | None = None,
     ) -> Publication:
         """Seals everything, and publishes it in a directory as a generation, which `Reader.published` opens.
@@ -1457,9 +1469,9 @@ class Reader(View):
     """A read-only view of a store, also beside a writer in another process, and without permission to write.
 
     It sees everything that was acknowledged before it was opened or refreshed, and writes nothing to the
-    store's directory. `Reader.published` opens what a store has published. A reader may be used in a forked
-    process, and is pickled as its path, and opened anew. With `plain_reads=True` segments are read whole into
-    memory instead of being mapped.
+    store's directory. Where a store is published it opens the newest generation that is whole;
+    `Reader.published` opens one by its number. A reader may be used in a forked process, and is pickled as its
+    path, and opened anew. With `plain_reads=True` segments are read whole into memory instead of being mapped.
     """
 
     def __new__(cls, path: _Path, *, plain_reads: bool = False) -> Self: ...
@@ -1474,6 +1486,12 @@ class Reader(View):
     @property
     def generation(self) -> int | None:
         """The number of the generation that this is; `None` if it reads a store."""
+    @property
+    def incomplete(self) -> Incomplete | None:
+        """The newest generation in the directory, if it is not whole and an older one is read.
+
+        It is being carried there still, or a file of it was cut. `None` if it reads a store.
+        """
     def refresh(self) -> bool:
         """Moves on to the newest state, and says whether anything changed."""
 
@@ -5679,9 +5697,13 @@ class Publication:
         Literal["linked"],
         Literal["copied"],
         Literal["kept"],
+        Literal["checked"],
+        Literal["unchecked"],
+        Literal["replaced"],
         Literal["removed"],
         Literal["removed_files"],
         Literal["older"],
+        Literal["forgotten"],
         Literal["not_linked"],
     ]
     @property
@@ -5704,7 +5726,16 @@ class Publication:
         """Files that are copies."""
     @property
     def kept(self) -> FileCount:
-        """Files that an earlier generation has, too."""
+        """Files that were there already."""
+    @property
+    def checked(self) -> FileCount:
+        """Files that were read and checked: all that are linked or copied, and some that are kept."""
+    @property
+    def unchecked(self) -> FileCount:
+        """Files that are kept and were not read: they were found sound in the last 30 days."""
+    @property
+    def replaced(self) -> FileCount:
+        """Files among the copies that took the place of damaged ones."""
     @property
     def removed(self) -> tuple[int, ...]:
         """Older generations that were removed, by number."""
@@ -5714,6 +5745,9 @@ class Publication:
     @property
     def older(self) -> tuple[int, ...]:
         """Older generations that are there still. They have what was forgotten since."""
+    @property
+    def forgotten(self) -> bool | None:
+        """Whether anything was forgotten since the oldest of them; `None` if that cannot be told."""
     @property
     def not_linked(self) -> str | None:
         """Why files were copied that were to be linked."""
@@ -5726,9 +5760,13 @@ class Publication:
         linked: FileCount,
         copied: FileCount,
         kept: FileCount,
+        checked: FileCount,
+        unchecked: FileCount,
+        replaced: FileCount,
         removed: tuple[int, ...],
         removed_files: int,
         older: tuple[int, ...],
+        forgotten: bool | None,
         not_linked: str | None,
     ) -> Publication: ...
 
@@ -5776,6 +5814,19 @@ class GenerationInfo:
         epochs: tuple[EpochInfo, ...],
         near_epoch: int,
     ) -> GenerationInfo: ...
+
+@final
+class Incomplete:
+    """A generation that is newer than the one that is read, and not whole yet."""
+
+    __match_args__: tuple[Literal["generation"], Literal["why"]]
+    @property
+    def generation(self) -> int:
+        """Its number."""
+    @property
+    def why(self) -> str:
+        """What is missing of it: the file, and how much of that."""
+    def __new__(cls, generation: int, why: str) -> Incomplete: ...
 
 @final
 class PublishedFile:
