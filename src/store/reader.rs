@@ -78,7 +78,7 @@ pub struct Reader {
     follows: Follows,
     seen: Seen,
     /// The newest generation, if it is not whole.
-    incomplete: Option<Incomplete>,
+    incomplete: Option<Box<Incomplete>>,
 }
 
 /// What a reader moves on to.
@@ -175,6 +175,7 @@ impl Reader {
     fn follow(disk: Arc<dyn Disk>) -> Result<Reader> {
         let newest = publish::newest(&disk, |generation| published(&disk, generation, None))?;
         let Newest { number, found: seen, incomplete } = newest;
+        let incomplete = incomplete.map(Box::new);
         Ok(Reader { disk, follows: Follows::Newest(number), seen, incomplete })
     }
 
@@ -208,7 +209,7 @@ impl Reader {
     /// # }
     /// ```
     pub fn incomplete(&self) -> Option<&Incomplete> {
-        self.incomplete.as_ref()
+        self.incomplete.as_deref()
     }
 
     /// Moves on to the newest state, and returns whether anything changed. Segments that are open
@@ -231,7 +232,8 @@ impl Reader {
                 let newest = publish::newest(&self.disk, |generation| {
                     published(&self.disk, generation, before)
                 })?;
-                self.incomplete = newest.incomplete.filter(|newer| newer.generation > number);
+                let newer = newest.incomplete.filter(|newer| newer.generation > number);
+                self.incomplete = newer.map(Box::new);
                 if newest.number <= number {
                     return Ok(false);
                 }

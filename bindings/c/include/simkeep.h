@@ -136,7 +136,7 @@ struct ArrowArray {
 #define SIMKEEP_EXISTS 10
 
 /**
- * A backup was to go to a directory that holds no earlier backup of the store.
+ * A backup was to go to a directory that holds no earlier state of the store.
  */
 #define SIMKEEP_NOT_A_BACKUP 11
 
@@ -3711,7 +3711,8 @@ struct simkeep_decisions *simkeep_snapshot_decide(const struct simkeep_snapshot 
 void simkeep_plan_free(struct simkeep_plan *plan);
 
 /**
- * Opens a store to read it. `plain_reads` is 0, or 1 to read segments whole into memory instead of
+ * Opens a store to read it; or the newest generation that is whole, where a store is published.
+ * `plain_reads` is 0, or 1 to read segments whole into memory instead of
  * mapping them. The caller frees what it gets with `simkeep_reader_free`. Any thread. Costs mapping the
  * segments, and reading the journal: less than a second.
  */
@@ -3734,6 +3735,17 @@ int32_t simkeep_reader_refresh(struct simkeep_reader *reader,
 int32_t simkeep_reader_behind(const struct simkeep_reader *reader,
                               uint64_t *behind,
                               struct simkeep_error **error);
+
+/**
+ * Which generation of a store that is published the reader has: `generation` gets its number, or 0 if
+ * it reads a store. `incomplete` gets the number of the newest generation if that is not whole yet and
+ * was passed over, or 0. Both are of the moment when the reader was opened or refreshed. Any thread.
+ * Costs nothing, unless another thread refreshes.
+ */
+int32_t simkeep_reader_generation(const struct simkeep_reader *reader,
+                                  uint64_t *generation,
+                                  uint64_t *incomplete,
+                                  struct simkeep_error **error);
 
 /**
  * Takes the view that the reader has now. It does not change when the reader is refreshed. The caller

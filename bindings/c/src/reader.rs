@@ -75,10 +75,10 @@ pub extern "C" fn simkeep_reader_behind(
     })
 }
 
-/// Which generation of a store that is published the reader has: `generation` gets its number, or 0 if it
-/// reads a store. `incomplete` gets the number of the newest generation if that is not whole yet and was
-/// passed over, or 0. Both are of the moment when the reader was opened or refreshed. Any thread. Costs
-/// nothing, unless another thread refreshes.
+/// Which generation of a store that is published the reader has: `generation` gets its number, or 0 if
+/// it reads a store. `incomplete` gets the number of the newest generation if that is not whole yet and
+/// was passed over, or 0. Both are of the moment when the reader was opened or refreshed. Any thread.
+/// Costs nothing, unless another thread refreshes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_generation(
     reader: *const ReaderHandle,

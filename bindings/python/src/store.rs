@@ -359,8 +359,7 @@ impl Store {
         BackedUp::of(py, long(py, &progress, || store.backup(path, options))?)
     }
 
-    /// Seals everything, and publishes it in a directory as a generation, which `Reader.published`
-    /// opens.
+    /// Seals everything, and publishes it in a directory as a generation, which a `Reader` opens.
     ///
     /// Takes the keywords of `publish`, and costs what it does. Ctrl-C ends it.
     #[pyo3(signature = (to, *, keep=None, grace=None, copy=false, check_kept=false, progress=None))]

@@ -121,6 +121,38 @@ def test_a_generation_tells_what_it_names_before_that_is_there(store: simkeep.St
         simkeep.generation_files(to, "1")  # type: ignore[arg-type]
 
 
+def test_a_published_directory_is_read_like_a_store(store: simkeep.Store, tmp_path: Path) -> None:
+    to = tmp_path / "published"
+    store.observe(URL, AT, fingerprint=5)
+    store.publish(to)
+    assert simkeep.is_published(to) and not simkeep.is_published(store.path)
+    with simkeep.Reader(to) as reader:
+        assert (reader.generation, reader.incomplete) == (1, None)
+        assert reader.latest(URL) is not None
+        # The next one is being carried there.
+        (to / "generations" / "0000000002").write_bytes(b"simkgen")
+        assert not reader.refresh()
+        newer = reader.incomplete
+        assert newer is not None and newer.generation == 2 and "0000000002" in newer.why
+    (to / "generations" / "0000000002").unlink()
+    with pytest.raises(simkeep.NotAStoreError, match="a store is published there"):
+        simkeep.Store.open(to)
+
+
+def test_a_damaged_file_gives_way_to_that_of_the_store(store: simkeep.Store, tmp_path: Path) -> None:
+    to = tmp_path / "published"
+    store.observe(URL, AT, fingerprint=5)
+    first = store.publish(to, copy=True)
+    assert (first.checked.files, first.unchecked.files, first.forgotten) == (1, 0, False)
+    (segment,) = (to / "files").iterdir()
+    whole = segment.read_bytes()
+    segment.write_bytes(whole[:70] + bytes([whole[70] ^ 4]) + whole[71:])
+    assert store.publish(to).unchecked.files == 1
+    again = simkeep.publish(store.path, to, check_kept=True)
+    assert (again.checked.files, again.replaced.files, again.is_new) == (1, 1, False)
+    assert segment.read_bytes() == whole
+
+
 def test_what_cannot_be_published_or_opened_is_told(store: simkeep.Store, tmp_path: Path) -> None:
     to = tmp_path / "published"
     with pytest.raises(simkeep.NotAStoreError, match="nothing is published there"):
@@ -144,6 +176,6 @@ def test_what_cannot_be_published_or_opened_is_told(store: simkeep.Store, tmp_pa
     with pytest.raises(simkeep.NotAStoreError, match="it is a store itself"):
         with simkeep.Store.create(tmp_path / "other") as other:
             other.publish(store.path)
-    with pytest.raises(simkeep.NotAStoreError, match="is published there"):
+    with pytest.raises(simkeep.ExistsError, match="is published there"):
         with simkeep.Store.create(tmp_path / "another") as other:
             other.publish(to)

@@ -32,7 +32,7 @@ use super::{time, words};
   simkeep publish --to /srv/crawl --keep 1 --grace 0  leave nothing of what was purged
   simkeep publish --to /srv/crawl --check-kept        read also all that was published before
   simkeep publish --to /srv/crawl --list
-  simkeep near https://example.com/ --store /srv/crawl  the directory is read like a store
+  simkeep near --url https://example.com/terms --store /srv/crawl   read like a store
 
 Carry the directory elsewhere with whatever carries files, first \"files\" and then \"generations\": a
 generation is of use once the files that it names are there. Files are linked where the file system can, and else copied;

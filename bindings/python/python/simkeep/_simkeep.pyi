@@ -1361,7 +1361,7 @@ class Store(View):
         check_kept: bool = False,
         progress: Progress | None = None,
     ) -> Publication:
-        """Seals everything, and publishes it in a directory as a generation, which `Reader.published` opens.
+        """Seals everything, and publishes it in a directory as a generation, which a `Reader` opens.
 
         Takes the keywords of `publish`, and costs what it does. Ctrl-C ends it.
         """
