@@ -158,8 +158,8 @@ pub(crate) fn publish<'py>(
     Publication::of(py, long(py, &progress, || publishing::publish(path, to, options))?)
 }
 
-/// Whether a store is published in a directory, or is being carried there. `Reader` reads such a directory
-/// like a store, and nothing but `publish` writes to it. Costs listing what is there.
+/// Whether a store is published in a directory, or is being carried there. `Reader` reads such a
+/// directory like a store, and nothing but `publish` writes to it. Costs listing what is there.
 #[pyfunction]
 pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
     py.detach(|| publishing::is_published(path)).or_raise(py)
