@@ -86,9 +86,9 @@ pub enum Error {
         /// The place.
         location: String,
     },
-    /// A store was to be backed up or published to a directory that holds no earlier state of it: another
-    /// store, a newer state or one that went another way, or a backup to which somebody has written
-    /// since. It stays as it is; name another directory.
+    /// A store was to be backed up or published to a directory that holds no earlier state of it:
+    /// another store, a newer state or one that went another way, or a backup to which somebody has
+    /// written since. It stays as it is; name another directory.
     NotABackup {
         /// The place.
         location: String,

@@ -128,9 +128,12 @@ impl Reader {
 
     /// Opens a generation that is [published](crate::publishing) in a directory: the one of a number,
     /// or with `None` the newest that is whole. Costs mapping its segments. Takes no lock, and needs
-    /// nothing but the files that the generation names. One that is on its way is passed over: of which
-    /// a file is not there, or shorter than it must be. [`incomplete`](Self::incomplete) says so. Its segments may go while it is open, where the system keeps
-    /// what is mapped; a table of document frequencies is opened when an epoch's origin is asked for.
+    /// nothing but the files that the generation names. Its segments may go while it is open, where the
+    /// system keeps what is mapped; a table of document frequencies is opened when an epoch's origin is
+    /// asked for.
+    ///
+    /// A generation is not whole if it is empty, cut or torn, or if one of its files is not there or is
+    /// shorter than it must be. [`incomplete`](Self::incomplete) says whether a newer one was passed over.
     ///
     /// [`refresh`](Self::refresh) moves on to the newest generation if no number was given, and else to
     /// nothing.

@@ -86,7 +86,8 @@ GOOD = {
     "name": '"mine/1"', "recipe": '"default"', "extractor": '"mine/1"', "text": "text", "html": "text",
     "encoding": '"utf-8"', "fingerprints": "numbers", "digest": "digest", "visits": "visits",
     "givings": "givings", "changes": "changes", "urls": "texts", "open": "classes", "fingerprint": "&u64",
-    "pages": "&u64", "behind": "&u64", "generation": "&u64", "incomplete": "&u64", "sequence": "&u64", "missing": "&u64", "changed": "&u32",
+    "pages": "&u64", "behind": "&u64", "sequence": "&u64", "missing": "&u64", "changed": "&u32",
+    "generation": "&u64", "incomplete": "&u64",
     "complete": "&u32", "epoch": "&u32", "per_day": "&f64", "error": "&error", "to": "url",
     "location": "url", "content_range": '"bytes 0-9/10"', "seen": "(int32_t *)&u32",
 }

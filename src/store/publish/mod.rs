@@ -52,9 +52,9 @@ use crate::progress::{Progress, Stage};
 /// generation of a run that begins later; see [`holding`](crate::publishing::holding()) for earlier
 /// ones. If nothing is new, there is no new generation.
 ///
-/// What comes is read and checked before a generation names it, and so is each file at least once in 30
-/// days that is kept from earlier runs; [`check_kept`](PublishOptions::check_kept) reads all of them. One
-/// that is damaged gives way to that of the store. So costs a read of the segments that are new, and of a
+/// What comes is read and checked before a generation names it. Each file that is kept from earlier
+/// runs is read at least once in 30 days; [`check_kept`](PublishOptions::check_kept) reads all of them.
+/// A damaged one gives way to that of the store. So costs a read of the segments that are new, and of a
 /// small part of the others, besides what is copied, and some syncs.
 ///
 /// ```
@@ -180,9 +180,9 @@ pub fn holding(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Vec<u64>> {
 }
 
 /// Whether a store is published in a directory, or is being carried there: it has files as
-/// [`publish`](crate::publishing::publish()) names them, and is no store itself. Such a directory is read
-/// like a store by [`Reader::open`](crate::Reader::open), and never written to by anything else. Costs
-/// listing what is there.
+/// [`publish`](crate::publishing::publish()) names them, and is no store itself.
+/// [`Reader::open`](crate::Reader::open) reads such a directory like a store, and nothing but
+/// [`publish`](crate::publishing::publish()) writes to it. Costs listing what is there.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
