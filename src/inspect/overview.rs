@@ -176,12 +176,11 @@ impl Snapshot {
         let deltas = view.segments.iter().map(|live| live.segment.numbers().delta.pages);
         supersede(&mut segments, &deltas.collect::<Vec<_>>());
         leave(&mut segments, pages.saturating_sub(unsealed_new));
+        let used = Role::USES.map(|role| in_use(self.epochs(), role).map(|info| info.epoch));
         let epochs = self.epochs().iter().map(|info| EpochOverview {
             info: info.clone(),
             fingerprints: self.fingerprints(info.epoch),
-            is_in_use: Role::USES.into_iter().any(|role| {
-                in_use(self.epochs(), role).is_some_and(|used| used.epoch == info.epoch)
-            }),
+            is_in_use: used.contains(&Some(info.epoch)),
         });
         let epochs: Vec<EpochOverview> = epochs.collect();
         let (hosts, flaw) = match largest_hosts(self) {

@@ -1,5 +1,7 @@
 //! One segment: its numbers, sections and tables.
 
+use std::collections::BTreeMap;
+
 use super::space::Space;
 use crate::error::Result;
 use crate::layout::{HEAD_BYTES, block_count};
@@ -130,15 +132,15 @@ fn view(live: &LiveSegment) -> SegmentView {
         }
     });
     let sections: Vec<SectionView> = sections.collect();
-    let tables = live.tables.iter().map(|tables| {
-        let epoch = Epoch::from_number(tables.epoch);
-        let own = sections.iter().filter(|section| section.epoch == Some(epoch));
-        TableView {
-            epoch,
-            fingerprints: tables.tables.len(),
-            shape: tables.tables.shape(),
-            bytes: own.map(|section| section.bytes).sum(),
-        }
+    let mut bytes = BTreeMap::<u32, u64>::new();
+    for section in segment.frame().sections().iter().filter(|s| s.tag().kind.is_of_epoch()) {
+        *bytes.entry(section.tag().epoch).or_default() += section.bytes();
+    }
+    let tables = live.tables.iter().map(|tables| TableView {
+        epoch: Epoch::from_number(tables.epoch),
+        fingerprints: tables.tables.len(),
+        shape: tables.tables.shape(),
+        bytes: bytes.get(&tables.epoch).copied().unwrap_or(0),
     });
     SegmentView {
         id: segment.id(),

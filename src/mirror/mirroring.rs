@@ -96,7 +96,9 @@ impl Mirroring {
         self
     }
 
-    /// Sets how many folders deep a site may lie, up to 16.
+    /// Sets how many folders deep a site may lie, up to 16. A page is in a site for each, so time grows
+    /// with it where folders repeat, as in `/d/d/d/x`; with 0 only hosts are compared, and each page is
+    /// read about once.
     #[must_use]
     pub fn depth(mut self, folders: u8) -> Mirroring {
         self.depth = folders;

@@ -65,7 +65,7 @@ impl Fold {
     fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Fold {
         let (mut fold, mut rest) = (Fold::default(), entries);
         while let [entry, following @ ..] = rest {
-            fold.take(*entry, || restated(entry, following), epochs);
+            fold.take(*entry, || restated(entry, following).collect(), epochs);
             rest = following;
         }
         fold
@@ -96,12 +96,18 @@ fn compare(
     Some(Comparing { times: (before, visit.time), found, modified: visit.modified })
 }
 
-/// What is restated of a visit by what follows it.
-fn restated(visit: &Entry, following: &[Entry]) -> Also {
+/// The contents that are restated of a visit: those of its time and digest among the entries that follow
+/// it, up to the first entry of another time or digest. Another visit of that time and digest may stand
+/// between, and has the same contents restated.
+pub(crate) fn restated<'e>(
+    visit: &Entry,
+    following: &'e [Entry],
+) -> impl Iterator<Item = Content> + use<'e> {
+    let of_visit = of(visit);
     // In the order in which they came, what was given at other times may stand between.
     let others = following.iter().filter(|other| other.given().is_none());
-    let of_visit = others.take_while(|other| of(other) == of(visit));
-    of_visit.filter(|other| other.is_restated()).filter_map(Entry::content).collect()
+    let same = others.take_while(move |other| of(other) == of_visit);
+    same.filter(|other| other.is_restated()).filter_map(Entry::content)
 }
 
 /// What an entry is about.
@@ -159,12 +165,25 @@ impl Course {
                 *changes = None;
             }
             if let Some(changes) = changes {
-                let also = || restated(entry, following);
+                let also = || restated(entry, following).collect();
                 let comparing = compare(head.as_ref(), entry, also, epochs);
                 comparing.into_iter().for_each(|comparing| changes.push(comparing));
             }
             Head::absorb_into(head, *entry);
             rest = following;
         }
+    }
+
+    /// How many of these arrivals, the first ones, can be [followed](Self::follow) before it is known what
+    /// comes after them: all before the last entry that is of another time or digest than the one before
+    /// it. So no later entry is restated of a visit among them.
+    pub(crate) fn settled<'e>(arrivals: impl Iterator<Item = &'e Entry>) -> usize {
+        let (mut before, mut settled) = (None, 0);
+        for (place, entry) in arrivals.enumerate().filter(|(_, entry)| entry.given().is_none()) {
+            if before.replace(of(entry)).is_some_and(|before| before != of(entry)) {
+                settled = place;
+            }
+        }
+        settled
     }
 }

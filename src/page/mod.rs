@@ -38,7 +38,7 @@ pub(crate) use entry::restated_digest;
 pub use entry::{Entry, Restated};
 pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
-pub(crate) use fold::Course;
+pub(crate) use fold::{Course, restated};
 pub use given::{Given, Property};
 pub(crate) use given::{KINDS, Properties};
 pub use head::HISTORY_WINDOW;

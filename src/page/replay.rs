@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::compare::is_minor;
 use super::epoch::tells_change;
-use super::fold::Fold;
+use super::fold::{Fold, restated};
 use super::head::{bits_between, fingerprints, have_digest};
 use super::{Changes, Content, Distance, Entry, EpochInfo, Restated, Seen, Visit};
 use crate::error::Result;
@@ -72,7 +72,6 @@ impl ReplayedPage {
         while let [entry, following @ ..] = rest {
             rest = following;
             let Entry::Visit(visit) = entry else { continue };
-            let of = |o: &&Entry| (o.time(), o.digest()) == (entry.time(), entry.digest());
             match visit.seen {
                 Seen::Failed => {}
                 Seen::Gone => page.push(visit.time, Version::new(visit.seen, SmallVec::new())),
@@ -80,8 +79,7 @@ impl ReplayedPage {
                     content.iter().for_each(|version| page.push(visit.time, version.clone()));
                 }
                 Seen::Content(_) => {
-                    let restated = following.iter().take_while(of).filter(|o| o.is_restated());
-                    let also = restated.filter_map(Entry::content).collect();
+                    let also = restated(entry, following).collect();
                     let version = content.insert(Version::new(visit.seen, also)).clone();
                     page.push(visit.time, version);
                 }

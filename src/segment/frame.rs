@@ -58,8 +58,12 @@ pub(crate) struct Frame {
     /// Where the table starts.
     table_at: u64,
     sections: Vec<Section>,
-    /// Those that there are once, by kind.
+    /// Those that there are once, by kind; the checksums are not among them.
     plain: [Section; PLAIN],
+    /// The checksums, the last of all.
+    sums: Section,
+    /// The places of the sections of tables, in order of epoch, kind and part.
+    of_tables: Vec<u32>,
     blocks: u64,
 }
 
@@ -92,15 +96,14 @@ impl Frame {
         }
         // The checksums are the last section, and what they cover are all sections before it.
         let sums = sections.last().filter(|s| s.tag == Tag::of(Kind::Sums)).copied();
-        let covered = sums.map(|s| s.first_block);
-        let sound = sums.is_some_and(|s| {
-            Some(s.len) == covered.and_then(|c| c.checked_mul(4))
+        let sound = |s: &Section| {
+            Some(s.len) == s.first_block.checked_mul(4)
                 && table.roots.len() as u64 == block_count(s.len)
-        });
-        if !sound {
+        };
+        let Some(sums) = sums.filter(sound) else {
             let what = "the section table has no place for all checksums";
             return Err(Error::corrupt(name, 0, what));
-        }
+        };
         let mut plain = [Section::absent(Tag::of(Kind::Pages), sections.len()); PLAIN];
         for section in &sections {
             // Those of tables are looked for by their epoch.
@@ -108,9 +111,21 @@ impl Frame {
                 *place = *section;
             }
         }
+        let of_tables = order_of_tables(&sections);
         let (checksum, table_at) = (trailer.checksum, trailer.offset);
-        let frame =
-            Frame { name, stamp, bytes, checksum, table, table_at, sections, plain, blocks };
+        let frame = Frame {
+            name,
+            stamp,
+            bytes,
+            checksum,
+            table,
+            table_at,
+            sections,
+            plain,
+            sums,
+            of_tables,
+            blocks,
+        };
         frame.check_shape()?;
         Ok(frame)
     }
@@ -181,13 +196,26 @@ impl Frame {
         self.table.roots.len() as u64
     }
 
-    /// A section; an empty one if there is none of that name.
+    /// A section; an empty one if there is none of that name. Costs a binary search among the sections
+    /// of tables; the others are found at once.
     pub(crate) fn place(&self, tag: Tag) -> Section {
         if let Some(&plain) = self.plain.get(tag.kind as usize) {
             return plain;
         }
-        let place = self.sections.iter().find(|s| s.tag == tag).copied();
+        if tag == self.sums.tag {
+            return self.sums;
+        }
+        let of = |place: &u32| self.sections.get(*place as usize);
+        let at = self.of_tables.binary_search_by_key(&Some(by_epoch(tag)), |place| {
+            of(place).map(|section| by_epoch(section.tag))
+        });
+        let place = at.ok().and_then(|at| self.of_tables.get(at)).and_then(of).copied();
         place.unwrap_or(Section::absent(tag, self.sections.len()))
+    }
+
+    /// Whether an epoch has tables here.
+    pub(crate) fn has_epoch(&self, epoch: u32) -> bool {
+        self.place(Tag::table(Kind::Fingerprints, 0, epoch)).number < self.sections.len()
     }
 
     /// The checksum of a block of the checksums.
@@ -208,6 +236,22 @@ impl Frame {
         let at = self.place(tag).offset.saturating_add(offset);
         Error::corrupt(self.name, at, format!("{what} (in section {:?})", tag.kind))
     }
+}
+
+/// What the sections of tables are sorted by, to be sought.
+fn by_epoch(tag: Tag) -> (u32, Kind, u16) {
+    (tag.epoch, tag.kind, tag.part)
+}
+
+/// The places of the sections that are of tables, in the order in which they are sought. Each tag is there
+/// once.
+#[expect(clippy::cast_possible_truncation, reason = "a segment has at most 2^20 sections")]
+fn order_of_tables(sections: &[Section]) -> Vec<u32> {
+    let of_tables = sections.iter().filter(|section| section.tag.kind.is_of_epoch());
+    let mut order: Vec<(Tag, u32)> =
+        of_tables.map(|section| (section.tag, section.number as u32)).collect();
+    order.sort_unstable_by_key(|(tag, _)| by_epoch(*tag));
+    order.into_iter().map(|(_, place)| place).collect()
 }
 
 /// Reads which segment the file of a name is, and whose: its head.

@@ -353,7 +353,7 @@ fn merge_tables(
 ) -> Result<ControlFlow<()>> {
     let mut streams = Vec::new();
     for (segment, moves) in mergeable.inputs.iter().zip(moves) {
-        if segment.epochs().any(|e| e == epoch) {
+        if segment.frame().has_epoch(epoch) {
             let tables = EpochTables::open(segment, epoch)?;
             let number = streams.len();
             let (ordinal, current, tags) = (0, None, None);

@@ -94,7 +94,7 @@ pub(super) fn apply(
             Some(page) => page,
             None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed)?,
         };
-        inner.enter(sequence, page, *entry, effect)?;
+        inner.enter(sequence, page, *entry, effect, &view.epochs)?;
         number = Some(page);
         full = inner.is_full(options);
     }

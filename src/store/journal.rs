@@ -10,7 +10,7 @@ use crate::catalog::Blob;
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, Delta, put_varint};
-use crate::page::{Entry, PageState, Prefix};
+use crate::page::{Entry, EpochInfo, PageState, Prefix};
 use crate::segment::{Entries, put_entries, take_course, url_hash};
 
 /// Low two bits of a record's first byte.
@@ -132,7 +132,12 @@ impl<'a> Operation<'a> {
     }
 
     /// Applies it; `None` if it is not possible.
-    fn apply(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<()>, Bug> {
+    fn apply(
+        self,
+        sequence: u64,
+        (seed, epochs): (u64, &[EpochInfo]),
+        inner: &mut Inner,
+    ) -> Result<Option<()>, Bug> {
         let known = match &self {
             Operation::Entry(..) => Delta::default(),
             Operation::ForgetUrl(_, known) | Operation::ForgetPrefix(_, known) => *known,
@@ -146,7 +151,7 @@ impl<'a> Operation<'a> {
                     return Ok(None);
                 };
                 let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
-                inner.enter(sequence, number, entry, &effect)?;
+                inner.enter(sequence, number, entry, &effect, epochs)?;
             }
             Operation::ForgetUrl(page, known) => {
                 let Some(number) = page.in_memtable(sequence, seed, inner)? else {
@@ -178,13 +183,18 @@ impl PageName<'_> {
     }
 }
 
-/// Applies a blob to a memtable, whose last operation is the one before its first.
-pub(super) fn replay(blob: &Blob, seed: u64, inner: &mut Inner) -> Result<()> {
+/// Applies a blob to a memtable, whose last operation is the one before its first; of a store with this
+/// seed and these epochs, or none if they are not known.
+pub(super) fn replay(
+    blob: &Blob,
+    (seed, epochs): (u64, &[EpochInfo]),
+    inner: &mut Inner,
+) -> Result<()> {
     let mut cursor = Cursor::new(&blob.bytes);
     for nth in 0..u64::from(blob.count) {
         let sequence = blob.first_sequence.checked_add(nth).ok_or_else(|| damaged(u64::MAX))?;
         let applied = match Operation::take(&mut cursor) {
-            Some(operation) => operation.apply(sequence, seed, inner)?,
+            Some(operation) => operation.apply(sequence, (seed, epochs), inner)?,
             None => None,
         };
         applied.ok_or_else(|| damaged(sequence))?;

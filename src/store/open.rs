@@ -328,7 +328,7 @@ type Replay<'c> = (Arc<Memtable>, &'c [Blob]);
 /// Replays the journals, into the memtables of `before` where they follow what is in them. Returns their
 /// memtables, and the number of the last operation.
 pub(super) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<(Memtables, u64)> {
-    let seed = contents.settings.url_seed;
+    let of_store = (contents.settings.url_seed, &contents.epochs[..]);
     let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
     let mut journals = Vec::from_iter(&contents.journals);
     journals.retain(|frames| frames.place().is_some());
@@ -352,7 +352,7 @@ pub(super) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
     }
     let replay_one = |(memtable, blobs): Replay<'_>| {
         // One at a time: somebody may be reading what goes on.
-        blobs.iter().try_for_each(|blob| journal::replay(blob, seed, &mut memtable.write()))?;
+        blobs.iter().try_for_each(|blob| journal::replay(blob, of_store, &mut memtable.write()))?;
         Ok::<_, Error>(memtable)
     };
     let mut replays = replays.into_iter();

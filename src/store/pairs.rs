@@ -14,9 +14,10 @@ use crate::progress::Progress;
 
 impl Snapshot {
     /// Finds all pairs of different fingerprints of pages within distance [`k`](Query::k) of each
-    /// other. It takes the epoch, versions, prefix and classes (for both pages) from `like`, and
-    /// ignores its fingerprint, limit and budget. Each pair comes once, in no particular order.
-    /// [`page_pairs`](Snapshot::page_pairs) names their pages, and finds pages with equal ones.
+    /// other. It takes the epoch, versions, prefix, classes (for both pages), the page that is [left
+    /// out](Query::except) and the number of threads from `like`, and ignores its fingerprint, limit and
+    /// budget. A pair with a fingerprint that only the page left out has is not found. Each pair comes
+    /// once, in no particular order. [`page_pairs`](Snapshot::page_pairs) names their pages, and finds pages with equal ones.
     ///
     /// This is a join, not a search for each fingerprint: it sorts all fingerprints by parts of
     /// their bits, in 256 MiB of memory and on all cores. `sink` is called from several threads
@@ -57,9 +58,10 @@ impl Snapshot {
 
     /// Finds all pairs of one of some fingerprints and a different one of a page within distance
     /// [`k`](Query::k) of it, whether a page has the given one or not: what is new among all that is
-    /// there. It takes the epoch, versions, prefix and classes from `like`, and ignores its fingerprint,
-    /// limit and budget. Each pair comes once for each of the given that is in it, in no particular
-    /// order.
+    /// there. It takes the epoch, versions, prefix, classes, the page that is [left out](Query::except)
+    /// and the number of threads from `like`, and ignores its fingerprint, limit and budget. A pair with
+    /// a fingerprint that only the page left out has is not found. Each pair comes once for each of the
+    /// given that is in it, in no particular order.
     ///
     /// Costs a search for each, on all cores, and some nanoseconds for each fingerprint that is found;
     /// in several segments, looking each up in the others, and a page of each. So few are better

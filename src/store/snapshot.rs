@@ -11,7 +11,7 @@ use super::lookup::Lookup;
 use super::view::{VersionAt, View};
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Content, Digest, Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge};
+use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge, restated};
 use crate::progress::{Progress, Stage};
 
 /// A consistent view of a store: every operation up to a sequence number, and none after it. It
@@ -225,8 +225,8 @@ pub(super) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>
         history.push(match entry {
             Entry::Visit(visit) => {
                 also.clear();
-                if let Seen::Content(content) = visit.seen {
-                    also.extend(restated((visit.time, content.digest), &entries[at + 1..]));
+                if matches!(visit.seen, Seen::Content(_)) {
+                    also.extend(restated(&entry, &entries[at + 1..]));
                 }
                 let verdict = judge(head.as_ref(), &visit, &also, epochs).verdict;
                 let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
@@ -238,17 +238,4 @@ pub(super) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>
         Head::absorb_into(&mut head, entry);
     }
     (history, head)
-}
-
-/// What is restated of the content of a time and digest by what follows it.
-fn restated(
-    of: (i64, Option<Digest>),
-    following: &[Entry],
-) -> impl Iterator<Item = Content> + use<'_> {
-    following.iter().map_while(move |entry| match entry {
-        Entry::Restated(restated) if (restated.time, restated.digest) == of => {
-            Some(restated.content())
-        }
-        _ => None,
-    })
 }

@@ -9,7 +9,7 @@ use simkeep::fingerprint::Bands;
 use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
     Changes, Content, Entry, Epoch, EpochInfo, Observation, Progress, Restated, Restatement, Role,
-    Seen, Store, Terms, Visit,
+    SameBy, Seen, Store, Terms, Verdict, Visit,
 };
 
 use simkeep_testing::changes::{Found, check_sums};
@@ -155,6 +155,32 @@ fn visits_at_one_time_are_one() {
     assert_eq!(Changes::of(&entries, &epochs(Role::Both)), Changes::default());
     entries.push(at(6, 59));
     assert_eq!(Changes::of(&entries, &epochs(Role::Both)).comparisons(), 1);
+}
+
+/// Two visits of one time and digest are two entries, and what is restated of the content is restated of both.
+#[test]
+fn what_is_restated_of_two_visits_of_one_time_counts_for_the_first_in_histories_too() {
+    for name in [0, 1] {
+        let store = Store::create(on(&SimDisk::new()), small()).unwrap();
+        store.register_epoch(EPOCHS[1], Role::Both).unwrap();
+        let visit = |time, epoch, bits, status| {
+            let seen = content(epoch, bits, if time == 0 { 0 } else { name });
+            let visit = Visit { time, seen, status, modified: None };
+            store.observe(Observation::of(URL, visit)).unwrap();
+        };
+        visit(0, SECOND, 0, None);
+        visit(1000, FIRST, 24, None);
+        visit(1000, FIRST, 24, Some(200));
+        let digest = (name > 0).then(|| digest(name));
+        let (time, fingerprint, epoch) = (1000, Some(u64::MAX), SECOND);
+        let restated = Restated { time, fingerprint, digest, epoch };
+        store.restate(Restatement::of(URL, restated)).unwrap();
+        let history = store.history(URL).unwrap();
+        let verdicts: Vec<Verdict> = history.iter().filter_map(|e| Some(e.visit()?.1)).collect();
+        assert!(matches!(verdicts[1], Verdict::Same(SameBy::Fingerprint)), "{verdicts:?}");
+        let changes = agrees(&store);
+        assert_eq!((changes.comparisons(), changes.changes()), (1, 0));
+    }
 }
 
 #[test]

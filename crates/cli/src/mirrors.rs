@@ -44,7 +44,8 @@ What is listed is exact. Which pairs are compared a sample of each site decides,
 the paths lead to the same, up to three pairs in a thousand are missed, and if 80 % do, not one in a thousand
 million. More than nine sites that are alike are each listed with some of the others. Memory is bounded, also
 for a hundred million pages; some 400 bytes for each site go to files without names in the directory for
-temporary files.
+temporary files. A page is compared with each folder that it lies in: where folders repeat, as in /d/d/d/x,
+that takes some 14 microseconds a page, and one with --depth 0.
 
 With --json, an object a pair: \"is_mirror\", \"share\", \"near_paths\", \"differing_paths\", \"lag_seconds\",
 \"leading\" and \"following\" with \"site\", \"paths\" and \"outdated_paths\", and \"examples\": up to ten paths that

@@ -236,7 +236,7 @@ pub(super) fn history_by(entries: &[Entry], roles: &Roles) -> History {
         Entry::Restated(_) | Entry::Given(_) => (entries[i], None),
         Entry::Visit(visit) => {
             let of = (visit.time, visit.seen.digest());
-            let behind = entries[i + 1..].iter().take_while(|entry| entry.is_restated());
+            let behind = entries[i + 1..].iter().filter(|entry| entry.is_restated());
             let also: Vec<Content> = behind
                 .filter(|_| visit.seen.content().is_some())
                 .filter(|entry| (entry.time(), entry.digest()) == of)

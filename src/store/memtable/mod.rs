@@ -29,7 +29,7 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Content, Entry, Prefix, surt};
+use crate::page::{Content, Entry, EpochInfo, Prefix, surt};
 use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan};
 use crate::store::counted::entry_counted;
@@ -274,7 +274,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Adds an entry that the page does not have yet, and that has this effect on it.
+    /// Adds an entry that the page does not have yet, and that has this effect on it. `epochs` are those
+    /// of the store, or none if they are not known.
     ///
     /// # Errors
     ///
@@ -285,9 +286,10 @@ impl Inner {
         number: u32,
         entry: Entry,
         effect: &Effect,
+        epochs: &[EpochInfo],
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
-        let before = self.pages.enter(sequence, number, entry, effect)?;
+        let before = self.pages.enter(sequence, number, entry, effect, epochs)?;
         if before.taken_out {
             self.by_key.put_back(number);
         }

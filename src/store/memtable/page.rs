@@ -1,6 +1,10 @@
 //! The pages of a memtable: the entries of each, and its head as of any operation.
 
+mod checkpoint;
+
 use std::collections::BTreeSet;
+
+use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, Says};
 
 use super::effect::Effect;
 use super::fingerprints::PAGES_MAX;
@@ -9,8 +13,8 @@ use smallvec::SmallVec;
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::layout::Delta;
-use crate::page::{Changes, Course, Entry, EpochInfo, Head, PageState};
-use crate::segment::{Record, head_of, put_course, unpack_course, unpack_head};
+use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, PageState};
+use crate::segment::{Record, head_of, unpack_course, unpack_head};
 use crate::store::counted::entry_counted;
 
 /// A page with operations since the last seal.
@@ -48,24 +52,6 @@ struct Arrival {
     /// The next of the same page.
     next: Option<u32>,
 }
-
-/// A checkpoint: a page's head at some operation, so that a page that is visited often need not be
-/// folded from its first visit each time.
-#[derive(Debug)]
-struct Checkpoint {
-    /// The last operation in it.
-    sequence: u64,
-    /// The last arrival in it.
-    arrival: u32,
-    /// Where it lies among the heads.
-    head: usize,
-    head_len: u32,
-    /// The one before, of the same page.
-    before: Option<u32>,
-}
-
-/// Arrivals of a page after which there is a checkpoint.
-const CHECKPOINT_ARRIVALS: u32 = 32;
 
 /// The pages and their entries: a few long columns, not a small allocation for each.
 #[derive(Debug, Default)]
@@ -116,53 +102,46 @@ impl<'a> PageOf<'a> {
 
     /// The page as of `sequence`; none if it is forgotten. Costs unpacking a head, and a few visits
     /// here: those since the last checkpoint.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "a checkpoint names an arrival that came before it"
-    )]
     pub(crate) fn head_at(&self, sequence: u64) -> Option<Head> {
-        let reset = self.last_reset(sequence);
-        let checkpoint = self
-            .checkpoints()
-            .find(|c| c.sequence <= sequence)
-            .filter(|c| reset.is_none_or(|reset| reset < c.sequence));
-        let (mut head, first) = match checkpoint {
-            Some(c) => {
-                let next = self.pages.arrivals[c.arrival as usize].next;
-                (unpack_head(self.pages.packed(c.head, c.head_len)), next)
-            }
-            None => {
-                let MemPage { head, head_len, arrivals, .. } = *self.page;
-                let packed = self.pages.packed(head, head_len);
-                let older = reset.is_none().then(|| unpack_head(packed)).flatten();
-                (older, arrivals.map(|(first, _)| first))
-            }
-        };
-        for entry in self.entries_from(first, reset.unwrap_or(0), sequence) {
-            Head::absorb_into(&mut head, entry);
-        }
+        let (packed, later) = self.kept(sequence, |_| true);
+        let mut head = unpack_head(packed);
+        later.for_each(|(_, arrival)| Head::absorb_into(&mut head, arrival.entry));
         head
     }
 
-    /// The page as of `sequence`, and how it changes, unless a visit came late. Costs a look at each
-    /// entry here until then.
+    /// The page as of `sequence`, and how it changes, unless a visit came late. Costs what
+    /// [`head_at`](Self::head_at) does, and a look at each entry since the last checkpoint if all of them
+    /// are of one visit.
     pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> Course {
-        let MemPage { head, head_len, .. } = *self.page;
-        let mut course = match self.last_reset(sequence) {
-            None => unpack_course(self.pages.packed(head, head_len)),
-            Some(_) => Course::default(),
-        };
-        let arrivals: SmallVec<[Entry; 4]> = self.entries_at(sequence).collect();
+        let (packed, later) = self.kept(sequence, |says| says != Says::Head);
+        let mut course = unpack_course(packed);
+        let arrivals: SmallVec<[Entry; 4]> = later.map(|(_, arrival)| arrival.entry).collect();
         course.follow(&arrivals, epochs);
         course
     }
 
-    /// Its checkpoints, latest first.
-    #[expect(clippy::indexing_slicing, reason = "a checkpoint names one that came before it")]
-    fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
-        let checkpoints = &self.pages.checkpoints;
-        let of = move |at: Option<u32>| at.map(|at| &checkpoints[at as usize]);
-        std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
+    /// When the page was first seen here, or restated, with a content, as of `sequence`. Costs a look at
+    /// each entry until then if they came in order, and at all of them otherwise.
+    pub(crate) fn first_seen(
+        &self,
+        sequence: u64,
+        is_it: impl Fn(&Content) -> bool,
+    ) -> Option<i64> {
+        let has_it = |entry: &Entry| entry.content().as_ref().is_some_and(&is_it);
+        let (after, start) = (self.last_reset(sequence).unwrap_or(0), self.page.arrivals?.0);
+        let of = |first, sequence| self.entries_from(first, after, sequence);
+        // Up to this checkpoint times ascend.
+        let ordered = self.checkpoint(sequence, |says| says != Says::Head);
+        let ordered = ordered.filter(|c| c.says == Says::Changes);
+        let early = ordered.and_then(|c| of(Some(start), c.sequence).find(&has_it));
+        let rest = ordered.map_or(Some(start), |c| self.after(c));
+        let rest = of(rest, sequence).filter(&has_it);
+        early.into_iter().chain(rest).map(|entry| entry.time()).min()
+    }
+
+    /// Its last arrival.
+    pub(crate) fn last_arrival(&self) -> Option<u32> {
+        self.page.arrivals.map(|(_, last)| last)
     }
 
     /// The page as of the last operation.
@@ -207,23 +186,32 @@ impl<'a> PageOf<'a> {
         self.entries_from(self.page.arrivals.map(|(first, _)| first), after, sequence)
     }
 
-    /// Of the arrivals from `first` on, those after one operation and up to another.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "each names the next of the same page, once it came"
-    )]
+    /// The entries of [`arrivals_from`](Self::arrivals_from).
     fn entries_from(
         &self,
         first: Option<u32>,
         after: u64,
         sequence: u64,
     ) -> impl Iterator<Item = Entry> + use<'a> {
+        self.arrivals_from(first, after, sequence).map(|(_, arrival)| arrival.entry)
+    }
+
+    /// Of the arrivals from `first` on, those after one operation and up to another, each with its place.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "each names the next of the same page, once it came"
+    )]
+    fn arrivals_from(
+        &self,
+        first: Option<u32>,
+        after: u64,
+        sequence: u64,
+    ) -> impl Iterator<Item = (u32, &'a Arrival)> + use<'a> {
         let arrivals = &self.pages.arrivals;
-        let of = |at: Option<u32>| at.map(|at| &arrivals[at as usize]);
-        std::iter::successors(of(first), move |arrival| of(arrival.next))
-            .take_while(move |a| a.sequence <= sequence)
-            .filter(move |a| a.sequence > after)
-            .map(|a| a.entry)
+        let of = |at: Option<u32>| at.map(|at| (at, &arrivals[at as usize]));
+        std::iter::successors(of(first), move |(_, arrival)| of(arrival.next))
+            .take_while(move |(_, a)| a.sequence <= sequence)
+            .filter(move |(_, a)| a.sequence > after)
     }
 
     /// Fills a room with the entries in force here, in order.
@@ -331,7 +319,8 @@ impl Pages {
         Ok(number)
     }
 
-    /// Adds an entry of a page, which has this effect on it.
+    /// Adds an entry of a page, which has this effect on it. `epochs` are those of the store; without
+    /// them, how the page changes is not kept.
     #[inline]
     pub(super) fn enter(
         &mut self,
@@ -339,6 +328,7 @@ impl Pages {
         number: u32,
         entry: Entry,
         effect: &Effect,
+        epochs: &[EpochInfo],
     ) -> Result<Before, Bug> {
         let page =
             self.pages.get_mut(number as usize).or_bug("an entry is of a page that is here")?;
@@ -359,7 +349,7 @@ impl Pages {
         let states = effect.states;
         self.arrivals.push(Arrival { sequence, entry, states, page: number, next: None });
         if is_due {
-            self.keep_head(number, sequence, place)?;
+            self.keep(number, epochs)?;
         }
         Ok(Before { came, taken_out })
     }
@@ -408,25 +398,6 @@ impl Pages {
     #[expect(clippy::indexing_slicing, reason = "heads are only added")]
     fn packed(&self, start: usize, len: u32) -> &[u8] {
         &self.heads[start..start + len as usize]
-    }
-
-    /// Keeps the head of a page as it is now.
-    fn keep_head(&mut self, number: u32, sequence: u64, arrival: u32) -> Result<(), Bug> {
-        let page = self.page(number);
-        let (now, before) = (page.head(), page.page.checkpoint);
-        let head = self.heads.len();
-        if let Some(now) = now {
-            put_course(&mut self.heads, &now, None);
-        }
-        let head_len = u32::try_from(self.heads.len() - head).ok();
-        let head_len = head_len.or_bug("a head has less than 4 GiB")?;
-        let place = u32::try_from(self.checkpoints.len()).ok();
-        let place = place.or_bug("there are fewer checkpoints than visits")?;
-        self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, before });
-        let page = self.pages.get_mut(number as usize).or_bug("a page that is here stays")?;
-        page.checkpoint = Some(place);
-        page.arrivals_since = 0;
-        Ok(())
     }
 }
 

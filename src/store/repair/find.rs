@@ -267,7 +267,7 @@ impl Found {
             let scratch = Memtable::new(Journal::A);
             for blob in &blobs {
                 let next = blob.first_sequence == end.saturating_add(1);
-                let replayed = next.then(|| journal::replay(blob, 0, &mut scratch.write()));
+                let replayed = next.then(|| journal::replay(blob, (0, &[]), &mut scratch.write()));
                 match replayed {
                     Some(Ok(())) => {}
                     None | Some(Err(Error::Corrupt(_))) => break,
@@ -282,7 +282,7 @@ impl Found {
             } else {
                 let again = Memtable::new(Journal::A);
                 for blob in blobs.iter().take(sound) {
-                    let replayed = journal::replay(blob, 0, &mut again.write()).ok();
+                    let replayed = journal::replay(blob, (0, &[]), &mut again.write()).ok();
                     replayed.or_bug("what was replayed just now can be replayed again")?;
                 }
                 again

@@ -8,6 +8,18 @@ use simkeep::{Epoch, NearPair, Observation, Options, Prefix, Progress, Query, St
 
 use super::{create, fill, fill_later, hot, random};
 
+/// What is handed over to one of the ways to find pairs, in order.
+fn pairs(find: impl FnOnce(&(dyn Fn(&[NearPair]) -> ControlFlow<()> + Sync))) -> Vec<NearPair> {
+    let found = Mutex::new(Vec::new());
+    find(&|pairs| {
+        found.lock().unwrap().extend_from_slice(pairs);
+        ControlFlow::Continue(())
+    });
+    let mut found = found.into_inner().unwrap();
+    found.sort_unstable();
+    found
+}
+
 /// All different fingerprints, in order.
 fn fingerprints(store: &Store, like: &Query) -> Vec<u64> {
     let found = Mutex::new(Vec::new());
@@ -167,6 +179,43 @@ fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these
     });
     broken.unwrap();
     assert_eq!(taken.into_inner(), 1);
+}
+
+/// In memory, in one segment, and in both.
+#[test]
+fn a_page_that_is_left_out_has_no_part_in_fingerprints_and_pairs() {
+    let store = create(Options::default());
+    let page = |name: &str, time: i64, fingerprint: u64| {
+        let url = format!("http://{name}.example/");
+        store
+            .observe(Observation::content(&url, time, fingerprint, Epoch::from_number(0)))
+            .unwrap();
+    };
+    [("a", 1), ("b", 3), ("c", 3)].iter().for_each(|(name, seen)| page(name, 1, *seen));
+    for state in ["memory", "segment", "both"] {
+        match state {
+            "memory" => {}
+            "segment" => store.seal().unwrap(),
+            _ => page("d", 2, 1 << 40),
+        }
+        for (but, own, near) in
+            [(None, true, true), (Some("a"), false, false), (Some("b"), true, true)]
+        {
+            let mut like = Query::new(0, 2);
+            like.except = but.map(|name: &str| format!("http://{name}.example/"));
+            let others = [3].into_iter().chain((state == "both").then_some(1 << 40));
+            let expected: Vec<u64> = own.then_some(1).into_iter().chain(others).collect();
+            assert_eq!(fingerprints(&store, &like), expected, "{state}, {but:?}");
+            let pair = NearPair { left: 1, right: 3, distance: 1 };
+            let expected: Vec<NearPair> = near.then_some(pair).into_iter().collect();
+            let (snapshot, progress) = (store.snapshot(), Progress::default());
+            let all = pairs(|sink| snapshot.all_pairs(&like, &progress, sink).unwrap());
+            assert_eq!(all, expected, "{state}, {but:?}");
+            // Whether a page has the given one or not.
+            let with = pairs(|sink| snapshot.pairs_with(&[3], &like, &progress, sink).unwrap());
+            assert_eq!(with, expected, "{state}, {but:?}");
+        }
+    }
 }
 
 #[test]

@@ -112,6 +112,8 @@ class Pairs(TypedDict, total=False):
     """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
     under: str | None
     """Only pages under this prefix."""
+    but: str | None
+    """A page that is left out: a fingerprint that only this page has is none."""
     classes: Iterable[int | None] | None
     """Only pages of these classes; `None` among them is for pages that have none."""
     at: Time | None

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::super::{Effect, Inner};
 use super::*;
 use crate::fingerprint::Bands;
-use crate::page::{Content, Epoch, Role, Seen, Visit};
-use crate::segment::RecordRef;
+use crate::page::{Content, Digest, Epoch, Given, Property, Restated, Role, Seen, Visit, Weight};
+use crate::segment::{RecordRef, put_course};
 
 fn epochs() -> [EpochInfo; 1] {
     let (epoch, name) = (Epoch(0), "one".to_owned());
@@ -48,7 +48,7 @@ proptest! {
             } else {
                 let visit = visit(time, fingerprint);
                 let effect = Effect::of(&mut head.clone(), &visit, &[], &[]);
-                inner.enter(sequence, number, visit, &effect).unwrap();
+                inner.enter(sequence, number, visit, &effect, &epochs()).unwrap();
                 Head::absorb_into(&mut head, visit);
                 in_order &= all.iter().all(|other| other.time() < visit.time());
                 all.push(visit);
@@ -73,5 +73,65 @@ proptest! {
             prop_assert_eq!(page.head_at(sequence), head);
         }
         prop_assert_eq!(page.head(), page.head_at(u64::MAX));
+    }
+
+    /// In long runs of one visit, too, with what is restated of it and what was given in between.
+    #[test]
+    fn a_course_follows_from_what_came_with_any_checkpoints(
+        came in prop::collection::vec((0u8..12, 0u64..4, 0u8..40), 1..300),
+        is_late in 0u8..3,
+    ) {
+        let (mut inner, url) = (Inner::default(), "http://a.example/");
+        let number = inner.add_page(1, url, 7, false, &[]).unwrap();
+        let (mut all, mut time) = (Vec::new(), 0);
+        let (mut courses, mut sequence) = (Vec::new(), 0);
+        for (what, print, step) in came {
+            // Mostly the time of the entry before.
+            time += i64::from(step.saturating_sub(35));
+            let late = if is_late == 0 && step == 0 { 3 } else { 0 };
+            let (time, digest) = (time - late, (print > 1).then_some(Digest([9; 16])));
+            let (fingerprint, epoch) = (Some(print << 8), Epoch(0));
+            let content = Content { fingerprint, digest, epoch };
+            let visit = |seen| Entry::Visit(Visit { time, seen, status: None, modified: None });
+            let entry = match what {
+                0 if step == 39 => {
+                    sequence += 1;
+                    inner.reset(sequence, number, Delta::default()).unwrap();
+                    all.clear();
+                    courses.push((sequence, Course::default(), None));
+                    continue;
+                }
+                0 | 1 => visit(Seen::Failed),
+                2 | 3 => Entry::Given(Given { time, property: Property::Weight(Weight::ONE) }),
+                4..8 => {
+                    // Mostly of the last visit that saw content.
+                    let seen = |entry: &&Entry| entry.is_visit() && entry.content().is_some();
+                    let skipped = usize::from(is_late == 0 && step == 1);
+                    let of = all.iter().rev().filter(seen).nth(skipped);
+                    let Some(of) = of.map(|of: &Entry| (of.time(), of.digest())) else { continue };
+                    let (time, digest) = of;
+                    Entry::Restated(Restated { time, fingerprint, digest, epoch })
+                }
+                _ => visit(Seen::Content(content)),
+            };
+            sequence += 1;
+            let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
+            inner.enter(sequence, number, entry, &effect, &epochs()).unwrap();
+            all.push(entry);
+            let mut course = Course::default();
+            course.follow(&all, &epochs());
+            let is_it = |entry: &&Entry| entry.content() == Some(content);
+            let first = all.iter().filter(is_it).map(Entry::time).min();
+            courses.push((sequence, course, Some((content, first))));
+        }
+        let page = inner.page(number);
+        for (sequence, course, seen) in courses {
+            let found = page.course_at(sequence, &epochs());
+            prop_assert_eq!((&found.head, &found.changes), (&course.head, &course.changes));
+            prop_assert_eq!(page.head_at(sequence), course.head);
+            if let Some((content, first)) = seen {
+                prop_assert_eq!(page.first_seen(sequence, |other| *other == content), first);
+            }
+        }
     }
 }

@@ -1,0 +1,146 @@
+//! Checkpoints of a page that is visited often, so that it is not folded from its first visit each time.
+
+use smallvec::SmallVec;
+
+use super::{Arrival, MemPage, PageOf, Pages};
+use crate::bug::{Bug, OrBug};
+use crate::page::{Course, EpochInfo};
+use crate::segment::put_course;
+
+/// A checkpoint: a page as of some operation, so that a page that is visited often need not be folded from
+/// its first visit each time.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    /// The last operation in it.
+    pub(super) sequence: u64,
+    /// The last arrival in it.
+    pub(super) arrival: u32,
+    /// Where it lies among the heads.
+    pub(super) head: usize,
+    pub(super) head_len: u32,
+    pub(super) says: Says,
+    /// The one before, of the same page.
+    pub(super) before: Option<u32>,
+}
+
+/// What a checkpoint says beside the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    /// Nothing.
+    Head,
+    /// That an entry came late, so that how the page changes is to be made anew.
+    Late,
+    /// How the page changes. All entries in it came in order.
+    Changes,
+}
+
+/// What a checkpoint will have.
+struct ToKeep {
+    /// The last operation and the last arrival in it.
+    sequence: u64,
+    arrival: u32,
+    course: Course,
+    says: Says,
+    /// Arrivals that came after it.
+    later: u32,
+}
+
+/// Arrivals of a page after which there is a checkpoint.
+pub(super) const CHECKPOINT_ARRIVALS: u32 = 32;
+
+impl<'a> PageOf<'a> {
+    /// Its checkpoints, latest first.
+    #[expect(clippy::indexing_slicing, reason = "a checkpoint names one that came before it")]
+    fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
+        let checkpoints = &self.pages.checkpoints;
+        let of = move |at: Option<u32>| at.map(|at| &checkpoints[at as usize]);
+        std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
+    }
+
+    /// The page at the last checkpoint at or before `sequence` that says enough, packed, and the arrivals
+    /// after it up to `sequence`; or what older components know of it, and all arrivals.
+    pub(super) fn kept(
+        &self,
+        sequence: u64,
+        is_enough: fn(Says) -> bool,
+    ) -> (&'a [u8], impl Iterator<Item = (u32, &'a Arrival)> + use<'a>) {
+        let reset = self.last_reset(sequence);
+        let (packed, first) = match self.checkpoint(sequence, is_enough) {
+            Some(c) => (self.pages.packed(c.head, c.head_len), self.after(c)),
+            None => {
+                let MemPage { head, head_len, arrivals, .. } = *self.page;
+                let packed = self.pages.packed(head, head_len);
+                let older = if reset.is_none() { packed } else { &[] };
+                (older, arrivals.map(|(first, _)| first))
+            }
+        };
+        (packed, self.arrivals_from(first, reset.unwrap_or(0), sequence))
+    }
+
+    /// The last checkpoint at or before `sequence` that says enough; none from before the page was
+    /// forgotten.
+    pub(super) fn checkpoint(
+        &self,
+        sequence: u64,
+        is_enough: fn(Says) -> bool,
+    ) -> Option<&'a Checkpoint> {
+        let last = self.checkpoints().find(|c| c.sequence <= sequence && is_enough(c.says));
+        let reset = self.last_reset(sequence);
+        last.filter(|c| reset.is_none_or(|reset| reset < c.sequence))
+    }
+
+    /// The first arrival after a checkpoint.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a checkpoint names an arrival that came before it"
+    )]
+    pub(super) fn after(&self, checkpoint: &Checkpoint) -> Option<u32> {
+        self.pages.arrivals[checkpoint.arrival as usize].next
+    }
+
+    /// What is kept of it: the page and how it changes, up to an entry before which no later one changes
+    /// that. If all entries since the last checkpoint are of one visit, it is the head alone, as it is now.
+    fn to_keep(&self, epochs: &[EpochInfo]) -> Result<ToKeep, Bug> {
+        let recent: SmallVec<[(u32, &Arrival); CHECKPOINT_ARRIVALS as usize]> =
+            self.kept(u64::MAX, |_| true).1.collect();
+        let settled = Course::settled(recent.iter().map(|(_, arrival)| &arrival.entry));
+        let last = settled.checked_sub(1).filter(|_| !epochs.is_empty());
+        let followed = last.and_then(|last| recent.get(last));
+        let course = followed.map(|(_, last)| self.course_at(last.sequence, epochs));
+        let is_page = |course: &Course| course.head.is_some();
+        let (last, course, says, later) = match followed.zip(course.filter(is_page)) {
+            Some((last, course)) => {
+                let says = if course.changes.is_some() { Says::Changes } else { Says::Late };
+                (Some(last), course, says, recent.len() - settled)
+            }
+            None => {
+                let course = Course { head: self.head(), changes: None };
+                (recent.last(), course, Says::Head, 0)
+            }
+        };
+        let (arrival, last) = last.or_bug("a page is kept when an entry came")?;
+        let later = u32::try_from(later).ok().or_bug("there are few entries since a checkpoint")?;
+        Ok(ToKeep { sequence: last.sequence, arrival: *arrival, course, says, later })
+    }
+}
+
+impl Pages {
+    /// Keeps a page as it is now.
+    pub(super) fn keep(&mut self, number: u32, epochs: &[EpochInfo]) -> Result<(), Bug> {
+        let kept = self.page(number).to_keep(epochs)?;
+        let head = self.heads.len();
+        if let Some(now) = kept.course.head {
+            put_course(&mut self.heads, &now, kept.course.changes.as_ref());
+        }
+        let head_len = u32::try_from(self.heads.len() - head).ok();
+        let head_len = head_len.or_bug("a head has less than 4 GiB")?;
+        let place = u32::try_from(self.checkpoints.len()).ok();
+        let place = place.or_bug("there are fewer checkpoints than visits")?;
+        let page = self.pages.get_mut(number as usize).or_bug("a page that is here stays")?;
+        let before = page.checkpoint.replace(place);
+        page.arrivals_since = kept.later;
+        let ToKeep { sequence, arrival, says, .. } = kept;
+        self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, says, before });
+        Ok(())
+    }
+}
