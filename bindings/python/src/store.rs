@@ -47,7 +47,7 @@ impl Store {
         keywords: Option<&Bound<'_, PyDict>>,
         opens: fn(PathBuf, Options) -> simkeep::Result<simkeep::Store>,
     ) -> PyResult<Py<Store>> {
-        let options = options(py, keywords)?;
+        let options = options(keywords)?;
         let store = py.detach(|| opens(path.clone(), options)).or_raise(py)?;
         Store::of(py, store, path)
     }
