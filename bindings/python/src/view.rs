@@ -428,9 +428,10 @@ impl View {
         Ok(snapshot.meaning(epoch, distance).into())
     }
 
-    /// The numbers of the epochs in which the text of a page gets a fingerprint, at most two, if it comes
-    /// as HTML or as the text that a reader sees. `MisuseError` if there is none such: it names the epoch
-    /// of the store, and the one to begin. Reads nothing.
+    /// The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
+    ///
+    /// The page comes as HTML or as the text that a reader sees. `MisuseError` if there is none such: it
+    /// names the epoch of the store, and the one to begin. Reads nothing.
     fn text_epochs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let epochs = self.now(py)?.text_epochs().or_raise(py)?;
         PyTuple::new(py, epochs.iter().map(|epoch| epoch.number()))
