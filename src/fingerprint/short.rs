@@ -94,9 +94,9 @@ impl Fingerprinter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Counted;
     use super::super::grams::Grams;
     use super::super::recipe::Recipe;
+    use super::super::{Counted, of_text};
     use super::*;
     use proptest::prelude::*;
 
@@ -123,6 +123,19 @@ mod tests {
         assert!(is_too_short(&far(7)) && !is_too_short(&far(8)));
         // A word without an end is cut.
         assert!(is_too_short(&"x".repeat(7 * 256)) && !is_too_short(&"x".repeat(7 * 256 + 1)));
+    }
+
+    #[test]
+    fn a_text_has_the_fingerprint_of_a_page() {
+        let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
+        for words in [0, 1, 7, 8, 9, 500] {
+            let text =
+                (0..words).map(|i| format!("w{}", i * 7 % 503)).collect::<Vec<_>>().join(" ");
+            let of_page = fingerprinter.of_page(&Document::new(text.as_str())).unwrap();
+            let raw = fingerprinter.of_text(&text).unwrap();
+            assert_eq!(of_text(&text), of_page);
+            assert_eq!(of_page, (words >= 8).then_some(raw));
+        }
     }
 
     #[test]

@@ -274,17 +274,6 @@ fn raw(text: &str) -> u64 {
 }
 
 #[test]
-fn a_text_has_the_fingerprint_of_a_page() {
-    let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
-    for words in [0, 1, 7, 8, 9, 500] {
-        let text = (0..words).map(|i| format!("w{}", i * 7 % 503)).collect::<Vec<_>>().join(" ");
-        let of_page = fingerprinter.of_page(&Document::new(text.as_str())).unwrap();
-        assert_eq!(of_text(&text), of_page);
-        assert_eq!(of_page, (words >= 8).then(|| raw(&text)));
-    }
-}
-
-#[test]
 fn a_recipe_that_needs_frequencies_says_so() {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let error = Fingerprinter::new(&recipe).unwrap_err();
