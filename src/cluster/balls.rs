@@ -127,7 +127,7 @@ fn balls(
 ) -> Result<Vec<Balls>> {
     let taking = asked.taking(snapshot)?;
     let k = asked.distance(snapshot, taking.epoch);
-    let captures = captures(snapshot, asked, &taking, work, progress, |page, taken| {
+    let (captures, _) = captures(snapshot, asked, &taking, work, progress, |page, taken| {
         labels.see(page, &taken.url);
     })?;
     let (_, _, bearers) = nodes(captures, work, progress)?;

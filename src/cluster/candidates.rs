@@ -170,6 +170,7 @@ impl Candidates {
         }
         let Candidates { asked, clusters, pages, sketches } = self;
         let (all, k, fingerprints) = (clusters.pages(), clusters.k(), clusters.fingerprints());
+        let without = clusters.without_fingerprint();
         let Clusters { snapshot, taking, work, members: old, rows, .. } = clusters;
         // Their memory is wanted.
         drop((old, rows));
@@ -179,7 +180,7 @@ impl Candidates {
             let documents = documents(of, &pages, sketched, &work, progress)?;
             drop(pages);
             let (members, leaders) = members(documents, resemblance, (k, all), &work, progress)?;
-            let found = Found { members, leaders, k, fingerprints, by_text: true };
+            let found = Found { members, leaders, k, fingerprints, without, by_text: true };
             Clusters::from_members(snapshot.clone(), taking, work.clone(), found)
         };
         let found = snapshot.heed(|| find().map_err(|e| work.named(e)))?;

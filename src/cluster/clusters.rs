@@ -11,7 +11,7 @@ use crate::bug::OrBug;
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
-use crate::page::{Digest, check_url};
+use crate::page::{Digest, Epoch, check_url};
 use crate::progress::Progress;
 use crate::sort::{Sorted, Spooled, Workspace};
 use crate::store::{Lookup, OriginalBy, Snapshot, Standing, Taking};
@@ -31,6 +31,7 @@ pub struct Clusters {
     k: u32,
     by_text: bool,
     fingerprints: u64,
+    without: u64,
     several: u64,
     largest: u32,
     sizes: Vec<u64>,
@@ -42,6 +43,8 @@ pub(super) struct Found {
     pub(super) leaders: u32,
     pub(super) k: u32,
     pub(super) fingerprints: u64,
+    /// Pages with content and no fingerprint of the epoch.
+    pub(super) without: u64,
     /// Whether it is the sketches of texts that say how far members are from leaders.
     pub(super) by_text: bool,
 }
@@ -153,12 +156,12 @@ impl Clusters {
     ) -> Result<Clusters> {
         let taking = asked.taking(snapshot)?;
         let k = asked.distance(snapshot, taking.epoch);
-        let captures = captures(snapshot, asked, &taking, &work, progress, |_, _| {})?;
+        let (captures, without) = captures(snapshot, asked, &taking, &work, progress, |_, _| {})?;
         let (nodes, fingerprints, bearers) = nodes(captures, &work, progress)?;
         let (settled, count) = settled(nodes, fingerprints, k, &work, progress)?;
         let members = members(&bearers, settled, &work)?;
         drop(bearers);
-        let found = Found { members, leaders: count, k, fingerprints, by_text: false };
+        let found = Found { members, leaders: count, k, fingerprints, without, by_text: false };
         let clusters = Clusters::from_members(snapshot.clone(), taking, work, found)?;
         progress.finish();
         Ok(clusters)
@@ -171,7 +174,7 @@ impl Clusters {
         work: Workspace,
         found: Found,
     ) -> Result<Clusters> {
-        let Found { members: mut sorted, leaders, k, fingerprints, by_text } = found;
+        let Found { members: mut sorted, leaders, k, fingerprints, without, by_text } = found;
         let (mut members, mut rows) = (work.spool(4), work.spool(4));
         let (mut row, mut several, mut largest): (Option<Row>, u64, u32) = (None, 0, 0);
         let mut sizes: Vec<u64> = Vec::new();
@@ -211,6 +214,7 @@ impl Clusters {
             k,
             by_text,
             fingerprints,
+            without,
             several,
             largest,
             sizes,
@@ -222,6 +226,11 @@ impl Clusters {
         self.k
     }
 
+    /// The epoch whose fingerprints are compared.
+    pub fn epoch(&self) -> Epoch {
+        self.taking.epoch
+    }
+
     /// How many pages there are.
     pub fn pages(&self) -> u64 {
         self.members.len()
@@ -230,6 +239,12 @@ impl Clusters {
     /// How many distinct fingerprints they have.
     pub fn fingerprints(&self) -> u64 {
         self.fingerprints
+    }
+
+    /// How many other pages have content, but no fingerprint of the epoch: they are too short to tell, no
+    /// text, or not [restated](crate::Store::restate) in it.
+    pub fn without_fingerprint(&self) -> u64 {
+        self.without
     }
 
     /// How many clusters there are.

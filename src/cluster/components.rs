@@ -97,7 +97,7 @@ fn components(
 ) -> Result<Components> {
     let taking = asked.taking(snapshot)?;
     let k = asked.distance(snapshot, taking.epoch);
-    let captures = captures(snapshot, asked, &taking, work, progress, |_, _| {})?;
+    let (captures, _) = captures(snapshot, asked, &taking, work, progress, |_, _| {})?;
     let (_, _, bearers) = nodes(captures, work, progress)?;
     let (column, pages) = fingerprints(&bearers, work)?;
     let mut sets = joined(&column, k, work, progress)?;

@@ -30,7 +30,7 @@ pub(super) fn documents(
     progress: &Progress,
 ) -> Result<Sorted<Document>> {
     let (mut unread, mut documents) = (work.sorter(4), work.sorter(8));
-    each_page(snapshot, taking, progress, |page, taken| {
+    let _without = each_page(snapshot, taking, progress, |page, taken| {
         let (rank, place) = (asked.rank(taken), taken.standing.to_bits());
         let Taken { fingerprint, class, .. } = *taken;
         let document = Document { rank, page, place, fingerprint, class, sketch: None };

@@ -19,8 +19,9 @@ use crate::store::{Snapshot, Taken, Taking};
 /// Fingerprints between two looks at whether to go on.
 const STEP: u64 = 1024;
 
-/// The pages that are clustered, by fingerprint; those of one in the order of their ranks. `each` is
-/// shown each of them with its number, in SURT order.
+/// The pages that are clustered, by fingerprint; those of one in the order of their ranks. Then how many
+/// others have content, and no fingerprint of the epoch. `each` is shown each of the pages with its
+/// number, in SURT order.
 pub(super) fn captures(
     snapshot: &Snapshot,
     asked: &Clustering,
@@ -28,24 +29,25 @@ pub(super) fn captures(
     work: &Workspace,
     progress: &Progress,
     mut each: impl FnMut(u32, &Taken),
-) -> Result<Sorted<Capture>> {
+) -> Result<(Sorted<Capture>, u64)> {
     let mut sorter = work.sorter(2);
-    each_page(snapshot, taking, progress, |page, taken| {
+    let without = each_page(snapshot, taking, progress, |page, taken| {
         each(page, taken);
         let (rank, place) = (asked.rank(taken), taken.standing.to_bits());
         let Taken { fingerprint, class, .. } = *taken;
         sorter.push(Capture { fingerprint, rank, page, place, class })
     })?;
-    sorter.finish()
+    Ok((sorter.finish()?, without))
 }
 
-/// Goes through the pages that are clustered, in SURT order, each with its number.
+/// Goes through the pages that are clustered, in SURT order, each with its number. Returns how many
+/// others have content, and no fingerprint of the epoch.
 pub(super) fn each_page(
     snapshot: &Snapshot,
     taking: &Taking,
     progress: &Progress,
     mut each: impl FnMut(u32, &Taken) -> Result<()>,
-) -> Result<()> {
+) -> Result<u64> {
     progress.start(Stage::Gathering, Some(snapshot.count()?.pages))?;
     let mut page = 0_u32;
     let mut pages = taking.pages(snapshot);
@@ -61,7 +63,7 @@ pub(super) fn each_page(
             instead: "cluster those under several prefixes",
         })?;
     }
-    Ok(())
+    Ok(pages.without_fingerprint())
 }
 
 /// The distinct fingerprints in the order of their ranks, how many they are, and the pages that have

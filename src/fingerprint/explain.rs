@@ -292,7 +292,8 @@ mod tests {
             explained.heaviest.iter().map(|f| (&*f.text, f.count, f.share)).collect();
         assert_eq!(found, [("the", 3, 3.0 / 7.0), ("cat", 2, 2.0 / 7.0), ("and", 1, 1.0 / 7.0)]);
         let pairs = explain("default", text);
-        assert_eq!(pairs.fingerprint, of_text(text));
+        let longer = "The cat, the CAT and the bird! And so on.";
+        assert_eq!(Some(explain("default", longer).fingerprint), of_text(longer));
         assert_eq!((&*pairs.heaviest[0].text, pairs.heaviest[0].count), ("the cat", 2));
         let rare = Recipe::words(1).counts(Counts::Binary).rarity(Rarity::Log).top(2);
         let rare = explain(&rare.name(), text);

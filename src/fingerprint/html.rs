@@ -19,14 +19,6 @@ use tokens::Reader;
 
 use super::document::Document;
 
-/// The name of what makes fingerprints of pages: of what [`extract`] makes of them, and that texts
-/// [too short to tell](Document::is_too_short) have none, as by
-/// [`Fingerprinter::of_page`](super::Fingerprinter::of_page). Fingerprints of texts from different
-/// extractors must not be compared, so this name is part of the name of an epoch.
-///
-/// By `html/1` every text had a fingerprint. `html/2` read the encodings of some pages otherwise.
-pub const EXTRACTOR: &str = "html/3";
-
 /// Reduces an HTML page to a document: its visible text, with marks for title, headings, emphasis
 /// and links, and with the `author`, `description` and `keywords` of its `<meta>` elements as
 /// fields.

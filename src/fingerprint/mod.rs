@@ -38,7 +38,8 @@
 //! use simkeep::fingerprint;
 //! let a = fingerprint::of_text("The quick brown fox jumps over the lazy dog, and runs away.");
 //! let b = fingerprint::of_text("the quick   brown fox jumps over the lazy dog and runs away");
-//! assert_eq!(a, b);
+//! assert!(a.is_some() && a == b);
+//! assert_eq!(fingerprint::of_text("Too short to tell from others"), None);
 //! ```
 
 mod batch;
@@ -97,7 +98,7 @@ pub use feature_set::FeatureSet;
 pub use fingerprinter::Fingerprinter;
 pub use frequencies::Frequencies;
 #[cfg(feature = "html")]
-pub use html::{EXTRACTOR, extract, visible_text};
+pub use html::{extract, visible_text};
 pub use imatch::IMatch;
 pub use lexicon::Lexicon;
 pub use meaning::{Band, Bands, Meaning};
@@ -112,20 +113,38 @@ pub use simhash::{FEATURE_WEIGHT_MAX, Simhash};
 pub use sketch::Sketch;
 pub use supershingles::SuperShingles;
 
+/// The name of the rules by which a page becomes the text that has a fingerprint:
+///
+/// - HTML is reduced to its visible text, by `extract` in the crate's feature `html`.
+/// - Plain text is taken as it is. So a page has the same fingerprint as HTML and as its visible text.
+/// - A text that is [too short to tell](Document::is_too_short) from others has no fingerprint.
+///
+/// Fingerprints by different rules must not be compared, so this name is part of the name of an
+/// [epoch](crate::Origin::name). It does not depend on the crate's features.
+///
+/// By `html/1` every text had a fingerprint. `html/2` read the encodings of some pages otherwise.
+pub const EXTRACTOR: &str = "html/3";
+
 /// The name of the recipe of [`of_text`]: that of [`Recipe::DEFAULT`].
 pub const RECIPE: &str = "words2-sqrt/2";
 
-/// The fingerprint of a text by the recipe [`RECIPE`]; 0 for a text without words.
+/// Returns the fingerprint of a text by the recipe [`RECIPE`]. Returns `None` for a text of fewer than
+/// eight words, which is [too short to tell](Document::is_too_short) from others. A new store begins
+/// with the [epoch](crate::Options::epoch) of these fingerprints.
 ///
-/// Linear in the text. For many texts, make a [`Fingerprinter`], which keeps its memory in between;
-/// its [`of_page`](Fingerprinter::of_page) gives none of a text too short to tell from others.
+/// Linear in the text. For many texts, make a [`Fingerprinter`], which keeps its memory in between.
 #[expect(
     clippy::expect_used,
     reason = "the default recipe reads no frequencies, which is all that can fail"
 )]
-pub fn of_text(text: &str) -> u64 {
+pub fn of_text(text: &str) -> Option<u64> {
+    if short::is_too_short(text) {
+        return None;
+    }
     let fingerprinter = Fingerprinter::new(&Recipe::DEFAULT);
-    fingerprinter.and_then(|mut f| f.of_text(text)).expect("the default recipe needs no table")
+    Some(
+        fingerprinter.and_then(|mut f| f.of_text(text)).expect("the default recipe needs no table"),
+    )
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl Document {
     /// assert!(!Document::new("您需要启用脚本才能运行").is_too_short());
     /// ```
     pub fn is_too_short(&self) -> bool {
-        !self.has_words(Document::WORDS_MIN)
+        is_too_short(self.text())
     }
 
     /// Whether its text has at least so many words, counted as for
@@ -43,16 +43,25 @@ impl Document {
     /// assert!(text.has_words(6) && !text.has_words(7));
     /// ```
     pub fn has_words(&self, count: usize) -> bool {
-        let mut words = Words::new(Kernel::fastest(), false);
-        let (mut found, mut rest) = (0, self.text());
-        while found < count && !rest.is_empty() {
-            let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
-            words.push(piece, |_: &[u8], _| found += 1);
-            rest = behind;
-        }
-        words.finish(|_: &[u8], _| found += 1);
-        found >= count
+        has_words(self.text(), count)
     }
+}
+
+/// Whether a text is [too short to tell](Document::is_too_short) from others.
+pub(super) fn is_too_short(text: &str) -> bool {
+    !has_words(text, Document::WORDS_MIN)
+}
+
+fn has_words(text: &str, count: usize) -> bool {
+    let mut words = Words::new(Kernel::fastest(), false);
+    let (mut found, mut rest) = (0, text);
+    while found < count && !rest.is_empty() {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+        words.push(piece, |_: &[u8], _| found += 1);
+        rest = behind;
+    }
+    words.finish(|_: &[u8], _| found += 1);
+    found >= count
 }
 
 impl Fingerprinter<'_> {
@@ -85,15 +94,11 @@ impl Fingerprinter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Counted;
     use super::super::grams::Grams;
     use super::super::recipe::Recipe;
+    use super::super::{Counted, of_text};
     use super::*;
     use proptest::prelude::*;
-
-    fn is_too_short(text: &str) -> bool {
-        Document::new(text).is_too_short()
-    }
 
     #[test]
     fn fewer_than_eight_words_are_too_short() {
@@ -118,6 +123,19 @@ mod tests {
         assert!(is_too_short(&far(7)) && !is_too_short(&far(8)));
         // A word without an end is cut.
         assert!(is_too_short(&"x".repeat(7 * 256)) && !is_too_short(&"x".repeat(7 * 256 + 1)));
+    }
+
+    #[test]
+    fn a_text_has_the_fingerprint_of_a_page() {
+        let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
+        for words in [0, 1, 7, 8, 9, 500] {
+            let text =
+                (0..words).map(|i| format!("w{}", i * 7 % 503)).collect::<Vec<_>>().join(" ");
+            let of_page = fingerprinter.of_page(&Document::new(text.as_str())).unwrap();
+            let raw = fingerprinter.of_text(&text).unwrap();
+            assert_eq!(of_text(&text), of_page);
+            assert_eq!(of_page, (words >= 8).then_some(raw));
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub struct Mirrors {
     pub partial: u64,
     /// How many paths there are.
     pub paths: u64,
+    /// How many pages have content, but no fingerprint of the epoch: they are of no path.
+    pub without_fingerprint: u64,
     /// How many sites have as many paths as were asked for.
     pub sites: u64,
     /// How many pairs of them had so much in common in their samples that they were compared.

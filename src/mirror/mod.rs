@@ -145,6 +145,7 @@ fn find(
         mirrors: 0,
         partial: 0,
         paths: sampled.paths,
+        without_fingerprint: sampled.without,
         sites: sampled.sites.len(),
         compared: 0,
     };
@@ -156,6 +157,8 @@ fn find(
 /// What a scan of all pages leaves.
 struct Sampled {
     paths: u64,
+    /// Pages without a fingerprint of the epoch.
+    without: u64,
     sites: Sites,
     drawn: Sorter<Drawn>,
 }
@@ -184,7 +187,8 @@ fn sample(
         sampler.take(&address, fingerprint)?;
     }
     let (sites, drawn) = sampler.finish()?;
-    Ok(Sampled { paths, sites: sites.finish()?, drawn })
+    let without = pages.without_fingerprint();
+    Ok(Sampled { paths, without, sites: sites.finish()?, drawn })
 }
 
 /// Compares the candidates, and keeps the largest of what is found.

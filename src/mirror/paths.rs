@@ -38,6 +38,11 @@ impl<T: Read> Paths<T> {
         Paths { pages, held: None, address: Vec::new() }
     }
 
+    /// How many of the pages that were read have content, but no fingerprint of the epoch.
+    pub(super) fn without_fingerprint(&self) -> u64 {
+        self.pages.without_fingerprint()
+    }
+
     /// The next path: puts its address there, and returns what its page is. `read` is told of each page
     /// that is read on the way.
     pub(super) fn next(

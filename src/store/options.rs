@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::origin::Origin;
 use super::query::FINGERPRINTS;
 use super::settings::settings;
-use crate::fingerprint::{Bands, RECIPE};
+use crate::fingerprint::Bands;
 use crate::page::Ranking;
 
 /// When an observation is durable.
@@ -52,8 +53,12 @@ settings! {
         /// is sealed by the call that fills it, and merges wait for
         /// [`Store::merge`](super::Store::merge).
         pub background: bool = true,
-        /// The name of the epoch that a new store begins with. Default: this version's own recipe.
-        pub epoch: String = RECIPE.to_owned(),
+        /// The name of the epoch that a new store begins with. Default: that of
+        /// [`Origin::default`], `html/3 words2-sqrt/2`, with any features of this crate. The tool and
+        /// the packages for other languages begin with it, too. If you reduce pages to their text in
+        /// another way than [`EXTRACTOR`](crate::fingerprint::EXTRACTOR), name yours by
+        /// [`Origin::extractor`].
+        pub epoch: String = Origin::default().name(),
         /// Which distances are minor changes in that epoch, and which moderate ones. Default: what its
         /// recipe is [calibrated](crate::fingerprint::Recipe::bands) to.
         pub epoch_bands: Option<Bands> = None,

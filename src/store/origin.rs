@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use crate::df::Table;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprinter, RECIPE_VERSION, Recipe};
+use crate::fingerprint::{EXTRACTOR, Fingerprinter, RECIPE_VERSION, Recipe};
 
 /// What makes the fingerprints of an epoch: an extractor, a recipe and a table of document
-/// frequencies.
+/// frequencies. The default is the [default recipe](Recipe::DEFAULT): a new store begins with it.
 ///
 /// ```
 /// use simkeep::{Origin, fingerprint::Recipe};
+/// assert_eq!(Origin::default().name(), "html/3 words2-sqrt/2");
 /// let origin = Origin::new(Recipe::DEFAULT).extractor("my-extractor/3")?;
 /// assert_eq!(origin.name(), "my-extractor/3 words2-sqrt/2");
-/// let fingerprint = origin.fingerprinter()?.of_text("the quick brown fox")?;
-/// # let _ = fingerprint;
 /// # Ok::<(), simkeep::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -27,7 +26,7 @@ pub struct Origin {
 /// What the name of an epoch says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Named<'n> {
-    extractor: Option<&'n str>,
+    pub(super) extractor: Option<&'n str>,
     pub(super) recipe: Recipe,
     /// That of the recipe. Fingerprints of an earlier one are compared, and no more are made.
     version: u32,
@@ -87,14 +86,20 @@ impl<'n> Named<'n> {
     }
 }
 
+impl Default for Origin {
+    fn default() -> Origin {
+        Origin::new(Recipe::DEFAULT)
+    }
+}
+
 impl Origin {
-    /// An origin with this recipe, for texts that need no extractor.
+    /// An origin with this recipe, for the texts of pages by simkeep's own rules,
+    /// [`EXTRACTOR`].
     pub fn new(recipe: Recipe) -> Origin {
-        Origin { extractor: None, recipe, table: None }
+        Origin { extractor: Some(EXTRACTOR.to_owned()), recipe, table: None }
     }
 
-    /// Adds the extractor that makes the texts: a name with its version, such as
-    /// `fingerprint::EXTRACTOR`.
+    /// Sets the extractor, if another one than simkeep's own makes the texts: a name with its version.
     ///
     /// # Errors
     ///
@@ -142,12 +147,12 @@ impl Origin {
         Named::parse(name).is_some()
     }
 
-    /// The name of the extractor that makes the texts, if there is one.
+    /// The name of the extractor that makes the texts. `None` if the epoch of a store names none.
     ///
     /// ```
-    /// use simkeep::{Origin, fingerprint::Recipe};
-    /// let origin = Origin::new(Recipe::DEFAULT);
-    /// assert_eq!(origin.extracted_by(), None);
+    /// use simkeep::{Origin, fingerprint::EXTRACTOR};
+    /// let origin = Origin::default();
+    /// assert_eq!(origin.extracted_by(), Some(EXTRACTOR));
     /// assert_eq!(origin.extractor("mine/3")?.extracted_by(), Some("mine/3"));
     /// # Ok::<(), simkeep::Error>(())
     /// ```

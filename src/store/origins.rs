@@ -1,10 +1,11 @@
 //! What makes the fingerprints of content that is observed now.
 
 use super::epochs::is_of_earlier_version;
-use super::origin::Origin;
+use super::origin::{Named, Origin};
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::{Epoch, EpochInfo, Role};
+use crate::fingerprint::EXTRACTOR;
+use crate::page::{Epoch, EpochInfo, Role, known};
 
 /// As many fingerprints as an observation takes.
 const MOST: usize = 2;
@@ -59,6 +60,107 @@ impl Snapshot {
         }
         Ok(origins)
     }
+
+    /// Returns the epochs in which the text of a page gets a fingerprint, at most two, if the page
+    /// comes as HTML or as the text that a reader sees: those of simkeep's own recipes and
+    /// [extractor](EXTRACTOR), or of no extractor. Others have the fingerprints of other texts, which
+    /// must not be compared with these. The tool and the packages for other languages go by this.
+    ///
+    /// Of these epochs it is the newest that tells of changes, then the newest that finds
+    /// near-duplicates. If that is the same one, then the newest other that has not ended. Reads
+    /// nothing. An epoch that is not in use and has no fingerprints is none: a page that gets one of it
+    /// would be lost to the searches in the epoch that the other pages have.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Options, Origin, Role, Store, fingerprint::Recipe};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = Store::create(dir.path().join("store"), Options::default().epoch("mine/1".into()))?;
+    /// assert!(store.snapshot().text_epochs().is_err());
+    /// let epoch = store.begin_epoch(&Origin::new(Recipe::DEFAULT), Role::Both)?;
+    /// assert_eq!(store.snapshot().text_epochs()?, [epoch]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misuse`] if there is no such epoch, or if simkeep makes no fingerprints of it any
+    /// more. It names the epoch of the store and the one to begin.
+    pub fn text_epochs(&self) -> Result<Vec<Epoch>> {
+        let epochs = self.epochs();
+        let mut taken: Vec<&EpochInfo> = Vec::new();
+        let rest = of_texts(epochs).filter(|info| is_made(info));
+        for info in in_use(epochs).chain(rest) {
+            if !is_made(info) {
+                return Err(Error::Misuse(made_otherwise(info)));
+            }
+            if !taken.contains(&info) && taken.len() < MOST {
+                taken.push(info);
+            }
+        }
+        let in_use = [self.change_epoch(), self.near_epoch()];
+        let has_pages = |epoch| in_use.contains(&epoch) || self.fingerprints(epoch) > 0;
+        if !taken.iter().any(|info| has_pages(info.epoch)) {
+            return Err(Error::Misuse(made_elsewhere(known(epochs, self.change_epoch()))));
+        }
+        Ok(taken.iter().map(|info| info.epoch).collect())
+    }
+}
+
+/// The live epochs of simkeep's own recipes and extractor in whatever version, the newest first.
+fn of_texts(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
+    let kind = |extractor: &str| extractor.split('/').next() == EXTRACTOR.split('/').next();
+    let ours = move |info: &&EpochInfo| {
+        let named = Named::parse(&info.name).filter(|_| !info.ended);
+        named.is_some_and(|named| named.extractor.is_none_or(kind))
+    };
+    epochs.iter().rev().filter(ours)
+}
+
+/// Of these the newest that tells of changes, and the newest that finds near-duplicates.
+fn in_use(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
+    let newest = |is_for: fn(Role) -> bool| of_texts(epochs).find(|info| is_for(info.role));
+    Role::USES.into_iter().filter_map(newest)
+}
+
+/// Whether this simkeep makes the fingerprints of one of these.
+fn is_made(info: &EpochInfo) -> bool {
+    Named::parse(&info.name).is_some_and(|named| {
+        named.is_made()
+            && named.extractor.is_none_or(|extractor| extractor == EXTRACTOR)
+            && named.table.is_some() == named.recipe.needs_frequencies()
+    })
+}
+
+/// Why simkeep makes no fingerprints of texts for one of these.
+fn made_otherwise(info: &EpochInfo) -> String {
+    let (name, new) = (&info.name, Origin::default().name());
+    let lacks_table = |named: Named<'_>| {
+        named.is_made() && named.table.is_none() && named.recipe.needs_frequencies()
+    };
+    if Named::parse(name).is_some_and(lacks_table) {
+        return format!(
+            "no text gets a fingerprint of {name}: the recipe needs a table of document frequencies, and \
+             the epoch has none; begin one that has, by simkeep epoch begin --df, or begin {new}"
+        );
+    }
+    format!(
+        "no text gets a fingerprint of {name}, which another version of simkeep made: this one makes those \
+         of {new}, and they must not be compared; begin an epoch, by simkeep epoch begin or \
+         begin_epoch(), then simkeep ingest --restate gives it what was crawled before"
+    )
+}
+
+/// Why there is no epoch of texts, in a store whose verdicts go by this epoch.
+fn made_elsewhere(change: Option<&EpochInfo>) -> String {
+    let name = change.map_or("an epoch that is damaged", |info| &info.name);
+    let new = Origin::default().name();
+    format!(
+        "no text gets a fingerprint of {name}, the epoch of this store: those are made elsewhere, and \
+         simkeep makes those of {new}, which must not be compared; give fingerprints in place of texts, \
+         or begin an epoch for texts, by simkeep epoch begin or begin_epoch()"
+    )
 }
 
 /// The live epochs, each once: that in use for each role first, and then the newest first.

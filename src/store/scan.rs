@@ -295,7 +295,7 @@ impl Scan {
     }
 
     /// What `read` makes of the next page of which it makes something.
-    fn find<T>(&mut self, read: impl Fn(&Scan) -> Result<Option<T>>) -> Result<Option<T>> {
+    fn find<T>(&mut self, mut read: impl FnMut(&Scan) -> Result<Option<T>>) -> Result<Option<T>> {
         while self.advance()? {
             if let Some(found) = read(self)? {
                 return Ok(Some(found));
@@ -306,7 +306,7 @@ impl Scan {
 
     pub(super) fn next_with<T>(
         &mut self,
-        read: impl Fn(&Scan) -> Result<Option<T>>,
+        read: impl FnMut(&Scan) -> Result<Option<T>>,
     ) -> Option<Result<T>> {
         let found = match self.failed.take() {
             Some(e) => Err(e),

@@ -66,6 +66,7 @@ pub(crate) struct TakenVersion {
 pub(crate) struct TakenPages {
     taking: Taking,
     scan: Scan,
+    without: u64,
 }
 
 impl Taking {
@@ -85,15 +86,15 @@ impl Taking {
         let Snapshot { view, sequence, .. } = snapshot;
         let lookup = Lookup::new(url, view.seed);
         let parts = || view.components().map(|component| component.page(&lookup, *sequence));
-        let found =
-            self.found(|| lookup.key(), parts(), || self.entries(|| lookup.key(), parts()))?;
+        let entries = || self.entries(|| lookup.key(), parts());
+        let found = self.found(|| lookup.key(), parts(), entries, &mut 0)?;
         Ok(found.and_then(|found| found.content.digest))
     }
 
     /// The pages of a snapshot that are taken, in SURT order.
     pub(crate) fn pages(&self, snapshot: &Snapshot) -> TakenPages {
         let scan = Scan::new(snapshot, self.under.as_ref());
-        TakenPages { taking: self.clone(), scan }
+        TakenPages { taking: self.clone(), scan, without: 0 }
     }
 
     /// A page, if it is taken.
@@ -102,15 +103,17 @@ impl Taking {
         view.check()?;
         let lookup = Lookup::new(url, view.seed);
         let parts = || view.components().map(|component| component.page(&lookup, *sequence));
-        self.take(|| Ok(url.to_owned()), || lookup.key(), parts, &view.epochs)
+        self.take(|| Ok(url.to_owned()), || lookup.key(), parts, (&view.epochs, &mut 0))
     }
 
-    /// What is in force on a page of which components have these parts, if it is taken.
+    /// What is in force on a page of which components have these parts, if it is taken. Counts it in
+    /// `without` if it would be, and has no fingerprint of the epoch.
     fn found<'k, 'v>(
         &self,
         key: impl Fn() -> &'k [u8],
         parts: impl IntoIterator<Item = Result<PageIn<'v>>>,
         entries: impl FnOnce() -> Result<Vec<Entry>>,
+        without: &mut u64,
     ) -> Result<Option<Found>> {
         let mut known = Known::default();
         known.take_in(key, parts)?;
@@ -124,6 +127,7 @@ impl Taking {
         let in_force = head.in_force();
         let of_epoch = in_force.iter().find(|content| content.epoch == self.epoch);
         let Some((content, fingerprint)) = of_epoch.and_then(|c| Some((*c, c.compared()?))) else {
+            *without += u64::from(!in_force.is_empty());
             return Ok(None);
         };
         Ok(Some(Found { head, content, fingerprint, class, standing: known.standing }))
@@ -146,10 +150,10 @@ impl Taking {
         url: impl FnOnce() -> Result<String>,
         key: impl Fn() -> &'k [u8],
         parts: impl Fn() -> I,
-        epochs: &Epochs,
+        (epochs, without): (&Epochs, &mut u64),
     ) -> Result<Option<Taken>> {
         let entries = || self.entries(&key, parts());
-        let Some(found) = self.found(&key, parts(), entries)? else { return Ok(None) };
+        let Some(found) = self.found(&key, parts(), entries, without)? else { return Ok(None) };
         let Found { head, fingerprint, class, standing, .. } = found;
         let url = url()?;
         let since = since(&head, entries)?;
@@ -197,8 +201,14 @@ struct Found {
 
 impl TakenPages {
     /// What is in force on the page that a scan stands at, if it is taken.
-    fn found(taking: &Taking, scan: &Scan) -> Result<Option<Found>> {
-        taking.found(|| scan.key(), scan.parts(), || TakenPages::entries(taking, scan))
+    fn found(taking: &Taking, scan: &Scan, without: &mut u64) -> Result<Option<Found>> {
+        let entries = || TakenPages::entries(taking, scan);
+        taking.found(|| scan.key(), scan.parts(), entries, without)
+    }
+
+    /// How many of the pages so far would be taken and have content, but no fingerprint of the epoch.
+    pub(crate) fn without_fingerprint(&self) -> u64 {
+        self.without
     }
 
     /// The entries that count of the page that a scan stands at.
@@ -209,18 +219,18 @@ impl TakenPages {
     /// What is compared of the next page that is taken, and nothing else of it: a third of the time of
     /// all of it. Its [`key`](TakenPages::key) is at hand then.
     pub(crate) fn next_fingerprint(&mut self) -> Option<Result<u64>> {
-        let TakenPages { taking, scan } = self;
+        let TakenPages { taking, scan, without } = self;
         scan.next_with(|scan| {
-            let found = TakenPages::found(taking, scan)?;
+            let found = TakenPages::found(taking, scan, without)?;
             Ok(found.map(|found| found.fingerprint))
         })
     }
 
     /// The next page that is taken, with its last versions. Reads its entries if it has several.
     pub(crate) fn next_versions(&mut self) -> Option<Result<TakenVersions>> {
-        let TakenPages { taking, scan } = self;
+        let TakenPages { taking, scan, without } = self;
         scan.next_with(|scan| {
-            let found = TakenPages::found(taking, scan)?;
+            let found = TakenPages::found(taking, scan, without)?;
             found.map(|found| TakenPages::versions(taking, scan, &found)).transpose()
         })
     }
@@ -255,11 +265,12 @@ impl TakenPages {
 impl TakenPages {
     /// The next page; `pass` is called for each that is looked at, taken or not, and may end this.
     pub(crate) fn next_of(&mut self, pass: impl Fn() -> Result<()>) -> Option<Result<Taken>> {
-        let TakenPages { taking, scan } = self;
+        let TakenPages { taking, scan, without } = self;
         scan.next_with(|scan| {
             pass()?;
             let url = || Ok(scan.url()?.to_owned());
-            taking.take(url, || scan.key(), || scan.parts(), scan.epochs())
+            let to = (scan.epochs(), &mut *without);
+            taking.take(url, || scan.key(), || scan.parts(), to)
         })
     }
 }

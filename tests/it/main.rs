@@ -17,6 +17,8 @@ mod damage;
 mod dates;
 mod diff;
 mod directory;
+#[path = "../plain/doors.rs"]
+mod doors;
 mod due;
 mod dump;
 mod epochs;

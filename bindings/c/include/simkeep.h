@@ -1872,6 +1872,10 @@ typedef struct simkeep_clusters_numbers {
      * The distance that counts.
      */
     uint64_t k;
+    /**
+     * Other pages that have content, but no fingerprint of the epoch: they are in no cluster.
+     */
+    uint64_t without_fingerprint;
 } simkeep_clusters_numbers;
 
 /**
@@ -3838,9 +3842,10 @@ int32_t simkeep_register_epoch(struct simkeep_store *store,
 
 /**
  * Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and puts its number
- * where `epoch` points. `extractor` names what makes the texts, and may be NULL; so may `table`, the
- * path of a table of document frequencies, which is copied into the store. The rest is as for
- * `simkeep_register_epoch`. Any thread. Costs one commit, and two more syncs for a table.
+ * where `epoch` points. `extractor` names what makes the texts; NULL is for simkeep's own, by which a
+ * new store, the tool and the Python package go, too. `table` may be NULL, or is the path of a table of
+ * document frequencies, which is copied into the store. The rest is as for `simkeep_register_epoch`.
+ * Any thread. Costs one commit, and two more syncs for a table.
  */
 int32_t simkeep_begin_epoch(struct simkeep_store *store,
                             const char *recipe,
@@ -3881,8 +3886,10 @@ int32_t simkeep_restate(struct simkeep_store *store,
                         struct simkeep_error **error);
 
 /**
- * The fingerprint of a text by the default recipe; 0 for a text without words. Any thread. Costs time
- * linear in the text.
+ * Puts the fingerprint of a text by the default recipe where `fingerprint` points. It is of the epoch
+ * that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words, which is too short
+ * to tell from others: observe such content without a fingerprint. Any thread. Costs time linear in the
+ * text.
  */
 int32_t simkeep_fingerprint_text(const char *text,
                                  size_t text_len,

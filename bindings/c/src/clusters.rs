@@ -47,6 +47,8 @@ pub struct ClustersNumbers {
     pub bins: u64,
     /// The distance that counts.
     pub k: u64,
+    /// Other pages that have content, but no fingerprint of the epoch: they are in no cluster.
+    pub without_fingerprint: u64,
 }
 
 /// Puts all pages into clusters, each with a page that leads it, within a distance of all others. The
@@ -94,6 +96,7 @@ pub extern "C" fn simkeep_clusters_get(
             largest: of.largest(),
             bins: of.sizes().len() as u64,
             k: of.k().into(),
+            without_fingerprint: of.without_fingerprint(),
         };
         abi::put_structure(numbers, size, &told, "numbers")
     })

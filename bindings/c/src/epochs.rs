@@ -233,9 +233,10 @@ pub extern "C" fn simkeep_register_epoch(
 }
 
 /// Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and puts its number
-/// where `epoch` points. `extractor` names what makes the texts, and may be NULL; so may `table`, the
-/// path of a table of document frequencies, which is copied into the store. The rest is as for
-/// `simkeep_register_epoch`. Any thread. Costs one commit, and two more syncs for a table.
+/// where `epoch` points. `extractor` names what makes the texts; NULL is for simkeep's own, by which a
+/// new store, the tool and the Python package go, too. `table` may be NULL, or is the path of a table of
+/// document frequencies, which is copied into the store. The rest is as for `simkeep_register_epoch`.
+/// Any thread. Costs one commit, and two more syncs for a table.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_begin_epoch(
     store: *mut StoreHandle,

@@ -3,10 +3,10 @@
 use std::ffi::c_char;
 
 use simkeep::Origin;
-use simkeep::fingerprint::{ContentType, Document, Recipe, extract, of_text};
+use simkeep::fingerprint::{ContentType, Document, extract, of_text};
 
 use crate::abi;
-use crate::call::{done, found, free, make};
+use crate::call::{found, free, make};
 use crate::error::{Failure, Result};
 use crate::snapshot;
 use crate::store::StoreHandle;
@@ -18,8 +18,10 @@ pub struct FingerprinterHandle {
     origin: Origin,
 }
 
-/// The fingerprint of a text by the default recipe; 0 for a text without words. Any thread. Costs time
-/// linear in the text.
+/// Puts the fingerprint of a text by the default recipe where `fingerprint` points. It is of the epoch
+/// that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words, which is too short
+/// to tell from others: observe such content without a fingerprint. Any thread. Costs time linear in the
+/// text.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprint_text(
     text: *const c_char,
@@ -27,8 +29,10 @@ pub extern "C" fn simkeep_fingerprint_text(
     fingerprint: *mut u64,
     error: *mut *mut Failure,
 ) -> i32 {
-    done("simkeep_fingerprint_text", error, || {
-        abi::put(fingerprint, of_text(abi::text(text, text_len, "text")?), "fingerprint")
+    found("simkeep_fingerprint_text", error, || {
+        abi::check_put(fingerprint, "fingerprint")?;
+        let made = of_text(abi::text(text, text_len, "text")?);
+        made.map(|made| abi::put(fingerprint, made, "fingerprint")).transpose()
     })
 }
 
@@ -44,7 +48,7 @@ pub extern "C" fn simkeep_fingerprinter_new(
 ) -> Option<Box<FingerprinterHandle>> {
     make("simkeep_fingerprinter_new", error, || {
         if store.is_null() {
-            return Ok(FingerprinterHandle { origin: Origin::new(Recipe::DEFAULT) });
+            return Ok(FingerprinterHandle { origin: Origin::default() });
         }
         let origin = snapshot::of_store(store)?.0.origin(simkeep::Epoch::from_number(epoch))?;
         let elsewhere = "the fingerprints of this epoch are made elsewhere, and not by simkeep";

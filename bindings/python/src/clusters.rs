@@ -105,6 +105,18 @@ impl Clusters {
         self.get().fingerprints()
     }
 
+    /// The number of the epoch whose fingerprints are compared.
+    #[getter]
+    fn epoch(&self) -> u32 {
+        self.get().epoch().number()
+    }
+
+    /// How many other pages have content, but no fingerprint of the epoch: they are in no cluster.
+    #[getter]
+    fn without_fingerprint(&self) -> u64 {
+        self.get().without_fingerprint()
+    }
+
     /// How many clusters have two pages or more.
     #[getter]
     fn several(&self) -> u64 {

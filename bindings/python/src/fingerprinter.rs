@@ -38,7 +38,8 @@ impl Html<'_> {
     }
 }
 
-/// The fingerprint of a text by the default recipe; 0 for a text without words. Linear in the text.
+/// The fingerprint of a text by the default recipe; `None` if it has fewer than eight words, which is
+/// too short to tell it from others. Linear in the text.
 ///
 /// By another `recipe`, if one is named that needs no table.
 #[pyfunction(name = "fingerprint")]
@@ -47,10 +48,11 @@ pub(crate) fn fingerprint_of<'py>(
     py: Python<'py>,
     text: &Bound<'py, PyAny>,
     recipe: Option<&Bound<'py, PyAny>>,
-) -> PyResult<u64> {
+) -> PyResult<Option<u64>> {
     let recipe = origin::recipe(Arg::new("recipe"), recipe)?;
     let text = arg::content(Arg::new("text"), text)?;
-    py.detach(|| fingerprint::Fingerprinter::new(&recipe)?.of_text(&text)).or_raise(py)
+    let made = || fingerprint::Fingerprinter::new(&recipe)?.of_page(&Document::new(&*text));
+    py.detach(made).or_raise(py)
 }
 
 /// Decodes a document as its `content_type` says, or as it says itself, or else by a guess.

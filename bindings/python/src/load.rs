@@ -108,7 +108,7 @@ fn makers(
     origin: Option<&simkeep::Origin>,
     epochs: &simkeep::load::LoadEpochs,
 ) -> Result<Makers> {
-    let usual = options::origin()?;
+    let usual = simkeep::Origin::default();
     let origin = match origin {
         Some(origin) => {
             new.epoch = origin.name();
@@ -188,7 +188,7 @@ impl Store {
         progress: Option<&Bound<'py, Progress>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(Py<Store>, Loaded)> {
-        let mut new = options::options(py, options)?;
+        let mut new = options::options(options)?;
         let named = match options {
             Some(options) => options.get_item("epoch")?.is_some_and(|epoch| !epoch.is_none()),
             None => false,

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use simkeep::fingerprint::{ContentType, Document, EXTRACTOR, extract};
-use simkeep::{Content, Digest, Epoch, EpochInfo, Error, Origin, Result, Seen, Snapshot};
+use simkeep::{Content, Digest, Epoch, EpochInfo, Error, Origin, Seen, Snapshot};
 
 use crate::row::{Ready, Row};
 use crate::what::{Html, What};
 
-/// Fingerprints of one content: that of the epoch that verdicts go by, and perhaps another.
+type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Fingerprints of one content: that of the epoch that it is compared in, and perhaps another.
 type Made = ((Option<u64>, Epoch), Option<(Option<u64>, Epoch)>);
 
 /// What makes the fingerprints of content, as long as the epochs of the store stay the same.
@@ -17,10 +19,12 @@ type Made = ((Option<u64>, Epoch), Option<(Option<u64>, Epoch)>);
 pub(crate) struct Makers {
     /// The epochs of which it is.
     epochs: Vec<EpochInfo>,
-    /// The epoch that verdicts go by, and its name.
+    /// The epoch that verdicts go by.
     change: Epoch,
-    name: String,
     origins: Vec<(Epoch, Origin)>,
+    /// Those in which plain text gets fingerprints, and those in which HTML does; or why it gets none.
+    of_text: Result<Vec<Epoch>, String>,
+    of_html: Result<Vec<Epoch>, String>,
 }
 
 /// The makers that were used last. Only used in the process of the store, so whoever holds the lock may
@@ -37,20 +41,53 @@ impl Cached {
         {
             return Ok(Arc::clone(makers));
         }
-        let (epochs, change) = (snapshot.epochs().to_vec(), snapshot.change_epoch());
-        let name = epochs.iter().find(|info| info.epoch == change);
-        let name = name.map_or_else(|| "?".to_owned(), |info| info.name.clone());
-        let makers = Makers { epochs, change, name, origins: snapshot.origins()? };
-        Ok(Arc::clone(cached.insert(Arc::new(makers))))
+        Ok(Arc::clone(cached.insert(Arc::new(Makers::new(snapshot)?))))
     }
 }
 
 impl Makers {
+    fn new(snapshot: &Snapshot) -> Result<Makers> {
+        let change = snapshot.change_epoch();
+        let of_html = match snapshot.text_epochs() {
+            Err(Error::Misuse(why)) => Err(why),
+            epochs => Ok(epochs?),
+        };
+        let mut origins = match snapshot.origins() {
+            // An earlier version made the fingerprints that verdicts go by.
+            Err(Error::Misuse(_)) => Vec::new(),
+            origins => origins?,
+        };
+        // A crawler that has its own extractor gives the texts that this makes.
+        let is_own = origins.first().is_some_and(|(epoch, _)| *epoch == change);
+        let of_text = match is_own {
+            true => Ok(origins.iter().map(|(epoch, _)| *epoch).collect()),
+            false => of_html.clone(),
+        };
+        for &epoch in of_html.iter().flatten() {
+            if origins.iter().all(|(known, _)| *known != epoch) {
+                match snapshot.origin(epoch) {
+                    Err(Error::NoTable { .. }) if !origins.is_empty() => {}
+                    origin => origins.extend(origin?.map(|origin| (epoch, origin))),
+                }
+            }
+        }
+        Ok(Makers { epochs: snapshot.epochs().to_vec(), change, origins, of_text, of_html })
+    }
+
     /// Those of a store that is yet to be made: of its first epoch, with the number that it has in a
     /// load.
     pub(crate) fn of_new(name: &str, change: Epoch, origin: Option<Origin>) -> Makers {
+        let is_page = |origin: &Origin| origin.extracted_by().is_none_or(|by| by == EXTRACTOR);
+        let why =
+            || Err(format!("{name}, the epoch of the new store, is of texts by another extractor"));
+        let elsewhere = || Err(format!("the fingerprints of {name} are made elsewhere"));
+        let (of_text, of_html) = match &origin {
+            Some(origin) if is_page(origin) => (Ok(vec![change]), Ok(vec![change])),
+            Some(_) => (Ok(vec![change]), why()),
+            None => (elsewhere(), elsewhere()),
+        };
         let origins = origin.map(|origin| (change, origin)).into_iter().collect();
-        Makers { epochs: Vec::new(), change, name: name.to_owned(), origins }
+        Makers { epochs: Vec::new(), change, origins, of_text, of_html }
     }
 
     /// A row as it is observed, with its fingerprints.
@@ -60,7 +97,7 @@ impl Makers {
             (Seen::Content(Content { fingerprint, digest, epoch }), also)
         };
         let (seen, also) = match &row.what {
-            What::Text(text) => content(self.made(&Document::new(text.as_str()), None)?),
+            What::Text(text) => content(self.made(&Document::new(text.as_str()), &self.of_text)?),
             What::Html(html, encoding) => {
                 let document = match html {
                     Html::Text(text) => extract(text),
@@ -68,7 +105,7 @@ impl Makers {
                         extract(&ContentType::of_page(encoding.as_deref()).decode(bytes))
                     }
                 };
-                content(self.made(&document, Some(EXTRACTOR))?)
+                content(self.made(&document, &self.of_html)?)
             }
             What::Content { fingerprint, epoch, also } => {
                 content(((*fingerprint, epoch.unwrap_or(self.change)), *also))
@@ -84,38 +121,19 @@ impl Makers {
         Ok(Ready::new(row, seen, also))
     }
 
-    /// The fingerprints of a document. What was extracted is only for epochs of that extractor.
-    fn made(&self, document: &Document, extractor: Option<&str>) -> Result<Made> {
-        let mut made = Vec::with_capacity(self.origins.len());
-        for (epoch, origin) in &self.origins {
-            if extractor.is_some() && origin.extracted_by() != extractor {
-                if *epoch == self.change {
-                    return Err(self.other_extractor(origin));
-                }
-                continue;
+    /// The fingerprints of a document in the first two of these epochs.
+    fn made(&self, document: &Document, epochs: &Result<Vec<Epoch>, String>) -> Result<Made> {
+        let epochs = epochs.as_ref().map_err(|why| Error::Misuse(why.clone()))?;
+        let mut made = Vec::with_capacity(epochs.len());
+        for epoch in epochs {
+            if let Some((_, origin)) = self.origins.iter().find(|(known, _)| known == epoch) {
+                made.push((origin.fingerprinter()?.of_page(document)?, *epoch));
             }
-            made.push((origin.fingerprinter()?.of_page(document)?, *epoch));
         }
         let mut made = made.into_iter();
-        match made.next() {
-            Some(first) if first.1 == self.change => Ok((first, made.next())),
-            _ => Err(self.made_elsewhere()),
-        }
-    }
-
-    fn other_extractor(&self, origin: &Origin) -> Error {
-        let name = origin.name();
-        Error::Misuse(format!(
-            "html is for epochs of texts that {EXTRACTOR} extracts, and verdicts go by the epoch {name}; \
-             give the text, or begin an epoch of the extractor {EXTRACTOR}"
-        ))
-    }
-
-    fn made_elsewhere(&self) -> Error {
-        let name = &self.name;
-        Error::Misuse(format!(
-            "the fingerprints of {name}, the epoch that verdicts go by, are made elsewhere; give the \
-             fingerprint instead of a text"
-        ))
+        let first = made.next().ok_or_else(|| {
+            Error::Misuse("no epoch of this store has what makes fingerprints of texts".to_owned())
+        })?;
+        Ok((first, made.next()))
     }
 }

@@ -25,6 +25,8 @@ value! {
         partial: u64,
         /// How many paths there are.
         paths: u64,
+        /// How many pages have content, but no fingerprint of the epoch: they are of no path.
+        without_fingerprint: u64,
         /// How many sites have as many paths as were asked for.
         sites: u64,
         /// How many pairs of them had so much in common in their samples that they were compared.
@@ -125,10 +127,19 @@ impl Mirror {
 
 impl Mirrors {
     fn of(py: Python<'_>, of: mirrors::Mirrors) -> PyResult<Mirrors> {
-        let mirrors::Mirrors { pairs, mirrors, partial, paths, sites, compared, .. } = of;
+        let mirrors::Mirrors {
+            pairs,
+            mirrors,
+            partial,
+            paths,
+            without_fingerprint,
+            sites,
+            compared,
+            ..
+        } = of;
         let pairs =
             tuple(py, pairs, |py, pair| Ok(Bound::new(py, Mirror::of(py, pair)?)?.into_any()))?;
-        Ok(Mirrors { pairs, mirrors, partial, paths, sites, compared })
+        Ok(Mirrors { pairs, mirrors, partial, paths, without_fingerprint, sites, compared })
     }
 }
 

@@ -2,23 +2,15 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use simkeep::fingerprint::{EXTRACTOR, Recipe};
-use simkeep::{Durability, Error, Options, Origin};
+use simkeep::{Durability, Options};
 
 use crate::arg::{self, Arg};
 use crate::epoch;
-use crate::error::OrRaise;
 use crate::query::{each, unknown};
 
-/// What makes the fingerprints of a new store unless it is told: the default recipe, of what the crate
-/// extracts from HTML. So pages may come as text or as HTML, and the tool goes on with the store.
-pub(crate) fn origin() -> Result<Origin, Error> {
-    Origin::new(Recipe::DEFAULT).extractor(EXTRACTOR)
-}
-
 /// The options that were given.
-pub(crate) fn options(py: Python<'_>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
-    let mut options = Options::default().epoch(origin().or_raise(py)?.name());
+pub(crate) fn options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
+    let mut options = Options::default();
     each(keywords, |key, value| set(&mut options, key, value))?;
     Ok(options)
 }

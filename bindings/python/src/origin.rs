@@ -54,8 +54,8 @@ pub(crate) fn recipe(arg: Arg, given: Option<&Bound<'_, PyAny>>) -> PyResult<Rec
 /// frequencies.
 ///
 /// `recipe` is the name of a recipe, long or short. `extractor` is the name of what makes the
-/// texts, with its version; that of this package, for HTML, is `simkeep.EXTRACTOR`. `table` is for
-/// recipes that weigh words by how rare they are.
+/// texts, with its version; by default simkeep's own, `simkeep.EXTRACTOR`. `table` is for recipes
+/// that weigh words by how rare they are.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Origin(pub(crate) simkeep::Origin);
 

@@ -47,7 +47,7 @@ impl Store {
         keywords: Option<&Bound<'_, PyDict>>,
         opens: fn(PathBuf, Options) -> simkeep::Result<simkeep::Store>,
     ) -> PyResult<Py<Store>> {
-        let options = options(py, keywords)?;
+        let options = options(keywords)?;
         let store = py.detach(|| opens(path.clone(), options)).or_raise(py)?;
         Store::of(py, store, path)
     }
@@ -142,7 +142,7 @@ impl Store {
     /// The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the
     /// server named, or its Content-Type; or a `fingerprint` made elsewhere, of an `epoch` (by
     /// default that which verdicts go by), with that of another epoch as `also=(fingerprint, epoch)`.
-    /// Of fewer than eight words no fingerprint is made.
+    /// Of fewer than eight words no fingerprint is made. See `text_epochs` for stores that take no text.
     ///
     /// `digest` is any 16 bytes that name the exact content, `modified` when the server said that
     /// the page was last modified; `weight` and `class_` hold until others are given. With a digest

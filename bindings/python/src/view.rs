@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use simkeep::{Prefix, Query, Snapshot};
 
 use crate::arg::{self, Arg};
@@ -426,6 +426,15 @@ impl View {
         let epoch = arg::optional(epoch, |epoch| arg::epoch(Arg::new("epoch"), epoch))?;
         let epoch = epoch.unwrap_or_else(|| snapshot.change_epoch());
         Ok(snapshot.meaning(epoch, distance).into())
+    }
+
+    /// The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
+    ///
+    /// The page comes as HTML or as the text that a reader sees. `MisuseError` if there is none such: it
+    /// names the epoch of the store, and the one to begin. Reads nothing.
+    fn text_epochs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let epochs = self.now(py)?.text_epochs().or_raise(py)?;
+        PyTuple::new(py, epochs.iter().map(|epoch| epoch.number()))
     }
 
     /// How many pages have content in force that no search of an epoch finds. Costs a scan.

@@ -100,7 +100,7 @@ def test_a_reader_works_in_a_child(store: simkeep.Store, path: Path) -> None:
     scan = reader.scan()
 
     def work() -> None:
-        assert len(reader.near(simkeep.fingerprint(TEXT))) == 2
+        assert len(reader.near(simkeep.Fingerprinter().of_text(TEXT))) == 2
         assert len(list(scan)) == 2
         assert len(reader.near_batch([1, 2, 3], k=3)) == 3
         assert len(list(reader.page_pairs(3, equal=True))) == 1

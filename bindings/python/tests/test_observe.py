@@ -21,7 +21,7 @@ def test_a_page_is_new_then_the_same_changed_and_reverted(store: simkeep.Store) 
     assert (same.verdict, same.by) == ("same", "fingerprint")
     changed = store.observe(URL, AT + 2 * DAY, text=OTHER)
     assert changed.verdict is Verdict.CHANGED
-    assert changed.distance == simkeep.distance(simkeep.fingerprint(TEXT), simkeep.fingerprint(OTHER))
+    assert changed.distance == simkeep.distance(*map(simkeep.Fingerprinter().of_text, (TEXT, OTHER)))
     assert changed.distance_epoch == store.change_epoch
     assert changed.meaning is not None and changed.meaning.band == "major"
     assert str(changed).startswith(f"changed by {changed.distance} bits: much")
@@ -40,7 +40,7 @@ def test_other_pages_with_the_same_content_are_named(store: simkeep.Store) -> No
     assert out.near == () and out.complete
     assert out.original == simkeep.Original(URL, 0, simkeep.OriginalBy.DIGEST)
     out = store.observe("https://example.net/", AT + DAY, text=TEXT)
-    fingerprint = simkeep.fingerprint(TEXT)
+    fingerprint = simkeep.Fingerprinter().of_text(TEXT)
     assert out.near[0] == simkeep.NearDuplicate(URL, 0, fingerprint, AT)
     assert [near.url for near in out.near] == [URL, "https://example.org/"]
 
@@ -105,15 +105,32 @@ def test_html_is_reduced_to_what_a_reader_sees(store: simkeep.Store) -> None:
 
 
 def test_html_is_only_for_epochs_of_its_extractor(path: Path) -> None:
-    with simkeep.Store.create(path, epoch="words2-sqrt/2") as store:
+    with simkeep.Store.create(path, epoch="mine/1 words2-sqrt/2") as store:
         store.observe(URL, AT, text=TEXT)
+        with pytest.raises(simkeep.MisuseError, match=r"mine/1 words2-sqrt/2.*html/3 words2-sqrt/2.*begin"):
+            store.text_epochs()
         with pytest.raises(simkeep.MisuseError, match="html/3"):
             store.observe(URL, AT + DAY, html=TEXT)
-        store.begin_epoch(simkeep.Origin(extractor=simkeep.EXTRACTOR))
+        new = store.begin_epoch(simkeep.Origin())
+        assert store.text_epochs() == (new,)
         store.observe(URL, AT + DAY, html=TEXT)
-        store.register_epoch("mine/1")
-        with pytest.raises(simkeep.MisuseError, match="made elsewhere"):
-            store.observe(URL, AT + 2 * DAY, text=TEXT)
+
+
+def test_no_text_gets_a_fingerprint_where_all_others_are_made_elsewhere(path: Path) -> None:
+    with simkeep.Store.create(path) as store:
+        own = store.register_epoch("mine/1")
+        store.observe(URL, AT, fingerprint=7, epoch=own)
+        for content in ({"text": TEXT}, {"html": TEXT}):
+            with pytest.raises(simkeep.MisuseError, match="mine/1.*made elsewhere"):
+                store.observe(URL, AT + DAY, **content)  # type: ignore[arg-type]
+        assert len(store.history(URL)) == 1
+
+
+def test_a_store_of_texts_without_an_extractor_goes_on(path: Path) -> None:
+    with simkeep.Store.create(path, epoch="words2-sqrt/2") as store:
+        store.observe(URL, AT, text=TEXT)
+        assert store.observe(URL, AT + DAY, html=f"<p>{TEXT}").verdict == "same"
+        assert len(store.epochs()) == 1
 
 
 def test_a_text_of_few_words_has_no_fingerprint(store: simkeep.Store) -> None:

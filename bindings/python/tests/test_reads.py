@@ -168,8 +168,8 @@ def test_a_reader_sees_what_was_acknowledged(store: simkeep.Store, path: Path) -
         assert reader.behind() == 1 and reader.latest("https://example.org/") is None
         assert reader.refresh() and not reader.refresh()
         assert reader.latest("https://example.org/") is not None
-        assert len(before.near(simkeep.fingerprint(TEXT))) == 1
-        assert len(reader.near(simkeep.fingerprint(TEXT))) == 2
+        assert len(before.near(simkeep.Fingerprinter().of_text(TEXT))) == 1
+        assert len(reader.near(simkeep.Fingerprinter().of_text(TEXT))) == 2
         assert reader.sequence == before.sequence + 1 == store.sequence
         assert reader.path == path and repr(reader) == f"simkeep.Reader('{path}')"
     reader.close()

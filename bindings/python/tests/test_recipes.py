@@ -335,9 +335,9 @@ def test_warc_archives(folder: Path) -> None:
             old: ["unseen", "unseen"],
         }
         revisit, *_ = [entry for entry in reader.history(rules) if isinstance(entry, simkeep.Judged)]
-        fingerprint = simkeep.fingerprint(simkeep.visible_text(first))
+        fingerprint = simkeep.Fingerprinter().of_text(simkeep.visible_text(first))
         assert revisit.visit.fingerprint == fingerprint and revisit.visit.status == 200
-        russians = reader.near(simkeep.fingerprint(RUSSIAN), k=0)
+        russians = reader.near(simkeep.Fingerprinter().of_text(RUSSIAN), k=0)
         assert [near.url for near in russians] == [other]
         kept = list(reader.observations())
 

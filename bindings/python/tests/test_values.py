@@ -26,7 +26,7 @@ def values(store: simkeep.Store) -> list[Any]:
     store.restate(URL, AT, 5, epoch, digest=digest)
     page = store.latest(URL)
     assert page is not None
-    matches = store.near(simkeep.fingerprint(TEXT), k=0, epoch=0)
+    matches = store.near(simkeep.Fingerprinter().of_text(TEXT), k=0, epoch=0)
     found: list[Any] = [
         *outs,
         *outs[1].copies,

@@ -15,7 +15,7 @@ use super::gauge::watched;
 use super::json::Share;
 use super::near::sought;
 use super::output::Output;
-use super::{Common, words};
+use super::{Common, visit, words};
 use simkeep_archive::escape;
 
 /// Find differences between URLs that make no difference
@@ -127,10 +127,8 @@ impl Aliases {
         failed.map_or(Ok(()), Err)?;
         let summary = summary?;
         output.finish()?;
-        let without = match summary.without_fingerprint {
-            0 => String::new(),
-            pages => format!("; {} no fingerprint", words::many(pages, "page has", "pages have")),
-        };
+        let epoch = visit::epoch(snapshot.epochs(), epoch)?;
+        let without = words::took_no_part(summary.without_fingerprint, epoch);
         let sampled = match summary.sampled {
             0 => String::new(),
             sites => format!("; {} sampled", words::many(sites, "site was", "sites were")),

@@ -158,7 +158,7 @@ impl Begin {
         // A new store that has one recipe for all has it from the start.
         let options = match self.role {
             Role::Both => Options::default().epoch(origin.name()).epoch_bands(terms.bands),
-            _ => origin::options()?,
+            _ => Options::default(),
         };
         let store = Store::open_or_create(common.store()?, options)?;
         let epoch = store.begin_epoch(&origin, terms)?;
@@ -265,7 +265,7 @@ struct End {
 
 impl End {
     fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let store = Store::open(common.store()?, origin::options()?)?;
+        let store = Store::open(common.store()?, Options::default())?;
         let epoch = origin::named(store.snapshot().epochs(), &self.epoch)?;
         store.end_epoch(epoch, self.left)?;
         let snapshot = store.snapshot();

@@ -15,8 +15,9 @@ use simkeep::{
 use super::clock::ClockCheck;
 use super::exit::Failure;
 use super::feed::{Entry, Fed, Found};
+use super::origin::{self, Makers};
+use super::words;
 use super::words::count;
-use super::{origin, words};
 use simkeep_archive::Broken;
 use simkeep_archive::escape;
 
@@ -26,79 +27,113 @@ pub(super) type Made = (Option<u64>, Epoch);
 /// What the user says of epochs that an input names.
 #[derive(Args)]
 pub(super) struct FromInput {
-    /// Begin epochs of simkeep's own recipes too, if the input names some that the store has not:
-    /// texts get fingerprints of the newest from then on. A new store takes those of an export, and
-    /// those that stand before any record, in any case
+    /// Begin epochs in a store that is there: those that the input names and the store has not, and one
+    /// for texts, if the store has none. From then on verdicts and searches go by them. A new store
+    /// takes all epochs of an export, and from other input those of simkeep's own recipes only if they
+    /// are named before any record
     #[arg(long)]
-    epochs_from_input: bool,
+    begin_epoch: bool,
     /// How many epochs may begin because the input names them
     #[arg(long, value_name = "COUNT", default_value_t = 1000)]
     max_epochs: usize,
 }
 
+impl FromInput {
+    /// What makes the fingerprints of texts for a store, or a new one; or why nothing does.
+    pub(super) fn makers(&self, store: Option<&Snapshot>) -> Result<Makers, Failure> {
+        let makers = origin::live(store, self.begin_epoch)?;
+        let what = "; to begin it with this input, say --begin-epoch";
+        Ok(makers.map_err(|why| why + what))
+    }
+}
+
 /// Which epochs an input may name.
 pub(super) struct Admission {
-    from_input: bool,
+    /// Whether the input may begin epochs in a store that is there.
+    begins: bool,
     max: usize,
     /// Those of the store, and those that were named since.
     known: HashSet<String>,
     /// How many of them are of the input.
     begun: usize,
-    /// Whether the store is a new one.
+    /// Whether the store is a new one, or has no pages yet.
     new: bool,
     /// Whether nothing has come but names of epochs.
     at_head: bool,
+    /// The epoch that verdicts go by.
+    change: String,
+    /// Why fingerprints that name no epoch are refused.
+    refused: Option<String>,
     /// What the clock says about visits.
     pub(super) clock: ClockCheck,
 }
 
 impl Admission {
-    /// Of a store with these epochs, or a new one; `ready_made` was named by the user.
+    /// Of a store, or a new one; `ready_made` was named by the user.
     pub(super) fn new(
         from_input: &FromInput,
-        store: Option<&[EpochInfo]>,
+        store: Option<&Snapshot>,
         ready_made: &str,
         clock: ClockCheck,
     ) -> Result<Admission, Failure> {
-        let mut known = match store {
-            Some(epochs) => epochs.iter().map(|info| info.name.clone()).collect(),
-            None => HashSet::from([origin::options()?.epoch]),
-        };
-        known.insert(ready_made.to_owned());
-        let FromInput { epochs_from_input, max_epochs } = *from_input;
-        let new = store.is_none();
-        Ok(Admission {
-            from_input: epochs_from_input,
+        let FromInput { begin_epoch, max_epochs } = *from_input;
+        let first = || vec![Options::default().epoch];
+        let names = |store: &Snapshot| store.epochs().iter().map(|i| i.name.clone()).collect();
+        let known: Vec<String> = store.map_or_else(first, names);
+        let change = store.and_then(|store| {
+            let change = store.epochs().iter().find(|info| info.epoch == store.change_epoch());
+            change.map(|info| info.name.clone())
+        });
+        let first_page = store.and_then(|store| store.scan(None).next()).transpose()?;
+        let mut admission = Admission {
+            begins: begin_epoch,
             max: max_epochs,
-            known,
+            known: HashSet::from_iter(known),
             begun: 0,
-            new,
+            new: first_page.is_none(),
             at_head: true,
+            change: change.unwrap_or_default(),
+            refused: None,
             clock,
-        })
+        };
+        if admission.new || begin_epoch {
+            admission.known.insert(ready_made.to_owned());
+        } else if !admission.known.contains(ready_made) {
+            let what = "; or name one of the store's by --epoch (see simkeep epoch list)";
+            admission.refused = Some(admission.not_there(ready_made) + what);
+        }
+        Ok(admission)
     }
 
     /// What came, or why it is broken: for the epoch that it names.
-    pub(super) fn admit(&mut self, fed: Fed) -> Fed {
+    ///
+    /// # Errors
+    ///
+    /// For fingerprints that name none, if the store has not the one that they are to be of.
+    pub(super) fn admit(&mut self, fed: Fed) -> Result<Fed, Failure> {
         let (at, name) = match &fed {
             Fed::Epoch(name, _) => ("a line with an epoch alone", name),
             Fed::Entry(Entry { url, found, .. }) => {
                 self.at_head = false;
                 match found {
                     Found::Ready(_, Some(name)) | Found::Restated(_, name) => (url.as_str(), name),
-                    _ => return fed,
+                    Found::Ready(_, None) => {
+                        let refused = self.refused.clone();
+                        return refused.map_or(Ok(fed), |why| Err(Failure::Usage(why)));
+                    }
+                    _ => return Ok(fed),
                 }
             }
             Fed::Question(_) | Fed::Broken(_) | Fed::Passed(_) => {
                 self.at_head = false;
-                return fed;
+                return Ok(fed);
             }
-            Fed::Export(_) | Fed::Refused(_) => return fed,
+            Fed::Export(_) | Fed::Refused(_) => return Ok(fed),
         };
-        match self.name(name, self.new && self.at_head) {
+        Ok(match self.name(name, self.new && self.at_head) {
             Ok(()) => fed,
             Err(why) => Fed::Broken(Broken { at: escape::whole(at), why }),
-        }
+        })
     }
 
     /// Whether all that a store has may come, which the user named.
@@ -112,32 +147,46 @@ impl Admission {
 
     /// Whether an epoch of a whole store may come.
     pub(super) fn admit_exported(&mut self, name: &str, ended: bool) -> Result<(), String> {
-        // One that has ended makes no fingerprints.
+        // Nothing goes by one that has ended.
         self.name(name, self.new || ended)
     }
 
-    fn name(&mut self, name: &str, ours: bool) -> Result<(), String> {
+    /// Whether an epoch may be named; one that is not known may begin if it `is_wanted`.
+    fn name(&mut self, name: &str, is_wanted: bool) -> Result<(), String> {
         if self.known.contains(name) {
             return Ok(());
         }
-        let name_it = || escape::whole(name);
-        if Origin::is_name(name) && !(self.from_input || ours) {
+        let is_wanted = is_wanted || self.begins;
+        if !is_wanted && !self.new {
+            return Err(self.not_there(name));
+        }
+        if !is_wanted && Origin::is_name(name) {
             return Err(format!(
                 "the epoch {} is of a recipe of simkeep's, and the store has none of this name; to \
-                 begin it say --epochs-from-input",
-                name_it()
+                 begin it say --begin-epoch",
+                escape::whole(name)
             ));
         }
         if self.begun >= self.max {
             return Err(format!(
                 "the epoch {} would be more than the {} that an input may begin; see --max-epochs",
-                name_it(),
+                escape::whole(name),
                 count(self.max as u64)
             ));
         }
         self.begun += 1;
         self.known.insert(name.to_owned());
         Ok(())
+    }
+
+    /// Why no epoch of this name begins in a store that is there.
+    fn not_there(&self, name: &str) -> String {
+        format!(
+            "the store has no epoch {}, and its verdicts go by {}, which the pages have that it knows; \
+             to begin the new one say --begin-epoch",
+            escape::whole(name),
+            escape::whole(&self.change)
+        )
     }
 }
 
@@ -151,14 +200,11 @@ pub(super) enum Register<'s> {
 
 impl<'s> Register<'s> {
     /// With a load of a store with these epochs, or of a new one.
-    pub(super) fn with(
-        with: &'s LoadEpochs,
-        known: Option<Vec<EpochInfo>>,
-    ) -> Result<Register<'s>, Failure> {
+    pub(super) fn with(with: &'s LoadEpochs, known: Option<Vec<EpochInfo>>) -> Register<'s> {
         // The first epoch of a store has both roles.
-        let first = (origin::options()?.epoch, Terms::default());
+        let first = (Options::default().epoch, Terms::default());
         let terms = if known.is_none() { HashMap::from([first]) } else { HashMap::new() };
-        Ok(Register::Load { with, known: known.unwrap_or_default(), terms })
+        Register::Load { with, known: known.unwrap_or_default(), terms }
     }
 
     /// The epoch of this name. If it is new, it begins on these terms; else it keeps its own, whatever
@@ -190,7 +236,7 @@ impl<'s> Register<'s> {
         let epochs = self.epochs();
         let tells = |info: &&EpochInfo| !info.ended && info.role.tells_change();
         let newest = epochs.iter().rfind(tells).map(|info| info.epoch);
-        newest.ok_or_else(|| Error::Misuse(origin::why_none(&epochs)))
+        newest.ok_or_else(|| Error::Misuse("the store has no epoch that verdicts go by".to_owned()))
     }
 
     /// The epochs that were there, and of a store those that began since.
@@ -223,14 +269,19 @@ fn live_number(info: &EpochInfo) -> simkeep::Result<Epoch> {
 pub(super) struct Epochs<'s> {
     register: Register<'s>,
     /// What makes the fingerprints of texts, and their epochs once there is a text.
-    origins: Vec<Origin>,
+    makers: Makers,
     of_texts: Vec<Epoch>,
     by_name: HashMap<String, Epoch>,
 }
 
 impl<'s> Epochs<'s> {
-    pub(super) fn new(register: Register<'s>, origins: Vec<Origin>) -> Epochs<'s> {
-        Epochs { register, origins, of_texts: Vec::new(), by_name: HashMap::new() }
+    pub(super) fn new(register: Register<'s>, makers: Makers) -> Epochs<'s> {
+        Epochs { register, makers, of_texts: Vec::new(), by_name: HashMap::new() }
+    }
+
+    /// Why texts get no fingerprints, if they get none.
+    pub(super) fn why_no_texts(&self) -> Option<&str> {
+        self.makers.as_ref().err().map(String::as_str)
     }
 
     /// Those of fingerprints that were made of a text, each with its own: the first, and another.
@@ -243,25 +294,30 @@ impl<'s> Epochs<'s> {
         fingerprints: &[Option<u64>],
     ) -> simkeep::Result<(Made, Option<Made>)> {
         if self.of_texts.is_empty() {
-            let register = &mut self.register;
-            let epochs = self.origins.iter().map(|origin| register.origin(origin));
+            let (register, makers) = (&mut self.register, self.makers.iter().flatten());
+            let epochs = makers.map(|origin| register.origin(origin));
             self.of_texts = epochs.collect::<simkeep::Result<_>>()?;
         }
         let mut each = fingerprints.iter().copied().zip(self.of_texts.iter().copied());
         match each.next() {
             Some(first) => Ok((first, each.next())),
-            None => Err(Error::Misuse(origin::why_none(&self.register.epochs()))),
+            None => {
+                let why = self.why_no_texts().unwrap_or("texts have no fingerprints here");
+                Err(Error::Misuse(why.to_owned()))
+            }
         }
     }
 
     /// Those of content that is no text, which has no fingerprint in any of them: the epochs that texts
     /// have, or where texts have none the epoch that verdicts go by.
     pub(super) fn of_binary(&mut self) -> simkeep::Result<(Made, Option<Made>)> {
-        if self.origins.is_empty() {
-            return Ok(((None, self.register.change_epoch()?), None));
+        match &self.makers {
+            Ok(makers) => {
+                let none: ArrayVec<Option<u64>, 2> = makers.iter().map(|_| None).collect();
+                self.of_texts(&none)
+            }
+            Err(_) => Ok(((None, self.register.change_epoch()?), None)),
         }
-        let none: ArrayVec<Option<u64>, 2> = self.origins.iter().map(|_| None).collect();
-        self.of_texts(&none)
     }
 
     /// Epochs of a store that is loaded: each begins on its terms there, if it is new.

@@ -66,6 +66,7 @@ mod threads;
 mod time;
 mod verify;
 mod visit;
+mod without;
 mod words;
 
 use std::ffi::OsString;

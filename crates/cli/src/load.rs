@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
-use simkeep::{Content, Entry, Error, Given, Origin, Request, Seen, Snapshot, Store};
+use simkeep::{Content, Entry, Error, Given, Options, Origin, Request, Seen, Snapshot, Store};
 
+use super::Common;
 use super::clock::{ClockCheck, ClockOptions};
 use super::common::is_read;
 use super::exit::{Exit, Failure, say};
@@ -25,10 +26,10 @@ use super::incoming::{
 };
 use super::ingest::{check, parse_epoch};
 use super::named::Named;
+use super::origin::Makers;
 use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::{Reading, Schemes};
-use super::{Common, origin};
 use export::Export;
 use simkeep_archive::{Broken, Keys, Question, Source};
 pub(super) use summary::Answer;
@@ -90,17 +91,14 @@ impl Load {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         self.paths.iter().try_for_each(check)?;
         let place = common.store()?;
-        let store = existing(&place, origin::options()?)?;
-        let origins = match &store {
-            Some(store) => origin::live(&store.snapshot())?,
-            None => vec![origin::default()?],
-        };
-        let epochs = LoadEpochs::default();
+        let store = existing(&place, Options::default())?;
         let snapshot = store.as_ref().map(Store::snapshot);
-        let taken = RefCell::new(self.begin((&place, snapshot), &epochs, &origins)?);
+        let makers = self.from_input.makers(snapshot.as_ref())?;
+        let epochs = LoadEpochs::default();
+        let taken = RefCell::new(self.begin((&place, snapshot), &epochs, &makers)?);
         let into = Into {
             store: &place,
-            origins: &origins,
+            origins: makers.as_deref().unwrap_or_default(),
             reading: self.reading,
             keys: self.foreign.keys(),
             schemes: self.schemes.clone(),
@@ -114,7 +112,7 @@ impl Load {
             })
             .peekable();
         let started = Instant::now();
-        let mut new = origin::options()?;
+        let mut new = Options::default();
         if store.is_none() {
             // What comes before the first record may say of what a new store begins with.
             observations.peek();
@@ -153,12 +151,12 @@ impl Load {
         &'s self,
         (place, store): (&'s Path, Option<Snapshot>),
         coming: &'s LoadEpochs,
-        origins: &[Origin],
+        makers: &Makers,
     ) -> Result<Taken<'s>, Failure> {
         let clock = ClockCheck::new(self.clock, store.as_ref());
         let known = store.as_ref().map(|store| store.epochs().to_vec());
-        let admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch, clock)?;
-        let register = Register::with(coming, known)?;
+        let admission = Admission::new(&self.from_input, store.as_ref(), &self.epoch, clock)?;
+        let register = Register::with(coming, known);
         Ok(Taken {
             coming,
             at_start: store.is_none(),
@@ -170,7 +168,7 @@ impl Load {
             export: None,
             exported_at: String::new(),
             skip_broken: self.skip_broken,
-            epochs: Epochs::new(register, origins.to_vec()),
+            epochs: Epochs::new(register, makers.clone()),
             more: None,
             restated: 0,
             given: 0,
@@ -362,7 +360,10 @@ impl Taken<'_> {
     fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Record>> {
         // What an export has, a store took before.
         let fed = if self.export.is_some() { fed } else { self.admission.clock.check(fed) };
-        let fed = self.admission.admit(fed);
+        let fed = match self.admission.admit(fed) {
+            Ok(fed) => fed,
+            Err(failure) => return Some(self.fail(failure)),
+        };
         self.at_start &= matches!(fed, Fed::Export(_));
         if let Some(Err(flaw)) = self.export.as_mut().map(|export| export.admit(&fed)) {
             return Some(self.flawed(&format!("behind {}", self.exported_at), flaw));
@@ -373,6 +374,10 @@ impl Taken<'_> {
                 None
             }
             Fed::Entry(entry) => {
+                if let (Found::Text(_), Some(why)) = (&entry.found, self.epochs.why_no_texts()) {
+                    let failure = Failure::Usage(why.to_owned());
+                    return Some(self.fail(failure));
+                }
                 let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
                 wrong.into_iter().for_each(|message| say(&message));
                 let url = entry.url.clone();

@@ -14,7 +14,7 @@ use super::json::Share;
 use super::near::sought;
 use super::output::Output;
 use super::table::{Table, left, right};
-use super::{Common, time, words};
+use super::{Common, time, visit, words};
 use simkeep_archive::escape;
 
 /// Find sites that mirror each other
@@ -201,15 +201,23 @@ impl Mirrors {
         } else if !found.pairs.is_empty() {
             self.print(&found, k, output)?;
         }
+        let epoch = visit::epoch(snapshot.epochs(), epoch)?;
+        let without = words::took_no_part(found.without_fingerprint, epoch);
         let left_out = (found.mirrors + found.partial) - found.pairs.len() as u64;
         if left_out > 0 {
             output.note(&format!("{} more: see --limit", words::count(left_out)))?;
         }
+        let sites = words::many(found.sites, "site has", "sites have");
         if found.mirrors + found.partial > 0 {
+            if !without.is_empty() {
+                output.note(&format!("{sites} {} paths or more{without}", self.paths))?;
+            }
             return Ok(Exit::Done);
         }
-        let sites = words::many(found.sites, "site has", "sites have");
-        say(&format!("{sites} {} paths or more, and no two of them enough in common", self.paths));
+        say(&format!(
+            "{sites} {} paths or more, and no two of them enough in common{without}",
+            self.paths
+        ));
         Ok(Exit::Nothing)
     }
 

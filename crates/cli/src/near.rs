@@ -21,6 +21,7 @@ use super::exit::{Exit, Failure, say};
 use super::json::{Band, EpochName, Fingerprint, Saw, Share};
 use super::output::Output;
 use super::table::{Table, left, right};
+use super::without::{AT_ONCE, Without, without};
 use super::{Common, explain, origin, spelling, time, visit, words};
 use simkeep_archive::escape;
 
@@ -57,9 +58,10 @@ name one with --epoch (`simkeep epoch list` has them).
 With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\" (whether no page is missing, or with
 --nearest no nearer one), \"within\" (how many bits were searched), and \"near\", a list of \"url\",
 \"distance\", its \"band\", \"words_changed\" (from what share of the words to what share that means) and
-\"fingerprint\"; with --explain, \"explain\", and \"without_fingerprint\": how many pages took no part, which
-takes a scan. Of a text of fewer than 100 words a distance means little: for such a --text \"band\" and
-\"words_changed\" are null.
+\"fingerprint\"; with --explain, \"explain\"; and \"without_fingerprint\": how many pages took no part since
+they have no fingerprint in this epoch. To count them takes a scan. So it is null without --explain, unless
+other epochs have fingerprints and there are 20,000 pages at most. Of a text of fewer than 100 words a
+distance means little: for such a --text \"band\" and \"words_changed\" are null.
 
 With --batch, each line of a file is a question of its own: a fingerprint; with --url (and no URL behind it)
 the URL of a page, with --text a text. Blank lines are passed over. Questions are asked many at a time, at a
@@ -157,11 +159,13 @@ impl Near {
         // The page that was asked about is not near itself.
         query.except = self.url.clone().flatten();
         let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
-        let without = || snapshot.without_fingerprint(epoch, self.classes.as_ref());
-        let without = self.explain.then(without).transpose()?;
+        let explained = || snapshot.without_fingerprint(epoch, self.classes.as_ref());
+        let explained = self.explain.then(explained).transpose()?;
+        let looked = if self.explain { None } else { self.without(&snapshot, epoch)? };
         let matches = search(&snapshot, &query)?;
         if common.json {
-            let explained = (explanation.as_ref(), without);
+            let all = looked.as_ref().filter(|looked| looked.is_all).map(|looked| looked.pages);
+            let explained = (explanation.as_ref(), explained.or(all));
             let saw = Saw::of(&reader);
             let answer = self.answer(&snapshot, (&asked, &query), &matches, explained, saw)?;
             output.object(&Printed::One(answer))?;
@@ -175,7 +179,7 @@ impl Near {
             if let Some(explanation) = &explanation {
                 explain::print(explanation, output)?;
             }
-            if let Some(without) = without {
+            if let Some(without) = explained {
                 let pages = words::many(without, "page has", "pages have");
                 output.line(&format!(
                     "{pages} no fingerprint in this epoch (too short to tell, or stale), and took no part"
@@ -188,6 +192,9 @@ impl Near {
                     .note(&format!("{}; for more, raise --budget or --limit", ended(&matches)))?;
             }
         }
+        if let Some(looked) = looked.and_then(|looked| looked.said(&snapshot, epoch).transpose()) {
+            output.note(&looked?)?;
+        }
         if !matches.complete || !matches.near.is_empty() {
             return Ok(Exit::Done);
         }
@@ -195,6 +202,12 @@ impl Near {
         output
             .note(&format!("nothing is within {within} of {}", visit::fingerprint(fingerprint)))?;
         Ok(Exit::Nothing)
+    }
+
+    /// The pages that a search in an epoch passes over, of the first ones, if there may be any.
+    fn without(&self, snapshot: &Snapshot, epoch: Epoch) -> simkeep::Result<Option<Without>> {
+        let among = (self.under.as_ref(), self.classes.as_ref());
+        without(snapshot, epoch, among, AT_ONCE)
     }
 
     /// What is searched for within so many bits, in an epoch that is not chosen yet.
@@ -368,7 +381,8 @@ pub(super) struct Answer<'a> {
     near: Vec<NearPage<'a>>,
     /// How the search went, if that was asked for.
     explain: Option<explain::Answer<'a>>,
-    /// How many pages took no part, since they have no fingerprint in this epoch; told with "explain".
+    /// How many pages took no part, since they have no fingerprint in this epoch. It is known with
+    /// "explain", and in stores of up to 20,000 pages if other epochs have fingerprints.
     without_fingerprint: Option<u64>,
     saw: Saw,
 }

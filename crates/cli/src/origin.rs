@@ -1,104 +1,34 @@
 //! The epochs of a store whose fingerprints this tool makes.
 
-use simkeep::fingerprint::{EXTRACTOR, Recipe};
-use simkeep::{Epoch, EpochInfo, Error, Options, Origin, Role, Snapshot};
+use simkeep::fingerprint::EXTRACTOR;
+use simkeep::{Epoch, EpochInfo, Error, Origin, Snapshot};
 
 use super::advice::message;
 use super::exit::{Failure, say};
 use simkeep_archive::escape;
 
-/// What makes the fingerprints of texts where a store says nothing else.
-pub(super) fn default() -> simkeep::Result<Origin> {
-    Origin::new(Recipe::DEFAULT).extractor(EXTRACTOR)
-}
+/// What makes the fingerprints of texts, or why nothing does.
+pub(super) type Makers = Result<Vec<Origin>, String>;
 
-/// The options of a store that this tool makes.
-pub(super) fn options() -> Result<Options, Failure> {
-    Ok(Options::default().epoch(default()?.name()))
-}
-
-/// What makes the fingerprints of texts: of the newest epochs of this tool's that verdicts and
-/// near-duplicates go by; if one has both roles, of the one before as well, if that has not ended.
-/// That by which verdicts go comes first. Of no epoch, the default. Nothing if one of those is of
-/// another version of the extractor.
-pub(super) fn live(snapshot: &Snapshot) -> Result<Vec<Origin>, Failure> {
-    /// As many fingerprints as an observation takes.
-    const MOST: usize = 2;
-    let epochs = snapshot.epochs();
-    if ours(epochs).next().is_none() {
-        return Ok(vec![default()?]);
-    }
-    if other(epochs).is_some() {
-        return Ok(Vec::new());
-    }
-    let mut taken: Vec<&EpochInfo> = Vec::new();
-    for info in in_use(epochs).chain(ours(epochs).filter(|info| extractor(info) == EXTRACTOR)) {
-        if !taken.contains(&info) && taken.len() < MOST {
-            taken.push(info);
-        }
-    }
+/// What makes the fingerprints of texts for a store: of its [`text_epochs`](Snapshot::text_epochs). That
+/// by which verdicts go comes first. If it has none, the default begins if `may_begin`; of no store, it
+/// does.
+pub(super) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Makers, Failure> {
+    let Some(snapshot) = snapshot else { return Ok(Ok(vec![Origin::default()])) };
+    let epochs = match snapshot.text_epochs() {
+        Err(Error::Misuse(_)) if may_begin => return Ok(Ok(vec![Origin::default()])),
+        Err(Error::Misuse(why)) => return Ok(Err(why)),
+        epochs => epochs?,
+    };
     let mut origins = Vec::new();
-    for info in taken {
-        match snapshot.origin(info.epoch) {
+    for epoch in epochs {
+        match snapshot.origin(epoch) {
             // Without the second one there is no distance to what only that has.
             Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&message(&e)),
             origin => origins.extend(origin?),
         }
     }
-    Ok(origins)
-}
-
-/// Of the live epochs of this tool's extractor the newest that tells of changes, and the newest that
-/// finds near-duplicates.
-fn in_use(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
-    let newest = |is_for: fn(Role) -> bool| ours(epochs).find(|info| is_for(info.role));
-    [Role::tells_change, Role::finds_near].into_iter().filter_map(newest)
-}
-
-/// One of these that is of another version of the extractor.
-fn other(epochs: &[EpochInfo]) -> Option<&EpochInfo> {
-    in_use(epochs).find(|info| extractor(info) != EXTRACTOR)
-}
-
-/// The name of what made the texts of an epoch, if its name says so.
-fn extractor(info: &EpochInfo) -> &str {
-    info.name.split(' ').next().unwrap_or_default()
-}
-
-/// The live epochs of this tool's extractor in whatever version, the newest first.
-fn ours(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
-    let kind = |name: &'static str| name.split_inclusive('/').next().unwrap_or_default();
-    let ours = move |info: &&EpochInfo| {
-        !info.ended && Origin::is_name(&info.name) && extractor(info).starts_with(kind(EXTRACTOR))
-    };
-    epochs.iter().rev().filter(ours)
-}
-
-/// Why no fingerprints are made of texts for a store with these epochs, and what to do, where
-/// [`live`] gives none.
-pub(super) fn why_none(epochs: &[EpochInfo]) -> String {
-    other(epochs).map_or_else(|| without_table(epochs), other_version)
-}
-
-/// Why no fingerprints are made of texts by recipes that need a table, where the names of their epochs
-/// name none: whoever makes such names makes the fingerprints, too.
-fn without_table(epochs: &[EpochInfo]) -> String {
-    let names: Vec<&str> = ours(epochs).map(|info| info.name.as_str()).collect();
-    format!(
-        "no fingerprint is made of a text in {}: the recipe needs a table of document frequencies, and \
-         the epoch has none; begin one that has: simkeep epoch begin --df FILE",
-        escape::whole(&names.join(" and "))
-    )
-}
-
-/// Why no fingerprint is made of a text in an epoch that is of another version of the extractor.
-fn other_version(info: &EpochInfo) -> String {
-    format!(
-        "the fingerprints of {} are of texts that another version of simkeep extracted, and this one \
-         extracts them by {EXTRACTOR}; they must not be compared: begin an epoch by simkeep epoch begin, \
-         then simkeep ingest --restate gives it what was crawled before",
-        escape::whole(&info.name)
-    )
+    Ok(Ok(origins))
 }
 
 /// The epoch by which near-duplicates of texts are sought, if it is not named, and what makes its
@@ -107,20 +37,44 @@ pub(super) fn of_texts(
     snapshot: &Snapshot,
     named: Option<Epoch>,
 ) -> Result<(Epoch, Origin), Failure> {
-    let newest = || ours(snapshot.epochs()).find(|info| info.role.finds_near());
-    let Some(epoch) = named.or_else(|| newest().map(|info| info.epoch)) else {
-        let what = "the store has no epoch of texts; name one with --epoch";
-        return Err(Failure::Usage(what.to_owned()));
+    let epochs = snapshot.epochs();
+    let epoch = match named {
+        Some(named) => named,
+        None => {
+            let of_texts = snapshot.text_epochs().map_err(|e| match e {
+                Error::Misuse(why) => Failure::Usage(format!("{why}; or name one with --epoch")),
+                other => Failure::Store(other),
+            })?;
+            let finds_near =
+                |info: &&EpochInfo| of_texts.contains(&info.epoch) && info.role.finds_near();
+            let newest = epochs.iter().rfind(finds_near).ok_or_else(|| {
+                let what = "no epoch of texts finds near-duplicates here; name one with --epoch";
+                Failure::Usage(what.to_owned())
+            })?;
+            newest.epoch
+        }
     };
-    let other = |info: &&EpochInfo| info.epoch == epoch && extractor(info) != EXTRACTOR;
-    if let Some(info) = ours(snapshot.epochs()).find(other) {
-        return Err(Failure::Usage(other_version(info)));
-    }
+    epochs.iter().find(|info| info.epoch == epoch).map_or(Ok(()), check_version)?;
     let origin = snapshot.origin(epoch)?.ok_or_else(|| {
         let what = "the fingerprints of this epoch are made elsewhere; name a fingerprint instead";
         Failure::Usage(what.to_owned())
     })?;
     Ok((epoch, origin))
+}
+
+/// Refuses an epoch of texts that another version of simkeep's own extractor made.
+fn check_version(info: &EpochInfo) -> Result<(), Failure> {
+    let kind = |name: &str| name.split('/').next().map(str::to_owned);
+    let extractor = info.name.split(' ').next().unwrap_or_default();
+    if !Origin::is_name(&info.name) || extractor == EXTRACTOR || kind(extractor) != kind(EXTRACTOR)
+    {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "another version of simkeep extracted the texts of {}, and this one extracts them by \
+         {EXTRACTOR}; they must not be compared: begin an epoch by simkeep epoch begin",
+        escape::whole(&info.name)
+    )))
 }
 
 /// The epoch of this name.

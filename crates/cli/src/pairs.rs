@@ -16,6 +16,7 @@ use super::gauge::watched;
 use super::json::{Band, Fingerprint, Share};
 use super::near::sought;
 use super::output::{Output, write_object};
+use super::without::without;
 use super::{Common, words};
 use simkeep_archive::escape;
 
@@ -154,6 +155,12 @@ impl Pairs {
         let Printing { printed, failed, .. } = printing.into_inner();
         failed.map_or(Ok(()), Err)?;
         joined?;
+        let among = (self.under.as_ref(), self.classes.as_ref());
+        let without = without(&snapshot, epoch, among, usize::MAX)?;
+        let without = without.map(|without| without.said(&snapshot, epoch)).transpose()?;
+        if let Some(without) = without.flatten() {
+            output.note(&without)?;
+        }
         if printed > 0 {
             return Ok(Exit::Done);
         }

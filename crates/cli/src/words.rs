@@ -10,6 +10,24 @@ use simkeep::{SameBy, Verdict};
 use super::json::Share;
 use simkeep_archive::escape;
 
+/// How many pages took no part since they have no fingerprint in an epoch of this name, to be said after
+/// other figures; nothing of no page.
+pub(super) fn took_no_part(pages: u64, epoch: &str) -> String {
+    match pages {
+        0 => String::new(),
+        pages => format!("; {}", without_part(&many(pages, "page has", "pages have"), epoch)),
+    }
+}
+
+/// That some pages took no part, which are the subject with its verb.
+pub(super) fn without_part(pages_have: &str, epoch: &str) -> String {
+    format!(
+        "{pages_have} no fingerprint in {}, and took no part (too short, not text, or stale: see simkeep \
+         epoch stale)",
+        escape::whole(epoch)
+    )
+}
+
 /// Why texts have no fingerprint, and what that means.
 pub(super) fn without_fingerprint() -> String {
     format!(

@@ -13,6 +13,23 @@ fn blocks_part_words_and_inline_elements_do_not() {
 }
 
 #[test]
+fn a_page_has_the_fingerprint_of_its_visible_text() {
+    use super::super::{Fingerprinter, Recipe, of_text};
+    let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
+    for page in [
+        "<title>The quick</title><p>brown <b>f</b>ox jumps&nbsp;over the lazy dog<script>x</script>",
+        "<p>您需要启用脚本<br>才能运行此应用",
+        "<p>Not <i>found",
+        "",
+    ] {
+        let document = extract(page);
+        let plain = of_text(document.text());
+        assert_eq!(fingerprinter.of_page(&document).unwrap(), plain, "{page}");
+        assert_eq!(plain.is_none(), document.is_too_short());
+    }
+}
+
+#[test]
 fn references_are_the_characters_that_browsers_show() {
     // HTML, 13.2.5.80, "numeric character reference end state": windows-1252 in 0x80 to 0x9f.
     assert_eq!(

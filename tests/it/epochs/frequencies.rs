@@ -21,7 +21,7 @@ fn a_table_lives_as_long_as_its_epoch() {
     let epoch = store.begin_epoch(&origin, Role::Both).unwrap();
     assert_eq!((epoch, store.change_epoch()), (Epoch::from_number(1), Epoch::from_number(1)));
     assert_eq!(store.begin_epoch(&origin, Role::Both).unwrap(), epoch);
-    assert_eq!(store.snapshot().epochs()[1].name, format!("words1-sqrt-idf/2 df:{id:016x}"));
+    assert_eq!(store.snapshot().epochs()[1].name, format!("html/3 words1-sqrt-idf/2 df:{id:016x}"));
     assert_eq!(tables(&disk), [Name::Df(1)]);
     // The table is the store's own, and makes the same fingerprints.
     let found = store.snapshot().origin(epoch).unwrap().unwrap();

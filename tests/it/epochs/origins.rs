@@ -2,7 +2,7 @@
 
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Recipe;
-use simkeep::{Epoch, Origin, Role, Store};
+use simkeep::{Epoch, Observation, Origin, Role, Store};
 use simkeep_testing::{on, small};
 
 use super::{plain, some};
@@ -73,4 +73,53 @@ fn an_earlier_version_is_compared_and_makes_no_more_fingerprints() {
     let store = Store::create(on(&SimDisk::new()), small().epoch(name.to_owned())).unwrap();
     let change = store.begin_epoch(&strict, Role::Change).unwrap();
     assert_eq!(named(&store), [(change, strict.name())]);
+}
+
+/// Epochs of a new store that begins with the first name, and the epochs of texts: by their numbers.
+fn text_epochs(names: &[&str]) -> Result<Vec<u32>, String> {
+    let (first, others) = names.split_first().unwrap();
+    let store = Store::create(on(&SimDisk::new()), small().epoch((*first).to_owned())).unwrap();
+    for name in others {
+        store.register_epoch(name, Role::Both).unwrap();
+    }
+    let epochs = store.snapshot().text_epochs().map_err(|e| e.to_string())?;
+    Ok(epochs.iter().map(|epoch| epoch.number()).collect())
+}
+
+#[test]
+fn texts_get_fingerprints_of_our_recipes_and_extractor_or_none() {
+    let ours = "html/3 words2-sqrt/2";
+    for (names, expected) in [
+        (&[ours][..], &[0][..]),
+        (&["words2-sqrt/2"], &[0]),
+        (&["words2-sqrt/2", ours], &[1, 0]),
+        (&["mine/1", ours, "mine/1 words2-sqrt/2"], &[]),
+        (&["mine/1", ours], &[1]),
+        (&["html/2 words2-sqrt/1", ours], &[1]),
+        (&[ours, "html/2 words2-sqrt/2"], &[]),
+        (&["html/3 words2-sqrt/1"], &[]),
+        (&["html/3 words1-sqrt-idf/2"], &[]),
+        (&["mine/1"], &[]),
+        (&["mine/1 words2-sqrt/2"], &[]),
+    ] {
+        match text_epochs(names) {
+            Ok(epochs) => assert_eq!(epochs, expected, "{names:?}"),
+            Err(why) => {
+                assert!(expected.is_empty(), "{names:?}: {why}");
+                // It names the epoch of the store, and the one to begin.
+                let last = names.last().unwrap();
+                assert!(why.contains(last) && why.contains(ours), "{names:?}: {why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_epoch_of_texts_that_has_pages_goes_on_beside_one_that_is_made_elsewhere() {
+    let store = store();
+    let mine = store.register_epoch("mine/1", Role::Both).unwrap();
+    store.observe(Observation::content("http://a/", 1, 7, mine)).unwrap();
+    store.snapshot().text_epochs().unwrap_err();
+    store.observe(Observation::content("http://b/", 1, 7, FIRST)).unwrap();
+    assert_eq!(store.snapshot().text_epochs().unwrap(), [FIRST]);
 }

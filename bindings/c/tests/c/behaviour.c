@@ -87,7 +87,7 @@ static void verdicts_and_columns(const char *path) {
     simkeep_epoch epoch;
     CHECK(simkeep_epochs_count(epochs) == 1);
     CHECK(simkeep_epochs_get(epochs, 0, &epoch, sizeof epoch, &error) == SIMKEEP_OK);
-    CHECK(epoch.name_len > 0 && memcmp(epoch.name, "words2-sqrt/2", epoch.name_len) == 0);
+    CHECK(epoch.name_len > 0 && memcmp(epoch.name, "html/3 words2-sqrt/2", epoch.name_len) == 0);
     simkeep_epochs_free(epochs);
     EXPECT(error, SIMKEEP_OK);
     simkeep_store_free(store);
@@ -419,6 +419,7 @@ static void fingerprints_are_those_of_the_crate(void) {
     CHECK(simkeep_fingerprinter_html(prints, html, strlen(html), NULL, 0, &of_html, &error) == SIMKEEP_OK);
     CHECK(of_text == of_page && of_text == of_html && of_text != 0);
     CHECK(simkeep_fingerprinter_text(prints, "Not found", 9, &of_page, &error) == SIMKEEP_NONE);
+    CHECK(simkeep_fingerprint_text("Not found", 9, &of_text, &error) == SIMKEEP_NONE);
     EXPECT(error, SIMKEEP_OK);
     simkeep_fingerprinter_free(prints);
 }

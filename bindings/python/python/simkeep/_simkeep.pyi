@@ -262,9 +262,10 @@ def _error_classes() -> dict[str, str | None]: ...
 def _tool(words: list[str]) -> int: ...
 def _words() -> dict[str, list[str]]: ...
 
-def fingerprint(text: str, *, recipe: str | None = None) -> int:
-    """The fingerprint of a text by the default recipe; 0 for a text without words. Linear in the text.
+def fingerprint(text: str, *, recipe: str | None = None) -> int | None:
+    """The fingerprint of a text by the default recipe.
 
+    `None` if it has fewer than eight words, which is too short to tell it from others. Linear in the text.
     By another `recipe`, if one is named that needs no table.
     """
 
@@ -1031,6 +1032,13 @@ class View:
     def meaning(self, distance: int, *, epoch: int | None = None) -> Meaning:
         """What a distance means in an epoch; by default in the one that verdicts go by."""
 
+    def text_epochs(self) -> tuple[int, ...]:
+        """The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
+
+        The page comes as HTML or as the text that a reader sees. `MisuseError` if there is none such: it names
+        the epoch of the store, and the one to begin. Reads nothing.
+        """
+
     def without_fingerprint(self, epoch: int, *, classes: Iterable[int | None] | None = None) -> int:
         """How many pages have content in force that no search of an epoch finds. Costs a scan."""
 
@@ -1224,7 +1232,8 @@ class Store(View):
         The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the server named,
         or its Content-Type as it came, several joined by commas; or a `fingerprint` made elsewhere, of an
         `epoch` (by default that which verdicts go by), with that of another epoch as
-        `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made.
+        `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made. See
+        `text_epochs` for stores that take no text.
 
         `digest` is any 16 bytes that name the exact content; `status` the HTTP status; `modified` when the
         server said that the page was last modified; `weight` and `class_` hold until others are given. With a
@@ -1614,6 +1623,12 @@ class Clusters:
     def fingerprints(self) -> int:
         """How many distinct fingerprints they have."""
     @property
+    def epoch(self) -> int:
+        """The number of the epoch whose fingerprints are compared."""
+    @property
+    def without_fingerprint(self) -> int:
+        """How many other pages have content, but no fingerprint of the epoch: they are in no cluster."""
+    @property
     def several(self) -> int:
         """How many clusters have two pages or more."""
     @property
@@ -1994,8 +2009,8 @@ class Origin:
     """What makes the fingerprints of an epoch: an extractor, a recipe and a table of document frequencies.
 
     `recipe` is the name of a recipe, long or short. `extractor` is the name of what makes the texts, with its
-    version; that of this package, for HTML, is `simkeep.EXTRACTOR`. `table` is for recipes that weigh words by
-    how rare they are.
+    version; by default simkeep's own, `simkeep.EXTRACTOR`. `table` is for recipes that weigh words by how
+    rare they are.
     """
 
     def __new__(
@@ -3480,6 +3495,7 @@ class Mirrors:
         Literal["mirrors"],
         Literal["partial"],
         Literal["paths"],
+        Literal["without_fingerprint"],
         Literal["sites"],
         Literal["compared"],
     ]
@@ -3496,6 +3512,9 @@ class Mirrors:
     @property
     def paths(self) -> int:
         """How many paths there are."""
+    @property
+    def without_fingerprint(self) -> int:
+        """How many pages have content, but no fingerprint of the epoch: they are of no path."""
     @property
     def sites(self) -> int:
         """How many sites have as many paths as were asked for."""
@@ -3515,6 +3534,7 @@ class Mirrors:
         mirrors: int,
         partial: int,
         paths: int,
+        without_fingerprint: int,
         sites: int,
         compared: int,
     ) -> Mirrors: ...

@@ -64,7 +64,7 @@ fn visit(record: &Value, epoch: Epoch) -> Visit {
             let mut digest = [0; 16];
             digest[..8].copy_from_slice(&sha.to_be_bytes());
             let is_short = text.split_whitespace().nth(7).is_none();
-            let fingerprint = (!is_short).then(|| simkeep::fingerprint::of_text(text));
+            let fingerprint = (!is_short).then(|| simkeep::fingerprint::of_text(text)).flatten();
             Seen::Content(Content { fingerprint, digest: Some(Digest(digest)), epoch })
         }
     };

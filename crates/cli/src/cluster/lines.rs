@@ -27,6 +27,8 @@ pub(crate) enum Line<'a> {
 pub(crate) struct Whole {
     /// Pages that are in clusters.
     pages: u64,
+    /// Pages with content that took no part, since it has no fingerprint in this epoch.
+    without_fingerprint: u64,
     fingerprints: u64,
     /// Within how many bits of their leaders pages are.
     k: u32,
@@ -92,6 +94,7 @@ impl Whole {
     pub(super) fn of(clusters: &Clusters, rule: String, saw: Saw) -> Whole {
         Whole {
             pages: clusters.pages(),
+            without_fingerprint: clusters.without_fingerprint(),
             fingerprints: clusters.fingerprints(),
             k: clusters.k(),
             rule,

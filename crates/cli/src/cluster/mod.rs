@@ -22,8 +22,8 @@ use super::json::Saw;
 use super::output::{Output, write_object};
 use super::row_file::{RowFile, cannot};
 use super::table::{Table, left, right};
-use super::words::{count, many};
-use super::{Common, spelling};
+use super::words::{count, many, took_no_part};
+use super::{Common, spelling, visit};
 pub(super) use asked::Asked;
 use changes::Span;
 use help::HELP;
@@ -97,13 +97,14 @@ impl Cluster {
         // Before minutes are spent on what cannot be written.
         let file = self.output.as_deref().map(RowFile::create).transpose()?;
         let clusters = watched(|progress| snapshot.clusters(&asked, progress))?;
+        let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
         match file {
             Some(file) => {
                 let written = self.write(file, &clusters, &reader)?;
                 if common.json {
                     output.object(&Line::Whole(self.whole(&clusters, &reader)))?;
                 } else {
-                    output.line(&self.said(&clusters))?;
+                    output.line(&self.said(&clusters, epoch))?;
                     output.line(&written)?;
                 }
             }
@@ -111,7 +112,7 @@ impl Cluster {
                 self.objects(&clusters, &reader, output.writer())?;
             }
             None => {
-                output.line(&self.said(&clusters))?;
+                output.line(&self.said(&clusters, epoch))?;
                 self.lines(&clusters, common, output)?;
             }
         }
@@ -162,15 +163,16 @@ impl Cluster {
     }
 
     /// The clusters as a whole, in words.
-    fn said(&self, clusters: &Clusters) -> String {
+    fn said(&self, clusters: &Clusters, epoch: &str) -> String {
         format!(
-            "{}, {}, within {}, {} leads: {}, {} of two pages or more",
+            "{}, {}, within {}, {} leads: {}, {} of two pages or more{}",
             many(clusters.pages(), "page", "pages"),
             many(clusters.fingerprints(), "fingerprint", "fingerprints"),
             many(clusters.k().into(), "bit", "bits"),
             self.asked.rule,
             many(clusters.len(), "cluster", "clusters"),
             count(clusters.several()),
+            took_no_part(clusters.without_fingerprint(), epoch),
         )
     }
 

@@ -51,8 +51,9 @@ packed parts are damaged ends all. Memory takes a bit for each page, and 256 KiB
 written: as many at once as there are --threads. Where texts decide it is two bits more for each page, and up
 to 2 MiB for each thread; scratch files then take 16 bytes for each line or row, and 68 for each sketch.
 
-With --json, an object a line. The first has \"pages\", \"fingerprints\", \"k\", \"rule\", \"clusters\" (of each one
-page is kept at least) and \"dropped\"; then a line for each page that is dropped with \"url\", \"kept\",
+With --json, an object a line. The first has \"pages\", \"without_fingerprint\" (pages
+that took no part), \"fingerprints\", \"k\", \"rule\", \"clusters\" (of each one page is kept at least) and
+\"dropped\"; then a line for each page that is dropped with \"url\", \"kept\",
 \"distance\", \"reason\", \"size\" (pages of the cluster) and \"fingerprint\", or for one that stays for its class
 with \"leader\" instead of \"kept\", and with \"class\" and \"leader_class\"; then the sums: \"by_reason\",
 \"by_distance\", \"hosts\" and \"other_class\"; then, with --filter, \"files\", \"documents\", \"left_out\",

@@ -25,6 +25,8 @@ pub(crate) enum Line<'a> {
 pub(crate) struct Whole {
     /// Pages that are compared.
     pages: u64,
+    /// Pages with content that took no part, since it has no fingerprint in this epoch.
+    without_fingerprint: u64,
     fingerprints: u64,
     /// Within how many bits of the pages that are kept others are dropped.
     k: u32,
@@ -143,6 +145,7 @@ impl Whole {
     ) -> Whole {
         Whole {
             pages: clusters.pages(),
+            without_fingerprint: clusters.without_fingerprint(),
             fingerprints: clusters.fingerprints(),
             k: clusters.k(),
             resemblance,

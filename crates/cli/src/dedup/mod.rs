@@ -16,7 +16,6 @@ use simkeep::cluster::Clusters;
 use simkeep::{Classes, Reader};
 use simkeep_archive::Key;
 
-use super::Common;
 use super::cluster::Asked;
 use super::exit::{Exit, Failure, say};
 use super::gauge::{counted, watched};
@@ -24,7 +23,8 @@ use super::json::Saw;
 use super::output::Output;
 use super::reading::Reading;
 use super::table::{Table, left, right};
-use super::words::{count, many};
+use super::words::{count, many, took_no_part};
+use super::{Common, visit};
 use filter::Filter;
 use help::HELP;
 pub(super) use lines::Line;
@@ -136,7 +136,8 @@ impl Dedup {
             let whole = self.whole(&clusters, dropped, compared, &reader);
             output.object(&Line::Whole(whole))?;
         } else {
-            output.line(&self.said(&clusters, dropped, compared))?;
+            let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
+            output.line(&self.said((&clusters, epoch), dropped, compared))?;
         }
         if let Some(lists) = lists {
             self.plan(&clusters, &open, lists, common, output)?;
@@ -164,18 +165,24 @@ impl Dedup {
     }
 
     /// The whole, in words.
-    fn said(&self, clusters: &Clusters, dropped: u64, compared: Option<u64>) -> String {
+    fn said(
+        &self,
+        (clusters, epoch): (&Clusters, &str),
+        dropped: u64,
+        compared: Option<u64>,
+    ) -> String {
         let alike = self.resemblance.zip(compared).map(|(share, compared)| {
             format!(" and {share} alike by {}", many(compared, "text", "texts"))
         });
         format!(
-            "{}, within {}{}, {} leads: {} to keep, {} to drop",
+            "{}, within {}{}, {} leads: {} to keep, {} to drop{}",
             many(clusters.pages(), "page", "pages"),
             many(clusters.k().into(), "bit", "bits"),
             alike.unwrap_or_default(),
             self.asked.rule,
             count(clusters.pages() - dropped),
             count(dropped),
+            took_no_part(clusters.without_fingerprint(), epoch),
         )
     }
 

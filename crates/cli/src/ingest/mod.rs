@@ -35,7 +35,7 @@ use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::{Reading, Schemes};
 use super::words::many;
-use super::{Common, origin, stop};
+use super::{Common, stop};
 use observer::Observer;
 pub(super) use outcomes::Line;
 use outcomes::Outcomes;
@@ -82,15 +82,16 @@ kept, a wrong digest is named and counted. A revisit counts as the content that 
 page's history, in that of the page it refers to, or among the last contents of the same run.
 
 Texts get fingerprints of the newest epochs of simkeep's own that verdicts and near-duplicates go by. If
-that is one, and the one before has not ended, they get those of that too: see `simkeep epoch`. Those
-of fewer than 8 words are too short to tell from others: they get none, are near to nothing, and are
+that is one, and the one before has not ended, they get those of that too: see `simkeep epoch`. A store
+whose fingerprints are all made elsewhere takes no texts, unless --begin-epoch is given. Those of fewer than 8 words are too short to tell from others: they get none, are near to nothing, and are
 compared by their digests. With --json, \"short_texts\" counts them. A visit that is known by its time,
 status and digest is not stored again: fingerprints that it has not are restated.
 
-An epoch that is named first by a record begins, with the role both and the bands of its recipe, unless
-a line {\"epoch\", \"role\", \"minor\", \"moderate\"} came before. Verdicts, searches and pairs go by it
-then: it is named as in use now, with --json as \"epochs_in_use\". One that is there keeps what it began
-with.
+In a new store, or with --begin-epoch, an epoch that is named first by a record begins, with the role both
+and the bands of its recipe, unless a line {\"epoch\", \"role\", \"minor\", \"moderate\"} came before.
+Verdicts, searches and pairs go by it then: it is named as in use now, with --json as \"epochs_in_use\". In a
+store with pages such a record is broken without --begin-epoch: the pages have no fingerprint in the epoch.
+One that is there keeps what it began with.
 
 Of changed pages it is counted how many changed by under 1 % of their words, about (minor), by 1 to 10 %
 (moderate), and by more (major), where their distance is known. A distance means the same here as in
@@ -188,17 +189,15 @@ impl Ingest {
         self.paths.iter().try_for_each(check)?;
         let place = common.store()?;
         self.paths.iter().try_for_each(|path| refuse_store(path, &place))?;
-        let options = || Ok::<_, Failure>(origin::options()?.durability(self.durability.into()));
+        let options = || Options::default().durability(self.durability.into());
         let folders = self.sync.then(|| sync::folders(&self.paths)).transpose()?;
-        let store = existing(&place, options()?)?;
-        let clock = ClockCheck::new(self.clock, store.as_ref().map(Store::snapshot).as_ref());
+        let store = existing(&place, options())?;
+        let before = store.as_ref().map(Store::snapshot);
+        let clock = ClockCheck::new(self.clock, before.as_ref());
         let now = clock.now();
-        let known = store.as_ref().map(|store| store.snapshot().epochs().to_vec());
-        let origins = match &store {
-            Some(store) => origin::live(&store.snapshot())?,
-            None => vec![origin::default()?],
-        };
-        let mut admission = Admission::new(&self.from_input, known.as_deref(), &self.epoch, clock)?;
+        let makers = self.from_input.makers(before.as_ref())?;
+        let mut admission = Admission::new(&self.from_input, before.as_ref(), &self.epoch, clock)?;
+        drop(before);
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut progress = Progress::new(&sources);
@@ -206,7 +205,7 @@ impl Ingest {
             sources,
             self.reading,
             &place,
-            &origins,
+            makers.as_deref().unwrap_or_default(),
             (self.foreign.keys(), &self.schemes),
         )?;
         let mut outcomes = self.outcomes.then(|| Outcomes::new(output));
@@ -220,7 +219,7 @@ impl Ingest {
         }
         let store = match store {
             Some(store) => store,
-            None => Store::open_or_create(&place, before.first_epoch(options()?))?,
+            None => Store::open_or_create(&place, before.first_epoch(options()))?,
         };
         // Without it, a signal ends the process at once.
         let _watch = watch(&feed, &store).ok();
@@ -229,7 +228,7 @@ impl Ingest {
         let pages = store.stats()?.pages;
         let ready_made = self.epoch.clone();
         let mut observer =
-            Observer::new(&store, origins.clone(), ready_made, self.restate, self.batch, outcomes);
+            Observer::new(&store, makers.clone(), ready_made, self.restate, self.batch, outcomes);
         observer.now = self.clock.now();
         let stopped =
             self.take_all(before, &mut feed, &mut admission, &mut observer, &mut progress);
@@ -285,7 +284,7 @@ impl Ingest {
         Ok(match feed.next(patience)? {
             Next::Result(fed) => {
                 let fed = admission.clock.check(fed);
-                Next::Result(match admission.admit(fed) {
+                Next::Result(match admission.admit(fed)? {
                     Fed::Question(Question { at, .. }) if !self.outcomes => {
                         let why = "a question; --outcomes answers those".to_owned();
                         Fed::Broken(Broken { at, why })

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-use simkeep::{Answer, Content, Digest, Entry, Given, Origin, Restated, Seen, Store, Terms, Visit};
+use simkeep::{Answer, Content, Digest, Entry, Given, Restated, Seen, Store, Terms, Visit};
 
 use super::Failure;
 use super::histories::Histories;
@@ -16,6 +16,7 @@ use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use crate::feed::{self, Found, Properties, Text};
 use crate::incoming::{Epochs, KnownContent, Made, Register, is_of_record};
+use crate::origin::Makers;
 use crate::time;
 use simkeep_archive::{Broken, Question, digest_of_file, escape, file_of};
 
@@ -67,7 +68,7 @@ pub(super) struct Observer<'a> {
 impl<'a> Observer<'a> {
     pub(super) fn new(
         store: &'a Store,
-        origins: Vec<Origin>,
+        makers: Makers,
         ready_made: String,
         restate: bool,
         batch: NonZeroUsize,
@@ -77,7 +78,7 @@ impl<'a> Observer<'a> {
             store,
             ready_made,
             restate,
-            epochs: Epochs::new(Register::Store(store), origins),
+            epochs: Epochs::new(Register::Store(store), makers),
             batch,
             pending: Vec::new(),
             histories: Histories::default(),
@@ -268,6 +269,9 @@ impl<'a> Observer<'a> {
         let feed::Entry { url, time, status, given, digest, claim, found, .. } = from;
         let (made, also) = match found {
             Found::Text(Text { fingerprints, .. }) => {
+                if let Some(why) = self.epochs.why_no_texts() {
+                    return Err(Failure::Usage(why.to_owned()));
+                }
                 let made = self.epochs.of_texts(fingerprints)?;
                 self.summary.too_short += u64::from(made.0.0.is_none());
                 made

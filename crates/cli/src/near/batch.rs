@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure, say};
 use crate::json::{EpochName, Fingerprint};
 use crate::output::Output;
 use crate::table::{Table, left, right};
-use crate::{visit, words};
+use crate::{origin, visit, words};
 
 /// The most questions that are asked together.
 const TOGETHER: usize = 1 << 12;
@@ -39,6 +39,9 @@ pub(super) fn run(
         return Err(Failure::Usage(why.to_owned()));
     }
     let texts = near.text.as_ref().map(|_| near.of_texts(snapshot)).transpose()?;
+    let named = near.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
+    let usual = named.transpose()?.unwrap_or_else(|| snapshot.near_epoch());
+    let epoch = texts.as_ref().map_or(usual, |(epoch, _)| *epoch);
     let kind = match &texts {
         Some((epoch, origin)) => Kind::Texts(*epoch, Box::new(origin.fingerprinter()?)),
         None if near.url.is_some() => Kind::Urls,
@@ -53,7 +56,12 @@ pub(super) fn run(
         batch.answer(output)?;
         batch.show(output)?;
     }
-    batch.end(output)
+    let exit = batch.end(output)?;
+    let looked = near.without(snapshot, epoch)?;
+    if let Some(looked) = looked.and_then(|looked| looked.said(snapshot, epoch).transpose()) {
+        output.note(&looked?)?;
+    }
+    Ok(exit)
 }
 
 /// What lines are, and what is needed to search for that.

@@ -241,7 +241,7 @@ fn what_was_never_seen_is_not_restated() {
     assert_eq!(summary["passed_over"]["visit"], 1);
     assert_eq!(place.run(&["stats", "--json"]).objects()[0]["visits"], 10);
     let ready = r#"{"url":"https://example.com/1","t":1000,"fingerprint":"00000000000000ff","epoch":"x","seen":"restated"}"#;
-    assert_eq!(place.ingest(ready)["restated"], 1);
+    assert_eq!(place.ingest_beginning(ready)["restated"], 1);
     let none = ready.replace("\"00000000000000ff\"", "null");
     assert_eq!(place.ingest(&none)["restated"], 1);
     assert_eq!(place.ingest(&none)["known"], 1);

@@ -50,7 +50,7 @@ fn recipes_are_evaluated_by_labelled_pairs() {
     let lines = std::fs::read_to_string(&documents).unwrap();
     let texts = lines.lines().take(60).map(|line| -> Value { serde_json::from_str(line).unwrap() });
     let fingerprints: Vec<u64> =
-        texts.map(|text| of_text(text["text"].as_str().unwrap())).collect();
+        texts.map(|text| of_text(text["text"].as_str().unwrap()).unwrap()).collect();
     let default = all.iter().find(|object| object["called"] == "default").unwrap();
     assert_eq!(default["recipe"], "words2-sqrt/2");
     for k in 0..21 {

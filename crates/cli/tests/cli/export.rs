@@ -196,7 +196,7 @@ fn an_export_does_not_depend_on_how_the_store_was_sealed_or_merged() {
     let pieces = Place::new();
     let lines: Vec<&str> = everything.lines().collect();
     for (number, piece) in lines.chunks(20).enumerate() {
-        pieces.ingest(&piece.join("\n"));
+        pieces.ingest_beginning(&piece.join("\n"));
         let store = pieces.open();
         store.seal().unwrap();
         if number == 3 {

@@ -124,10 +124,10 @@ fn a_whole_store_comes_back_from_its_export() {
     std::fs::create_dir(place.path("folder")).unwrap();
     std::fs::rename(place.path("plain.jsonl"), place.path("folder/a.jsonl")).unwrap();
     let folder = place.file("folder");
-    other.done(&["load", &folder, "--epochs-from-input", "--json"]);
+    other.done(&["load", &folder, "--begin-epoch", "--json"]);
     let both = Place::with(CRAWL);
     let store = place.file("store");
-    both.done(&["load", &store, "--epochs-from-input", "--json"]);
+    both.done(&["load", &store, "--begin-epoch", "--json"]);
     assert!(both.export() == other.export());
     assert_eq!(leftovers(&place), Vec::<String>::new());
 }

@@ -14,7 +14,7 @@ fn files_and_standard_input_have_fingerprints() {
     let place = Place::new();
     let page = place.write("page.html", PAGE);
     let text = place.write("text.txt", TEXT);
-    let expected = format!("{:016x}", of_text(TEXT));
+    let expected = format!("{:016x}", of_text(TEXT).unwrap());
     let out = place.done(&["fingerprint", &page, &text]);
     assert_eq!(out, format!("{expected}  {page}\n{expected}  {text}\n"));
     for args in [&["fingerprint"][..], &["fingerprint", "-"]] {
@@ -83,6 +83,6 @@ fn recipes_are_listed_and_mistaken_ones_refused() {
     // One that has none does not keep others from theirs.
     let text = place.write("text.txt", TEXT);
     let ran = place.run(&["fingerprint", "not-there", &text, &binary]);
-    assert_eq!((ran.code, ran.out), (5, format!("{:016x}  {text}\n", of_text(TEXT))));
+    assert_eq!((ran.code, ran.out), (5, format!("{:016x}  {text}\n", of_text(TEXT).unwrap())));
     assert!(ran.err.contains("x.bin is no text") && ran.err.contains("2 of 3 files have no"));
 }

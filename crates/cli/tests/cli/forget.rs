@@ -97,7 +97,7 @@ fn a_prefix_is_forgotten_as_it_is_read_and_as_it_is_typed() {
 fn what_is_purged_stands_in_no_file() {
     let place = Place::with(CRAWL);
     place.open().seal().unwrap();
-    place.ingest(r#"{"url":"https://example.com/terms","t":0,"text":"a text"}"#);
+    place.ingest_beginning(r#"{"url":"https://example.com/terms","t":0,"text":"a text"}"#);
     // Forgotten before, and still in the files.
     place.done(&["forget", "https://example.com/old"]);
     let forgotten = place.done(&["forget", "--prefix", "example.com", "--purge"]);

@@ -158,10 +158,10 @@ fn ready_made_fingerprints_have_an_epoch_of_their_own() {
     let place = Place::new();
     let line = r#"{"url":"http://a/","t":1,"fingerprint":"0000000000000001"}"#;
     place.ingest(line);
-    place
-        .run_with_input(&["ingest", "-", "--epoch", "ours/2"], &line.replace("\"t\":1", "\"t\":2"));
-    place.run_with_input(
-        &["ingest", "-", "--epoch", "ours/2"],
+    let ours = ["--epoch", "ours/2", "--begin-epoch"];
+    place.ingest_with(&ours, &line.replace("\"t\":1", "\"t\":2"));
+    place.ingest_with(
+        &ours,
         r#"{"url":"http://a/","t":3,"fingerprint":"0000000000000001","epoch":"theirs"}"#,
     );
     let epochs: Vec<String> = objects(&place.export())

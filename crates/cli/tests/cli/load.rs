@@ -30,7 +30,7 @@ fn other_stores_and_lines_are_loaded_together() {
     let out = all.done(&["load", one.to_str().unwrap(), &lines, two.to_str().unwrap()]);
     assert!(out.starts_with(&format!("{:<25}{:>13}\n", "records", 12)), "{out}");
     let expected = Place::with(&format!("{CRAWL}\n{other}"));
-    expected.ingest(r#"{"url":"http://a.example/","t":1,"text":"a"}"#);
+    expected.ingest_beginning(r#"{"url":"http://a.example/","t":1,"text":"a"}"#);
     assert_eq!(all.export(), expected.export());
 }
 
@@ -39,11 +39,13 @@ fn a_broken_record_leaves_the_store_as_it_was() {
     let place = Place::with(CRAWL);
     let before = place.export();
     let lines = "{\"url\":\"http://a.example/\",\"t\":1,\"text\":\"a\"}\n{\"url\":\n";
-    let ran = place.run_with_input(&["load", "-"], lines);
+    let load = ["load", "-", "--begin-epoch"];
+    let ran = place.run_with_input(&load, lines);
     assert_eq!((ran.code, ran.out.as_str()), (3, ""));
     assert!(ran.err.contains("line 2") && ran.err.contains("nothing was stored"), "{}", ran.err);
     assert_eq!(place.export(), before);
-    let ran = place.run_with_input(&["load", "-", "--skip-broken", "--json"], lines);
+    let skip = ["--skip-broken", "--json"];
+    let ran = place.run_with_input(&[&load[..], &skip].concat(), lines);
     assert_eq!(ran.code, 0);
     let summary = ran.objects().remove(0);
     assert_eq!((&summary["broken"], &summary["pages"]), (&1.into(), &1.into()));
@@ -95,7 +97,7 @@ fn a_load_that_fails_leaves_no_epoch() {
     let place = Place::with(TEXT);
     let before = (epochs(&place), files(&place.store().join("segments")));
     let lines = format!("{{\"epoch\":\"{OURS}\"}}\n{}{{broken", ready(1, "other"));
-    for options in [&["--epochs-from-input"][..], &[]] {
+    for options in [&["--begin-epoch"][..], &[]] {
         let ran = place.run_with_input(&[&["load", "-"], options].concat(), &lines);
         assert_eq!(ran.code, 3, "{}", ran.err);
         assert!(ran.err.contains("nothing was stored"), "{}", ran.err);
@@ -106,42 +108,100 @@ fn a_load_that_fails_leaves_no_epoch() {
     let other = Place::with(&ready(1, "other"));
     let broken = other.write("broken.jsonl", "{");
     let store = other.store();
-    let ran = place.run(&["load", store.to_str().unwrap(), &broken]);
-    assert_eq!((ran.code, epochs(&place)), (3, before.0));
+    let load = ["load", store.to_str().unwrap(), &broken];
+    let ran = place.run(&[&load[..], &["--begin-epoch"]].concat());
+    assert_eq!((ran.code, epochs(&place)), (3, before.0.clone()));
+    let ran = place.run(&load);
+    assert_eq!((ran.code, epochs(&place)), (2, before.0));
 }
 
 #[test]
-fn data_begins_an_epoch_of_our_recipes_only_when_that_is_asked_for() {
+fn an_input_begins_an_epoch_in_a_store_that_is_there_only_when_that_is_asked_for() {
     let lines = ready(1, "mine") + &ready(2, OURS) + &ready(3, "mine");
     for verb in ["ingest", "load"] {
         let place = Place::with(TEXT);
-        let before = epochs(&place);
+        let (before, export) = (epochs(&place), place.export());
         let skip = ["load", "-", "--skip-broken", "--json"];
         let refused = match verb {
             "ingest" => place.run_with_input(&["ingest", "-", "--json"], &lines),
             _ => place.run_with_input(&skip, &lines),
         };
         assert_eq!(refused.code, 0, "{}", refused.err);
-        assert!(refused.err.contains("http://r.example/2: ") && refused.err.contains(OURS));
-        assert!(refused.err.contains("--epochs-from-input"), "{}", refused.err);
+        for said in ["http://r.example/2: ", OURS, "mine", before[0].0.as_str(), "--begin-epoch"] {
+            assert!(refused.err.contains(said), "{said}: {}", refused.err);
+        }
         let summary = &refused.objects()[0];
-        assert_eq!((&summary["broken"], &summary["epochs_begun"][0]), (&1.into(), &"mine".into()));
-        assert_eq!(epochs(&place)[..1], [(before[0].0.clone(), "live".to_owned())]);
-        assert_eq!(epochs(&place).len(), 2);
-        // Texts get the fingerprints that they had.
-        let summary = place.ingest(&TEXT.replace("page", "changed page"));
-        assert_eq!(summary["epochs_begun"], serde_json::json!([]));
+        assert_eq!((&summary["broken"], &summary["epochs_begun"]), (&3.into(), &json!([])));
+        assert_eq!((epochs(&place), place.export()), (before, export));
 
-        let ran = place.run_with_input(&[verb, "-", "--epochs-from-input"], &lines);
+        let ran = place.run_with_input(&[verb, "-", "--begin-epoch"], &lines);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-        let line = format!("{:<25}{:>13}  {OURS}\n", "epochs begun", 1);
+        let line = format!("{:<25}{:>13}  mine, {OURS}\n", "epochs begun", 2);
         assert!(ran.out.contains(&line), "{}", ran.out);
         assert_eq!(epochs(&place)[2], (OURS.to_owned(), "in-use".to_owned()));
-        // Named by the user, it is no other's word.
+    }
+}
+
+#[test]
+fn fingerprints_that_name_no_epoch_are_refused_where_theirs_is_not_there() {
+    let plain = ready(2, OURS).replace(&format!(",\"epoch\":\"{OURS}\""), "");
+    for verb in ["ingest", "load"] {
         let place = Place::with(TEXT);
-        let plain = ready(2, OURS).replace(&format!(",\"epoch\":\"{OURS}\""), "");
-        let ran = place.run_with_input(&[verb, "-", "--epoch", OURS], &plain);
+        let before = epochs(&place);
+        for (options, name) in [(&[][..], "external"), (&["--epoch", OURS], OURS)] {
+            let args = [&[verb, "-"], options].concat();
+            let refused = place.run_with_input(&args, &plain);
+            assert_eq!((refused.code, epochs(&place)), (2, before.clone()), "{}", refused.err);
+            for said in [name, before[0].0.as_str(), "--begin-epoch"] {
+                assert!(refused.err.contains(said), "{said}: {}", refused.err);
+            }
+        }
+        let ran = place.run_with_input(&[verb, "-", "--epoch", OURS, "--begin-epoch"], &plain);
         assert_eq!((ran.code, epochs(&place).len()), (0, 2), "{}", ran.err);
+        // In a store without pages no page is lost.
+        let empty = Place::new();
+        empty.done(&["epoch", "begin"]);
+        let ran = empty.run_with_input(&[verb, "-"], &plain);
+        assert_eq!((ran.code, epochs(&empty).len()), (0, 2), "{}", ran.err);
+    }
+}
+
+#[test]
+fn texts_are_refused_where_all_fingerprints_are_made_elsewhere() {
+    let text = TEXT.replace("of a page", "of a page with more than eight words in it");
+    for verb in ["ingest", "load"] {
+        let place = Place::with(&ready(1, "mine"));
+        let (before, export) = (epochs(&place), place.export());
+        let refused = place.run_with_input(&[verb, "-"], &text);
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        for said in ["mine", "html/3 words2-sqrt/2", "--begin-epoch"] {
+            assert!(refused.err.contains(said), "{said}: {}", refused.err);
+        }
+        assert_eq!((epochs(&place), place.export()), (before.clone(), export));
+        let ran = place.run_with_input(&[verb, "-", "--begin-epoch"], &text);
+        assert_eq!((ran.code, epochs(&place)), (0, before), "{}", ran.err);
+        // From then on it has pages of both.
+        assert_eq!(place.ingest(&text.replace("\"t\":1", "\"t\":2"))["epochs_begun"], json!([]));
+    }
+}
+
+#[test]
+fn texts_get_the_fingerprints_of_the_recipe_that_a_store_has() {
+    let text = TEXT.replace("of a page", "of a page with more than eight words in it");
+    for (name, made) in
+        [("words3-sqrt/2", true), ("html/3 words3-sqrt/2", true), ("mine/1 words3-sqrt/2", false)]
+    {
+        let place = Place::new();
+        let options = simkeep::Options::default().epoch(name.to_owned());
+        simkeep::Store::create(place.store(), options).unwrap().close().unwrap();
+        let ran = place.run_with_input(&["ingest", "-"], &text);
+        assert_eq!((ran.code, epochs(&place).len()), (if made { 0 } else { 2 }, 1), "{}", ran.err);
+        let file = place.write("text.txt", "Some text of a page with more than eight words in it");
+        let near = place.run(&["near", "--text", &file, "--json"]);
+        match made {
+            true => assert_eq!(near.objects()[0]["epoch"], name),
+            false => assert!(ran.err.contains(name) && near.code == 2, "{}", near.err),
+        }
     }
 }
 
@@ -149,10 +209,9 @@ fn data_begins_an_epoch_of_our_recipes_only_when_that_is_asked_for() {
 fn a_whole_export_brings_its_epochs_into_a_new_store_and_into_no_other() {
     let source = Place::with(TEXT);
     source.done(&["epoch", "begin", "--recipe", "words3-sqrt/2", "--json"]);
-    source.ingest(&(TEXT.replace("page", "other page") + "\n" + &ready(4, "mine")));
+    source.ingest_beginning(&(TEXT.replace("page", "other page") + "\n" + &ready(4, "mine")));
     let (export, store) = (source.export(), source.store());
     let store = store.to_str().unwrap();
-    let names: Vec<String> = epochs(&source).into_iter().map(|(name, _)| name).collect();
     let lines = plain(&export);
     for (args, export) in
         [(&["load", "-"][..], &export), (&["ingest", "-"], &lines), (&["load", store], &export)]
@@ -165,13 +224,9 @@ fn a_whole_export_brings_its_epochs_into_a_new_store_and_into_no_other() {
         let other = Place::with(&TEXT.replace("a.example", "b.example"));
         let before = epochs(&other);
         let ran = other.run_with_input(args, export);
-        assert!(ran.err.contains("--epochs-from-input"), "{args:?}: {}", ran.err);
-        assert_eq!(epochs(&other)[..1], [(names[0].clone(), epochs(&other)[0].1.clone())]);
-        assert!(epochs(&other).iter().all(|(name, _)| name != OURS));
-        if args[0] == "load" {
-            assert_eq!(epochs(&other), before);
-        }
-        let ran = other.run_with_input(&[args, &["--epochs-from-input"]].concat(), export);
+        assert!(ran.err.contains("--begin-epoch"), "{args:?}: {}", ran.err);
+        assert_eq!(epochs(&other), before);
+        let ran = other.run_with_input(&[args, &["--begin-epoch"]].concat(), export);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         assert!(epochs(&other).iter().any(|(name, _)| name == OURS));
     }
@@ -186,15 +241,17 @@ fn a_whole_export_brings_its_epochs_into_a_new_store_and_into_no_other() {
 fn an_input_begins_so_many_epochs_and_no_more() {
     let lines: String = (0..5).map(|n| ready(n, &format!("e{}", n % 4))).collect();
     let place = Place::with(TEXT);
-    let ran = place.run_with_input(&["ingest", "-", "--max-epochs", "3", "--json"], &lines);
+    let args = ["ingest", "-", "--begin-epoch", "--max-epochs", "3", "--json"];
+    let ran = place.run_with_input(&args, &lines);
     let summary = &ran.objects()[0];
-    assert_eq!(summary["epochs_begun"], serde_json::json!(["e0", "e1", "e2"]));
+    assert_eq!(summary["epochs_begun"], json!(["e0", "e1", "e2"]));
     assert_eq!((&summary["broken"], &summary["new_pages"]), (&1.into(), &4.into()));
     assert!(ran.err.contains("e3") && ran.err.contains("--max-epochs"), "{}", ran.err);
     // Those that are there already are no new ones.
-    let ran = place.run_with_input(&["load", "-", "--max-epochs", "0"], &lines);
+    let most = |most| ["load", "-", "--begin-epoch", "--max-epochs", most];
+    let ran = place.run_with_input(&most("0"), &lines);
     assert!(ran.code == 3 && ran.err.contains("e3"), "{}", ran.err);
-    let ran = place.run_with_input(&["load", "-", "--max-epochs", "1"], &lines);
+    let ran = place.run_with_input(&most("1"), &lines);
     assert_eq!(ran.code, 0, "{}", ran.err);
     // A thousand, unless told otherwise.
     let many: String = (0..1002).map(|n| format!("{{\"epoch\":\"n{n}\"}}\n")).collect();

@@ -61,6 +61,7 @@ mod terms;
 mod threads;
 mod times;
 mod versions;
+mod without;
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -164,8 +165,17 @@ impl Place {
 
     /// Ingests lines from standard input, none of them broken and of any time, and gives the summary.
     fn ingest(&self, lines: &str) -> Value {
+        self.ingest_with(&[], lines)
+    }
+
+    /// Ingests lines that may begin epochs in the store that is there.
+    fn ingest_beginning(&self, lines: &str) -> Value {
+        self.ingest_with(&["--begin-epoch"], lines)
+    }
+
+    fn ingest_with(&self, options: &[&str], lines: &str) -> Value {
         let args = ["ingest", "-", "--json", "--clock-tolerance", "none"];
-        let ran = self.run_with_input(&args, lines);
+        let ran = self.run_with_input(&[&args, options].concat(), lines);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         ran.objects().remove(0)
     }

@@ -82,7 +82,7 @@ fn damage_of_pages_is_told_with_the_bytes_and_exits_with_4() {
 #[test]
 fn what_may_have_been_forgotten_is_not_repaired_unless_that_is_asked_for() {
     let place = sealed();
-    place.ingest(
+    place.ingest_beginning(
         r#"{"url":"https://example.net/","t":"2024-02-01T00:00:00Z","fingerprint":"00000000000000ff"}"#,
     );
     // The journal goes, and with it whatever was forgotten by it; and the names of the epochs.

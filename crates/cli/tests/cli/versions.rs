@@ -57,7 +57,7 @@ fn what_distances_mean_is_measured_on_versions_of_pages() {
     // By what is known of how the versions were made.
     let (mut hidden, mut right, mut far) = (0, 0, 0);
     for (before, after, replaced) in pages() {
-        let distance = (of_text(&before) ^ of_text(&after)).count_ones();
+        let distance = (of_text(&before).unwrap() ^ of_text(&after).unwrap()).count_ones();
         hidden += u32::from(distance == 0);
         let told = match Recipe::DEFAULT.meaning(distance).band {
             Band::None | Band::Minor => 0,

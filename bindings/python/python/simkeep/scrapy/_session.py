@@ -242,7 +242,7 @@ def _check_clock(store: simkeep.Store, settings: Settings) -> None:
 
 
 def _open(settings: Settings) -> simkeep.Store:
-    """Opens or makes the store, which must be one of texts that are extracted here."""
+    """Opens or makes the store, which must have an epoch of the texts that are extracted here."""
     if settings.is_default:
         settings.store.parent.mkdir(parents=True, exist_ok=True)
     store = simkeep.Store.open_or_create(
@@ -250,13 +250,7 @@ def _open(settings: Settings) -> simkeep.Store:
     )
     try:
         _check_clock(store, settings)
-        origin = store.origin(store.change_epoch)
-        if origin is None or origin.extractor != simkeep.EXTRACTOR:
-            name = "fingerprints that are made elsewhere" if origin is None else origin.name
-            raise simkeep.MisuseError(
-                f"verdicts of this store go by {name}, and not by what {simkeep.EXTRACTOR} extracts from HTML; "
-                "name another store"
-            )
+        store.text_epochs()
     except BaseException:
         store.close()
         raise

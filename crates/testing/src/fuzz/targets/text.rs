@@ -73,8 +73,10 @@ fn characters(bytes: &[u8], declared: Option<&str>, decoded: &str) {
 }
 
 fn fingerprint(text: &str) {
-    let found = of_text(text);
-    assert_eq!(found, of_text(text));
+    let raw = |text: &str| Fingerprinter::new(&Recipe::DEFAULT).unwrap().of_text(text).unwrap();
+    let found = raw(text);
+    let is_too_short = Document::new(text).is_too_short();
+    assert_eq!(of_text(text), (!is_too_short).then_some(found));
     if FeatureSet::new(&Recipe::words(1)).of_text(text).is_empty() {
         assert_eq!(found, 0);
     }
@@ -83,7 +85,7 @@ fn fingerprint(text: &str) {
     let pieces = text.split_at(middle);
     in_pieces(Fingerprinter::new(&Recipe::DEFAULT).unwrap(), pieces, found);
     // What stands around a text and has no words changes nothing.
-    assert_eq!(found, of_text(&format!(" {text} ,")));
+    assert_eq!(found, raw(&format!(" {text} ,")));
     minwise(text, pieces);
     digest(text, middle);
 }
