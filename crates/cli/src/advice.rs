@@ -13,6 +13,8 @@ pub(super) fn message(error: &Error) -> String {
 fn advice(error: &Error) -> Option<&'static str> {
     match error {
         Error::Corrupt(_) => Some("see simkeep verify and simkeep repair"),
+        // Of a store whose catalog is missing the error says what to do.
+        Error::NotAStore { segments: 1.., .. } => None,
         Error::NotAStore { .. } => {
             Some("name the directory of a store, or make one: simkeep ingest")
         }
@@ -49,9 +51,13 @@ mod tests {
                  the rest of the store; see simkeep verify and simkeep repair",
             ),
             (
-                Error::NotAStore { location: "crawl".into(), why: why() },
+                Error::NotAStore { location: "crawl".into(), why: why(), segments: 0 },
                 "crawl is not a simkeep store: it does not exist; name the directory of a store, or make \
                  one: simkeep ingest",
+            ),
+            (
+                Error::NotAStore { location: "crawl".into(), why: why(), segments: 3 },
+                "crawl is not a simkeep store: it does not exist",
             ),
             (
                 Error::NotATable { file: "crawl.df".into(), why: why() },

@@ -375,7 +375,7 @@ pub(super) fn existing(
 ) -> Result<Option<Store>, Failure> {
     match Store::open(place, options) {
         Ok(store) => Ok(Some(store)),
-        Err(Error::NotAStore { .. } | Error::Unfinished { .. }) => Ok(None),
+        Err(Error::NotAStore { segments: 0, .. } | Error::Unfinished { .. }) => Ok(None),
         Err(e) => Err(e.into()),
     }
 }
