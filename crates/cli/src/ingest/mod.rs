@@ -15,6 +15,7 @@ mod question;
 mod revisit;
 mod summary;
 mod sync;
+mod unsealed;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -110,8 +111,11 @@ Broken records are named, counted and skipped. So are visits later than now and 
 which would be the last of their pages until then, and captures of archives from before 1990. If the last
 visit in the store is later than that too, the clock is named, and no visit is refused for its time.
 
-On SIGINT, SIGTERM or SIGHUP it makes all durable that it has said of records, and ends with 128 and the
-number of the signal; a second one ends it at once. What `simkeep export` wrote is loaded by `simkeep load`."))]
+At its end it seals what the journal holds, if that is more than 1,000 operations or 1 MiB: damage of
+a segment takes less than damage of the journal.
+
+On SIGINT, SIGTERM or SIGHUP it makes all durable that it has said of records, seals in the same way, and ends
+with 128 and the number of the signal; a second one ends it at once. What `simkeep export` wrote is loaded by `simkeep load`."))]
 pub(super) struct Ingest {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
@@ -232,6 +236,8 @@ impl Ingest {
             self.take_all(before, &mut feed, &mut admission, &mut observer, &mut progress);
         progress.finish();
         let stopped = stopped.inspect_err(|_| {
+            // If it fails, that is why it ended, or all stays in the journal.
+            let _ = unsealed::seal(&store);
             let stored = many(observer.summary.observed(), "record was", "records were");
             say(&format!("{stored} stored before it ended; run it again to go on"));
         })?;
@@ -248,6 +254,7 @@ impl Ingest {
         summary.in_use = in_use_now(begun, &last);
         // Nothing forgets a page meanwhile.
         summary.new_pages = store.stats()?.pages - pages;
+        unsealed::seal(&store)?;
         store.close()?;
         summary.elapsed = progress.elapsed();
         self.print(&summary, common, output)?;
