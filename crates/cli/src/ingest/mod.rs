@@ -16,6 +16,7 @@ mod revisit;
 mod summary;
 mod sync;
 mod unsealed;
+mod unvisited;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -67,7 +68,8 @@ What it reads, plain or packed with gzip or zstd:
               \"t\" in seconds since 1970 or RFC 3339; \"status\" if known, \"modified\" (as \"t\"; the
               Last-Modified of archives), \"weight\" (above 0; 1 if none was ever given) and \"class\" (a
               whole number up to 4294967295); alone these are no visit, and are left out for a page
-              without visits; other keys are ignored
+              without visits at the end of the input, or with --outcomes when they come; other keys are
+              ignored
   archives    WARC, WET and ARC: responses, revisits, resources and conversions
 
 The status of a response says what the visit found: content (2xx), a redirect (301, 302, 303, 307, 308 with
@@ -232,8 +234,9 @@ impl Ingest {
         let mut observer =
             Observer::new(&store, origins.clone(), ready_made, self.restate, self.batch, outcomes);
         observer.now = self.clock.now();
-        let stopped =
-            self.take_all(before, &mut feed, &mut admission, &mut observer, &mut progress);
+        let stopped = self
+            .take_all(before, &mut feed, &mut admission, &mut observer, &mut progress)
+            .and_then(|stopped| observer.give_late().map(|()| stopped));
         progress.finish();
         let stopped = stopped.inspect_err(|_| {
             // If it fails, that is why it ended, or all stays in the journal.
