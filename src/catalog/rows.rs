@@ -191,7 +191,9 @@ type JournalTable<'t> = redb::Table<'t, (u64, u32), &'static [u8]>;
 
 impl Blob {
     /// Bytes of a part: with redb's own overhead it fills 64 KiB, a size that redb allocates.
-    const PART_BYTES: usize = (64 << 10) - 256;
+    pub(super) const PART_BYTES: usize = (64 << 10) - 256;
+    /// No frame has more parts: another is begun when one has 16 MiB.
+    pub(super) const PARTS_MAX: u32 = 512;
     const HEADER_BYTES: usize = 20;
 
     pub(crate) fn last_sequence(&self) -> u64 {
@@ -221,6 +223,12 @@ impl Blob {
             table.insert((self.first_sequence, part), bytes)?;
         }
         Ok(())
+    }
+
+    /// The bytes of the frame that begins so, as its header says.
+    pub(super) fn frame_bytes(frame: &[u8]) -> Option<usize> {
+        let mut cursor = Cursor::new(frame.get(12..)?);
+        usize::try_from(cursor.u32()?).ok()?.checked_add(Self::HEADER_BYTES)
     }
 
     pub(super) fn parse(key: u64, frame: &[u8]) -> Option<Blob> {

@@ -1,101 +1,376 @@
-//! What can still be read of a catalog that is damaged.
+//! What can still be read of a catalog that is damaged: the frames of its journals, epochs, and which
+//! segments it listed.
 //!
-//! Every page that can be found is read, whether or not its checksum holds: each frame of the journal
-//! and each epoch has a checksum of its own.
+//! Every page of the file is read, whether or not anything leads to it. Each frame, each epoch and each
+//! row of a segment has a checksum of its own. What lies about in the file may be older than the last
+//! commit, or of a commit that a crash cut short. Sequence numbers tell: no two operations of a store
+//! have the same. Where the file has two rows of one number, see [`Salvage::frame`].
+//!
+//! An operation names pages by numbers that begin anew with each of the two journal tables, so it must
+//! be known which operations are of one table. Pages tell that ([`Runs`]), since the numbers of each
+//! table are one range.
 
-use byteorder::{ByteOrder, LittleEndian};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use redb::TableHandle;
+use smallvec::SmallVec;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::frames::part_key;
-use super::rows::{Blob, STORE_ID, parse_epoch};
-use super::tables::{EPOCHS, JOURNALS, SETTINGS};
-use super::tree::Tree;
+use super::rows::{Blob, SEQUENCES_END, STORE_ID, SegmentRow, parse_epoch};
+use super::runs::{Pages, Runs};
+use super::tables::{JOURNALS, SETTINGS};
+use super::tree::{Scanned, Widths, scan};
 use crate::disk::DiskFile;
 use crate::error::Result;
+use crate::layout::Cursor;
 use crate::page::EpochInfo;
 
-/// What was found in a damaged catalog.
-#[derive(Default)]
-pub(crate) struct Salvage {
+const OF_JOURNALS: Widths = Widths { key: Some(12), value: None };
+const OF_EPOCHS: Widths = Widths { key: Some(4), value: None };
+const OF_SEGMENTS: Widths = Widths { key: Some(8), value: None };
+const OF_SETTINGS: Widths = Widths { key: None, value: Some(8) };
+
+/// Versions of one row that are kept: a file has one, and those that damage and crashes have left.
+const VERSIONS_MAX: usize = 16;
+
+/// A part of a frame, as it lies in the file.
+#[derive(Debug)]
+struct Part {
+    offset: u64,
+    len: u32,
+    /// Of its bytes.
+    hash: u64,
+    /// Whether a page has a later row of its table.
+    is_followed: bool,
+}
+
+/// What was found in a damaged catalog. It reads frames from the file when they are asked for.
+pub(crate) struct Salvage<'f> {
+    file: &'f dyn DiskFile,
     /// The store that it is of, where that is sound.
     pub(crate) store: Option<u64>,
     /// Epochs: those from 0 on that are known without a gap.
     pub(crate) epochs: Vec<EpochInfo>,
-    /// Of each journal, the parts of its frames.
-    journals: [BTreeMap<(u64, u32), Vec<u8>>; JOURNALS.len()],
+    /// The rows of segments, also of those that other segments have replaced.
+    pub(crate) segments: Vec<SegmentRow>,
+    /// By the first operation of the frame, and by number.
+    parts: BTreeMap<(u64, u32), SmallVec<[Part; 1]>>,
+    /// Which operations are of one table.
+    pub(crate) runs: Runs,
 }
 
-impl Salvage {
-    /// Reads a file as far as it can be read, and leaves it as it is. Takes the memory of its journal.
+/// What a catalog has at an operation.
+pub(crate) enum Saved {
+    Frame(Blob),
+    /// A frame that begins there does not have its checksum, or parts of it are missing.
+    Damaged,
+    /// Two frames begin there or overlap, and nothing says which was committed.
+    Ambiguous,
+}
+
+impl<'f> Salvage<'f> {
+    /// Reads a file as far as it can be read, and leaves it as it is. Takes about 50 bytes of memory
+    /// for each part of a frame and each page, and costs one read of the file.
     ///
     /// # Errors
     ///
-    /// Where nothing of it can be found.
-    #[expect(clippy::indexing_slicing, reason = "there are as many journals as names of them")]
-    pub(crate) fn read(file: &dyn DiskFile) -> Result<Salvage> {
-        let mut salvage = Salvage::default();
-        // What is damaged was told when the catalog was read.
-        let mut flaw = |_| Ok(());
-        let mut tree = Tree::open(file, &mut flaw)?;
-        for table in tree.tables()? {
-            if table.name == EPOCHS.name() {
-                tree.rows(&table, &mut |row| {
-                    salvage.epochs.extend(parse_epoch(salvage.epochs.len(), row.value));
-                    Ok(())
-                })?;
-            }
-            if table.name == SETTINGS.name() {
-                tree.rows(&table, &mut |row| {
-                    let is_id = row.sound && row.key == STORE_ID.as_bytes();
-                    let id = row.value.as_array::<8>().filter(|_| is_id);
-                    salvage.store = salvage.store.or(id.map(|id| LittleEndian::read_u64(id)));
-                    Ok(())
-                })?;
-            }
-            let place = JOURNALS.iter().position(|journal| journal.name() == table.name);
-            if let Some(place) = place {
-                let parts = &mut salvage.journals[place];
-                tree.rows(&table, &mut |row| {
-                    if let Some(key) = part_key(row.key) {
-                        parts.insert(key, row.value.to_vec());
-                    }
-                    Ok(())
-                })?;
-            }
-        }
-        Ok(salvage)
+    /// [`Error::Io`] if the file cannot be measured.
+    pub(crate) fn read(file: &'f dyn DiskFile) -> Result<Salvage<'f>> {
+        let mut found = Scan::default();
+        scan(file, &mut |page| {
+            found.see(page);
+            Ok(())
+        })?;
+        found.note_followed();
+        let stores = found.stores.iter().filter(|(sum, _)| found.settings.contains(sum));
+        Ok(Salvage {
+            file,
+            store: stores.map(|(_, store)| *store).next(),
+            epochs: epochs(&found.epochs),
+            segments: found.segments.into_values().flatten().collect(),
+            parts: found.parts,
+            runs: found.pages.finish(),
+        })
     }
 
-    /// The frames of each journal, the older one first, that hold the operations from `next` on
-    /// without a gap.
-    pub(crate) fn journals(&self, mut next: u64) -> Vec<Vec<Blob>> {
-        let mut journals: Vec<Vec<Blob>> = Vec::new();
-        // Each of the tables is one run; which of them is the older shows in where the first frame is.
-        let mut left = Vec::from_iter(&self.journals);
-        while let Some(at) = left.iter().position(|parts| frame(parts, next).is_some()) {
-            let parts = left.swap_remove(at);
-            let mut blobs = Vec::new();
-            while let Some(blob) = frame(parts, next) {
-                next = blob.last_sequence() + 1;
-                blobs.push(blob);
-            }
-            journals.push(blobs);
+    /// The operations from `next` on with which a frame begins, damaged or not, in order.
+    pub(crate) fn begins(&self, next: u64) -> impl Iterator<Item = u64> {
+        let keys = self.parts.range((next, 0)..).map(|(key, _)| *key);
+        keys.filter(|(_, part)| *part == 0).map(|(sequence, _)| sequence)
+    }
+
+    /// The frame that begins with an operation, where a row of the file says that one does.
+    ///
+    /// Two rows of one number are of one commit if they have the same bytes. Otherwise one is damaged,
+    /// or a crash cut a commit short, and another had the number then. A page that was written later
+    /// has the row that was committed, and one behind it. So that one counts.
+    pub(crate) fn frame(&self, sequence: u64) -> Saved {
+        let parts = self.parts.get(&(sequence, 0)).map_or(&[][..], SmallVec::as_slice);
+        let mut sound: Vec<(Blob, bool)> =
+            parts.iter().filter_map(|first| self.assemble(sequence, first)).collect();
+        if sound.is_empty() {
+            return Saved::Damaged;
         }
-        journals
+        if parts.len() > 1 {
+            sound.retain(|(_, is_followed)| *is_followed);
+        }
+        match sound.pop() {
+            Some((blob, is_followed)) if sound.is_empty() => {
+                if !is_followed && self.is_overlapped(&blob) {
+                    return Saved::Ambiguous;
+                }
+                Saved::Frame(blob)
+            }
+            _ => Saved::Ambiguous,
+        }
+    }
+
+    /// Whether another frame begins within this one.
+    fn is_overlapped(&self, blob: &Blob) -> bool {
+        let mut within = self.begins(blob.first_sequence + 1);
+        within.next().is_some_and(|first| first <= blob.last_sequence())
+    }
+
+    /// The frame with this first part, if it is sound, and whether a page has a row after its last part.
+    fn assemble(&self, sequence: u64, first: &Part) -> Option<(Blob, bool)> {
+        let mut frame = self.bytes_of(first)?;
+        let whole = Blob::frame_bytes(&frame)?;
+        let mut is_followed = first.is_followed;
+        let mut number = 1;
+        while let Some(rest) = whole.checked_sub(frame.len()).filter(|rest| *rest > 0) {
+            let len = rest.min(Blob::PART_BYTES);
+            let versions = self.parts.get(&(sequence, number))?;
+            let fits = || versions.iter().filter(|part| usize::try_from(part.len) == Ok(len));
+            let part = fits().find(|part| part.is_followed).or_else(|| fits().next())?;
+            frame.extend_from_slice(&self.bytes_of(part)?);
+            is_followed = part.is_followed;
+            number += 1;
+        }
+        Some((Blob::parse(sequence, &frame)?, is_followed))
+    }
+
+    fn bytes_of(&self, part: &Part) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(part.len).ok()?];
+        self.file.read_at(part.offset, &mut bytes).ok()?;
+        Some(bytes)
     }
 }
 
-/// The frame that begins with this operation, if it is sound.
-fn frame(parts: &BTreeMap<(u64, u32), Vec<u8>>, sequence: u64) -> Option<Blob> {
-    let mut frame = Vec::new();
-    let range = parts.range((sequence, 0)..=(sequence, u32::MAX));
-    for (expected, (&(_, number), part)) in (0..).zip(range) {
-        if number != expected {
-            return None;
+/// What was found so far.
+#[derive(Default)]
+struct Scan {
+    /// The roots of tables of settings.
+    settings: BTreeSet<u128>,
+    /// Ids of stores, each with the checksum of its page.
+    stores: BTreeSet<(u128, u64)>,
+    epochs: BTreeMap<u32, Vec<EpochInfo>>,
+    segments: BTreeMap<u64, Vec<SegmentRow>>,
+    parts: BTreeMap<(u64, u32), SmallVec<[Part; 1]>>,
+    pages: Pages,
+    /// By the checksum of a leaf, its last row: the key of a part, and the hash of its bytes.
+    last_rows: HashMap<u128, ((u64, u32), u64)>,
+}
+
+impl Scan {
+    fn see(&mut self, page: &Scanned<'_>) {
+        let children = page.children(OF_JOURNALS);
+        if !children.is_empty() {
+            // A branch of another table names no leaf of a journal.
+            self.pages.branch(page.sum(OF_JOURNALS), children);
+            return;
         }
-        frame.extend_from_slice(part);
+        self.see_journal(page);
+        for row in page.rows(OF_EPOCHS) {
+            let count = Cursor::new(row.key).u32();
+            let at = count.and_then(|count| usize::try_from(count).ok());
+            if let Some((count, epoch)) = count.zip(at.and_then(|at| parse_epoch(at, row.value))) {
+                add(self.epochs.entry(count).or_default(), epoch);
+            }
+        }
+        for row in page.rows(OF_SEGMENTS) {
+            let id = Cursor::new(row.key).u64();
+            if let Some(row) = id.and_then(|id| SegmentRow::parse(id, row.value)) {
+                add(self.segments.entry(row.id).or_default(), row);
+            }
+        }
+        for row in page.rows(OF_SETTINGS).iter().filter(|row| row.key == STORE_ID.as_bytes()) {
+            let store = Cursor::new(row.value).u64();
+            self.stores.extend(page.sum(OF_SETTINGS).zip(store));
+        }
+        for (name, root) in page.tables() {
+            let Some(root) = root else { continue };
+            if name == SETTINGS.name() {
+                self.settings.insert(root);
+            } else if JOURNALS.iter().any(|journal| journal.name() == name) {
+                self.pages.root(root);
+            }
+        }
     }
-    Blob::parse(sequence, &frame)
+
+    /// Takes in the rows of a leaf of a journal. Leaves of other tables may look like one: what counts
+    /// for [`Pages`] is a row whose frame begins with the number in its key, or a whole part.
+    fn see_journal(&mut self, page: &Scanned<'_>) {
+        let mut range: Option<(u64, u64)> = None;
+        let sum = page.sum(OF_JOURNALS);
+        for row in page.rows(OF_JOURNALS) {
+            let Some(key @ (sequence, number)) = part_key(row.key) else { continue };
+            let begins = number == 0 && Cursor::new(row.value).u64() == Some(sequence);
+            let is_whole = row.value.len() == Blob::PART_BYTES;
+            let is_part = number < Blob::PARTS_MAX && row.value.len() <= Blob::PART_BYTES;
+            let is_sequence = (1..SEQUENCES_END).contains(&sequence);
+            let len = u32::try_from(row.value.len()).ok().filter(|_| is_sequence && is_part);
+            let Some(len) = len.filter(|len| *len > 0 && (begins || number > 0)) else { continue };
+            if begins || is_whole {
+                let (least, most) = range.unwrap_or((sequence, sequence));
+                range = Some((least.min(sequence), most.max(sequence)));
+            }
+            let hash = xxh3_64(row.value);
+            if let Some(sum) = sum.filter(|_| row.is_last) {
+                self.last_rows.insert(sum, (key, hash));
+            }
+            let part = Part { offset: row.offset, len, hash, is_followed: !row.is_last };
+            let versions = self.parts.entry(key).or_default();
+            let is_full = versions.len() == VERSIONS_MAX;
+            match versions.iter_mut().find(|same| (same.hash, same.len) == (hash, len)) {
+                Some(same) => same.is_followed |= part.is_followed,
+                None if is_full => {}
+                None => versions.push(part),
+            }
+        }
+        if let Some((least, most)) = range {
+            self.pages.leaf(sum, least, most);
+        }
+    }
+
+    /// Notes the last rows of leaves that another leaf follows.
+    fn note_followed(&mut self) {
+        for sum in self.pages.followed() {
+            let Some((key, hash)) = self.last_rows.get(&sum) else { continue };
+            let versions = self.parts.get_mut(key).map_or(&mut [][..], SmallVec::as_mut_slice);
+            let same = versions.iter_mut().find(|part| part.hash == *hash);
+            same.into_iter().for_each(|part| part.is_followed = true);
+        }
+    }
+}
+
+/// Adds a version of a row, if it is another one.
+fn add<T: PartialEq>(versions: &mut Vec<T>, version: T) {
+    if versions.len() < VERSIONS_MAX && !versions.contains(&version) {
+        versions.push(version);
+    }
+}
+
+/// The epochs from 0 on, up to the first that is missing, or of which nothing says which one it is. An
+/// epoch that has ended was there before without the flag.
+fn epochs(found: &BTreeMap<u32, Vec<EpochInfo>>) -> Vec<EpochInfo> {
+    let mut epochs: Vec<EpochInfo> = Vec::new();
+    for (number, (count, versions)) in (0..).zip(found) {
+        let ended = versions.iter().find(|epoch| epoch.ended).or_else(|| versions.first());
+        let Some(epoch) = ended.filter(|_| *count == number) else { break };
+        let same = |other: &EpochInfo| EpochInfo { ended: true, ..other.clone() };
+        let is_one = versions.iter().all(|other| same(other) == same(epoch));
+        if !is_one || epochs.iter().any(|other| other.name == epoch.name) {
+            break;
+        }
+        epochs.push(epoch.clone());
+    }
+    epochs
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Epoch;
+    use crate::catalog::{Catalog, Contents, Journal, Locks};
+    use crate::disk::{Access, Disk, Lock, Name, SimDisk};
+    use crate::fingerprint::Bands;
+    use crate::page::Role;
+
+    /// A catalog after commits of blobs with so many bytes each, one operation in each.
+    fn catalog(sizes: &[usize]) -> (Vec<u8>, Vec<Blob>) {
+        let sim = SimDisk::new();
+        let disk: Arc<dyn Disk> = Arc::new(sim.clone());
+        disk.create_dirs(crate::disk::Dir::STORE).unwrap();
+        let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
+        let epoch = EpochInfo {
+            epoch: Epoch(0),
+            name: "one".to_owned(),
+            begun: 0,
+            role: Role::Both,
+            bands: Bands::READY_MADE,
+            ended: false,
+        };
+        locks.follow(Catalog::create(&disk, &Contents::new(&*disk, vec![epoch], false)).unwrap());
+        let (catalog, _) = Catalog::open(&disk, locks).unwrap();
+        let mut blobs = Vec::new();
+        for (first_sequence, size) in (1..).zip(sizes) {
+            let byte = u8::try_from(first_sequence % 251).unwrap();
+            let blob = Blob { first_sequence, count: 1, bytes: vec![byte; *size] };
+            catalog.append(&[(Journal::A, blob.clone())]).unwrap();
+            blobs.push(blob);
+        }
+        let mut files = sim.contents().into_iter();
+        let (_, bytes) = files.find(|(name, _)| *name == Name::Catalog).unwrap();
+        (bytes, blobs)
+    }
+
+    fn with_salvage(file: Vec<u8>, run: impl FnOnce(&Salvage<'_>)) {
+        let disk = SimDisk::of([(Name::Catalog, file)]);
+        let file = disk.open(Name::Catalog, Access::Read).unwrap();
+        run(&Salvage::read(&*file).unwrap());
+    }
+
+    fn sizes() -> impl Strategy<Value = Vec<usize>> {
+        prop::collection::vec(prop_oneof![8 => 1..300usize, 1 => 60_000..200_000usize], 1..80)
+    }
+
+    #[test]
+    fn without_its_header_a_catalog_has_its_frames_of_one_table_and_its_epochs() {
+        let (mut file, blobs) = catalog(&[40; 300]);
+        file[..4096].fill(0);
+        with_salvage(file, |found| {
+            assert_eq!(found.begins(1).count(), 300);
+            for blob in &blobs {
+                let saved = found.frame(blob.first_sequence);
+                assert!(matches!(saved, Saved::Frame(saved) if saved == *blob));
+            }
+            assert!(found.store.is_some() && found.epochs.len() == 1);
+            assert!(found.runs.has_both(1, 300) && found.runs.starts_with(1));
+            assert!(!found.runs.starts_with(2));
+        });
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn no_damage_makes_another_frame(
+            sizes in sizes(),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 0..30),
+            cut in prop::option::of(any::<prop::sample::Index>()),
+        ) {
+            let (mut file, blobs) = catalog(&sizes);
+            for (at, bit) in &flips {
+                *at.get_mut(&mut file) ^= 1 << bit;
+            }
+            if let Some(cut) = cut {
+                file.truncate(cut.index(file.len()));
+            }
+            with_salvage(file, |found| {
+                let mut saved = 0;
+                for sequence in found.begins(0) {
+                    let Saved::Frame(blob) = found.frame(sequence) else { continue };
+                    assert!(blobs.contains(&blob));
+                    saved += 1;
+                }
+                let is_whole = flips.is_empty() && cut.is_none();
+                assert!(!is_whole || saved == blobs.len());
+            });
+        }
+    }
 }

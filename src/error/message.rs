@@ -17,7 +17,7 @@ impl fmt::Display for Error {
                     "{corruption}; restore this file from a copy, or save the rest of the store"
                 )
             }
-            Error::NotAStore { location, why } => {
+            Error::NotAStore { location, why, .. } => {
                 write!(f, "{location} is not a simkeep store: {why}")
             }
             Error::NotATable { file, why } => {
@@ -215,7 +215,11 @@ mod tests {
                  the rest of the store",
             ),
             (
-                Error::NotAStore { location: place(), why: "it has no catalog.redb".into() },
+                Error::NotAStore {
+                    location: place(),
+                    why: "it has no catalog.redb".into(),
+                    segments: 0,
+                },
                 "crawl.simkeep is not a simkeep store: it has no catalog.redb",
             ),
             (

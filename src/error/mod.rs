@@ -58,6 +58,9 @@ pub enum Error {
         location: String,
         /// Why it is none.
         why: String,
+        /// How many segment files are there though the catalog is not. Then it was a store, and
+        /// [`repair`](crate::integrity::repair) saves what they hold; else 0.
+        segments: usize,
     },
     /// A file is not a table of document frequencies. Name another one, or count a table.
     NotATable {

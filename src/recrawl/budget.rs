@@ -3,28 +3,60 @@
 use std::array;
 use std::f64::consts::LN_2;
 
-use super::real::exp;
+use super::real::{exp, scaled};
 
-/// Thresholds are looked for from 2⁻⁶⁰ to 2⁶⁰.
-const OCTAVES: f64 = 60.0;
+/// Thresholds are looked for from 2⁻⁶⁴⁰ to 2⁶⁴⁰: a weight of a page times that of a rule is from 10⁻¹⁴⁵
+/// to 10¹³⁹.
+const OCTAVES: i64 = 640;
+/// Between the octaves that are tried first.
+const FIRST_STEP: i64 = 8;
 
-/// Thresholds that are tried at once, and how often. What is left is a few millionths of it.
+/// Thresholds that are tried at once, and how often within the octave that is found. What is left is a
+/// hundred thousandth of it.
 pub(crate) const TRIED: usize = 16;
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 4;
 
 /// The least threshold that takes no more visits a day than these; none if the largest that is looked
 /// for takes more. `visits` says how many each of some thresholds takes: the higher it is, the fewer.
+/// Calls it six times for thresholds from 2⁻⁶⁰ to 2⁶⁰, and seven times for others.
+///
+/// The octave is found first. So all thresholds that are tried within it are scaled exactly as it is:
+/// where all weights have another unit that is a power of two, the plan is the same to the last bit.
 pub(crate) fn spend(per_day: f64, visits: impl Fn(&[f64; TRIED]) -> [f64; TRIED]) -> Option<f64> {
-    let at = |octaves: f64| exp(octaves * LN_2);
-    let (mut from, mut to) = (-OCTAVES, OCTAVES);
+    let above =
+        |tried: &[f64; TRIED]| visits(tried).iter().take_while(|visits| **visits > per_day).count();
+    let octave = octave(|octaves| above(&octaves.map(|octave| scaled(1.0, octave))))?;
+    let at = |part: f64| scaled(exp(part * LN_2), octave - 1);
+    let (mut from, mut to) = (0.0, 1.0);
     for _ in 0..ROUNDS {
         let step = (to - from) / (TRIED + 1) as f64;
         let tried = array::from_fn(|n| at(from + (n + 1) as f64 * step));
-        let above = visits(&tried).iter().take_while(|visits| **visits > per_day).count();
+        let above = above(&tried);
         let end = if above == TRIED { to } else { from + (above + 1) as f64 * step };
         (from, to) = (from + above as f64 * step, end);
     }
-    (to < OCTAVES).then(|| at(to))
+    Some(at(to))
+}
+
+/// The least power of two that takes no more visits than there are, if there is one. `above` says how
+/// many of some powers take more.
+#[expect(clippy::cast_possible_wrap, reason = "16 are tried")]
+fn octave(above: impl Fn(&[i64; TRIED]) -> usize) -> Option<i64> {
+    const TRIES: i64 = TRIED as i64;
+    let first = -FIRST_STEP * (TRIES - 1) / 2;
+    let (mut from, mut to) = match above(&array::from_fn(|n| first + n as i64 * FIRST_STEP)) as i64
+    {
+        0 => (-OCTAVES, first),
+        TRIES => (-first, OCTAVES),
+        above => (first + (above - 1) * FIRST_STEP, first + above * FIRST_STEP),
+    };
+    while to - from > 1 {
+        let (low, width) = (from, to - from);
+        let tried = |n: i64| low + width * n / (TRIES + 1);
+        let above = above(&array::from_fn(|n| tried(n as i64 + 1))) as i64;
+        (from, to) = (tried(above), tried(above + 1));
+    }
+    (to < OCTAVES).then_some(to)
 }
 
 #[cfg(test)]
@@ -43,6 +75,18 @@ mod tests {
             let found = spend(per_day, |tried| tried.map(|threshold| pages / threshold)).unwrap();
             let taken = pages / found;
             prop_assert!(taken <= per_day && taken > per_day * 0.99999, "{} of {}", taken, per_day);
+        }
+    }
+
+    #[test]
+    fn a_threshold_is_found_in_any_unit_and_is_the_same_in_each() {
+        let visits = |unit: f64| {
+            spend(7.3, |tried| tried.map(|threshold| 1234.5 / (threshold / unit).sqrt())).unwrap()
+        };
+        let one = visits(1.0);
+        for octaves in [-480, -61, -60, -59, -1, 1, 5, 59, 60, 61, 480] {
+            let unit = scaled(1.0, octaves);
+            assert_eq!(visits(unit) / unit, one, "2^{octaves}");
         }
     }
 

@@ -108,7 +108,7 @@ fn of_ratio(s: f64) -> f64 {
 }
 
 /// `x` times two to a power, in two steps since one may be too large for a factor.
-fn scaled(x: f64, power: i64) -> f64 {
+pub(super) fn scaled(x: f64, power: i64) -> f64 {
     let half = power / 2;
     x * two_to(half) * two_to(power - half)
 }

@@ -105,7 +105,7 @@ impl Store {
     pub fn open_or_create(at: impl Into<Location>, options: Options) -> Result<Store> {
         let at = at.into();
         match Self::open(at.clone(), options.clone()) {
-            Err(Error::NotAStore { .. } | Error::Unfinished { .. }) => {}
+            Err(Error::NotAStore { segments: 0, .. } | Error::Unfinished { .. }) => {}
             opened => return opened,
         }
         match Self::create(at.clone(), options.clone()) {

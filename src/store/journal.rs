@@ -80,14 +80,15 @@ fn count(cursor: &mut Cursor<'_>) -> Option<i64> {
 }
 
 /// An operation as it is read.
-enum Operation<'a> {
+pub(super) enum Operation<'a> {
     Entry(PageName<'a>, Entry),
     ForgetUrl(PageName<'a>, Delta),
     ForgetPrefix(Prefix, Delta),
 }
 
 impl<'a> Operation<'a> {
-    fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
+    /// Reads one; `None` if it is not readable.
+    pub(super) fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
         let tag = cursor.u8().filter(|tag| tag & !(KIND | NEW_PAGE | EARLIER | HEAD) == 0)?;
         if tag & KIND == FORGET_PREFIX {
             let len = cursor.count()?;

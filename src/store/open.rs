@@ -92,12 +92,16 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     }
     let begun = if has(Name::Lock) { mark::look(&**disk)? } else { Begun::Blank };
     if publish::is_here(&**disk)? {
-        return Err(Error::NotAStore { location, why: PUBLISHED.to_owned() });
+        return Err(Error::NotAStore { location, why: PUBLISHED.to_owned(), segments: 0 });
     }
-    if names.iter().any(|name| matches!(name, Some(Name::Segment(_) | Name::Snapshot))) {
-        let why = "it holds segments or a list of them, and the catalog that names them is missing; \
-                   restore catalog.redb from a copy";
-        return Err(Error::NotAStore { location, why: why.to_owned() });
+    let segments = names.iter().filter(|name| matches!(name, Some(Name::Segment(_)))).count();
+    if segments > 0 {
+        return Err(without_catalog(disk, segments));
+    }
+    if has(Name::Snapshot) {
+        let why = "it holds a list of segments, and neither them nor the catalog that names them; restore \
+                   catalog.redb from a copy";
+        return Err(Error::NotAStore { location, why: why.to_owned(), segments: 0 });
     }
     for ((_, entry), name) in entries.iter().zip(&names) {
         let foreign = match name {
@@ -111,7 +115,7 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
                 "it holds something else, {}; name a new or an empty directory",
                 entry.escape_debug()
             );
-            return Err(Error::NotAStore { location, why });
+            return Err(Error::NotAStore { location, why, segments: 0 });
         }
     }
     Ok(())
@@ -124,7 +128,7 @@ pub(super) fn require_apart(at: &Location, other: Option<&Location>) -> Result<(
         return Ok(());
     };
     let why = format!("it lies in the store {}; name a directory elsewhere", store.display());
-    Err(Error::NotAStore { location, why })
+    Err(Error::NotAStore { location, why, segments: 0 })
 }
 
 /// Whether the store of a catalog is one.
@@ -269,7 +273,11 @@ fn list(disk: &Arc<dyn Disk>, dir: Dir) -> Result<Vec<std::ffi::OsString>> {
 }
 
 pub(super) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
-    let not = |why: &str| Error::NotAStore { location: disk.location(), why: why.to_owned() };
+    let not = |why: &str| Error::NotAStore {
+        location: disk.location(),
+        why: why.to_owned(),
+        segments: 0,
+    };
     let entries = disk.list(Dir::Root).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => not("it does not exist"),
         std::io::ErrorKind::NotADirectory => not("it is not a directory"),
@@ -278,6 +286,12 @@ pub(super) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     let names: Vec<Name> = entries.iter().filter_map(|e| Name::parse(Dir::Root, e)).collect();
     if names.contains(&Name::Catalog) {
         return Ok(());
+    }
+    // The catalog of a new store is durable before any segment is written. So these are not what a
+    // crash has left of the making of a store.
+    match segment_ids(disk).map_or(0, |ids| ids.len()) {
+        0 => {}
+        segments => return Err(without_catalog(disk, segments)),
     }
     Err(not(if names.contains(&Name::CatalogNew) {
         "it was not finished when it was made; make it again"
@@ -288,12 +302,20 @@ pub(super) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     }))
 }
 
+/// Why a directory is no store that has segments and no catalog.
+fn without_catalog(disk: &Arc<dyn Disk>, segments: usize) -> Error {
+    let files = if segments == 1 { "1 segment file" } else { &format!("{segments} segment files") };
+    let why = format!(
+        "it has no catalog.redb, but {files}; if this was a store, restore catalog.redb from a copy, or \
+         save what they hold in a new store: simkeep repair --store STORE --to NEW"
+    );
+    Error::NotAStore { location: disk.location(), why, segments }
+}
+
 /// Whether there is anything of a store.
 pub(super) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
     match require_store(disk) {
-        Err(Error::NotAStore { .. }) if segment_ids(disk).is_ok_and(|ids| !ids.is_empty()) => {
-            Ok(())
-        }
+        Err(Error::NotAStore { segments: 1.., .. }) => Ok(()),
         required => required,
     }
 }

@@ -2396,6 +2396,10 @@ typedef struct simkeep_repaired_numbers {
      */
     uint64_t lost_visits;
     /**
+     * Frames of the journal that do not have their checksums: what they had is among the lost operations.
+     */
+    uint64_t damaged_frames;
+    /**
      * Pages of which something was left out, because a lost operation may have forgotten it.
      */
     uint64_t withheld_pages;

@@ -27,6 +27,8 @@ pub struct RepairedNumbers {
     pub lost_pages: u64,
     /// Lost visits, as far as they could be counted.
     pub lost_visits: u64,
+    /// Frames of the journal that do not have their checksums: what they had is among the lost operations.
+    pub damaged_frames: u64,
     /// Pages of which something was left out, because a lost operation may have forgotten it.
     pub withheld_pages: u64,
     /// How many flaws were found, whether or not they lost anything.
@@ -98,6 +100,7 @@ impl Repaired {
             lost: repaired.lost.len() as u64,
             lost_pages: repaired.lost_pages,
             lost_visits: repaired.lost_visits,
+            damaged_frames: repaired.damaged_frames,
             withheld_pages: repaired.withheld_pages,
             flaws: repaired.flaws.len() as u64 + repaired.more_flaws,
         };

@@ -85,6 +85,8 @@ value! {
         lost_pages: u64,
         /// Lost visits, as far as they could be counted.
         lost_visits: u64,
+        /// Frames of the journal that do not have their checksums: what they had is among the lost operations.
+        damaged_frames: u64,
         /// Pages of which something was left out, because a lost operation may have forgotten it.
         withheld_pages: u64,
         /// Why there may be pages that were forgotten.
@@ -180,6 +182,7 @@ impl Repaired {
             lost,
             lost_pages: repaired.lost_pages,
             lost_visits: repaired.lost_visits,
+            damaged_frames: repaired.damaged_frames,
             withheld_pages: repaired.withheld_pages,
             doubts: texts(py, repaired.doubts)?,
             unnamed_epochs: texts(py, repaired.unnamed_epochs)?,

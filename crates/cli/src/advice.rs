@@ -16,6 +16,8 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::NotAStore { why, .. } if why.starts_with("a store is published there") => {
             Some("verbs that read take it as --store, and simkeep load as input")
         }
+        // Of a store whose catalog is missing the error says what to do.
+        Error::NotAStore { segments: 1.., .. } => None,
         Error::NotAStore { .. } => {
             Some("name the directory of a store, or make one: simkeep ingest")
         }
@@ -64,7 +66,7 @@ mod tests {
                  the rest of the store; see simkeep verify and simkeep repair",
             ),
             (
-                Error::NotAStore { location: "crawl".into(), why: why() },
+                Error::NotAStore { location: "crawl".into(), why: why(), segments: 0 },
                 "crawl is not a simkeep store: it does not exist; name the directory of a store, or make \
                  one: simkeep ingest",
             ),
@@ -73,6 +75,10 @@ mod tests {
                 "public is not a simkeep store: a store is published there, which is read and never written \
                  to; write to the store itself, or load what is published into a new one; verbs that read \
                  take it as --store, and simkeep load as input",
+            ),
+            (
+                Error::NotAStore { location: "crawl".into(), why: why(), segments: 3 },
+                "crawl is not a simkeep store: it does not exist",
             ),
             (
                 Error::NotATable { file: "crawl.df".into(), why: why() },

@@ -434,7 +434,7 @@ pub(super) fn existing(
         Ok(store) => Ok(Some(store)),
         // Nothing is written where a store is published.
         Err(e @ Error::NotAStore { .. }) if is_published(place).unwrap_or(false) => Err(e.into()),
-        Err(Error::NotAStore { .. } | Error::Unfinished { .. }) => Ok(None),
+        Err(Error::NotAStore { segments: 0, .. } | Error::Unfinished { .. }) => Ok(None),
         Err(e) => Err(e.into()),
     }
 }

@@ -24,8 +24,12 @@ use simkeep_archive::escape::whole;
 #[command(after_long_help = "Examples:
   simkeep repair --store crawl.simkeep --to saved.simkeep
 
+A catalog that cannot be read as a whole is read page by page: each part of the journal is kept whose own
+checksum holds, whatever the header says.
+
 Exits with 0 if everything was saved, and with 4 if something is lost. One that is killed leaves no store:
-run it again, and it begins anew.
+run it again, and it begins anew. One that is killed after its last commit leaves all of it: then the next one
+says that there is a store already.
 
 What was forgotten stays forgotten. If the damage took operations that may have forgotten pages, and
 nothing says which, then nothing is saved unless --keep-forgotten is given.")]
@@ -67,6 +71,9 @@ pub(super) struct Answer<'a> {
     /// Records of pages that were lost.
     lost_pages: u64,
     lost_visits: u64,
+    /// Frames of the journal that do not have their checksums. What they had is among the lost
+    /// operations.
+    damaged_frames: u64,
     /// Pages that were left out, or older visits of them, since a lost record may have forgotten them.
     withheld_pages: u64,
     /// What was forgotten and may be there again, in words.
@@ -125,6 +132,7 @@ impl<'a> From<&'a Repaired> for Answer<'a> {
             lost: repaired.lost.iter().map(Lost::from).collect(),
             lost_pages: repaired.lost_pages,
             lost_visits: repaired.lost_visits,
+            damaged_frames: repaired.damaged_frames,
             withheld_pages: repaired.withheld_pages,
             doubts: &repaired.doubts,
             unnamed_epochs: &repaired.unnamed_epochs,
@@ -163,6 +171,10 @@ fn lines(repaired: &Repaired) -> Vec<String> {
         many(repaired.pages, "page", "pages"),
         many(repaired.visits, "visit", "visits")
     ));
+    if repaired.damaged_frames > 0 {
+        let frames = many(repaired.damaged_frames, "frame", "frames");
+        lines.push(format!("damaged: {frames} of the journal, whose checksums do not hold"));
+    }
     lines.push(if repaired.is_whole() {
         "lost: nothing".to_owned()
     } else {

@@ -87,12 +87,13 @@ pub(super) fn time_taken(elapsed: Duration, records: u64) -> String {
     format!("{line}  {rate} records a second")
 }
 
-/// An amount with two decimals, or with two digits that count if it is less than a tenth.
+/// An amount with two decimals, or with two digits that count if it is less than a tenth or a billion
+/// and more.
 pub(super) fn amount(amount: f64) -> String {
-    if amount == 0.0 || amount >= 0.0995 {
+    if amount == 0.0 || (0.0995..1e9).contains(&amount) {
         return format!("{amount:.2}");
     }
-    if amount < 1e-6 {
+    if !(1e-6..1e9).contains(&amount) {
         return format!("{amount:.1e}");
     }
     // The digits that a number in this form has before its exponent are those that count.
@@ -264,7 +265,11 @@ mod tests {
     }
 
     #[test]
-    fn small_amounts_keep_two_digits_that_count() {
+    fn small_and_large_amounts_keep_two_digits_that_count() {
+        assert_eq!(
+            [999_999_999.0, 1e9, 6.710_510_190e32].map(amount),
+            ["999999999.00", "1.0e9", "6.7e32"]
+        );
         let amounts = [0.0, 365.0, 3.044, 0.0996, 0.0994, 0.01, 0.009_96, 0.000_034_4, 1.23e-9];
         let shown = amounts.map(amount);
         let expected =

@@ -13,6 +13,7 @@ mod head;
 mod header;
 mod node;
 mod page;
+mod scan;
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -20,6 +21,7 @@ pub(super) use self::head::Head;
 use self::node::Node;
 use self::page::{PAGE_BYTES, damaged};
 pub(super) use self::page::{Page, Widths};
+pub(super) use self::scan::{Scanned, scan};
 use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, in_memory};

@@ -3,11 +3,13 @@
 use super::page::{Page, Widths};
 use crate::layout::Cursor;
 use byteorder::{ByteOrder, LittleEndian};
+use std::ops::Range;
 
 const LEAF: u8 = 1;
 const BRANCH: u8 = 2;
 
 /// A page of a tree.
+#[derive(Clone, Copy)]
 pub(super) struct Node<'p> {
     pub(super) bytes: &'p [u8],
     pub(super) widths: Widths,
@@ -26,7 +28,7 @@ impl<'p> Node<'p> {
 
     /// How many rows it has, or keys that part its children.
     #[expect(clippy::indexing_slicing, reason = "a page has thousands of bytes")]
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         LittleEndian::read_u16(&self.bytes[2..4]).into()
     }
 
@@ -61,7 +63,8 @@ impl<'p> Node<'p> {
         }
     }
 
-    fn value_end(&self, n: usize) -> Option<usize> {
+    /// Where the n-th value of a leaf ends.
+    pub(super) fn value_end(&self, n: usize) -> Option<usize> {
         match self.widths.value {
             Some(width) => {
                 let keys = self.key_end(self.count().checked_sub(1)?)?;
@@ -74,6 +77,11 @@ impl<'p> Node<'p> {
         }
     }
 
+    /// Where the keys of a leaf end; `None` if it has none.
+    pub(super) fn keys_end(&self) -> Option<usize> {
+        self.key_end(self.count().checked_sub(1)?)
+    }
+
     /// Where the keys of a leaf begin, after the ends of those and of values that have no width.
     fn keys(&self) -> usize {
         let ends = [self.widths.key, self.widths.value].iter().filter(|w| w.is_none()).count();
@@ -81,13 +89,23 @@ impl<'p> Node<'p> {
     }
 
     /// The rows of a leaf; `None` for one that does not lie within it.
-    pub(super) fn rows(&self) -> impl Iterator<Item = Option<(&'p [u8], &'p [u8])>> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = Option<(&'p [u8], &'p [u8])>> + use<'p> {
+        let bytes = self.bytes;
+        self.places().map(move |row| {
+            let (key, value) = row?;
+            Some((bytes.get(key)?, bytes.get(value)?))
+        })
+    }
+
+    /// Where a leaf says that the key and the value of each row are.
+    pub(super) fn places(
+        self,
+    ) -> impl Iterator<Item = Option<(Range<usize>, Range<usize>)>> + use<'p> {
         let count = self.count();
         let row = move |n: usize| {
             let key = if n == 0 { self.keys() } else { self.key_end(n - 1)? };
             let value = if n == 0 { self.key_end(count - 1)? } else { self.value_end(n - 1)? };
-            let (key, value) = (key..self.key_end(n)?, value..self.value_end(n)?);
-            Some((self.bytes.get(key)?, self.bytes.get(value)?))
+            Some((key..self.key_end(n)?, value..self.value_end(n)?))
         };
         (0..count).map(row)
     }

@@ -233,3 +233,110 @@ proptest! {
         }
     }
 }
+
+/// The rows of three kinds.
+type ScannedRows = [Vec<(Vec<u8>, Vec<u8>)>; 3];
+
+const KINDS: [Widths; 3] = [
+    Widths { key: None, value: None },
+    Widths { key: Some(8), value: Some(8) },
+    Widths { key: Some(12), value: None },
+];
+
+/// The rows of each kind in a file that has no header any more, whatever pages they are in; the names
+/// of tables with the checksums of their roots; the checksums of pages, and of their children.
+struct Headless {
+    rows: ScannedRows,
+    roots: Vec<(String, Option<u128>)>,
+    sums: Vec<u128>,
+    children: Vec<u128>,
+}
+
+fn headless(disk: &SimDisk) -> Headless {
+    let (name, mut file) = disk.contents().remove(0);
+    file[..4096].fill(0xee);
+    let disk = SimDisk::of([(name, file)]);
+    let file = disk.open(name, Access::Read).unwrap();
+    let mut found = Headless {
+        rows: [const { Vec::new() }; 3],
+        roots: Vec::new(),
+        sums: Vec::new(),
+        children: Vec::new(),
+    };
+    scan(&*file, &mut |page| {
+        for (widths, rows) in KINDS.iter().zip(&mut found.rows) {
+            rows.extend(
+                page.rows(*widths).iter().map(|row| (row.key.to_vec(), row.value.to_vec())),
+            );
+            found.sums.extend(page.sum(*widths));
+        }
+        found.roots.extend(page.tables());
+        found.children.extend(page.children(KINDS[2]));
+        Ok(())
+    })
+    .unwrap();
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// What redb's layout is relied on for without a header: if another version of redb has another
+    /// one, this fails.
+    #[test]
+    fn a_scan_reads_what_redb_writes(changes in changes(), closed in any::<bool>()) {
+        let (disk, expected) = database(&changes, closed);
+        let found = headless(&disk);
+        for (expected, found) in expected.iter().zip(&found.rows) {
+            for (key, value) in expected {
+                let is_there = found.iter().any(|row| (&row.0, &row.1) == (key, value));
+                prop_assert!(is_there, "{:?} of {} bytes", key, value.len());
+            }
+        }
+        for (name, rows) in [TEXTS.name(), NUMBERS.name(), PARTS.name()].iter().zip(&expected) {
+            let mut roots = found.roots.iter().filter(|(table, _)| table == name);
+            prop_assert!(roots.any(|(_, root)| match root {
+                Some(root) => found.sums.contains(root),
+                None => rows.is_empty(),
+            }), "the root of {}", name);
+        }
+        if closed && expected[2].len() > 200 {
+            let named = found.children.iter().filter(|child| found.sums.contains(child));
+            prop_assert!(named.count() > 1, "the children of branches");
+        }
+    }
+
+    #[test]
+    fn a_scan_of_any_bytes_ends(
+        pages in prop::collection::vec((0..3u8, any::<[u8; 64]>(), any::<u16>()), 0..6),
+        cut in 0..4096usize,
+    ) {
+        let mut file = vec![0; 4096];
+        for (kind, start, at) in pages {
+            let from = file.len();
+            file.resize(from + 4096, 0);
+            file[from..from + 64].copy_from_slice(&start);
+            file[from] = kind;
+            if at.is_multiple_of(2) {
+                // As few rows as may fit.
+                file[from + 3] = 0;
+                file[from + 6..from + 8].fill(0);
+            }
+        }
+        file.truncate(file.len().saturating_sub(cut));
+        let disk = SimDisk::of([(Name::Catalog, file)]);
+        let file = disk.open(Name::Catalog, Access::Read).unwrap();
+        scan(&*file, &mut |page| {
+            for widths in KINDS {
+                for row in page.rows(widths) {
+                    assert!(row.key.len() + row.value.len() <= 4096);
+                }
+                page.sum(widths);
+                page.children(widths);
+            }
+            page.tables();
+            Ok(())
+        })
+        .unwrap();
+    }
+}

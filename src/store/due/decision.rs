@@ -94,7 +94,7 @@ impl fmt::Display for Reason {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Decision { page, value, rate, .. } = self;
-        write!(f, "{}; a visit is worth {value:.2}", self.reason)?;
+        write!(f, "{}; a visit is worth {}", self.reason, legible(*value, 2))?;
         if let Some(leader) = &self.near {
             write!(f, ", as it weighs a quarter beside {leader}")?;
         }
@@ -115,6 +115,15 @@ impl fmt::Display for Decision {
     }
 }
 
+/// What a visit is worth, with so many decimals, or with two digits if it is very small or large.
+pub(super) fn legible(value: f64, decimals: usize) -> String {
+    if value == 0.0 || value.is_infinite() || (1e-4..1e9).contains(&value) {
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.1e}")
+    }
+}
+
 /// A rate with two digits that tell at least, however slow it is.
 struct Figure(f64);
 
@@ -129,6 +138,12 @@ impl fmt::Display for Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn worths_of_any_unit_are_short() {
+        let told = [0.0, 12.3, 0.004, 1e-30, 6.7e32, f64::INFINITY].map(|v| legible(v, 2));
+        assert_eq!(told, ["0.00", "12.30", "0.00", "1.0e-30", "6.7e32", "inf"]);
+    }
 
     #[test]
     fn slow_rates_are_told_apart() {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::by_rows::rule_of;
 use super::decide::Asked;
-use super::decision::Decision;
+use super::decision::{Decision, legible};
 use super::held::Held;
 use super::kinds::{Kind, Kinds};
 use super::leader::Crowds;
@@ -142,7 +142,8 @@ impl fmt::Display for Plan {
         let Outlook { threshold, pages, visits, fresh, rare } = self.outlook;
         write!(
             f,
-            "{visits:.0} visits a day to {pages:.0} pages, each when it is worth {threshold:.3}"
+            "{visits:.0} visits a day to {pages:.0} pages, each when it is worth {}",
+            legible(threshold, 3)
         )?;
         write!(f, ": {:.1} % of them fresh", fresh * 100.0)?;
         write!(f, "; {rare:.0} are visited less often than once in 360 days")

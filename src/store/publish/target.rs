@@ -173,7 +173,7 @@ pub(crate) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     let numbers = numbers(&**disk)?;
     if numbers.is_empty() {
         let (location, why) = (disk.location(), "nothing is published there".to_owned());
-        return Err(Error::NotAStore { location, why });
+        return Err(Error::NotAStore { location, why, segments: 0 });
     }
     Ok(numbers)
 }
@@ -255,7 +255,7 @@ fn require_published(disk: &Arc<dyn Disk>) -> Result<()> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(e) => return Err(Error::io("list", location, e)),
     };
-    let not = |why: String| Err(Error::NotAStore { location: location.clone(), why });
+    let not = |why: String| Err(Error::NotAStore { location: location.clone(), why, segments: 0 });
     if entries.iter().any(|entry| Name::parse(Dir::Root, entry) == Some(Name::Catalog)) {
         return not("it is a store itself; name another directory".to_owned());
     }

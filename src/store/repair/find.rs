@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::journal::{self as saved_journal, Nameless, SavedJournal};
 use super::options::Loss;
 use crate::bug::OrBug;
 use crate::catalog::{
@@ -13,9 +14,12 @@ use crate::error::{Corruption, Error, Result};
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 use crate::segment::Frame;
 use crate::store::epochs::{begun, next_epoch};
-use crate::store::listed::{check_listed, check_store, check_unlisted};
+use crate::store::listed::{check_listed, check_store, check_unlisted, row as row_of};
 use crate::store::memtable::Memtable;
 use crate::store::{journal, open};
+
+/// Gaps of the journal that are named one by one.
+const GAPS_MAX: usize = 1000;
 
 /// What was found of a component: the operations of one range of numbers.
 pub(super) struct SavedComponent {
@@ -39,6 +43,12 @@ pub(super) struct Found {
     pub(super) unnamed: Vec<String>,
     /// Whole files and operations that are lost.
     pub(super) lost: Vec<Loss>,
+    /// Visits of the journal on pages that cannot be named.
+    pub(super) lost_visits: u64,
+    /// Frames of the journal that do not have their checksums.
+    pub(super) damaged_frames: u64,
+    /// Operations of the journal that forgot pages that cannot be named.
+    pub(super) doubts: Vec<String>,
     pub(super) flaws: Vec<Corruption>,
 }
 
@@ -113,32 +123,89 @@ impl Found {
         stale: Option<Contents>,
         after: &After,
     ) -> Result<()> {
-        let salvage = open::open_catalog(disk).and_then(|file| Salvage::read(&*file));
-        let salvage = salvage.unwrap_or_default();
-        let store = self.unlisted(disk, salvage.store, after)?;
+        let file = open::open_catalog(disk);
+        let salvage = file.as_ref().ok().and_then(|file| Salvage::read(&**file).ok());
+        let store = self.unlisted(disk, salvage.as_ref().and_then(|found| found.store), after)?;
         let published = store.and_then(|store| after.published_of(store));
         let changes = stale.as_ref().map(|contents| contents.settings.changes);
         let is_newer = |published: &&Published| changes.is_none_or(|c| c < published.changes);
         let last = self.components.last().map_or(0, |newest| newest.operations.1);
         let next = last.saturating_add(1);
-        let is_of_another = salvage.store.is_some_and(|of| store.is_some_and(|store| store != of));
+        let is_of_another = |of: u64| store.is_some_and(|store| store != of);
         let is_old = published.filter(is_newer).is_some_and(|m| after.mark.changes < m.changes);
-        if is_of_another {
-            self.lose_from(next, None, "the catalog is of another store than the segments");
-        } else if is_old && changes.is_some() {
-            // It may belong to a copy that has diverged.
-            self.lose_from(next, None, "the catalog is older than SNAPSHOT, and so is its journal");
-        } else {
-            self.replay(salvage.journals(next), last)?;
+        let mut salvage = salvage.filter(|found| {
+            let is_other = found.store.is_some_and(is_of_another);
+            if is_other {
+                self.lose_from(next, None, "the catalog is of another store than the segments");
+            }
+            !is_other
+        });
+        if let Some(salvage) = &salvage {
+            let apart = if is_old && changes.is_some() {
+                // It may belong to a copy that has diverged.
+                Some("the catalog is older than SNAPSHOT, and so is its journal")
+            } else if self.is_listed(&salvage.segments) {
+                None
+            } else {
+                Some(
+                    "the catalog does not list the newest segment: it is older, or of another copy",
+                )
+            };
+            match apart {
+                Some(why) => self.lose_from(next, None, why),
+                None => self.add_journal(saved_journal::replay(salvage, next)?),
+            }
         }
         self.epochs = match (published.filter(is_newer), stale) {
             (Some(published), _) => published.epochs.clone(),
             (None, stale) => stale.map(|contents| contents.epochs).unwrap_or_default(),
         };
-        if salvage.epochs.len() > self.epochs.len() && !is_of_another {
-            self.epochs = salvage.epochs;
+        if let Some(found) = salvage.as_mut().filter(|s| s.epochs.len() > self.epochs.len()) {
+            self.epochs = std::mem::take(&mut found.epochs);
         }
         self.name_epochs()
+    }
+
+    /// Whether the newest segment, if there is any, is in the rows of a catalog: then the journal of
+    /// that catalog follows it.
+    fn is_listed(&self, rows: &[SegmentRow]) -> bool {
+        match self.components.last().map(|newest| &newest.part) {
+            Some(Part::Segment(frame)) => rows.contains(&row_of(frame)),
+            _ => true,
+        }
+    }
+
+    /// Adds what is saved of the journals, and notes what is lost of them.
+    fn add_journal(&mut self, saved: SavedJournal) {
+        let SavedJournal { memtable, operations, gaps, damaged_frames, nameless } = saved;
+        if let Some(operations) = operations {
+            self.push(operations, Part::Memory(memtable));
+        }
+        self.damaged_frames = damaged_frames;
+        let more = gaps.len().saturating_sub(GAPS_MAX);
+        for gap in gaps.iter().take(GAPS_MAX) {
+            self.lose_from(gap.first, gap.last, gap.why);
+        }
+        if let Some(gap) = gaps.get(GAPS_MAX) {
+            let last = gaps.last().and_then(|last| last.last);
+            self.lose_from(gap.first, last, &format!("{more} more gaps in the journal"));
+        }
+        let Some((first, last)) = nameless.range else { return };
+        self.lost_visits = nameless.visits;
+        let Nameless { operations, visits, forgotten, .. } = nameless;
+        self.lost.push(Loss {
+            pages: Some(0),
+            ..lost_operations(
+                (first, Some(last)),
+                &format!(
+                    "{operations} of these name pages that may have come with lost ones; {visits} are visits"
+                ),
+            )
+        });
+        if forgotten > 0 {
+            let what = "forgot pages that may have come with lost operations";
+            self.doubts.push(format!("{forgotten} of operations {first} to {last} {what}"));
+        }
     }
 
     /// A segment that the last catalog lists.
@@ -300,15 +367,7 @@ impl Found {
     }
 
     fn lose_from(&mut self, first: u64, last: Option<u64>, why: &str) {
-        self.lost.push(Loss {
-            file: Name::Catalog.to_string(),
-            bytes: None,
-            operations: Some((first, last)),
-            pages: None,
-            after: None,
-            before: None,
-            why: why.to_owned(),
-        });
+        self.lost.push(lost_operations((first, last), why));
     }
 
     /// The operations that were acknowledged and are nowhere any more.
@@ -377,6 +436,19 @@ impl Found {
             self.epochs.push(begun(epoch, &name, 0, Role::Both.into())?);
         }
         Ok(())
+    }
+}
+
+/// Operations of the journal that are lost.
+fn lost_operations(operations: (u64, Option<u64>), why: &str) -> Loss {
+    Loss {
+        file: Name::Catalog.to_string(),
+        bytes: None,
+        operations: Some(operations),
+        pages: None,
+        after: None,
+        before: None,
+        why: why.to_owned(),
     }
 }
 

@@ -6,7 +6,9 @@
 //! components ([`merge`]) into a new store, by a load. The damaged store is only read.
 
 mod find;
+mod journal;
 mod merge;
+mod numbers;
 mod options;
 
 use std::sync::Arc;
@@ -35,9 +37,10 @@ const FLAWS_MAX: usize = 1000;
 /// is lost. The damaged store is only read. Nobody may write to it meanwhile.
 ///
 /// Damage to indexes (hashes, filters, fingerprint tables) loses nothing, because they are rebuilt
-/// from the pages. A page is lost only if its own bytes are damaged. Of a journal, everything after
-/// its first damage is lost. A segment is lost as a whole if its frame is damaged. Without a
-/// catalog, the segments themselves say what belongs together, and epochs get names like
+/// from the pages. A page is lost only if its own bytes are damaged. A segment is lost as a whole if
+/// its frame is damaged. Of a catalog that is damaged, every page of the file is read, and each frame of
+/// the journal is kept whose checksum holds. An operation behind a lost frame is lost as well if it names
+/// a page that this frame may have brought. Without a catalog, the segments themselves say what belongs together, and epochs get names like
 /// `unknown-0`. Segments of another store, or of a diverged copy of this one, are named and left
 /// out. If the catalog is older than `SNAPSHOT`, the newer segments count, and the older journal
 /// does not.
@@ -69,8 +72,9 @@ const FLAWS_MAX: usize = 1000;
 /// [`Error::Doubtful`] if it is unknown what was forgotten; [`Error::Exists`] and
 /// [`Error::NotAStore`] if the new place is not empty or lies in a store, or if there is nothing to
 /// repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`]. After any of
-/// them there is no new store. A repair that is killed leaves an [unfinished](Error::Unfinished)
-/// store, which the next repair to this place replaces.
+/// them there is no new store, unless it is whole and closing it failed. A repair that is killed leaves
+/// an [unfinished](Error::Unfinished) store, which the next repair to this place replaces. One that is
+/// killed after its last commit leaves all of the new store, and the next one returns [`Error::Exists`].
 pub fn repair(
     from: impl Into<Location>,
     to: impl Into<Location>,
@@ -117,7 +121,9 @@ fn repair_disk(
     let saved = merge.repaired();
     repaired.lost.extend(saved.lost);
     (repaired.pages, repaired.visits) = (loaded.pages, loaded.visits);
-    (repaired.lost_pages, repaired.lost_visits) = (saved.lost_pages, saved.lost_visits);
+    repaired.lost_pages = saved.lost_pages;
+    repaired.lost_visits = saved.lost_visits + found.lost_visits;
+    repaired.damaged_frames = found.damaged_frames;
     repaired.withheld_pages = saved.withheld_pages;
     Ok(repaired)
 }
@@ -146,8 +152,9 @@ fn survey<'f>(
     keep_forgotten: bool,
 ) -> Result<Vec<Input<'f>>> {
     let oldest = found.components.first().map_or(u64::MAX, |oldest| oldest.operations.0);
-    let mut doubts: Vec<String> = Vec::new();
-    for loss in &repaired.lost {
+    let mut doubts: Vec<String> = found.doubts.clone();
+    // Of those that are counted it is known what they did.
+    for loss in repaired.lost.iter().filter(|loss| loss.pages.is_none()) {
         if let Some((first, last)) = loss.operations.filter(|(first, _)| *first > oldest) {
             let upto = last.map_or("the last".to_owned(), |last| last.to_string());
             let Loss { file, why, .. } = loss;

@@ -60,6 +60,9 @@ pub struct Repaired {
     pub lost_pages: u64,
     /// Lost visits, as far as they could be counted.
     pub lost_visits: u64,
+    /// Frames of the journal that are there, and do not have their checksums. What they had is among
+    /// the lost operations.
+    pub damaged_frames: u64,
     /// Pages of which something was left out, because a lost operation may have forgotten it.
     pub withheld_pages: u64,
     /// Why there may be pages that were forgotten: the lost operations that may have done it. Only

@@ -15,3 +15,4 @@ mod saved;
 mod sectors;
 mod stores;
 mod unreadable;
+mod unsealed;

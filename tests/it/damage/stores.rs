@@ -49,7 +49,7 @@ pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
 }
 
 impl Sound {
-    fn of(what: &'static str, files: Vec<(Name, Vec<u8>)>) -> Sound {
+    pub(crate) fn of(what: &'static str, files: Vec<(Name, Vec<u8>)>) -> Sound {
         let reader = Reader::open(on(&SimDisk::of(files.iter().cloned()))).unwrap();
         let answers = answers(&reader.snapshot()).unwrap();
         let ever = answers.0.clone();

@@ -113,6 +113,45 @@ fn what_is_decided_does_not_show_what_came_first_or_where_it_is_stored() {
     }
 }
 
+/// Rules whose weights are all in a unit.
+fn rules_in(unit: f64) -> Rules {
+    let rule = |text| Rule::under(Prefix::parse(text).unwrap());
+    Rules::new([
+        Rule::everywhere().weight(unit),
+        rule("h1.example").min("9d".parse().unwrap()).weight(3.0 * unit),
+        rule("h2.example").max("3d".parse().unwrap()).weight(0.3 * unit),
+    ])
+    .unwrap()
+}
+
+#[test]
+fn a_plan_does_not_depend_on_the_unit_of_weights() {
+    let (_disk, store) = stores(&visits()).remove(0);
+    let view = store.snapshot();
+    for policy in ["value", "harmonic"] {
+        let planned = |unit: f64| {
+            let due = Due::new(110 * DAY, usize::MAX).rules(&rules_in(unit));
+            let due = due.policy(policy.parse().unwrap());
+            let plan = view.plan(&due, 10.0).unwrap();
+            let pages = all(&view, &due.plan(&plan)).into_iter();
+            let pages: Vec<_> = pages.map(|page| (page.page.url, page.every, page.due)).collect();
+            let [threshold, rest @ ..] = figures(&plan);
+            (threshold / unit, rest, pages)
+        };
+        let expected = planned(1.0);
+        assert!(!expected.2.is_empty() && expected.1[0] > 9.9, "{:?}", expected.1);
+        for octaves in [-330, -60, -1, 1, 60, 330] {
+            assert_eq!(planned(2_f64.powi(octaves)), expected, "{policy}, 2^{octaves}");
+        }
+        for unit in [1e-100, 1e-18, 1e19, 1e100] {
+            let (threshold, rest, pages) = planned(unit);
+            assert!((threshold / expected.0 - 1.0).abs() < 1e-4, "{policy}, {unit}");
+            assert!((rest[0] / expected.1[0] - 1.0).abs() < 1e-4, "{policy}, {unit}");
+            assert_eq!(pages.len(), expected.2.len(), "{policy}, {unit}");
+        }
+    }
+}
+
 #[test]
 fn a_page_is_believed_to_change_like_others_of_its_host() {
     let (_disk, store) = stores(&visits()).remove(0);

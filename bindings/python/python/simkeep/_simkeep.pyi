@@ -5638,6 +5638,7 @@ class Repaired:
         Literal["lost"],
         Literal["lost_pages"],
         Literal["lost_visits"],
+        Literal["damaged_frames"],
         Literal["withheld_pages"],
         Literal["doubts"],
         Literal["unnamed_epochs"],
@@ -5663,6 +5664,9 @@ class Repaired:
     def lost_visits(self) -> int:
         """Lost visits, as far as they could be counted."""
     @property
+    def damaged_frames(self) -> int:
+        """Frames of the journal that do not have their checksums: what they had is among the lost operations."""
+    @property
     def withheld_pages(self) -> int:
         """Pages of which something was left out, because a lost operation may have forgotten it."""
     @property
@@ -5685,6 +5689,7 @@ class Repaired:
         lost: tuple[Loss, ...],
         lost_pages: int,
         lost_visits: int,
+        damaged_frames: int,
         withheld_pages: int,
         doubts: tuple[str, ...],
         unnamed_epochs: tuple[str, ...],

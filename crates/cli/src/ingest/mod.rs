@@ -15,6 +15,8 @@ mod question;
 mod revisit;
 mod summary;
 mod sync;
+mod unsealed;
+mod unvisited;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -68,7 +70,8 @@ What it reads, plain or packed with gzip or zstd:
               \"t\" in seconds since 1970 or RFC 3339; \"status\" if known, \"modified\" (as \"t\"; the
               Last-Modified of archives), \"weight\" (above 0; 1 if none was ever given) and \"class\" (a
               whole number up to 4294967295); alone these are no visit, and are left out for a page
-              without visits; other keys are ignored
+              without visits at the end of the input, or with --outcomes when they come; other keys are
+              ignored
   archives    WARC, WET and ARC: responses, revisits, resources and conversions
 
 The status of a response says what the visit found: content (2xx), a redirect (301, 302, 303, 307, 308 with
@@ -113,8 +116,11 @@ Broken records are named, counted and skipped. So are visits later than now and 
 which would be the last of their pages until then, and captures of archives from before 1990. If the last
 visit in the store is later than that too, the clock is named, and no visit is refused for its time.
 
-On SIGINT, SIGTERM or SIGHUP it makes all durable that it has said of records, and ends with 128 and the
-number of the signal; a second one ends it at once. What `simkeep export` wrote is loaded by `simkeep load`."))]
+At its end it seals what the journal holds, if that is more than 1,000 operations or 1 MiB: damage of
+a segment takes less than damage of the journal.
+
+On SIGINT, SIGTERM or SIGHUP it makes all durable that it has said of records, seals in the same way, and ends
+with 128 and the number of the signal; a second one ends it at once. What `simkeep export` wrote is loaded by `simkeep load`."))]
 pub(super) struct Ingest {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
@@ -230,10 +236,13 @@ impl Ingest {
         let mut observer =
             Observer::new(&store, makers.clone(), ready_made, self.restate, self.batch, outcomes);
         observer.now = self.clock.now();
-        let stopped =
-            self.take_all(before, &mut feed, &mut admission, &mut observer, &mut progress);
+        let stopped = self
+            .take_all(before, &mut feed, &mut admission, &mut observer, &mut progress)
+            .and_then(|stopped| observer.give_late().map(|()| stopped));
         progress.finish();
         let stopped = stopped.inspect_err(|_| {
+            // If it fails, that is why it ended, or all stays in the journal.
+            let _ = unsealed::seal(&store);
             let stored = many(observer.summary.observed(), "record was", "records were");
             say(&format!("{stored} stored before it ended; run it again to go on"));
         })?;
@@ -250,6 +259,7 @@ impl Ingest {
         summary.in_use = in_use_now(begun, &last);
         // Nothing forgets a page meanwhile.
         summary.new_pages = store.stats()?.pages - pages;
+        unsealed::seal(&store)?;
         store.close()?;
         summary.elapsed = progress.elapsed();
         self.print(&summary, common, output)?;

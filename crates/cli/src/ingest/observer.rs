@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-use simkeep::{Answer, Content, Digest, Entry, Given, Restated, Seen, Store, Terms, Visit};
+use simkeep::{
+    Answer, Content, Digest, Entry, GiveOutcome, Given, Restated, Seen, Store, Terms, Visit,
+};
 
 use super::Failure;
 use super::histories::Histories;
@@ -14,6 +16,7 @@ use super::pending::Pending;
 use super::present;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
+use super::unvisited::Unvisited;
 use crate::feed::{self, Found, Properties, Text};
 use crate::incoming::{Epochs, KnownContent, Made, Register, is_of_record};
 use crate::origin::Makers;
@@ -60,6 +63,9 @@ pub(super) struct Observer<'a> {
     pub(super) now: Option<i64>,
     /// How many requests the record at hand has made so far.
     requests: usize,
+    /// What was given to pages that have no visit yet; none at the end of the input, and where each
+    /// record gets a line, which says at once whether it was stored.
+    unvisited: Option<Unvisited>,
     /// Where each record gets a line, if that is asked for.
     pub(super) outcomes: Option<Outcomes<'a>>,
     pub(super) summary: Summary,
@@ -85,6 +91,7 @@ impl<'a> Observer<'a> {
             originals: Originals::default(),
             now: None,
             requests: 0,
+            unvisited: outcomes.is_none().then(Unvisited::default),
             outcomes,
             summary: Summary::default(),
         }
@@ -418,7 +425,12 @@ impl<'a> Observer<'a> {
             match answer {
                 Answer::Observed(outcome) => self.summary.outcome(outcome),
                 Answer::Restated(outcome) => self.summary.restated(*outcome),
-                Answer::Given(outcome) => self.summary.given(&pending.entry, *outcome),
+                Answer::Given(outcome) => match (&mut self.unvisited, pending.entry, outcome) {
+                    (Some(unvisited), Entry::Given(given), GiveOutcome::Missing) => {
+                        unvisited.add(&pending.url, &given)?;
+                    }
+                    (_, entry, outcome) => self.summary.given(&entry, *outcome),
+                },
             }
         }
         if let Some(outcomes) = &mut self.outcomes {
@@ -426,6 +438,18 @@ impl<'a> Observer<'a> {
         }
         self.pending.clear();
         Ok(())
+    }
+
+    /// Gives pages what came before their first visits, once all visits have come.
+    pub(super) fn give_late(&mut self) -> Result<(), Failure> {
+        self.flush()?;
+        let Some(unvisited) = self.unvisited.take() else { return Ok(()) };
+        let mut kept = unvisited.read()?;
+        while let Some((url, entry)) = kept.next()? {
+            self.add_alone(&url, entry);
+            self.flush_if_full()?;
+        }
+        self.flush()
     }
 
     /// Flushes the store before and after it writes the lines that it owes. Called on a signal.

@@ -226,3 +226,32 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{verb}");
     }
 }
+
+#[test]
+fn properties_that_are_older_than_the_first_visit_come_back_by_ingest() {
+    let place = Place::with(
+        r#"{"url":"http://a.example/","t":2000,"seen":"gone"}
+{"url":"http://a.example/","t":1000,"class":7}
+{"url":"http://a.example/","t":-5,"weight":0.1}
+{"url":"http://b.example/","t":9,"seen":"gone"}
+"#,
+    );
+    let export = place.run(&["export", "--no-tables"]).out;
+    let entries: String = export
+        .lines()
+        .filter(|line| !line.starts_with("{\"simkeep\""))
+        .map(|l| format!("{l}\n"))
+        .collect();
+    let class = entries.find("\"class\"").unwrap();
+    assert!(class < entries.find("\"seen\"").unwrap(), "{entries}");
+    let other = Place::new();
+    let never = "{\"url\":\"http://never.example/\",\"t\":1,\"weight\":2}\n";
+    let summary = other.ingest(&(never.to_owned() + &entries));
+    let told = ["weighed", "classed", "unweighed", "unclassed"].map(|key| summary[key].as_u64());
+    assert_eq!(told, [1, 1, 1, 0].map(Some), "{summary}");
+    assert_eq!(other.run(&["export", "--no-tables"]).out, export);
+    // With a line for each record, which says at once what is stored, they are left out.
+    let by_line = Place::new();
+    let ran = by_line.run_with_input(&["ingest", "-", "--outcomes", "--json"], &entries);
+    assert_eq!(ran.objects().last().unwrap()["unclassed"], 1, "{}", ran.out);
+}

@@ -252,3 +252,21 @@ fn changes_are_counted_by_how_much_they_are() {
         place.run_with_input(&["ingest", "-"], &lines.replace("example.com", "example.org"));
     assert!(shown.out.contains("    major                            2  by more"), "{}", shown.out);
 }
+
+#[test]
+fn what_is_more_than_a_little_is_sealed_at_the_end() {
+    let lines = |count: usize, padding: usize| -> String {
+        let padding = "x".repeat(padding);
+        let line = |n| {
+            format!("{{\"url\":\"http://a.example/{n}?{padding}\",\"t\":{n},\"seen\":\"gone\"}}\n")
+        };
+        (1..=count).map(line).collect()
+    };
+    for (count, padding, unsealed) in [(1000, 0, 1000), (1001, 0, 0), (600, 2000, 0)] {
+        let place = Place::with(&lines(count, padding));
+        let stats = place.run(&["stats", "--json"]).objects().remove(0);
+        assert_eq!(stats["unsealed_visits"], unsealed, "{count}: {stats}");
+        assert_eq!(stats["pages"], count);
+        place.done(&["verify"]);
+    }
+}

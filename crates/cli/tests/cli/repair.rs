@@ -143,3 +143,78 @@ fn an_unfinished_store_is_none_until_it_is_made_anew() {
         std::fs::remove_dir_all(place.path("new")).unwrap();
     }
 }
+
+#[test]
+fn every_verb_names_repair_where_the_catalog_is_gone_and_segments_are_there() {
+    let place = sealed();
+    std::fs::remove_file(place.store().join("catalog.redb")).unwrap();
+    let before = files(&place.store());
+    for verb in [
+        "stats",
+        "inspect",
+        "verify",
+        "scan",
+        "report",
+        "export -o out.jsonl",
+        "history https://example.com/",
+        "near 00000000000000ff",
+        "pairs",
+        "due",
+        "recrawl https://example.com/",
+        "aliases",
+        "mirrors",
+        "cluster",
+        "tail",
+        "compact",
+        "publish --to published",
+        "backup copy",
+        "forget https://example.com/",
+        "epoch list",
+        "epoch begin --recipe strict",
+        "ingest -",
+        "load -",
+    ] {
+        let args: Vec<&str> = verb.split(' ').collect();
+        let ran = place.run_with_input(&args, CRAWL);
+        assert_eq!((ran.code, ran.out.as_str()), (5, ""), "{verb}: {}", ran.err);
+        let is_right = ran.err.contains("it has no catalog.redb, but 1 segment file;")
+            && ran.err.contains("simkeep repair --store STORE --to NEW");
+        assert!(is_right && !ran.err.contains("ingest"), "{verb}: {}", ran.err);
+    }
+    assert_eq!(files(&place.store()), before);
+    // One that cannot be read is damage, and the same verb is named.
+    place.write("store/catalog.redb", "");
+    let ran = place.run(&["stats"]);
+    assert!(ran.code == 4 && ran.err.contains("simkeep repair"), "{}", ran.err);
+    std::fs::remove_file(place.store().join("catalog.redb")).unwrap();
+    let ran = place.run(&["repair", "--to", "saved", "--keep-forgotten"]);
+    assert!(ran.out.contains("saved: 4 pages, 10 visits"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn a_young_store_without_its_header_is_saved_whole() {
+    let place = Place::with(CRAWL);
+    let export = place.export();
+    assert!(!place.store().join("segments/0000000001.seg").exists());
+    let catalog = place.store().join("catalog.redb");
+    let sound = std::fs::read(&catalog).unwrap();
+    let mut without_header = sound.clone();
+    without_header[..4096].fill(0);
+    for damaged in [&without_header, &sound[..sound.len() - 1]] {
+        std::fs::write(&catalog, damaged).unwrap();
+        let ran = place.run(&["repair", "--to", "saved"]);
+        assert!(ran.out.ends_with("saved: 4 pages, 10 visits\nlost: nothing\n"), "{}", ran.out);
+        assert_eq!(place.done(&["export", "--store", "saved"]), export);
+        std::fs::remove_dir_all(place.path("saved")).unwrap();
+    }
+    // The bytes of a frame are named and counted.
+    let url = sound.windows(19).rposition(|bytes| bytes == b"https://example.com").unwrap();
+    let mut flipped = without_header;
+    flipped[url + 2] ^= 1;
+    std::fs::write(&catalog, flipped).unwrap();
+    let ran = place.run(&["repair", "--to", "saved"]);
+    assert!(ran.code == 4 && ran.err.contains("operations"), "{}", ran.err);
+    let ran = place.run(&["repair", "--to", "saved", "--keep-forgotten", "--json"]);
+    let repaired = &ran.objects()[0];
+    assert_eq!((ran.code, &repaired["damaged_frames"]), (4, &1.into()), "{repaired}");
+}

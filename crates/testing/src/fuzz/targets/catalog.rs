@@ -1,5 +1,5 @@
 //! A damaged catalog: the same answers or an error. A hostile one, whose checksums hold: any
-//! answers, but no panic, no hang and no large allocation.
+//! answers, but no panic, no hang and no large allocation. What is repaired of either is a sound store.
 //!
 //! The first byte modulo 4: 0 bytes of the file are changed; 1 the same after it was cut; 2 rows and
 //! frames are changed; 3 the rest of the input is one frame of the journal.
@@ -7,12 +7,14 @@
 use std::panic::PanicHookInfo;
 
 use simkeep::Reader;
-use simkeep::disk::{Lock, Name};
+use simkeep::disk::{Lock, Name, SimDisk};
+use simkeep::integrity::{RepairOptions, repair};
 
 use crate::forge::catalog::{Catalog, EpochRow, Frame};
 use crate::fuzz::ask::{check_same, check_same_reader, use_all};
 use crate::fuzz::input::{Input, patch};
 use crate::fuzz::store::{CATALOG, LOCK, SEGMENTS, disk, golden, on, open};
+use crate::sound;
 
 /// redb panics on damaged files, and the store makes errors of that; nothing else may panic.
 pub fn is_of_redb(panic: &PanicHookInfo<'_>) -> bool {
@@ -70,8 +72,18 @@ fn damaged(file: Vec<u8>) {
             check_same_reader(&reader, &disk);
         }
     }
+    repaired(&disk);
     if let Ok(store) = open(&disk) {
         check_same(&store);
+    }
+}
+
+/// Whatever is damaged, a repair that does not refuse it makes a sound store.
+fn repaired(from: &SimDisk) {
+    let to = SimDisk::new();
+    let options = RepairOptions::default().keep_forgotten(true);
+    if repair(on(from), on(&to), options).is_ok() {
+        sound(&open(&to).unwrap()).unwrap();
     }
 }
 
@@ -142,9 +154,14 @@ fn epoch<'c>(catalog: &'c mut Catalog, input: &mut Input<'_>) -> &'c mut EpochRo
 
 fn hostile(catalog: &Catalog) {
     let root = [(Name::Catalog, catalog.write()), (Name::Lock, LOCK[..8].to_vec())];
-    let segments = SEGMENTS.map(|(id, bytes)| (Name::Segment(id), bytes.to_vec()));
-    let disk = disk(root.into_iter().chain(segments));
+    let segments = || SEGMENTS.iter().map(|(id, bytes)| (Name::Segment(*id), bytes.to_vec()));
+    let disk = disk(root.into_iter().chain(segments()));
     drop(Reader::open(on(&disk)));
+    // Its header leads nowhere, so that it is read page by page.
+    let mut file = catalog.write();
+    file[..4096].fill(0);
+    let headless = segments().chain([(Name::Catalog, file)]);
+    repaired(&SimDisk::of(headless));
     if let Ok(store) = open(&disk) {
         use_all(&store);
     }

@@ -1,0 +1,28 @@
+//! What the journal still holds at the end.
+
+use simkeep::inspect::Done;
+use simkeep::{Result, Store};
+
+/// More operations than these are sealed at the end, and fewer if their URLs have more bytes than that.
+/// Damage to a journal loses more than damage to a segment.
+const UNSEALED_MAX: u64 = 1_000;
+const UNSEALED_BYTES_MAX: usize = 1 << 20;
+
+/// Seals what is not sealed, unless it is little.
+pub(super) fn seal(store: &Store) -> Result<()> {
+    let operations = store.snapshot().operations(0);
+    let Some(held) = operations.held() else { return Ok(()) };
+    let mut bytes = 0;
+    if held.end() - held.start() < UNSEALED_MAX {
+        for operation in operations {
+            bytes += match operation?.done {
+                Done::Entry { url, .. } | Done::Forgot { url, .. } => url.len(),
+                Done::ForgotPrefix { .. } => 0,
+            };
+        }
+        if bytes <= UNSEALED_BYTES_MAX {
+            return Ok(());
+        }
+    }
+    store.seal()
+}

@@ -1,0 +1,114 @@
+//! Weights and classes of pages that have no visit yet: kept in a scratch file until the end of the
+//! input, since the first visit may come behind them. Memory does not grow with their number.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
+
+use simkeep::{Entry, Given, Property};
+
+use crate::exit::Failure;
+
+const WEIGHT: u8 = 0;
+const CLASS: u8 = 1;
+
+/// What was given to pages without visits, in order.
+#[derive(Default)]
+pub(super) struct Unvisited {
+    /// Without a name; made when the first comes.
+    file: Option<BufWriter<File>>,
+}
+
+impl Unvisited {
+    /// Keeps a property of a page.
+    pub(super) fn add(&mut self, url: &str, given: &Given) -> Result<(), Failure> {
+        self.write(url, given).map_err(|e| failed(&e))
+    }
+
+    fn write(&mut self, url: &str, given: &Given) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(BufWriter::new(tempfile::tempfile()?)),
+        };
+        let (kind, bits) = match given.property {
+            Property::Weight(weight) => (WEIGHT, weight.get().to_bits()),
+            Property::Class(class) => (CLASS, class),
+        };
+        let len = u32::try_from(url.len()).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
+        file.write_all(&len.to_le_bytes())?;
+        file.write_all(url.as_bytes())?;
+        file.write_all(&given.time.to_le_bytes())?;
+        file.write_all(&[kind])?;
+        file.write_all(&bits.to_le_bytes())
+    }
+
+    /// All that was kept, to be read once.
+    pub(super) fn read(self) -> Result<Kept, Failure> {
+        let Some(file) = self.file else { return Ok(Kept(None)) };
+        let file = file.into_inner().map_err(|e| failed(e.error()))?;
+        (&file).rewind().map_err(|e| failed(&e))?;
+        Ok(Kept(Some(BufReader::new(file))))
+    }
+}
+
+/// What was kept, in order.
+pub(super) struct Kept(Option<BufReader<File>>);
+
+impl Kept {
+    /// The next one.
+    pub(super) fn next(&mut self) -> Result<Option<(String, Entry)>, Failure> {
+        let Some(file) = &mut self.0 else { return Ok(None) };
+        read(file).map_err(|e| failed(&e))
+    }
+}
+
+fn read(file: &mut BufReader<File>) -> io::Result<Option<(String, Entry)>> {
+    let mut len = [0; 4];
+    match file.read_exact(&mut len) {
+        Err(e) if e.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let mut url = Vec::new();
+    file.take(u32::from_le_bytes(len).into()).read_to_end(&mut url)?;
+    let (mut time, mut kind, mut bits) = ([0; 8], [0], [0; 4]);
+    file.read_exact(&mut time)?;
+    file.read_exact(&mut kind)?;
+    file.read_exact(&mut bits)?;
+    let bits = u32::from_le_bytes(bits);
+    let property = if kind == [WEIGHT] {
+        Property::Weight(f64::from(f32::from_bits(bits)).into())
+    } else {
+        Property::Class(bits)
+    };
+    let url = String::from_utf8(url).map_err(|_| io::Error::from(ErrorKind::InvalidData))?;
+    Ok(Some((url, Entry::Given(Given { time: i64::from_le_bytes(time), property }))))
+}
+
+fn failed(error: &io::Error) -> Failure {
+    let folder = std::env::temp_dir();
+    Failure::Other(format!("a scratch file in {}: {error}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_comes_back_in_its_order() {
+        let given = |time, property| Given { time, property };
+        let all = [
+            ("http://ä/", given(-5, Property::Weight(1e-45.into()))),
+            ("x", given(i64::MAX, Property::Class(u32::MAX))),
+            ("http://b/", given(0, Property::Weight(2.5.into()))),
+        ];
+        let mut unvisited = Unvisited::default();
+        all.iter().for_each(|(url, given)| unvisited.add(url, given).ok().unwrap());
+        let mut kept = unvisited.read().ok().unwrap();
+        let mut next = || kept.next().ok().unwrap();
+        for (url, given) in all {
+            let (found, entry) = next().unwrap();
+            assert_eq!((found.as_str(), entry), (url, Entry::Given(given)));
+        }
+        assert!(next().is_none());
+        assert!(Unvisited::default().read().ok().unwrap().next().ok().unwrap().is_none());
+    }
+}

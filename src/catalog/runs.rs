@@ -1,0 +1,168 @@
+//! Which operations of a damaged catalog are of one journal table.
+//!
+//! The operations of a table are one range of numbers, and no other table has any of them. So two
+//! operations are of one table if a page has rows of both, or leads to both, or if both lie between two
+//! that are. Pages name the pages below them by their checksums, which say what leads where also
+//! without knowing where in the file a page is.
+
+use std::collections::{BTreeSet, HashMap};
+
+/// No tree of a catalog is higher.
+const HEIGHT_MAX: usize = 8;
+
+/// A page that was found: the operations below it, and its first child if it is a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Found {
+    least: u64,
+    most: u64,
+    first: Option<u128>,
+}
+
+/// Collects what pages say.
+#[derive(Default)]
+pub(super) struct Pages {
+    found: HashMap<u128, Found>,
+    /// The operations of each leaf, also of those that are damaged.
+    ranges: Vec<(u64, u64)>,
+    /// Of each branch its own checksum and those of its children, in order.
+    branches: Vec<(Option<u128>, Vec<u128>)>,
+    /// Of tables.
+    roots: BTreeSet<u128>,
+}
+
+/// Ranges of operations, each of one table.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    /// In order; they do not overlap.
+    ranges: Vec<(u64, u64)>,
+    /// Operations that are the first of their table.
+    starts: BTreeSet<u64>,
+}
+
+impl Pages {
+    /// A leaf with rows of these operations.
+    pub(super) fn leaf(&mut self, sum: Option<u128>, least: u64, most: u64) {
+        self.ranges.push((least, most));
+        if let Some(sum) = sum {
+            self.found.insert(sum, Found { least, most, first: None });
+        }
+    }
+
+    pub(super) fn branch(&mut self, sum: Option<u128>, children: Vec<u128>) {
+        self.branches.push((sum, children));
+    }
+
+    /// The root of a journal table.
+    pub(super) fn root(&mut self, sum: u128) {
+        self.roots.insert(sum);
+    }
+
+    /// The children of branches that another child follows.
+    pub(super) fn followed(&self) -> impl Iterator<Item = u128> {
+        let children = self.branches.iter().filter_map(|(_, all)| all.split_last());
+        children.flat_map(|(_, followed)| followed.iter().copied())
+    }
+
+    pub(super) fn finish(mut self) -> Runs {
+        for _ in 0..HEIGHT_MAX {
+            let before = self.found.len();
+            for (sum, children) in &self.branches {
+                let below = || children.iter().filter_map(|child| self.found.get(child));
+                let least = below().map(|child| child.least).min();
+                let most = below().map(|child| child.most).max();
+                if let Some(((sum, least), most)) = sum.zip(least).zip(most) {
+                    let first = children.first().copied();
+                    self.found.insert(sum, Found { least, most, first });
+                }
+            }
+            if self.found.len() == before {
+                break;
+            }
+        }
+        let starts = self.roots.iter().filter_map(|root| self.start(*root)).collect();
+        self.ranges.extend(self.found.values().map(|found| (found.least, found.most)));
+        for (_, children) in &self.branches {
+            let below = || children.iter().filter_map(|child| self.found.get(child));
+            let least = below().map(|child| child.least).min();
+            self.ranges.extend(least.zip(below().map(|child| child.most).max()));
+        }
+        Runs { ranges: merged(self.ranges), starts }
+    }
+
+    /// The first operation below a root, if all pages on the way to it are there.
+    fn start(&self, root: u128) -> Option<u64> {
+        let mut at = self.found.get(&root)?;
+        for _ in 0..HEIGHT_MAX {
+            match at.first {
+                None => return Some(at.least),
+                Some(first) => at = self.found.get(&first)?,
+            }
+        }
+        None
+    }
+}
+
+/// The ranges, those that overlap as one.
+fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (least, most) in ranges {
+        match merged.last_mut() {
+            Some((_, end)) if least <= *end => *end = most.max(*end),
+            _ => merged.push((least, most)),
+        }
+    }
+    merged
+}
+
+impl Runs {
+    /// Whether frames that begin with these operations are known to be of one table.
+    pub(crate) fn has_both(&self, first: u64, other: u64) -> bool {
+        let at = self.ranges.partition_point(|(_, most)| *most < first);
+        self.ranges.get(at).is_some_and(|(least, most)| *least <= first && other <= *most)
+    }
+
+    /// Whether this operation is known to be the first of its table.
+    pub(crate) fn starts_with(&self, operation: u64) -> bool {
+        self.starts.contains(&operation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_lead_to_one_another_are_of_one_table() {
+        let mut pages = Pages::default();
+        // The leaf 13 is damaged, and has no checksum that a branch names.
+        for (sum, range) in [(Some(11), (1, 4)), (Some(12), (5, 8)), (None, (9, 12))] {
+            pages.leaf(sum, range.0, range.1);
+        }
+        for (sum, range) in [(14, (13, 16)), (20, (17, 17)), (21, (18, 30))] {
+            pages.leaf(Some(sum), range.0, range.1);
+        }
+        pages.branch(Some(1), vec![11, 12, 13, 14]);
+        pages.branch(Some(2), vec![98, 99]);
+        pages.root(1);
+        pages.root(20);
+        assert_eq!(pages.followed().collect::<Vec<_>>(), [11, 12, 13, 98]);
+        let runs = pages.finish();
+        assert!(runs.has_both(1, 16) && runs.has_both(4, 9) && runs.has_both(18, 30));
+        assert!(!runs.has_both(16, 17) && !runs.has_both(17, 18) && !runs.has_both(30, 31));
+        assert!(runs.starts_with(1) && runs.starts_with(17) && !runs.starts_with(18));
+    }
+
+    #[test]
+    fn a_higher_tree_is_one_table_in_any_order_of_its_pages() {
+        let mut pages = Pages::default();
+        pages.branch(Some(100), vec![10, 20]);
+        pages.branch(Some(10), vec![1, 2]);
+        pages.branch(Some(20), vec![3, 4]);
+        (0..5).for_each(|leaf| pages.leaf(Some(leaf.into()), leaf, leaf));
+        pages.root(100);
+        let runs = pages.finish();
+        assert!(runs.has_both(1, 4) && !runs.has_both(0, 1));
+        assert!(runs.starts_with(1));
+    }
+}

@@ -1,0 +1,128 @@
+//! Reading the pages of a file whose header or trees are damaged.
+//!
+//! redb begins each page of a tree at a multiple of 4096 bytes: with a byte that says whether it is a
+//! leaf or a branch, and the number of its rows or keys. So every page can be found without a root
+//! that leads to it. That includes pages that no commit needs any more: redb does not overwrite them
+//! until it uses them again. Whoever reads rows here must tell by their own checksums what they are.
+//!
+//! `a_scan_reads_what_redb_writes` compares this with a file that redb has written.
+
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::node::Node;
+use super::page::PAGE_BYTES;
+use super::{TABLES, Table, Widths};
+use crate::disk::{DiskFile, Name};
+use crate::error::{Error, Result};
+use crate::layout::in_memory;
+
+/// No leaf of a catalog is longer: its longest row is a part of a frame, of less than 64 KiB.
+const LEAF_BYTES_MAX: u64 = 128 << 10;
+
+/// What may be a page of a tree, with anything in it.
+pub(in super::super) struct Scanned<'p> {
+    /// Where it begins in the file.
+    pub(in super::super) offset: u64,
+    bytes: &'p [u8],
+}
+
+/// A row, where it is in the file, and whether another row follows it in its page.
+pub(in super::super) struct ScannedRow<'p> {
+    pub(in super::super) key: &'p [u8],
+    pub(in super::super) value: &'p [u8],
+    /// Where the value begins in the file.
+    pub(in super::super) offset: u64,
+    pub(in super::super) is_last: bool,
+}
+
+impl<'p> Scanned<'p> {
+    fn node(&self, widths: Widths) -> Node<'p> {
+        Node { bytes: self.bytes, widths }
+    }
+
+    /// The rows of a leaf with keys and values of these widths, as far as they lie within it; none of
+    /// a branch.
+    pub(in super::super) fn rows(&self, widths: Widths) -> Vec<ScannedRow<'p>> {
+        let node = self.node(widths);
+        // With more keys than it has room for, it is none, or its number of rows is damaged.
+        if !node.is_leaf() || node.keys_end().is_none_or(|end| end > self.bytes.len()) {
+            return Vec::new();
+        }
+        let last = node.count().saturating_sub(1);
+        let row = |(n, place): (usize, Option<(Range<usize>, Range<usize>)>)| {
+            let (key, value) = place?;
+            let offset = self.offset.checked_add(u64::try_from(value.start).ok()?)?;
+            let (key, value) = (self.bytes.get(key)?, self.bytes.get(value)?);
+            Some(ScannedRow { key, value, offset, is_last: n == last })
+        };
+        node.places().enumerate().filter_map(row).collect()
+    }
+
+    /// The tables that a leaf of the tree of tables defines: the name of each, and the checksum of its
+    /// root if it has one.
+    pub(in super::super) fn tables(&self) -> Vec<(String, Option<u128>)> {
+        let rows = self.rows(TABLES);
+        let tables = rows.iter().filter_map(|row| Table::parse(row.key, row.value));
+        tables.map(|table| (table.name, table.root.map(|root| root.sum))).collect()
+    }
+
+    /// The checksums of a branch's children, in their order; none of a leaf.
+    pub(in super::super) fn children(&self, widths: Widths) -> Vec<u128> {
+        let node = self.node(widths);
+        if !node.is_branch() || node.used().is_none() {
+            return Vec::new();
+        }
+        node.children().map(|child| child.sum).collect()
+    }
+
+    /// The checksum by which the page above names this one, if it has rows or keys of these widths.
+    pub(in super::super) fn sum(&self, widths: Widths) -> Option<u128> {
+        self.node(widths).used().map(xxh3_128)
+    }
+}
+
+/// Passes every aligned page of a file that may be one of a tree to `see`, in the order of the file.
+/// What cannot be read is passed over. Takes the memory of one page; costs one read of the file.
+///
+/// # Errors
+///
+/// Those of `see`, and [`Error::Io`] if the file cannot be measured.
+pub(in super::super) fn scan(
+    file: &dyn DiskFile,
+    see: &mut dyn FnMut(&Scanned<'_>) -> Result<()>,
+) -> Result<()> {
+    let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
+    let mut bytes = Vec::new();
+    // The first page is the header.
+    let mut offset = PAGE_BYTES;
+    while offset < len {
+        let read = |size: u64, bytes: &mut Vec<u8>| {
+            bytes.resize(in_memory(size.min(len - offset)), 0);
+            file.read_at(offset, bytes).is_ok()
+        };
+        if read(PAGE_BYTES, &mut bytes) && bytes.len() >= NODE_BYTES_MIN {
+            let longer = longer_leaf(&bytes);
+            // Where the rest of a leaf cannot be read, its first page may have rows.
+            if longer.is_none_or(|longer| read(longer, &mut bytes)) || read(PAGE_BYTES, &mut bytes)
+            {
+                see(&Scanned { offset, bytes: &bytes })?;
+            }
+        }
+        offset += PAGE_BYTES;
+    }
+    Ok(())
+}
+
+/// A page with fewer bytes does not even say how many rows it has.
+const NODE_BYTES_MIN: usize = 8;
+
+/// How long a leaf with keys of one width is whose first bytes these are, if it is longer than they
+/// are. redb gives a row that is longer than a page a leaf of its own, and may add short ones to it.
+fn longer_leaf(bytes: &[u8]) -> Option<u64> {
+    let node = Node { bytes, widths: Widths { key: Some(0), value: None } };
+    let last = node.is_leaf().then(|| node.count())?.checked_sub(1)?;
+    let end = u64::try_from(node.value_end(last)?).ok()?;
+    (PAGE_BYTES < end && end <= LEAF_BYTES_MAX).then_some(end)
+}

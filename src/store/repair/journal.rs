@@ -1,0 +1,278 @@
+//! Replaying what is saved of the journals of a damaged catalog.
+//!
+//! A store that opens replays its journals as a whole. Here frames may be missing between others, and
+//! both journals go into one memtable. An operation that names a page by a number that is not known for
+//! certain is lost, and counted; see [`Numbers`].
+
+use super::numbers::Numbers;
+use crate::bug::{Bug, OrBug};
+use crate::catalog::{Blob, Journal, Salvage, Saved};
+use crate::layout::Delta;
+use crate::page::check_url;
+use crate::segment::url_hash;
+use crate::store::journal::{Operation, PageName};
+use crate::store::memtable::{Effect, Inner, Memtable};
+
+/// Operations that are lost without a gap.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    pub(super) first: u64,
+    /// `None` if nothing behind it says how far it goes.
+    pub(super) last: Option<u64>,
+    /// Whether something of them is there, and is damaged.
+    pub(super) why: &'static str,
+}
+
+/// What is saved of the journals.
+pub(super) struct SavedJournal {
+    pub(super) memtable: Memtable,
+    /// The first and the last operation, unless there is none.
+    pub(super) operations: Option<(u64, u64)>,
+    pub(super) gaps: Vec<Gap>,
+    /// Frames that do not have their checksums.
+    pub(super) damaged_frames: u64,
+    pub(super) nameless: Nameless,
+}
+
+/// Operations that are sound, on pages of which nothing says which they are.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Nameless {
+    pub(super) operations: u64,
+    /// Those of them that are visits.
+    pub(super) visits: u64,
+    /// Those of them that forget a page.
+    pub(super) forgotten: u64,
+    /// The first and the last.
+    pub(super) range: Option<(u64, u64)>,
+}
+
+const DAMAGED: &str = "frames of the journal that do not have their checksums";
+const MISSING: &str = "no frame of the journal that can be read has these operations";
+const AMBIGUOUS: &str =
+    "two frames of the journal begin there, and nothing says which was committed";
+const UNREADABLE: &str = "operations of the journal that are not readable";
+
+/// A frame that is kept, and its table.
+struct Kept {
+    sequence: u64,
+    table: usize,
+}
+
+/// Reads the frames once, and finds out what is lost and what pages are called.
+struct Survey<'s> {
+    salvage: &'s Salvage<'s>,
+    kept: Vec<Kept>,
+    tables: Vec<Numbers>,
+    gaps: Vec<Gap>,
+    damaged_frames: u64,
+    /// Where the next frame should begin.
+    next: u64,
+    /// Why what comes there is missing.
+    why: Option<&'static str>,
+}
+
+impl Survey<'_> {
+    fn run(&mut self, next: u64) {
+        let salvage = self.salvage;
+        for sequence in salvage.begins(next) {
+            // Those within a frame that counts are of a commit that a crash cut short.
+            if sequence < self.next {
+                continue;
+            }
+            match salvage.frame(sequence) {
+                Saved::Frame(blob) => self.keep(&blob),
+                Saved::Damaged => {
+                    self.damaged_frames += 1;
+                    self.why = Some(DAMAGED);
+                }
+                Saved::Ambiguous => self.why = Some(AMBIGUOUS),
+            }
+        }
+        if let Some(why) = self.why {
+            self.gaps.push(Gap { first: self.next, last: None, why });
+        }
+        self.tables.iter_mut().for_each(Numbers::finish);
+    }
+
+    /// Keeps a frame, of the table of the one before or of another.
+    fn keep(&mut self, blob: &Blob) {
+        let first = blob.first_sequence;
+        let lost = first - self.next;
+        if lost > 0 {
+            let why = self.why.unwrap_or(MISSING);
+            self.gaps.push(Gap { first: self.next, last: Some(first - 1), why });
+        }
+        self.why = None;
+        let runs = &self.salvage.runs;
+        let before = self.kept.last().map(|kept| kept.sequence);
+        match before {
+            _ if runs.starts_with(first) => self.tables.push(Numbers::after(Some(0))),
+            // A table begins where the segments end, or later.
+            None => self.tables.push(Numbers::after(Some(lost))),
+            Some(before) if runs.has_both(before, first) => {
+                self.tables.last_mut().into_iter().for_each(|numbers| numbers.lose(lost));
+            }
+            Some(_) => self.tables.push(Numbers::after(None)),
+        }
+        let table = self.tables.len() - 1;
+        self.kept.push(Kept { sequence: first, table });
+        let Some(numbers) = self.tables.last_mut() else { return };
+        let mut unread = None;
+        each(blob, &mut |sequence, operation| match operation {
+            Some(Operation::Entry(page, _) | Operation::ForgetUrl(page, _)) => match page {
+                PageName::Known(number) => numbers.name(number.into()),
+                PageName::New { .. } => numbers.add(),
+            },
+            Some(Operation::ForgetPrefix(..)) => {}
+            None => unread = Some(sequence),
+        });
+        if let Some(unread) = unread {
+            let last = blob.last_sequence();
+            numbers.lose(last - unread + 1);
+            self.gaps.push(Gap { first: unread, last: Some(last), why: UNREADABLE });
+        }
+        self.next = blob.last_sequence() + 1;
+    }
+}
+
+/// Passes each operation of a frame, and where the rest is not readable, `None` for all of it.
+fn each(blob: &Blob, see: &mut dyn FnMut(u64, Option<Operation<'_>>)) {
+    let mut cursor = crate::layout::Cursor::new(&blob.bytes);
+    for sequence in blob.first_sequence..=blob.last_sequence() {
+        let operation = Operation::take(&mut cursor);
+        let is_there = operation.is_some();
+        see(sequence, operation);
+        if !is_there {
+            return;
+        }
+    }
+}
+
+/// Replays the frames from operation `next` on. Takes the memory of a memtable of all of them, and
+/// reads each frame twice.
+pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, Bug> {
+    let mut survey = Survey {
+        salvage,
+        kept: Vec::new(),
+        tables: Vec::new(),
+        gaps: Vec::new(),
+        damaged_frames: 0,
+        next,
+        why: None,
+    };
+    survey.run(next);
+    let Survey { kept, tables, mut gaps, damaged_frames, next: mut end, .. } = survey;
+    let memtable = Memtable::new(Journal::A);
+    let mut nameless = Nameless::default();
+    {
+        let mut inner = memtable.write();
+        let mut replay = Replay { inner: &mut inner, at: 0, pages: Vec::new() };
+        let mut table = 0;
+        for frame in &kept {
+            let sequence = frame.sequence;
+            let numbers = tables.get(frame.table).or_bug("each frame that is kept has a table")?;
+            let Saved::Frame(blob) = salvage.frame(sequence) else {
+                // It was there a moment ago. What pages are called behind it is not known any more.
+                gaps.retain(|gap| gap.first < sequence);
+                gaps.push(Gap { first: sequence, last: None, why: UNREADABLE });
+                end = sequence;
+                break;
+            };
+            // The numbers of another table begin anew.
+            if std::mem::replace(&mut table, frame.table) != frame.table {
+                replay.pages.clear();
+            }
+            let mut failed = Ok(());
+            each(&blob, &mut |sequence, operation| {
+                if let (Some(operation), Ok(())) = (operation, &failed) {
+                    failed = replay.apply(operation, numbers, sequence, &mut nameless);
+                }
+            });
+            failed?;
+        }
+    }
+    let first = kept.first().map(|kept| kept.sequence).filter(|first| *first < end);
+    let operations = first.map(|first| (first, end - 1));
+    Ok(SavedJournal { memtable, operations, gaps, damaged_frames, nameless })
+}
+
+/// Enters operations into a memtable, in which they are numbered without gaps.
+struct Replay<'i> {
+    inner: &'i mut Inner,
+    at: u64,
+    /// The pages that the current table brought, by their numbers in the memtable.
+    pages: Vec<Option<u32>>,
+}
+
+impl Replay<'_> {
+    fn apply(
+        &mut self,
+        operation: Operation<'_>,
+        numbers: &Numbers,
+        sequence: u64,
+        nameless: &mut Nameless,
+    ) -> Result<(), Bug> {
+        let (page, entry) = match operation {
+            Operation::ForgetPrefix(prefix, _) => {
+                self.at += 1;
+                return self.inner.bury(self.at, prefix, Delta::default());
+            }
+            Operation::Entry(page, entry) => (page, Some(entry)),
+            Operation::ForgetUrl(page, _) => (page, None),
+        };
+        let Some(number) = self.number(&page, numbers)? else {
+            nameless.add(sequence, entry.is_some_and(|entry| entry.is_visit()), entry.is_none());
+            return Ok(());
+        };
+        self.at += 1;
+        match entry {
+            Some(entry) => {
+                let effect = Effect::of(&mut self.inner.page(number).head(), &entry, &[], &[]);
+                self.inner.enter(self.at, number, entry, &effect, &[])
+            }
+            None => self.inner.reset(self.at, number, Delta::default()),
+        }
+    }
+
+    /// The number in the memtable of a page that an operation names or brings; `None` if it is unknown.
+    fn number(&mut self, page: &PageName<'_>, numbers: &Numbers) -> Result<Option<u32>, Bug> {
+        match *page {
+            PageName::Known(number) => {
+                let at = numbers.resolve(number.into()).and_then(|at| usize::try_from(at).ok());
+                Ok(at.and_then(|at| self.pages.get(at).copied().flatten()))
+            }
+            PageName::New { url, earlier, head } => {
+                let number = self.bring(url, earlier, head)?;
+                self.pages.push(number);
+                Ok(number)
+            }
+        }
+    }
+
+    /// The page that an operation brings, which the other journal may have brought before.
+    fn bring(&mut self, url: &str, earlier: bool, head: &[u8]) -> Result<Option<u32>, Bug> {
+        if check_url(url).is_err() {
+            return Ok(None);
+        }
+        let hash = url_hash(url, 0);
+        let Some(known) = self.inner.find(hash, url, u64::MAX) else {
+            return self.inner.add_page(self.at + 1, url, hash, earlier, head).map(Some);
+        };
+        if !earlier {
+            // It was forgotten in between, perhaps by an operation that is lost.
+            self.at += 1;
+            self.inner.reset(self.at, known, Delta::default())?;
+        }
+        Ok(Some(known))
+    }
+}
+
+impl Nameless {
+    fn add(&mut self, sequence: u64, is_visit: bool, forgets: bool) {
+        self.operations += 1;
+        self.visits += u64::from(is_visit);
+        self.forgotten += u64::from(forgets);
+        let (first, _) = self.range.unwrap_or((sequence, sequence));
+        self.range = Some((first, sequence));
+    }
+}
