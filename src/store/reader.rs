@@ -133,7 +133,7 @@ impl Reader {
     /// asked for.
     ///
     /// A generation is not whole if it is empty, cut or torn, or if one of its files is not there or is
-    /// shorter than it must be. [`incomplete`](Self::incomplete) says whether a newer one was passed over.
+    /// shorter than it must be. [`incomplete`](Self::incomplete) says if a newer one was passed over.
     ///
     /// [`refresh`](Self::refresh) moves on to the newest generation if no number was given, and else to
     /// nothing.
