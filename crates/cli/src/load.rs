@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
-use simkeep::{Content, Entry, Error, Given, Origin, Request, Seen, Snapshot, Store};
+use simkeep::{Content, Entry, Error, Given, Origin, Request, Seen, Snapshot, Store, Time};
 
 use super::clock::{ClockCheck, ClockOptions};
 use super::exit::{Exit, Failure, say};
@@ -470,9 +470,12 @@ impl Taken<'_> {
     fn properties(&mut self, from: feed::Entry) -> Option<Record> {
         let feed::Entry { url, time, given, .. } = from;
         self.given += given.len() as u64;
-        let mut all = given
-            .into_iter()
-            .map(|property| Record::alone(url.clone(), Entry::Given(Given { time, property })));
+        let mut all = given.into_iter().map(|property| {
+            Record::alone(
+                url.clone(),
+                Entry::Given(Given { time: Time::from_ms_unchecked(time), property }),
+            )
+        });
         let first = all.next();
         self.more = all.next();
         first

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::layout::Delta;
-use crate::page::{Changes, Course, Entry, EpochInfo, Head, PageState};
+use crate::page::{Changes, Course, Entry, EpochInfo, Head, PageState, Time};
 use crate::segment::{Record, head_of, put_course, unpack_course, unpack_head};
 use crate::store::counted::entry_counted;
 
@@ -391,7 +391,7 @@ impl Pages {
     }
 
     /// When the first and the last visit are, forgotten or not, that came at or before an operation.
-    pub(super) fn times_at(&self, sequence: u64) -> Option<(i64, i64)> {
+    pub(super) fn times_at(&self, sequence: u64) -> Option<(Time, Time)> {
         let until = self.arrivals.iter().take_while(move |a| a.sequence <= sequence);
         let times = until.filter(|a| a.entry.is_visit()).map(|a| a.entry.time());
         times.fold(None, |times, time| {

@@ -8,7 +8,7 @@ use simkeep::{Error, Observation, Progress, Reader, Role, Store};
 use simkeep_testing::compare::dump;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::sample;
-use simkeep_testing::{create, on, open, small};
+use simkeep_testing::{create, ms, on, open, small};
 
 /// What the last commit did, and whether a repair brings all of it back.
 type Last = (&'static str, fn(&Store), bool);
@@ -16,7 +16,7 @@ type Last = (&'static str, fn(&Store), bool);
 const LAST: [Last; 5] = [
     (
         "an observation",
-        |store| drop(store.observe(Observation::gone(URLS[0], 9_000)).unwrap()),
+        |store| drop(store.observe(Observation::gone(URLS[0], ms(9_000))).unwrap()),
         false,
     ),
     ("a seal", |store| store.seal().unwrap(), true),
@@ -25,7 +25,7 @@ const LAST: [Last; 5] = [
     (
         "a load",
         |store| {
-            let gone = Observation::gone(URLS[1], 9_000);
+            let gone = Observation::gone(URLS[1], ms(9_000));
             store.load([Ok(gone)], LoadOptions::default()).unwrap();
         },
         true,

@@ -2,6 +2,7 @@
 
 use super::damage::damage;
 use super::*;
+use simkeep_testing::ms;
 
 fn why(made: Result<Publication>) -> String {
     match made.unwrap_err() {
@@ -19,7 +20,7 @@ fn a_directory_of_another_store_and_a_store_itself_are_refused() {
     let other = SimDisk::new();
     other.set_seed(7);
     let another = create(&other, small());
-    another.observe(Observation::gone(URLS[0], 5)).unwrap();
+    another.observe(Observation::gone(URLS[0], ms(5))).unwrap();
     let refused = why(another.publish(on(&to), options()));
     assert!(
         refused.starts_with("the store ") && refused.contains("is published there"),
@@ -54,7 +55,7 @@ fn a_directory_with_something_else_and_one_in_a_store_are_refused() {
     // What comes later is nobody's business.
     std::fs::write(to.join("notes"), "mine").unwrap();
     std::fs::write(to.join("files/notes"), "mine").unwrap();
-    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
     store.publish(&to, strict(1)).unwrap();
     assert!(to.join("notes").exists() && to.join("files/notes").exists());
 }
@@ -82,7 +83,7 @@ fn what_another_run_is_publishing_is_older_than_what_the_next_reads() {
     let store = Arc::new(store);
     let (purging, reads) = (Arc::clone(&store), from.clone());
     let page = Scope::Url(URLS[2]);
-    store.observe(Observation::gone(URLS[2], 2_000)).unwrap();
+    store.observe(Observation::gone(URLS[2], ms(2_000))).unwrap();
     store.seal().unwrap();
     // The directory is taken; now somebody purges.
     let disk = HookDisk::new(on(&to), move |kind, _| {
@@ -112,9 +113,9 @@ fn a_damaged_generation_is_named_with_what_to_do() {
 fn a_clock_that_was_set_back_ends_no_grace() {
     let (_from, store) = source();
     let to = SimDisk::new();
-    let at = |ms: i64| {
-        to.set_clock(ms);
-        store.observe(Observation::gone(URLS[0], ms)).unwrap();
+    let at = |time: i64| {
+        to.set_clock(time);
+        store.observe(Observation::gone(URLS[0], ms(time))).unwrap();
         let options = options().keep(1).grace(Duration::from_secs(60));
         store.publish(on(&to), options).unwrap()
     };

@@ -27,7 +27,7 @@ proptest! {
             Entry::Visit(Visit { time, seen, status: None, modified: None })
         };
         let mut head = None;
-        older.into_iter().for_each(|time| Head::absorb_into(&mut head, visit(time, 3)));
+        older.into_iter().for_each(|time| Head::absorb_into(&mut head, visit(Time(time), 3)));
         let older = head;
         let mut packed = Vec::new();
         if let Some(head) = &older {
@@ -46,7 +46,7 @@ proptest! {
                 all.clear();
                 in_order = true;
             } else {
-                let visit = visit(time, fingerprint);
+                let visit = visit(Time(time), fingerprint);
                 let effect = Effect::of(&mut head.clone(), &visit, &[], &[]);
                 inner.enter(sequence, number, visit, &effect).unwrap();
                 Head::absorb_into(&mut head, visit);
