@@ -12,7 +12,7 @@ use std::error::Error;
 use std::{panic, thread};
 
 use sha2::{Digest as _, Sha256};
-use simkeep::{Digest, Observation, Options, Outcome, Store, Verdict, fingerprint};
+use simkeep::{Digest, Observation, Options, Outcome, Store, Time, Verdict, fingerprint};
 
 const THREADS: usize = 4;
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -80,7 +80,7 @@ struct Visited {
 
 /// Fetches a page, and tells the store what was seen.
 fn visit(store: &Store, url: &'static str, day: i64) -> Result<Visited> {
-    let time = day * DAY;
+    let time = Time::from_ms_unchecked(day * DAY);
     let mut links: &[&str] = &[];
     let seen = match web::fetch(url, day) {
         web::Answer::Page(text, found) => {
@@ -122,7 +122,9 @@ impl Visited {
     fn told(&self) -> String {
         let mut told = match self.outcome.verdict {
             Verdict::Same(_) => return "unchanged".to_owned(),
-            Verdict::Reverted { to, .. } => format!("back to what it was on day {}", to / DAY),
+            Verdict::Reverted { to, .. } => {
+                format!("back to what it was on day {}", to.as_ms() / DAY)
+            }
             other => other.to_string(),
         };
         if let Some(original) = self.outcome.copies.first() {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::error::Error;
 
 use sha2::{Digest as _, Sha256};
-use simkeep::{Digest, Observation, Options, Outcome, Store, fingerprint};
+use simkeep::{Digest, Observation, Options, Outcome, Store, Time, fingerprint};
 use tokio::task::{self, JoinSet};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -53,7 +53,7 @@ async fn crawl(store: &Store) -> Result<()> {
 type Links = &'static [&'static str];
 
 async fn visit(store: Store, url: &'static str) -> Result<(&'static str, Outcome, Links)> {
-    let time = 1_700_000_000_000;
+    let time = Time::now();
     // Here a crawler awaits the network.
     let answer = web::fetch(url, 1);
     // `observe` waits for the disk, so it runs where a task may block. Calls that wait at the same

@@ -3,14 +3,24 @@
 //! `cargo run --release --example history`
 
 use std::error::Error;
+use std::time::Duration;
 
-use simkeep::{Observation, Options, Store, fingerprint};
+use simkeep::{Observation, Options, Store, Time, fingerprint};
 
 const URL: &str = "https://example.com/terms";
-const DAY: i64 = 24 * 60 * 60 * 1000;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 const FREE: &str = "Reading is free. You may copy what you find here if you say where it is from.";
 const PAID: &str = "Reading costs five euros a month. You may not copy what you find here.";
+
+/// A day of this history.
+fn on(day: u32) -> Time {
+    Time::default() + day * DAY
+}
+
+fn day_of(time: Time) -> u64 {
+    time.saturating_duration_since(on(0)).as_secs() / DAY.as_secs()
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
@@ -18,12 +28,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let epoch = store.change_epoch();
     let content = |day, text| {
-        Observation::content(URL, day * DAY, fingerprint::of_text(text), epoch).status(200)
+        Observation::content(URL, on(day), fingerprint::of_text(text), epoch).status(200)
     };
     store.observe_batch(&[
         content(1, FREE),
         content(8, FREE),
-        Observation::failed(URL, 15 * DAY).status(503),
+        Observation::failed(URL, on(15)).status(503),
         content(22, PAID),
         content(29, FREE),
     ])?;
@@ -38,12 +48,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The store has no texts, only when each was seen: the visit says which file to open.
     for day in [16, 25] {
-        if let Some(visit) = snapshot.as_of(URL, day * DAY)? {
-            println!("on day {day}, what was seen on day {} was in force", visit.time / DAY);
+        if let Some(visit) = snapshot.as_of(URL, on(day))? {
+            println!("on day {day}, what was seen on day {} was in force", day_of(visit.time));
         }
     }
     if let Some(page) = snapshot.latest(URL)? {
-        println!("{} visits, the last on day {}", page.visits, page.last.time / DAY);
+        println!("{} visits, the last on day {}", page.visits, day_of(page.last.time));
     }
     store.close()?;
     Ok(())

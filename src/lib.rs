@@ -8,17 +8,20 @@
 //! The [glossary] explains the words that are used here.
 //!
 //! ```
-//! use simkeep::{Observation, Options, Store, Verdict, fingerprint};
+//! use std::time::Duration;
+//! use simkeep::{Observation, Options, Store, Time, Verdict, fingerprint};
 //!
 //! # fn main() -> simkeep::Result<()> {
 //! # let dir = tempfile::tempdir().unwrap();
 //! # let path = dir.path().join("crawl.simkeep");
 //! let store = Store::open_or_create(&path, Options::default())?;
 //! let epoch = store.change_epoch(); // what makes the fingerprints
+//! let monday = Time::from_ms(1_700_000_000_000)?; // or from the clock: Time::now()
+//! let tuesday = monday + Duration::from_secs(86_400);
 //! let visits = [
-//!     ("https://example.com/terms", 1_000, "You may use this site if you behave well."),
-//!     ("https://example.com/terms", 2_000, "You may use this site if you pay us a monthly fee."),
-//!     ("https://example.org/rules", 3_000, "You may use this site, if you behave well!"),
+//!     ("https://example.com/terms", monday, "You may use this site if you behave well."),
+//!     ("https://example.com/terms", tuesday, "You may use this site if you pay us a monthly fee."),
+//!     ("https://example.org/rules", tuesday, "You may use this site, if you behave well!"),
 //! ];
 //! let mut verdicts = Vec::new();
 //! for (url, time, text) in visits {
@@ -33,8 +36,8 @@
 //!
 //! let history = store.history("https://example.com/terms")?;
 //! assert_eq!(history.len(), 2);
-//! let then = store.as_of("https://example.com/terms", 1_500)?;
-//! assert_eq!(then.map(|visit| visit.time), Some(1_000));
+//! let then = store.as_of("https://example.com/terms", monday + Duration::from_secs(3600))?;
+//! assert_eq!(then.map(|visit| visit.time), Some(monday));
 //! store.close()?;
 //! # Ok(())
 //! # }
@@ -141,7 +144,7 @@ pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
     FetchFailure, GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError,
     Property, Request, Response, ResponseMeaning, RestateOutcome, Restated, Restatement, Role,
-    RoleError, SameBy, Seen, Terms, UrlError, Verdict, Visit, Weight, route,
+    RoleError, SameBy, Seen, Terms, Time, UrlError, Verdict, Visit, Weight, route,
 };
 pub use progress::{Progress, Stage};
 pub use store::{
@@ -271,7 +274,7 @@ pub mod replay {
 /// The bytes of a URL, the first and the last time of a visit, the distance of a search, and the
 /// number of versions that a verdict looks back.
 pub mod limits {
-    pub use crate::page::{HISTORY_WINDOW, TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+    pub use crate::page::{HISTORY_WINDOW, URL_BYTES_MAX};
     pub use crate::search::DISTANCE_MAX;
 }
 

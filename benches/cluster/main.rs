@@ -11,6 +11,7 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
+use simkeep_testing::ms;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -146,7 +147,7 @@ fn store(dir: &Path, name: &str, fingerprints: &[u64]) -> Store {
     let seen = |(n, fingerprint): (usize, &u64)| {
         let content = Content { fingerprint: Some(*fingerprint), digest: None, epoch };
         let visit = Visit {
-            time: n as i64,
+            time: ms(n as i64),
             seen: Seen::Content(content),
             status: Some(200),
             modified: None,

@@ -11,6 +11,7 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
+use simkeep_testing::ms;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -133,7 +134,7 @@ fn fill(
             let fingerprint = Some(fingerprint(version));
             let content = Content { fingerprint, digest: None, epoch };
             let (seen, status, modified) = (Seen::Content(content), None, None);
-            Ok((url, Entry::Visit(Visit { time, seen, status, modified })))
+            Ok((url, Entry::Visit(Visit { time: ms(time), seen, status, modified })))
         });
         let load = LoadOptions::default().segment_pages(arguments.pages.max(1 << 20));
         store.load(visits, load).unwrap();
@@ -171,7 +172,7 @@ fn median(mut each: Vec<f64>) -> f64 {
 /// of them another leads.
 fn each_us(arguments: &Arguments, view: &Snapshot, policy: Policy) -> (f64, f64) {
     let never = Interval::from_seconds(100_000 * 86_400).unwrap();
-    let due = Due::new(NOW, arguments.budget).policy(policy).largest_interval(never);
+    let due = Due::new(ms(NOW), arguments.budget).policy(policy).largest_interval(never);
     let ask = |_| {
         let mut pages = view.due(&due);
         pages.next().unwrap().unwrap();
@@ -197,7 +198,7 @@ fn measure_each(bench: &'static str, arguments: &Arguments, view: &Snapshot) {
 
 /// Measures a store with so many rows; returns the seconds of a question.
 fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u64) -> f64 {
-    let due = Due::new(NOW, arguments.budget);
+    let due = Due::new(ms(NOW), arguments.budget);
     let ask = || seconds_of(|| view.due(&due).filter(Result::is_ok).count());
     let (learn, learned) = seconds_of(|| view.learn().unwrap());
     let (first, found) = ask();

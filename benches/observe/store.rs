@@ -1,5 +1,6 @@
 //! The store under the load: with verdicts and a search for near pages in every observe.
 
+use simkeep_testing::ms;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -91,7 +92,7 @@ impl Metered {
 }
 
 fn observation<'a>(url: &'a str, observe: &Observe, epoch: Epoch) -> Observation<'a> {
-    Observation::content(url, observe.time, observe.fingerprint, epoch)
+    Observation::content(url, ms(observe.time), observe.fingerprint, epoch)
         .digest(Digest(observe.digest))
         .status(200)
 }

@@ -3,6 +3,7 @@
 //! Pages come in no order, with URLs of 40 to 60 bytes on hosts of very different size, one visit
 //! each and random fingerprints. A page is a number: what comes costs no memory and little time.
 
+use simkeep_testing::ms;
 use std::fmt::Write as _;
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -116,7 +117,7 @@ fn page_of(page: u64, epoch: Epoch) -> (String, Visit) {
     let _ = write!(url, "https://www.host-{host}.example/archive/{:x}/{name:016x}", name % 97);
     let content = Content { fingerprint: Some(mix(name)), digest: None, epoch };
     let time = 1_700_000_000_000 + page.cast_signed() * 100;
-    (url, Visit { time, seen: Seen::Content(content), status: Some(200), modified: None })
+    (url, Visit { time: ms(time), seen: Seen::Content(content), status: Some(200), modified: None })
 }
 
 /// The finaliser of splitmix64, by Sebastiano Vigna.

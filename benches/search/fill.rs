@@ -1,5 +1,6 @@
 //! Making stores to be searched.
 
+use simkeep_testing::ms;
 use std::path::{Path, PathBuf};
 
 use simkeep::load::LoadOptions;
@@ -34,7 +35,10 @@ pub(crate) fn store(
         let content = Content { fingerprint, epoch: Epoch::from_number(0), digest: None };
         let mut url = String::new();
         data::url(i, &mut url);
-        Ok((url, Visit { time: TIME, status: None, modified: None, seen: Seen::Content(content) }))
+        Ok((
+            url,
+            Visit { time: ms(TIME), status: None, modified: None, seen: Seen::Content(content) },
+        ))
     };
     store.load(fingerprints.enumerate().map(page), LoadOptions::default()).unwrap();
     store.snapshot().warm_up(&Progress::default()).unwrap();

@@ -4,6 +4,7 @@
 //! Searches and observing should cost at most 20 times what they do on evenly spread ones, pairs at
 //! most 10 times, and what there is of pairs.
 
+use simkeep_testing::ms;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -189,7 +190,7 @@ fn observe(store: &Store, name: &str, fingerprints: &[u64]) -> f64 {
         .collect();
     let seen = urls.iter().zip(fingerprints);
     let seen = seen.map(|(url, fingerprint)| {
-        Observation::content(url, 1_700_000_000_001, *fingerprint, Epoch::from_number(0))
+        Observation::content(url, ms(1_700_000_000_001), *fingerprint, Epoch::from_number(0))
     });
     let batch: Vec<Observation<'_>> = seen.collect();
     let start = Instant::now();

@@ -71,7 +71,7 @@ impl Snapshot {
     /// use std::ops::ControlFlow;
     ///
     /// use simkeep::alias::{AliasQuery, normalised};
-    /// # use simkeep::{Observation, Options, Progress, Store};
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
@@ -80,7 +80,7 @@ impl Snapshot {
     ///     let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ///     for visitor in ["", "&sid=1", "&sid=2"] {
     ///         let url = format!("https://example.com/?page={page}{visitor}");
-    ///         store.observe(Observation::content(&url, 1_000, fingerprint, epoch))?;
+    ///         store.observe(Observation::content(&url, Time::now(), fingerprint, epoch))?;
     ///     }
     /// }
     /// let mut found = Vec::new();

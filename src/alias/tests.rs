@@ -7,7 +7,7 @@ use simkeep_testing::depth::deep;
 
 use super::*;
 use crate::disk::SimDisk;
-use crate::page::Prefix;
+use crate::page::{Prefix, Time};
 use crate::{Observation, Options, Store};
 
 mod oracle;
@@ -24,8 +24,8 @@ fn observe(store: &Store, url: &str, fingerprint: Option<u64>, visits: u64) {
     for time in 0..i64::try_from(visits).unwrap() {
         let epoch = store.near_epoch();
         let seen = match fingerprint {
-            Some(fingerprint) => Observation::content(url, time, fingerprint, epoch),
-            None => Observation::gone(url, time),
+            Some(fingerprint) => Observation::content(url, Time(time), fingerprint, epoch),
+            None => Observation::gone(url, Time(time)),
         };
         store.observe(seen).unwrap();
     }
@@ -167,7 +167,7 @@ proptest! {
             match content {
                 4 => observe(&store, &url, None, visits),
                 5 => {
-                    let short = Observation::content(&url, 0, None, store.near_epoch());
+                    let short = Observation::content(&url, Time(0), None, store.near_epoch());
                     store.observe(short).unwrap();
                     without += u64::from(is_under && site_of(&url).is_some());
                 }

@@ -82,14 +82,14 @@ impl Snapshot {
     ///
     /// ```
     /// use simkeep::cluster::Clustering;
-    /// use simkeep::{Observation, Options, Progress, Store};
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
     /// for (url, fingerprint) in [("a", 0b0000), ("b", 0b0111), ("c", 0b1000)] {
-    ///     store.observe(Observation::content(url, 1, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
     /// }
     /// let labels = [("a", "news"), ("b", "news"), ("c", "sport")];
     /// let asked = Clustering::within(3);

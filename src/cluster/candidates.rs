@@ -67,7 +67,7 @@ impl Snapshot {
     /// ```
     /// use simkeep::cluster::{Candidacy, Clustering};
     /// use simkeep::fingerprint::{BitSketcher, Fingerprinter, Recipe};
-    /// use simkeep::{Observation, Options, Progress, Store};
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -77,7 +77,7 @@ impl Snapshot {
     /// let texts = [("a", words(0, 200)), ("b", words(0, 202)), ("c", words(500, 900))];
     /// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
     /// for (time, (url, text)) in (1..).zip(&texts) {
-    ///     store.observe(Observation::content(url, time, fingerprinter.of_text(text)?, epoch))?;
+    ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprinter.of_text(text)?, epoch))?;
     /// }
     /// let progress = Progress::default();
     /// let candidates = store.snapshot().candidates(&Clustering::within(10), &progress)?;

@@ -7,7 +7,7 @@ use super::clustering::Clustering;
 use super::clusters::{ClusteredPage, ClusteredPages, Clusters};
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
-use crate::page::surt;
+use crate::page::{Time, surt};
 use crate::progress::Progress;
 use crate::store::Snapshot;
 
@@ -63,17 +63,17 @@ impl Snapshot {
     ///
     /// ```
     /// use simkeep::cluster::{Clustering, WhyLed};
-    /// use simkeep::{Observation, Options, Progress, Store};
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
     /// for (time, url, fingerprint) in [(1, "a", 0b00), (2, "b", 0b01), (3, "a", 0xffff)] {
-    ///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
     /// }
     /// let asked = Clustering::within(3);
-    /// let changes = store.snapshot().cluster_changes(&asked, 2, None, &Progress::default())?;
+    /// let changes = store.snapshot().cluster_changes(&asked, Time::from_ms(2)?, None, &Progress::default())?;
     /// let all: Vec<_> = changes.iter()?.collect::<Result<_, _>>()?;
     /// assert_eq!(all.len(), 1);
     /// assert_eq!((&*all[0].url, all[0].before.as_deref()), ("b", Some("a")));
@@ -88,12 +88,12 @@ impl Snapshot {
     pub fn cluster_changes(
         &self,
         asked: &Clustering,
-        from: i64,
-        to: Option<i64>,
+        from: impl Into<Time>,
+        to: Option<Time>,
         progress: &Progress,
     ) -> Result<ClusterChanges> {
         let asked = asked.clone().memory_bytes(asked.memory() / 2);
-        let before = self.clusters(&asked.clone().at(from), progress)?;
+        let before = self.clusters(&asked.clone().at(from.into()), progress)?;
         let after = self.clusters(&asked.at(to), progress)?;
         Ok(ClusterChanges { before, after })
     }

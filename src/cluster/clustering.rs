@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::page::{Classes, Epoch, Prefix, Rank, Ranked, Ranking};
+use crate::page::{Classes, Epoch, Prefix, Rank, Ranked, Ranking, Time};
 use crate::search::DISTANCE_MAX;
 use crate::sort::Workspace;
 use crate::store::{Page, Snapshot, Taken, Taking};
@@ -19,15 +19,15 @@ type Key = dyn Fn(&Page) -> u64 + Send + Sync;
 /// Which pages are clustered, within which distance, and who leads.
 ///
 /// ```
-/// use simkeep::Prefix;
+/// use simkeep::{Prefix, Time};
 /// use simkeep::cluster::{Clustering, Rule};
 ///
 /// let clustering = Clustering::within(3)
 ///     .rule(Rule::ShortestUrl)
 ///     .under(Prefix::parse("example.org")?)
-///     .at(1_714_564_800_000);
+///     .at(Time::from_ms(1_714_564_800_000)?);
 /// assert_eq!(clustering.k, Some(3));
-/// # Ok::<(), simkeep::PrefixError>(())
+/// # Ok::<(), simkeep::Error>(())
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
@@ -41,7 +41,7 @@ pub struct Clustering {
     /// Which of several pages leads.
     pub ranking: Ranking,
     /// The time of which versions are taken, in milliseconds since 1970; `None` for those in force now.
-    pub at: Option<i64>,
+    pub at: Option<Time>,
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
     /// Only pages of these classes; see [`Clustering::classes`].
@@ -97,7 +97,7 @@ impl Clustering {
     /// Clusters the versions that were in force at a time, by the visits and weights until then: what a
     /// store of those would say. What was forgotten since never was.
     #[must_use]
-    pub fn at(mut self, time: impl Into<Option<i64>>) -> Clustering {
+    pub fn at(mut self, time: impl Into<Option<Time>>) -> Clustering {
         self.at = time.into();
         self
     }

@@ -11,7 +11,7 @@ use crate::bug::OrBug;
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
-use crate::page::{Digest, Epoch, check_url};
+use crate::page::{Digest, Epoch, Time, check_url};
 use crate::progress::Progress;
 use crate::sort::{Sorted, Spooled, Workspace};
 use crate::store::{Lookup, OriginalBy, Snapshot, Standing, Taking};
@@ -58,7 +58,7 @@ pub struct Cluster {
     /// Its fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
     /// When it was first seen with the content that counts, in milliseconds since 1970.
-    pub first_seen: i64,
+    pub first_seen: Time,
     /// How many pages there are, itself included.
     pub pages: u64,
     /// The greatest distance of the fingerprint of one of them to its own.
@@ -115,7 +115,7 @@ impl Snapshot {
     ///
     /// ```
     /// use simkeep::cluster::Clustering;
-    /// use simkeep::{Observation, Options, Progress, Store};
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -123,7 +123,7 @@ impl Snapshot {
     /// let epoch = store.change_epoch();
     /// // B is 3 bits from A, C is 1 from A, and B and C are 4 from each other.
     /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111), (3, "c", 0b1000)] {
-    ///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
     /// }
     /// let clusters = store.snapshot().clusters(&Clustering::within(3), &Progress::default())?;
     /// let pages: Vec<_> = clusters.by_page(1)?.collect::<Result<_, _>>()?;

@@ -62,14 +62,14 @@ impl Snapshot {
     ///
     /// ```
     /// use simkeep::cluster::Clustering;
-    /// use simkeep::{Observation, Options, Progress, Store};
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
     /// for (url, fingerprint) in [("a", 0b0000), ("b", 0b0111), ("c", 0b0011_1111)] {
-    ///     store.observe(Observation::content(url, 1, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
     /// }
     /// let components = store.snapshot().components(&Clustering::within(3), &Progress::default())?;
     /// assert_eq!((components.components, components.largest[0].widest), (1, 6));

@@ -41,14 +41,14 @@ impl Snapshot {
     ///
     /// ```
     /// use simkeep::cluster::Clustering;
-    /// use simkeep::{Observation, Options, Store};
+    /// use simkeep::{Observation, Options, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
     /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111), (3, "c", 0b1000)] {
-    ///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
     /// }
     /// let of = store.snapshot().cluster_of("b", &Clustering::within(3))?.unwrap();
     /// assert_eq!((of.cluster.leader.as_str(), of.cluster.pages, of.complete), ("a", 3, true));

@@ -42,13 +42,13 @@ impl Snapshot {
     ///
     /// ```
     /// use simkeep::cluster::Clustering;
-    /// use simkeep::{Observation, Options, Store};
+    /// use simkeep::{Observation, Options, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// for (url, time) in [("https://example.com/a", 2), ("https://example.com/b", 1)] {
-    ///     store.observe(Observation::content(url, time, 0xff, store.change_epoch()))?;
+    ///     store.observe(Observation::content(url, Time::from_ms(time)?, 0xff, store.change_epoch()))?;
     /// }
     /// let pages = store.snapshot().ranked(&Clustering::within(3))?;
     /// let mut pages = pages.collect::<simkeep::Result<Vec<_>>>()?;

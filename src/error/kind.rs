@@ -70,6 +70,7 @@ kinds! {
     Url,
     Prefix,
     Time,
+    LooksLikeSeconds,
     InTheFuture,
     UnknownEpoch,
     EndedEpoch,

@@ -86,10 +86,14 @@ impl Error {
                 f,
                 "time {ms} is outside the years 1 to 9999; times are milliseconds since 1970"
             ),
+            Error::LooksLikeSeconds(ms) => write!(
+                f,
+                "the time {ms} looks like seconds since 1970; times are milliseconds, so multiply it by 1000"
+            ),
             Error::InTheFuture { url, time, limit } => write!(
                 f,
                 "the visit of {url} has the time {time}, and {limit} is the last that the clock of \
-                 this machine allows (milliseconds since 1970); correct the time or the clock, or \
+                 this machine allows; correct the time or the clock, or \
                  allow a larger clock_tolerance"
             ),
             Error::UnknownEpoch(id) => {
@@ -178,7 +182,7 @@ mod tests {
     use super::*;
     use crate::bug::Bug;
     use crate::error::ErrorKind;
-    use crate::page::{PrefixError, UrlError};
+    use crate::page::{PrefixError, Time, UrlError};
 
     fn io(kind: io::ErrorKind) -> Error {
         Error::io("write", "segments/0000000012.seg", io::Error::new(kind, "what the system says"))
@@ -334,9 +338,18 @@ mod tests {
                  1970",
             ),
             (
-                Error::InTheFuture { url: "http://a/".into(), time: 9_000, limit: 8_000 },
-                "the visit of http://a/ has the time 9000, and 8000 is the last that the clock of this \
-                 machine allows (milliseconds since 1970); correct the time or the clock, or allow a \
+                Error::LooksLikeSeconds(1_700_000_000),
+                "the time 1700000000 looks like seconds since 1970; times are milliseconds, so multiply it by \
+                 1000",
+            ),
+            (
+                Error::InTheFuture {
+                    url: "http://a/".into(),
+                    time: Time::from_ms_unchecked(9_000),
+                    limit: Time::from_ms_unchecked(8_000),
+                },
+                "the visit of http://a/ has the time 1970-01-01T00:00:09Z, and 1970-01-01T00:00:08Z is \
+                 the last that the clock of this machine allows; correct the time or the clock, or allow a \
                  larger clock_tolerance",
             ),
             (

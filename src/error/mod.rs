@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::bug::Bug;
 use crate::disk::{Failure, Holder};
-use crate::page::{PrefixError, UrlError};
+use crate::page::{PrefixError, Time, UrlError};
 
 pub use kind::ErrorKind;
 
@@ -146,17 +146,20 @@ pub enum Error {
     Url(UrlError),
     /// Not a prefix.
     Prefix(PrefixError),
-    /// A time outside the years 1 to 9999. Times are milliseconds since 1970.
+    /// A time outside the years 1 to 9999, in milliseconds since 1970.
     Time(i64),
+    /// A number of milliseconds since 1970 that lies before 1990, and after 1990 if it is one of seconds.
+    /// Give milliseconds, or use [`Time::from_ms_unchecked`](crate::Time::from_ms_unchecked).
+    LooksLikeSeconds(i64),
     /// A visit that is later than the clock of this machine allows, by
     /// [`Options::clock_tolerance`](crate::Options::clock_tolerance). Correct its time, or the clock.
     InTheFuture {
         /// The page.
         url: String,
-        /// The time of the visit, in milliseconds since 1970.
-        time: i64,
+        /// The time of the visit.
+        time: Time,
         /// The last time that a visit may have now.
-        limit: i64,
+        limit: Time,
     },
     /// An epoch that the store has not registered. Register its name first.
     UnknownEpoch(u32),

@@ -6,7 +6,7 @@ use super::found::Found;
 use super::periods::Periods;
 use super::sample::{Drawn, Sample};
 use crate::error::Result;
-use crate::page::{Content, Epoch, Head, PageState, Verdict, surt};
+use crate::page::{Content, Epoch, Head, PageState, Time, Verdict, surt};
 use crate::progress::{Progress, Stage};
 use crate::store::{History, Scan, Snapshot};
 
@@ -28,9 +28,9 @@ pub struct Census {
     /// Visits to all pages.
     pub visits: u64,
     /// When the earliest visit was, in milliseconds since 1970.
-    pub first: Option<i64>,
+    pub first: Option<Time>,
     /// When the latest visit was.
-    pub last: Option<i64>,
+    pub last: Option<Time>,
     /// Hosts that have pages; URLs without one count as one for each scheme.
     pub hosts: u64,
     /// The hosts with most pages, the largest first: twenty, if there are so many.
@@ -68,7 +68,7 @@ pub struct SampledPage {
 #[non_exhaustive]
 pub struct Period {
     /// When it begins, in milliseconds since 1970.
-    pub from: i64,
+    pub from: Time,
     /// What its visits found.
     pub found: Found,
 }
@@ -137,12 +137,12 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Progress, Store};
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
     /// for page in ["https://example.com/a", "https://example.com/b"] {
-    ///     store.observe(Observation::content(page, 0, 7, epoch))?;
+    ///     store.observe(Observation::content(page, Time::now(), 7, epoch))?;
     /// }
     /// let census = store.snapshot().census(&Progress::default())?;
     /// assert_eq!((census.pages, census.hosts), (2, 1));

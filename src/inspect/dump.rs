@@ -80,10 +80,10 @@ impl Snapshot {
     ///
     /// use simkeep::inspect::DumpQuery;
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// store.seal()?;
     /// let id = store.stats()?.segments[0].id;
     /// let mut lines = Vec::new();

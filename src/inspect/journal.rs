@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::found::Found;
 use super::operations::Done;
 use crate::error::Result;
-use crate::page::Property;
+use crate::page::{Property, Time};
 use crate::store::{HistoryEntry, Snapshot};
 
 /// What the journal holds: the operations that no segment has yet.
@@ -21,7 +21,7 @@ pub struct JournalView {
     /// Different pages among them.
     pub pages: u64,
     /// When the first and the last visit was, in milliseconds since 1970; none without visits.
-    pub times: Option<(i64, i64)>,
+    pub times: Option<(Time, Time)>,
     /// What its visits found.
     pub found: Found,
     /// Contents restated in another epoch.
@@ -40,10 +40,10 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// let journal = store.snapshot().journal()?;
     /// assert_eq!((journal.operations, journal.pages, journal.found.gone), (1, 1, 1));
     /// store.seal()?;

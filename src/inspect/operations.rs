@@ -85,11 +85,11 @@ impl Snapshot {
     /// ```
     /// # fn main() -> simkeep::Result<()> {
     /// use simkeep::inspect::Done;
-    /// # use simkeep::{Observation, Options, Store, Verdict};
+    /// # use simkeep::{Observation, Options, Store, Time, Verdict};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::gone("https://example.com/", 0))?;
-    /// store.observe(Observation::gone("https://example.com/a", 0))?;
+    /// store.observe(Observation::gone("https://example.com/", Time::from_ms(0)?))?;
+    /// store.observe(Observation::gone("https://example.com/a", Time::from_ms(0)?))?;
     /// let last = store.snapshot().operations(1).next().expect("there are two")?;
     /// let Done::Entry { url, entry } = last.done else { panic!("it was a visit") };
     /// assert_eq!((last.sequence, url.as_str()), (2, "https://example.com/a"));

@@ -6,7 +6,7 @@ use super::segment::frame_bytes;
 use super::space::{Space, SpaceOf, Sums};
 use crate::bug::OrBug;
 use crate::error::{Corruption, Error, Result};
-use crate::page::{EpochInfo, Role, in_use, surt};
+use crate::page::{EpochInfo, Role, Time, in_use, surt};
 use crate::search::Shape;
 use crate::store::{Component, Counted, Snapshot};
 
@@ -34,9 +34,9 @@ pub struct Overview {
     pub visits: u64,
     /// No visit was earlier, in milliseconds since 1970: that of the earliest one, unless that was
     /// forgotten and merged away.
-    pub first: Option<i64>,
+    pub first: Option<Time>,
     /// No visit was later.
-    pub last: Option<i64>,
+    pub last: Option<Time>,
     /// Pages of which something is in the journal, and in no segment yet.
     pub unsealed_pages: u64,
     /// The first and the last operation that the journal holds; none if it is empty.
@@ -89,9 +89,9 @@ pub struct SegmentOverview {
     pub visits: u64,
     /// No visit in it is earlier than the first time or later than the last one, in milliseconds since
     /// 1970; none if there is no visit.
-    pub times: Option<(i64, i64)>,
+    pub times: Option<(Time, Time)>,
     /// When it was written, in milliseconds since 1970.
-    pub written: i64,
+    pub written: Time,
     /// Bytes of the file.
     pub bytes: u64,
     /// What finds its fingerprints: those of the epoch of which it has most.
@@ -117,10 +117,10 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// store.seal()?;
     /// let overview = store.snapshot().overview()?;
     /// assert_eq!((overview.pages, overview.segments.len()), (1, 1));
@@ -211,7 +211,7 @@ impl Snapshot {
 }
 
 /// Widens times so that others are among them.
-fn cover(times: &mut Option<(i64, i64)>, others: Option<(i64, i64)>) {
+fn cover(times: &mut Option<(Time, Time)>, others: Option<(Time, Time)>) {
     if let Some((first, last)) = others {
         let (from, to) = times.unwrap_or((first, last));
         *times = Some((from.min(first), to.max(last)));
@@ -295,7 +295,7 @@ mod tests {
             pages,
             visits: 0,
             times: None,
-            written: 0,
+            written: Time(0),
             bytes: 0,
             shape: None,
             superseded: 0.0,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::space::Space;
 use crate::error::Result;
 use crate::layout::{HEAD_BYTES, block_count};
-use crate::page::Epoch;
+use crate::page::{Epoch, Time};
 use crate::search::Shape;
 use crate::store::{LiveSegment, Snapshot};
 
@@ -41,11 +41,11 @@ pub struct SegmentView {
     pub gone_delta: i64,
     /// No visit in it is earlier than the first time or later than the last one, in milliseconds since
     /// 1970; none if there is no visit.
-    pub times: Option<(i64, i64)>,
+    pub times: Option<(Time, Time)>,
     /// The most pages that one fingerprint is or was on.
     pub longest_list: u64,
     /// When it was written, in milliseconds since 1970.
-    pub written: i64,
+    pub written: Time,
     /// Prefixes that were forgotten, in the notation of their pages' order.
     pub forgotten: u64,
     /// The sections, in the order of the file.
@@ -94,10 +94,10 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// store.seal()?;
     /// let id = store.stats()?.segments[0].id;
     /// let segment = store.snapshot().segment(id)?.expect("it is live");
@@ -156,9 +156,9 @@ fn view(live: &LiveSegment) -> SegmentView {
         visit_delta: numbers.delta.visits,
         in_force_delta: numbers.delta.in_force,
         gone_delta: numbers.delta.gone,
-        times: numbers.times,
+        times: numbers.times.map(|(first, last)| (Time(first), Time(last))),
         longest_list: numbers.longest_list,
-        written: numbers.written,
+        written: Time(numbers.written),
         forgotten: live.tombstones.iter().count() as u64,
         tables: tables.collect(),
         sections,

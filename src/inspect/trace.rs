@@ -45,13 +45,13 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let url = "https://example.com/";
-    /// store.observe(Observation::gone(url, 0))?;
+    /// store.observe(Observation::gone(url, Time::from_ms(0)?))?;
     /// store.seal()?;
-    /// store.observe(Observation::failed(url, 5))?;
+    /// store.observe(Observation::failed(url, Time::from_ms(5)?))?;
     /// let trace = store.snapshot().trace(url)?.expect("the page is known");
     /// assert_eq!((trace.places.len(), trace.history.len()), (2, 2));
     /// assert_eq!(trace.places[0].segment, None);

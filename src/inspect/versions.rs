@@ -1,6 +1,6 @@
 //! The visits of a page, folded into its versions.
 
-use crate::page::{Content, Restated, Verdict, Visit};
+use crate::page::{Content, Restated, Time, Verdict, Visit};
 use crate::store::HistoryEntry;
 
 /// What a row of a page's versions is.
@@ -30,7 +30,7 @@ pub struct Version {
     /// empty of what has none.
     pub contents: Vec<Content>,
     /// When it was last seen before other content was, in milliseconds since 1970.
-    pub last: i64,
+    pub last: Time,
     /// How many visits saw it before other content was seen.
     pub visits: u64,
     /// What the first of them meant.
@@ -50,12 +50,12 @@ pub struct Version {
 /// ```
 /// # fn main() -> simkeep::Result<()> {
 /// # use simkeep::inspect::{VersionKind, versions};
-/// # use simkeep::{Observation, Options, Store};
+/// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
 /// let (url, epoch) = ("https://example.com/", store.change_epoch());
 /// for (time, fingerprint) in [(1, 0b0011), (2, 0b0011), (3, 0b0111), (4, 0b0011)] {
-///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
 /// }
 /// let versions = versions(&store.history(url)?);
 /// assert_eq!(versions.len(), 3);
@@ -83,7 +83,7 @@ struct Folding {
     /// The last one that has content, by its place.
     last: Option<usize>,
     /// The one that the last visit belongs to, and the time of that visit.
-    open: Option<(usize, i64)>,
+    open: Option<(usize, Time)>,
     /// How many have content.
     contents: u32,
 }
@@ -151,7 +151,7 @@ impl Folding {
     }
 
     /// The version that was last seen then, and has this content if there are several.
-    fn seen_at(&self, time: i64, content: Option<&Content>) -> Option<&Version> {
+    fn seen_at(&self, time: Time, content: Option<&Content>) -> Option<&Version> {
         let then = || {
             let versions = self.versions.iter().rev();
             versions.filter(|v| {

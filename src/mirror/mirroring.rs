@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::candidates::SHARED;
 use super::sample::SAMPLE;
 use crate::error::{Error, Result};
-use crate::page::{Classes, Epoch, Prefix};
+use crate::page::{Classes, Epoch, Prefix, Time};
 
 /// How many folders deep a site may lie at most.
 const DEPTH_MAX: u8 = 16;
@@ -33,7 +33,7 @@ pub struct Mirroring {
     /// How many folders deep a site may lie: 0 for hosts only.
     pub depth: u8,
     /// The time of which what was in force is compared, in milliseconds since 1970; `None` for now.
-    pub at: Option<i64>,
+    pub at: Option<Time>,
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
     /// The epoch of the fingerprints; `None` for the one that near-duplicates are
@@ -105,10 +105,10 @@ impl Mirroring {
         self
     }
 
-    /// Compares what was in force at a time, in milliseconds since 1970.
+    /// Compares what was in force at a time.
     #[must_use]
-    pub fn at(mut self, time: i64) -> Mirroring {
-        self.at = Some(time);
+    pub fn at(mut self, time: impl Into<Time>) -> Mirroring {
+        self.at = Some(time.into());
         self
     }
 

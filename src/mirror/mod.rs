@@ -79,7 +79,7 @@ impl Snapshot {
     ///
     /// ```
     /// use simkeep::mirrors::Mirroring;
-    /// use simkeep::{Observation, Options, Progress, Store};
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ impl Snapshot {
     /// for (time, host) in [(1, "a.example"), (2, "b.example/pub")] {
     ///     for page in 0..20 {
     ///         let url = format!("https://{host}/{page}");
-    ///         store.observe(Observation::content(&url, time, page << 40, epoch))?;
+    ///         store.observe(Observation::content(&url, Time::from_ms(time)?, page << 40, epoch))?;
     ///     }
     /// }
     /// let found = store.snapshot().mirrors(&Mirroring::new(), &Progress::default())?;

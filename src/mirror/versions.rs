@@ -40,7 +40,7 @@ impl Nearest {
         Some(Nearest {
             distance: distance(&versions),
             at,
-            later: other.since.saturating_sub(one.since),
+            later: other.since.0.saturating_sub(one.since.0),
             is_change: one.since > first.first && other.since > second.first,
         })
     }
@@ -49,15 +49,16 @@ impl Nearest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::Time;
 
     fn page(first: i64, versions: &[(u64, i64)]) -> TakenVersions {
         let version = |(fingerprint, since): &(u64, i64)| TakenVersion {
             fingerprint: *fingerprint,
-            since: *since,
+            since: Time(*since),
         };
         TakenVersions {
             url: String::new(),
-            first,
+            first: Time(first),
             versions: versions.iter().map(version).collect(),
         }
     }

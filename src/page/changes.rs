@@ -1,7 +1,7 @@
 //! What a page's visits tell about how it changes, in numbers.
 
+use super::Time;
 use super::compare::Found;
-use super::{TIME_MAX, TIME_MIN};
 use crate::recrawl::{Change, Comparison, Recent, Summary, mean_step};
 
 /// Comparisons at which all that was summed up is halved.
@@ -12,7 +12,7 @@ pub(crate) const LENGTHS: usize = 8;
 /// An interval has at least as many units of its length as this power of two, but for the shortest.
 const UNITS_LOG2: u32 = 20;
 /// No two times of visits are farther apart, in milliseconds.
-const INTERVAL_MAX: u64 = TIME_MAX.abs_diff(TIME_MIN);
+const INTERVAL_MAX: u64 = Time::MAX.0.abs_diff(Time::MIN.0);
 /// The distance of a last change that is not known, and of one that never was.
 const UNKNOWN: u8 = u8::MAX - 1;
 const NEVER: u8 = u8::MAX;
@@ -40,7 +40,7 @@ pub struct Changes {
     pub(crate) dated_ms: u64,
     /// Whether each of the last 64 comparisons found a change or a return, the last one lowest.
     pub(crate) bits: u64,
-    pub(crate) last_time: i64,
+    pub(crate) last_time: Time,
     /// Of intervals of each length with a change of unknown time, or a return: their sum, in units that
     /// grow with the length.
     pub(crate) sums: [u32; LENGTHS],
@@ -58,7 +58,7 @@ const _: () = assert!(size_of::<Changes>() < 100, "a head is cloned for each obs
 pub struct LastChange {
     /// The time of the change if that is known, or else of the visit that found it, in milliseconds
     /// since 1970.
-    pub time: i64,
+    pub time: Time,
     /// The Hamming distance to the version before, if it is known.
     pub distance: Option<u32>,
 }
@@ -80,7 +80,7 @@ impl Default for Changes {
             quiet_ms: 0,
             dated_ms: 0,
             bits: 0,
-            last_time: 0,
+            last_time: Time(0),
             sums: [0; LENGTHS],
             changed: [0; LENGTHS],
             returned: [0; LENGTHS],
@@ -131,12 +131,16 @@ impl Changes {
     /// last visit. A return is a change to them.
     ///
     /// ```
-    /// let recent = simkeep::Changes::default().recent(0, 86_400_000);
+    /// use simkeep::Time;
+    /// use std::time::Duration;
+    /// let first = Time::from_ms(1_700_000_000_000)?;
+    /// let recent = simkeep::Changes::default().recent(first, first + Duration::from_secs(86_400));
     /// assert_eq!(recent.quiet_days(), 1.0);
+    /// # Ok::<(), simkeep::Error>(())
     /// ```
-    pub fn recent(&self, first: i64, last: i64) -> Recent {
+    pub fn recent(&self, first: Time, last: Time) -> Recent {
         let since = self.last_change().map_or(first, |change| change.time);
-        let quiet = last.saturating_sub(since).max(0) as f64 / MS_PER_DAY;
+        let quiet = last.0.saturating_sub(since.0).max(0) as f64 / MS_PER_DAY;
         Recent::of(self.bits, self.comparisons().min(u64::BITS), quiet)
     }
 
@@ -240,15 +244,15 @@ impl Changes {
                 self.dated += 1;
                 self.dated_ms += interval;
                 self.quiet_ms += comparing.times.1.abs_diff(then).min(interval);
-                self.note(then, distance);
+                self.note(Time(then), distance);
             }
             (Found::Changed(distance), None) => {
                 *self.add(interval, |changes| &mut changes.changed) += 1;
-                self.note(comparing.times.1, distance);
+                self.note(Time(comparing.times.1), distance);
             }
             (Found::Returned(distance), _) => {
                 *self.add(interval, |changes| &mut changes.returned) += 1;
-                self.note(comparing.times.1, distance);
+                self.note(Time(comparing.times.1), distance);
             }
         }
         if self.comparisons() == HALVED_AT {
@@ -266,7 +270,7 @@ impl Changes {
     }
 
     /// Sets when the page was last found changed, and by how much.
-    pub(crate) fn note(&mut self, time: i64, distance: Option<u32>) {
+    pub(crate) fn note(&mut self, time: Time, distance: Option<u32>) {
         self.last_time = time;
         self.last_bits = distance.and_then(|bits| u8::try_from(bits).ok()).unwrap_or(UNKNOWN);
     }
@@ -381,12 +385,15 @@ mod tests {
             let changes = dated((10 * day, 20 * day), modified);
             assert_eq!((changes.changes(), changes.dated()), (1, u32::from(is_dated)));
             let time = if is_dated { modified } else { 20 * day };
-            assert_eq!(changes.last_change(), Some(LastChange { time, distance: Some(5) }));
+            assert_eq!(
+                changes.last_change(),
+                Some(LastChange { time: Time(time), distance: Some(5) })
+            );
         }
         let changes = dated((10 * day, 20 * day), 18 * day);
         let expected = Comparison::new(10.0, Change::DaysAgo(2.0)).unwrap();
         assert!(changes.counted(1.0).eq([(expected, 1.0)]));
-        assert_eq!(changes.recent(0, 21 * day).quiet_days(), 3.0);
+        assert_eq!(changes.recent(Time(0), Time(21 * day)).quiet_days(), 3.0);
     }
 
     #[test]
@@ -413,7 +420,7 @@ mod tests {
 
     fn time() -> impl Strategy<Value = i64> {
         prop_oneof![
-            1 => Just(TIME_MIN), 1 => Just(TIME_MAX), 9 => 0..100i64, 9 => 0..1i64 << 36
+            1 => Just(Time::MIN.0), 1 => Just(Time::MAX.0), 9 => 0..100i64, 9 => 0..1i64 << 36
         ]
     }
 
@@ -429,7 +436,7 @@ mod tests {
                 prop_assert_eq!(changes.comparisons(), expected);
                 let counted: f64 = changes.counted(1.0).map(|(_, times)| times).sum();
                 prop_assert_eq!(counted, f64::from(expected));
-                prop_assert_eq!(changes.recent(a, b).changes().count(), expected.min(64) as usize);
+                prop_assert_eq!(changes.recent(Time(a), Time(b)).changes().count(), expected.min(64) as usize);
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::epoch::{known, tells_change};
 use super::head::{Head, LastSeen, bits_between, fingerprints, have_digest};
-use super::{Content, Distance, EpochInfo, Seen, Visit};
+use super::{Content, Distance, EpochInfo, Seen, Time, Visit};
 use crate::fingerprint::Band;
 
 /// What a visit found, beside the one before it that did not fail.
@@ -75,7 +75,7 @@ impl Head {
 
     /// How a content is like the earlier version at hand that it is most like, the one last seen of
     /// several, and when that was.
-    pub(super) fn most_like(&self, seeing: &Seeing<'_>) -> Option<(Likeness, i64)> {
+    pub(super) fn most_like(&self, seeing: &Seeing<'_>) -> Option<(Likeness, Time)> {
         let mut most = None;
         for version in self.earlier() {
             let likeness = seeing.likeness(&version.content);

@@ -104,9 +104,10 @@ impl Content {
     /// of whether two pages are alike.
     ///
     /// ```
-    /// use simkeep::Observation;
-    /// let seen = Observation::redirect("https://example.com/a", 1_700_000_000_000, "/b");
+    /// use simkeep::{Observation, Time};
+    /// let seen = Observation::redirect("https://example.com/a", Time::from_ms(1_700_000_000_000)?, "/b");
     /// assert!(seen.visit.seen.content().is_some_and(|content| content.is_redirect()));
+    /// # Ok::<(), simkeep::Error>(())
     /// ```
     pub fn is_redirect(&self) -> bool {
         self.fingerprint.is_none() && self.digest.is_some_and(|digest| digest.is_redirect())

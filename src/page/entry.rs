@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest, Epoch, Given, Property, Seen, Visit, Weight};
+use super::{Content, Digest, Epoch, Given, Property, Seen, Time, Visit, Weight};
 
 /// Restated content: what another epoch makes of the content that an earlier visit saw, a
 /// fingerprint or none. It is neither a visit nor a change of the page. It replaces the fingerprint
 /// that the visit came with, unless that one belongs to a newer epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Restated {
-    /// When that content was seen, in milliseconds since 1970, UTC.
-    pub time: i64,
+    /// When that content was seen.
+    pub time: Time,
     /// The fingerprint; `None` if the epoch has none of it, such as of a text too short to tell from
     /// others.
     pub fingerprint: Option<u64>,
@@ -44,8 +44,8 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// When it was, in milliseconds since 1970, UTC.
-    pub fn time(&self) -> i64 {
+    /// Returns when it was.
+    pub fn time(&self) -> Time {
         match self {
             Entry::Visit(visit) => visit.time,
             Entry::Restated(restated) => restated.time,
@@ -117,11 +117,12 @@ impl Entry {
     /// without content.
     ///
     /// ```
-    /// use simkeep::{Entry, Epoch, Observation};
-    /// let (url, time) = ("https://example.com/", 1_700_000_000_000);
+    /// use simkeep::{Entry, Epoch, Observation, Time};
+    /// let (url, time) = ("https://example.com/", Time::from_ms(1_700_000_000_000)?);
     /// let content = Observation::content(url, time, 0x1234, Epoch::from_number(3));
     /// assert_eq!(Entry::from(content.visit).epoch(), Some(Epoch::from_number(3)));
     /// assert_eq!(Entry::from(Observation::redirect(url, time, "/x").visit).epoch(), None);
+    /// # Ok::<(), simkeep::Error>(())
     /// ```
     pub fn epoch(&self) -> Option<Epoch> {
         match self {

@@ -4,7 +4,7 @@
 //! after it from a change into a return.
 
 use super::changes::{Changes, Comparing};
-use super::{Content, Digest, Entry, EpochInfo, Head, Seen};
+use super::{Content, Digest, Entry, EpochInfo, Head, Seen, Time};
 use smallvec::SmallVec;
 
 impl Changes {
@@ -30,13 +30,13 @@ impl Changes {
     /// [`Snapshot::history`]: crate::Snapshot::history
     ///
     /// ```
-    /// use simkeep::{Changes, Observation, Options, Store};
+    /// use simkeep::{Changes, Observation, Options, Store, Time};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let dir = tempfile::tempdir()?;
     /// let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
     /// for (day, fingerprint) in [(0, 0x0f), (1, 0x0f), (3, 0xf0)] {
-    ///     store.observe(Observation::content(url, day * 86_400_000, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(url, Time::from_ms(day * 86_400_000)?, fingerprint, epoch))?;
     /// }
     /// let view = store.snapshot();
     /// let entries: Vec<_> = view.history(url)?.iter().map(|entry| entry.entry()).collect();
@@ -93,7 +93,11 @@ fn compare(
     }
     let also = if visit.seen.content().is_some() { also() } else { Also::new() };
     let found = head.find(visit, &also, epochs)?;
-    Some(Comparing { times: (before, visit.time), found, modified: visit.modified })
+    Some(Comparing {
+        times: (before.0, visit.time.0),
+        found,
+        modified: visit.modified.map(Time::as_ms),
+    })
 }
 
 /// The contents that are restated of a visit: those of its time and digest among the entries that follow
@@ -111,7 +115,7 @@ pub(crate) fn restated<'e>(
 }
 
 /// What an entry is about.
-fn of(entry: &Entry) -> (i64, Option<Digest>) {
+fn of(entry: &Entry) -> (Time, Option<Digest>) {
     (entry.time(), entry.digest())
 }
 

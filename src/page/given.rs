@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::Weight;
+use super::{Time, Weight};
 
 /// A property of a page that whoever runs the crawl decides.
 ///
@@ -36,8 +36,8 @@ impl fmt::Display for Property {
 /// greatest is in force, whichever came first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Given {
-    /// When it was given, in milliseconds since 1970, UTC.
-    pub time: i64,
+    /// When it was given.
+    pub time: Time,
     /// What.
     pub property: Property,
 }
@@ -49,8 +49,8 @@ pub(crate) const KINDS: usize = 2;
 /// does not depend on the order in which they came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Properties {
-    weight: Option<(i64, Weight)>,
-    class: Option<(i64, u32)>,
+    weight: Option<(Time, Weight)>,
+    class: Option<(Time, u32)>,
 }
 
 impl Properties {
@@ -112,13 +112,22 @@ mod tests {
         let weight =
             |time, weight| Given { time, property: Property::Weight(Weight::from(weight)) };
         let class = |time, class| Given { time, property: Property::Class(class) };
-        let mut all = [weight(3, 2.0), class(2, 0), class(1, 9), weight(3, 0.5), weight(1, 8.0)];
+        let mut all = [
+            weight(Time(3), 2.0),
+            class(Time(2), 0),
+            class(Time(1), 9),
+            weight(Time(3), 0.5),
+            weight(Time(1), 8.0),
+        ];
         for _ in 0..all.len() {
             all.rotate_left(1);
             let properties: Properties = all.into_iter().collect();
             assert_eq!((properties.weight(), properties.class()), (Weight::from(2.0), Some(0)));
-            assert_eq!(properties.iter().collect::<Vec<_>>(), [weight(3, 2.0), class(2, 0)]);
-            assert_eq!(properties.like(Property::Class(7)), Some(class(2, 0)));
+            assert_eq!(
+                properties.iter().collect::<Vec<_>>(),
+                [weight(Time(3), 2.0), class(Time(2), 0)]
+            );
+            assert_eq!(properties.like(Property::Class(7)), Some(class(Time(2), 0)));
         }
         // A class of 0 is one, and none is none.
         let none = Properties::default();

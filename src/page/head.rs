@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 use super::compare::{Likeness, Seeing, is_minor};
 use super::epoch::tells_change;
 use super::{
-    Content, Digest, Distance, Entry, EpochInfo, Given, Properties, Ruling, SameBy, Seen, Verdict,
-    Visit,
+    Content, Digest, Distance, Entry, EpochInfo, Given, Properties, Ruling, SameBy, Seen, Time,
+    Verdict, Visit,
 };
 
 /// How many of a page's last versions the store remembers, to recognise when the page returns to one
@@ -30,7 +30,7 @@ pub(crate) type InForce = SmallVec<[Content; 1]>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LastSeen {
     pub(crate) content: Content,
-    pub(crate) time: i64,
+    pub(crate) time: Time,
     /// Whether it was restated, not seen.
     pub(crate) restated: bool,
 }
@@ -43,7 +43,7 @@ impl LastSeen {
     }
 
     /// The order of contents.
-    fn place(&self) -> (i64, Option<Digest>, (u32, bool, Option<u64>)) {
+    fn place(&self) -> (Time, Option<Digest>, (u32, bool, Option<u64>)) {
         (self.time, self.content.digest, self.rank())
     }
 
@@ -57,9 +57,9 @@ impl LastSeen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Modified {
     /// The time of the visit that heard of it.
-    pub(crate) heard: i64,
+    pub(crate) heard: Time,
     /// What it heard.
-    pub(crate) time: i64,
+    pub(crate) time: Time,
 }
 
 impl Modified {
@@ -77,7 +77,7 @@ pub(crate) struct Head {
     /// How many visits there are; what is restated is none.
     pub(crate) visits: u64,
     /// The earliest time of a visit.
-    pub(crate) first: i64,
+    pub(crate) first: Time,
     /// The last visit in order.
     pub(crate) last: Visit,
     /// The last visit in order that did not fail.
@@ -210,13 +210,13 @@ impl Head {
     }
 
     /// When the content in force was last seen.
-    pub(crate) fn in_force_seen(&self) -> Option<i64> {
+    pub(crate) fn in_force_seen(&self) -> Option<Time> {
         self.contents.first().filter(|_| !self.gone()).map(|last| last.time)
     }
 
     /// When the content in force was first seen, if that is told here: at the first visit, or each visit
     /// saw another content, and all of them are here.
-    pub(crate) fn in_force_since(&self) -> Option<i64> {
+    pub(crate) fn in_force_since(&self) -> Option<Time> {
         let last = self.contents.first().filter(|_| !self.gone())?;
         if last.time == self.first {
             return Some(self.first);
@@ -230,7 +230,7 @@ impl Head {
 
     /// When the content last seen was modified, as the server said with it or after it; of what was
     /// before that, it says nothing.
-    pub(crate) fn content_modified(&self) -> Option<i64> {
+    pub(crate) fn content_modified(&self) -> Option<Time> {
         let seen = self.contents.first()?.time;
         self.modified.filter(|modified| modified.heard >= seen).map(|modified| modified.time)
     }
@@ -238,7 +238,7 @@ impl Head {
     /// The fingerprints that count, of the last [`HISTORY_WINDOW`] versions: what has one digest is one
     /// of them, whenever it was seen in which epoch.
     pub(crate) fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
-        let mut versions = ArrayVec::<(Option<Digest>, Option<i64>), HISTORY_WINDOW>::new();
+        let mut versions = ArrayVec::<(Option<Digest>, Option<Time>), HISTORY_WINDOW>::new();
         self.counted().take_while(move |v| {
             let digest = v.content.digest;
             let version = (digest, digest.is_none().then_some(v.time));

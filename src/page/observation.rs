@@ -2,17 +2,20 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Visit, Weight};
+use super::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Time, Visit, Weight};
 
 /// One visit to one page, as a crawler reports it.
 ///
 /// ```
-/// use simkeep::{Digest, Epoch, Observation};
-/// let seen = Observation::content("https://example.com/", 1_700_000_000_000, 0x1234, Epoch::from_number(0))
+/// use std::time::Duration;
+/// use simkeep::{Digest, Epoch, Observation, Time};
+/// let (url, time) = ("https://example.com/", Time::from_ms(1_700_000_000_000)?);
+/// let seen = Observation::content(url, time, 0x1234, Epoch::from_number(0))
 ///     .digest(Digest([7; 16]))
 ///     .status(200);
-/// let word = Observation::not_modified("https://example.com/", 1_700_086_400_000).status(304);
+/// let word = Observation::not_modified(url, time + Duration::from_secs(86_400)).status(304);
 /// assert!(seen.visit < word.visit);
+/// # Ok::<(), simkeep::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,8 +33,8 @@ pub struct Observation<'a> {
 }
 
 impl<'a> Observation<'a> {
-    fn new(url: &'a str, time: i64, seen: Seen) -> Self {
-        Self::of(url, Visit { time, seen, status: None, modified: None })
+    fn new(url: &'a str, time: impl Into<Time>, seen: Seen) -> Self {
+        Self::of(url, Visit { time: time.into(), seen, status: None, modified: None })
     }
 
     /// A visit to a page.
@@ -39,7 +42,7 @@ impl<'a> Observation<'a> {
         Observation { url, visit, also: None, weight: None, class: None }
     }
 
-    /// The page held content with this fingerprint. `time` in milliseconds since 1970.
+    /// The page held content with this fingerprint.
     ///
     /// `None` is content without a fingerprint, such as a text
     /// [too short to tell](crate::fingerprint::Document::is_too_short) from others. It is near to
@@ -48,8 +51,8 @@ impl<'a> Observation<'a> {
     /// contents of which one has no fingerprint there is no distance.
     ///
     /// ```
-    /// use simkeep::{Digest, Epoch, Observation};
-    /// let (time, epoch) = (1_700_000_000_000, Epoch::from_number(0));
+    /// use simkeep::{Digest, Epoch, Observation, Time};
+    /// let (time, epoch) = (Time::now(), Epoch::from_number(0));
     /// let seen = Observation::content("https://example.com/", time, 0x1234, epoch);
     /// let short = Observation::content("https://example.com/empty", time, None, epoch)
     ///     .digest(Digest([7; 16]));
@@ -57,7 +60,7 @@ impl<'a> Observation<'a> {
     /// ```
     pub fn content(
         url: &'a str,
-        time: i64,
+        time: impl Into<Time>,
         fingerprint: impl Into<Option<u64>>,
         epoch: Epoch,
     ) -> Self {
@@ -67,39 +70,38 @@ impl<'a> Observation<'a> {
 
     /// The server said that nothing changed (304), or an archive says that it saw the same content
     /// again.
-    pub fn not_modified(url: &'a str, time: i64) -> Self {
+    pub fn not_modified(url: &'a str, time: impl Into<Time>) -> Self {
         Self::new(url, time, Seen::NotModified { digest: None })
     }
 
-    /// The page redirects to a target, which may be relative to `url`. `time` in milliseconds since
-    /// 1970.
+    /// The page redirects to a target, which may be relative to `url`.
     ///
     /// A redirect is content without a fingerprint whose [digest](Digest::redirect) names the target. It
     /// ends what the page held before, is the same until it leads elsewhere, is a copy of nothing and
     /// near nothing. Only a hash of the target is stored.
     ///
     /// ```
-    /// use simkeep::Observation;
+    /// use simkeep::{Observation, Time};
     /// let url = "https://example.com/old";
-    /// let first = Observation::redirect(url, 1_700_000_000_000, "/new").status(301);
-    /// let again = Observation::redirect(url, 1_700_086_400_000, "https://example.com/new").status(308);
+    /// let first = Observation::redirect(url, Time::now(), "/new").status(301);
+    /// let again = Observation::redirect(url, Time::now(), "https://example.com/new").status(308);
     /// assert_eq!(first.visit.seen, again.visit.seen);
     /// ```
-    pub fn redirect(url: &'a str, time: i64, to: &str) -> Self {
+    pub fn redirect(url: &'a str, time: impl Into<Time>, to: &str) -> Self {
         Self::new(url, time, Seen::Content(Content::redirect(Digest::redirect(url, to))))
     }
 
     /// The page is gone (404, 410).
-    pub fn gone(url: &'a str, time: i64) -> Self {
+    pub fn gone(url: &'a str, time: impl Into<Time>) -> Self {
         Self::new(url, time, Seen::Gone)
     }
 
     /// The visit failed.
-    pub fn failed(url: &'a str, time: i64) -> Self {
+    pub fn failed(url: &'a str, time: impl Into<Time>) -> Self {
         Self::new(url, time, Seen::Failed)
     }
 
-    /// No visit: only how important the page is from a time on, in milliseconds since 1970, until
+    /// No visit: only how important the page is from a time on, until
     /// another weight is given. See [`weight`](Observation::weight). A page that was never visited has
     /// none.
     ///
@@ -107,27 +109,27 @@ impl<'a> Observation<'a> {
     /// as many as there are pages. Each takes six to eleven bytes in a file.
     ///
     /// ```
-    /// use simkeep::{Observation, Property, Weight};
-    /// let giving = Observation::weighed("https://example.com/", 1_700_000_000_000, 2.5);
+    /// use simkeep::{Observation, Property, Time, Weight};
+    /// let giving = Observation::weighed("https://example.com/", Time::now(), 2.5);
     /// assert_eq!(giving.given.property, Property::Weight(Weight::from(2.5)));
     /// ```
-    pub fn weighed(url: &'a str, time: i64, weight: impl Into<Weight>) -> Giving<'a> {
-        Giving::of(url, Given { time, property: Property::Weight(weight.into()) })
+    pub fn weighed(url: &'a str, time: impl Into<Time>, weight: impl Into<Weight>) -> Giving<'a> {
+        Giving::of(url, Given { time: time.into(), property: Property::Weight(weight.into()) })
     }
 
-    /// No visit: only the class that the page is of from a time on, in milliseconds since 1970, until
+    /// No visit: only the class that the page is of from a time on, until
     /// another one is given. See [`class`](Observation::class). A page that was never visited has none.
     ///
     /// [`Store::give`](crate::Store::give) stores one of these, [`Store::load`](crate::Store::load)
     /// as many as there are pages. Each takes three to twelve bytes in a file.
     ///
     /// ```
-    /// use simkeep::{Observation, Property};
-    /// let giving = Observation::classed("https://example.com/", 1_700_000_000_000, 7);
+    /// use simkeep::{Observation, Property, Time};
+    /// let giving = Observation::classed("https://example.com/", Time::now(), 7);
     /// assert_eq!(giving.given.property, Property::Class(7));
     /// ```
-    pub fn classed(url: &'a str, time: i64, class: u32) -> Giving<'a> {
-        Giving::of(url, Given { time, property: Property::Class(class) })
+    pub fn classed(url: &'a str, time: impl Into<Time>, class: u32) -> Giving<'a> {
+        Giving::of(url, Given { time: time.into(), property: Property::Class(class) })
     }
 
     /// Adds the fingerprint of the content in another epoch, or that it has none there, so that the
@@ -135,9 +137,9 @@ impl<'a> Observation<'a> {
     /// no content.
     ///
     /// ```
-    /// use simkeep::{Epoch, Observation};
+    /// use simkeep::{Epoch, Observation, Time};
     /// let (old, new) = (Epoch::from_number(0), Epoch::from_number(1));
-    /// let seen = Observation::content("https://example.com/", 1_700_000_000_000, 0x1234, new);
+    /// let seen = Observation::content("https://example.com/", Time::now(), 0x1234, new);
     /// assert_eq!(seen.also(0x4321, old).also, Some((Some(0x4321), old)));
     /// ```
     #[must_use]
@@ -199,8 +201,8 @@ impl<'a> Observation<'a> {
     /// Searches can be held to [some classes](crate::Query::classes).
     ///
     /// ```
-    /// use simkeep::Observation;
-    /// let seen = Observation::not_modified("https://example.com/", 1_700_000_000_000).class(7);
+    /// use simkeep::{Observation, Time};
+    /// let seen = Observation::not_modified("https://example.com/", Time::now()).class(7);
     /// assert_eq!(seen.class, Some(7));
     /// ```
     #[must_use]
@@ -227,16 +229,18 @@ impl<'a> Observation<'a> {
     /// the content.
     ///
     /// ```
-    /// use simkeep::{Epoch, Observation};
-    /// let (url, time) = ("https://example.com/", 1_700_000_000_000);
+    /// use simkeep::{Epoch, Observation, Time};
+    /// let (url, time) = ("https://example.com/", Time::from_ms(1_700_000_000_000)?);
+    /// let earlier = Time::from_ms(1_699_990_000_000)?;
     /// let seen = Observation::content(url, time, 0x1234, Epoch::from_number(0));
-    /// assert_eq!(seen.modified(1_699_990_000_000).visit.modified, Some(1_699_990_000_000));
+    /// assert_eq!(seen.modified(earlier).visit.modified, Some(earlier));
     /// assert_eq!(Observation::gone(url, time).modified(time).visit.modified, None);
+    /// # Ok::<(), simkeep::Error>(())
     /// ```
     #[must_use]
-    pub fn modified(mut self, ms: i64) -> Self {
+    pub fn modified(mut self, time: impl Into<Time>) -> Self {
         if matches!(self.visit.seen, Seen::Content(_) | Seen::NotModified { .. }) {
-            self.visit.modified = Some(ms);
+            self.visit.modified = Some(time.into());
         }
         self
     }
@@ -245,10 +249,11 @@ impl<'a> Observation<'a> {
 /// What another epoch makes of content that an earlier visit saw: a fingerprint, or none.
 ///
 /// ```
-/// use simkeep::{Digest, Epoch, Restatement};
-/// let seen = 1_700_000_000_000;
+/// use simkeep::{Digest, Epoch, Restatement, Time};
+/// let seen = Time::from_ms(1_700_000_000_000)?;
 /// let again = Restatement::new("https://example.com/", seen, 0x4321, Epoch::from_number(1));
 /// assert_eq!(again.digest(Digest([7; 16])).restated.digest, Some(Digest([7; 16])));
+/// # Ok::<(), simkeep::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -261,15 +266,23 @@ pub struct Restatement<'a> {
 
 impl<'a> Restatement<'a> {
     /// States that the content which the page had at this time has this fingerprint in this epoch, or
-    /// with `None` that it has none there. `time` is in milliseconds since 1970.
+    /// with `None` that it has none there.
     ///
     /// It stands beside the fingerprints of other epochs: answers go by the newest epoch of their
     /// [use](crate::Role). It is no change of the page. Within the epoch of the visit's own
     /// fingerprint it is a correction; if there are several corrections in one epoch, the greatest
     /// fingerprint counts.
-    pub fn new(url: &'a str, time: i64, fingerprint: impl Into<Option<u64>>, epoch: Epoch) -> Self {
+    pub fn new(
+        url: &'a str,
+        time: impl Into<Time>,
+        fingerprint: impl Into<Option<u64>>,
+        epoch: Epoch,
+    ) -> Self {
         let fingerprint = fingerprint.into();
-        Restatement { url, restated: Restated { time, fingerprint, digest: None, epoch } }
+        Restatement {
+            url,
+            restated: Restated { time: time.into(), fingerprint, digest: None, epoch },
+        }
     }
 
     /// A restated entry of a page.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use arrayvec::ArrayVec;
 
-use super::{TIME_MAX, TIME_MIN, URL_BYTES_MAX, Weight};
+use super::{Time, URL_BYTES_MAX, Weight};
 
 /// A rule by which one of two pages ranks before the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -56,7 +56,7 @@ pub struct RankingError {
 pub(crate) struct Ranked<'p> {
     pub(crate) url: &'p str,
     /// When the page was first seen with the content that it has in force.
-    pub(crate) since: i64,
+    pub(crate) since: Time,
     pub(crate) weight: Weight,
 }
 
@@ -88,7 +88,7 @@ impl Rank {
 const RANK_BYTES: usize = size_of::<u64>() + size_of::<u128>();
 
 /// Bits of a time, and of the length of a URL.
-const TIME_BITS: u32 = (TIME_MAX - TIME_MIN).ilog2() + 1;
+const TIME_BITS: u32 = (Time::MAX.0 - Time::MIN.0).ilog2() + 1;
 const LENGTH_BITS: u32 = URL_BYTES_MAX.ilog2() + 1;
 
 const _: () = assert!(TIME_BITS + LENGTH_BITS + 1 + u32::BITS <= u128::BITS);
@@ -115,8 +115,8 @@ impl Rule {
     #[expect(clippy::cast_sign_loss, reason = "no time is before the least or after the greatest")]
     fn key(self, of: &Ranked<'_>) -> (u64, u32) {
         match self {
-            Rule::FirstSeen => ((of.since - TIME_MIN) as u64, TIME_BITS),
-            Rule::Newest => ((TIME_MAX - of.since) as u64, TIME_BITS),
+            Rule::FirstSeen => ((of.since.0 - Time::MIN.0) as u64, TIME_BITS),
+            Rule::Newest => ((Time::MAX.0 - of.since.0) as u64, TIME_BITS),
             Rule::ShortestUrl => (of.url.len() as u64, LENGTH_BITS),
             Rule::Https => {
                 let scheme = of.url.as_bytes().get(..6);
@@ -213,7 +213,7 @@ impl std::error::Error for RankingError {}
 mod tests {
     use super::*;
 
-    fn page(url: &str, since: i64, weight: f64) -> Ranked<'_> {
+    fn page(url: &str, since: Time, weight: f64) -> Ranked<'_> {
         Ranked { url, since, weight: weight.into() }
     }
 
@@ -225,13 +225,21 @@ mod tests {
             let other = page(b.url, b.since, 1e-30);
             assert!(rule == Rule::Weight || rank(a) < rank(other), "{rule:?} minds another thing");
         };
-        before(Rule::FirstSeen, page("http://b/long", -5, 1.0), page("https://a", 5, 2.0));
-        before(Rule::FirstSeen, page("a", TIME_MIN, 1.0), page("a", TIME_MAX, 1.0));
-        before(Rule::Newest, page("http://b/long", 5, 1.0), page("https://a", -5, 2.0));
-        before(Rule::ShortestUrl, page("http://a", 5, 1.0), page("https://a", -5, 2.0));
-        before(Rule::Https, page("HTTPS://a/long", 5, 1.0), page("http://a", -5, 2.0));
-        before(Rule::Weight, page("http://b", 5, 2.0), page("https://a", -5, 1.0));
-        before(Rule::Weight, page("http://b", 5, 1e-30), page("https://a", -5, 1e-31));
+        before(
+            Rule::FirstSeen,
+            page("http://b/long", Time(-5), 1.0),
+            page("https://a", Time(5), 2.0),
+        );
+        before(
+            Rule::FirstSeen,
+            page("a", Time(Time::MIN.0), 1.0),
+            page("a", Time(Time::MAX.0), 1.0),
+        );
+        before(Rule::Newest, page("http://b/long", Time(5), 1.0), page("https://a", Time(-5), 2.0));
+        before(Rule::ShortestUrl, page("http://a", Time(5), 1.0), page("https://a", Time(-5), 2.0));
+        before(Rule::Https, page("HTTPS://a/long", Time(5), 1.0), page("http://a", Time(-5), 2.0));
+        before(Rule::Weight, page("http://b", Time(5), 2.0), page("https://a", Time(-5), 1.0));
+        before(Rule::Weight, page("http://b", Time(5), 1e-30), page("https://a", Time(-5), 1e-31));
     }
 
     #[test]
@@ -241,13 +249,13 @@ mod tests {
         let rank = |url, since, weight| ranking.rank(&page(url, since, weight));
         let longest = "x".repeat(URL_BYTES_MAX);
         let in_order = [
-            rank("https:12", 9, 7.0),
-            rank("https:1", 5, 3.0),
-            rank("https:1", TIME_MAX, 3.0),
-            rank("https:12", 9, 3.0),
-            rank("https:1", 5, 2.0),
-            rank("http:1", 5, 9.0),
-            rank(&longest, 5, 9.0),
+            rank("https:12", Time(9), 7.0),
+            rank("https:1", Time(5), 3.0),
+            rank("https:1", Time(Time::MAX.0), 3.0),
+            rank("https:12", Time(9), 3.0),
+            rank("https:1", Time(5), 2.0),
+            rank("http:1", Time(5), 9.0),
+            rank(&longest, Time(5), 9.0),
         ];
         assert!(in_order.is_sorted_by(|a, b| a < b), "{in_order:?}");
     }

@@ -8,7 +8,7 @@ use super::compare::is_minor;
 use super::epoch::tells_change;
 use super::fold::{Fold, restated};
 use super::head::{bits_between, fingerprints, have_digest};
-use super::{Changes, Content, Distance, Entry, EpochInfo, Restated, Seen, Visit};
+use super::{Changes, Content, Distance, Entry, EpochInfo, Restated, Seen, Time, Visit};
 use crate::error::Result;
 use crate::recrawl::simulate::{Difference, Notes, Page};
 use crate::recrawl::{Halves, Likelihood, Recent, irregular};
@@ -27,7 +27,7 @@ pub struct ReplayedPage {
     /// What a return counts for, beside a change.
     return_share: f64,
     /// The time of day 0.
-    first: i64,
+    first: Time,
     starts: Vec<f64>,
     versions: Vec<Version>,
     /// The first and the last version of each run of versions that can be compared.
@@ -51,8 +51,8 @@ struct Version {
 pub struct Replayed {
     fold: Fold,
     return_share: f64,
-    first: i64,
-    last: i64,
+    first: Time,
+    last: Time,
     comparisons: u64,
 }
 
@@ -60,7 +60,7 @@ impl ReplayedPage {
     /// The page of these entries, which are in order; none if it had no content. Day 0 is at `first`.
     pub(crate) fn new(
         (host, return_share): (u32, f64),
-        first: i64,
+        first: Time,
         entries: &[Entry],
         epochs: &Arc<[EpochInfo]>,
     ) -> Option<ReplayedPage> {
@@ -89,7 +89,7 @@ impl ReplayedPage {
     }
 
     /// Adds what a visit saw, unless it is what the one before it saw.
-    fn push(&mut self, time: i64, mut version: Version) {
+    fn push(&mut self, time: Time, mut version: Version) {
         let number = self.versions.len();
         if let Some(before) = self.versions.last() {
             let difference = self.compare(before, &version);
@@ -109,7 +109,7 @@ impl ReplayedPage {
             }
             _ => self.runs.push((number, number)),
         }
-        self.starts.push(time.saturating_sub(self.first) as f64 / MS_PER_DAY);
+        self.starts.push(time.0.saturating_sub(self.first.0) as f64 / MS_PER_DAY);
         self.versions.push(version);
     }
 
@@ -157,10 +157,10 @@ impl ReplayedPage {
         }
     }
 
-    fn ms(&self, day: f64) -> i64 {
+    fn time(&self, day: f64) -> Time {
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]
         let since = (day * MS_PER_DAY) as i64;
-        self.first.saturating_add(since)
+        Time(self.first.0.saturating_add(since))
     }
 }
 
@@ -206,7 +206,7 @@ impl Page for ReplayedPage {
     }
 
     fn found(&self, day: f64, version: usize) -> Replayed {
-        let (first, return_share) = (self.ms(day), self.return_share);
+        let (first, return_share) = (self.time(day), self.return_share);
         let fold = Fold::default();
         let mut notes = Replayed { fold, return_share, first, last: first, comparisons: 0 };
         notes.visit(self, first, version);
@@ -214,14 +214,14 @@ impl Page for ReplayedPage {
     }
 
     fn visited(&self, notes: &mut Replayed, day: f64, version: usize) -> Result<()> {
-        notes.visit(self, self.ms(day), version);
+        notes.visit(self, self.time(day), version);
         Ok(())
     }
 }
 
 impl Replayed {
     /// Folds a visit in, as a store does.
-    fn visit(&mut self, page: &ReplayedPage, time: i64, version: usize) {
+    fn visit(&mut self, page: &ReplayedPage, time: Time, version: usize) {
         let Some(Version { seen, also, .. }) = page.versions.get(version) else { return };
         let visit = Visit { time, seen: *seen, status: None, modified: None };
         let before = self.fold.changes;

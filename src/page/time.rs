@@ -1,12 +1,176 @@
-//! Times for people.
+//! Points in time.
 
 use std::fmt;
+use std::ops::{Add, Sub};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A time in milliseconds since 1970, shown in UTC as RFC 3339 has it, with its milliseconds if it has
-/// any.
-pub(crate) struct Utc(pub(crate) i64);
+use crate::error::{Error, Result};
 
-impl fmt::Display for Utc {
+/// A point in time, in whole milliseconds since 1970, UTC. The default is the start of 1970.
+///
+/// Times come from the clock ([`Time::now`]), from a [`SystemTime`], from a `jiff::Timestamp` with the
+/// feature `jiff`, or from a number of [milliseconds](Time::from_ms). Whatever takes a time takes all
+/// of these.
+///
+/// ```
+/// use std::time::{Duration, SystemTime, UNIX_EPOCH};
+/// use simkeep::Time;
+///
+/// let time = Time::from_ms(1_700_000_000_000)?;
+/// assert_eq!(time.to_string(), "2023-11-14T22:13:20Z");
+/// assert_eq!(time, Time::from(UNIX_EPOCH + Duration::from_secs(1_700_000_000)));
+/// assert!(time < Time::from(SystemTime::now()));
+/// assert_eq!((time + Duration::from_secs(60)).as_ms(), 1_700_000_060_000);
+/// # Ok::<(), simkeep::Error>(())
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub(crate) i64);
+
+/// The start of 1990, in seconds since 1970.
+const START_OF_1990_S: i64 = 631_152_000;
+
+impl Time {
+    /// The earliest time that can be stored: the start of year 1.
+    pub const MIN: Time = Time(-62_135_596_800_000);
+    /// The latest time that can be stored: the end of year 9999.
+    pub const MAX: Time = Time(253_402_300_799_999);
+
+    /// Returns the time of the system's clock.
+    pub fn now() -> Time {
+        SystemTime::now().into()
+    }
+
+    /// Returns a time from its milliseconds since 1970.
+    ///
+    /// A number that lies before 1990 as milliseconds and after 1990 as seconds is refused: such numbers
+    /// nearly always are seconds. [`from_ms_unchecked`](Time::from_ms_unchecked) takes them, too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LooksLikeSeconds`], or [`Error::Time`] outside the years 1 to 9999.
+    ///
+    /// ```
+    /// use simkeep::{Error, Time};
+    /// assert!(Time::from_ms(1_700_000_000_000).is_ok());
+    /// assert!(matches!(Time::from_ms(1_700_000_000), Err(Error::LooksLikeSeconds(1_700_000_000))));
+    /// assert!(matches!(Time::from_ms(i64::MAX), Err(Error::Time(i64::MAX))));
+    /// ```
+    pub fn from_ms(ms: i64) -> Result<Time> {
+        let time = Time(ms);
+        if (START_OF_1990_S..START_OF_1990_S * 1000).contains(&ms) {
+            return Err(Error::LooksLikeSeconds(ms));
+        }
+        if !time.is_storable() {
+            return Err(Error::Time(ms));
+        }
+        Ok(time)
+    }
+
+    /// Returns a time from its milliseconds since 1970, whatever they are.
+    ///
+    /// A time outside the years 1 to 9999 is refused when it is stored.
+    ///
+    /// ```
+    /// use simkeep::Time;
+    /// assert_eq!(Time::from_ms_unchecked(1_700_000_000).to_string(), "1970-01-20T16:13:20Z");
+    /// ```
+    pub const fn from_ms_unchecked(ms: i64) -> Time {
+        Time(ms)
+    }
+
+    /// Returns the milliseconds since 1970; negative before.
+    pub const fn as_ms(self) -> i64 {
+        self.0
+    }
+
+    /// Returns how long after `earlier` this time is; zero if it is not later.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use simkeep::Time;
+    /// let (first, second) = (Time::from_ms_unchecked(1_000), Time::from_ms_unchecked(3_500));
+    /// assert_eq!(second.saturating_duration_since(first), Duration::from_millis(2_500));
+    /// assert_eq!(first.saturating_duration_since(second), Duration::ZERO);
+    /// ```
+    pub fn saturating_duration_since(self, earlier: Time) -> Duration {
+        if self <= earlier {
+            return Duration::ZERO;
+        }
+        Duration::from_millis(self.0.abs_diff(earlier.0))
+    }
+
+    /// Whether the time lies in the years 1 to 9999, which are those that a store keeps.
+    pub(crate) fn is_storable(self) -> bool {
+        (Time::MIN..=Time::MAX).contains(&self)
+    }
+}
+
+/// The whole milliseconds of a duration, or the most there can be.
+fn whole_ms(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl Add<Duration> for Time {
+    type Output = Time;
+
+    /// Returns the time that much later. What is finer than a millisecond is dropped; what no number
+    /// holds is the last that it does.
+    fn add(self, duration: Duration) -> Time {
+        Time(self.0.saturating_add(whole_ms(duration)))
+    }
+}
+
+impl Sub<Duration> for Time {
+    type Output = Time;
+
+    /// Returns the time that much earlier, as [`Add`] rounds.
+    fn sub(self, duration: Duration) -> Time {
+        Time(self.0.saturating_sub(whole_ms(duration)))
+    }
+}
+
+impl From<SystemTime> for Time {
+    /// Rounds down to whole milliseconds.
+    fn from(time: SystemTime) -> Time {
+        match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => Time(whole_ms(since)),
+            Err(before) => {
+                let before = before.duration();
+                let part = i64::from(before.subsec_nanos() % 1_000_000 != 0);
+                Time(whole_ms(before).saturating_add(part).saturating_neg())
+            }
+        }
+    }
+}
+
+#[cfg(feature = "jiff")]
+impl From<jiff::Timestamp> for Time {
+    /// Rounds down to whole milliseconds.
+    fn from(time: jiff::Timestamp) -> Time {
+        Time(i64::try_from(time.as_nanosecond().div_euclid(1_000_000)).unwrap_or(i64::MAX))
+    }
+}
+
+#[cfg(feature = "jiff")]
+impl TryFrom<Time> for jiff::Timestamp {
+    type Error = jiff::Error;
+
+    /// # Errors
+    ///
+    /// A time that jiff does not know: all that a store keeps, it does.
+    fn try_from(time: Time) -> std::result::Result<jiff::Timestamp, jiff::Error> {
+        jiff::Timestamp::from_millisecond(time.0)
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Time {
+    /// Writes the time in UTC by RFC 3339, with its milliseconds if it has any.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, millisecond) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
         let (year, month, day) = date(days);
@@ -20,7 +184,7 @@ impl fmt::Display for Utc {
     }
 }
 
-/// The year, month and day so many days after the first of January 1970, in the Gregorian calendar: the
+/// Returns the year, month and day of the day so many days after the first of January 1970, in the Gregorian calendar: the
 /// days are counted from the first of March of the year 0, so that a leap day is the last of its year
 /// (H. Hinnant, *chrono-compatible low-level date algorithms*).
 fn date(days: i64) -> (i64, i64, i64) {
@@ -38,12 +202,12 @@ fn date(days: i64) -> (i64, i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{TIME_MAX, TIME_MIN};
     use super::*;
 
     #[test]
     fn times_are_shown_in_utc_with_milliseconds_if_there_are_any() {
-        let shown = [0, -1, TIME_MIN, TIME_MAX, 951_782_400_000].map(|ms| Utc(ms).to_string());
+        let shown =
+            [0, -1, Time::MIN.0, Time::MAX.0, 951_782_400_000].map(|ms| Time(ms).to_string());
         let expected = [
             "1970-01-01T00:00:00Z",
             "1969-12-31T23:59:59.999Z",
@@ -72,5 +236,48 @@ mod tests {
             };
             assert_eq!(date(days), expected);
         }
+    }
+
+    #[test]
+    fn numbers_of_seconds_are_refused() {
+        let cases = [
+            (START_OF_1990_S - 1, true),
+            (START_OF_1990_S, false),
+            (1_700_000_000, false),
+            (START_OF_1990_S * 1000 - 1, false),
+            (START_OF_1990_S * 1000, true),
+            (0, true),
+            (-1_700_000_000, true),
+        ];
+        for (ms, is_taken) in cases {
+            let taken = Time::from_ms(ms);
+            assert_eq!(taken.is_ok(), is_taken, "{ms}: {taken:?}");
+        }
+        assert!(matches!(Time::from_ms(Time::MIN.0 - 1), Err(Error::Time(_))));
+        assert!(matches!(Time::from_ms(Time::MAX.0 + 1), Err(Error::Time(_))));
+    }
+
+    #[test]
+    fn the_time_of_a_system_is_rounded_down() {
+        let at = |ns: i64| {
+            let distance = Duration::from_nanos(ns.unsigned_abs());
+            Time::from(if ns < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance }).0
+        };
+        let cases = [(0, 0), (1, 0), (1_999_999, 1), (-1, -1), (-1_000_000, -1), (-1_000_001, -2)];
+        for (ns, ms) in cases {
+            assert_eq!(at(ns), ms, "{ns} ns");
+        }
+    }
+
+    #[cfg(feature = "jiff")]
+    #[test]
+    fn times_of_jiff_are_rounded_down_and_come_back() {
+        for (ns, ms) in [(0, 0), (1_999_999, 1), (-1, -1), (-1_000_001, -2)] {
+            assert_eq!(Time::from(jiff::Timestamp::from_nanosecond(ns).unwrap()).0, ms);
+        }
+        for time in [Time::MIN, Time::MAX, Time(1_700_000_000_123)] {
+            assert_eq!(Time::from(jiff::Timestamp::try_from(time).unwrap()), time);
+        }
+        assert!(jiff::Timestamp::try_from(Time(i64::MAX)).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Epoch;
-use super::time::Utc;
+use super::Time;
 
 /// How a page is known to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ pub enum Verdict {
     /// A return to an earlier version.
     Reverted {
         /// When that version was last seen.
-        to: i64,
+        to: Time,
         /// The distance to the version before, as in [`Changed`](Self::Changed).
         distance: Option<Distance>,
     },
@@ -91,7 +91,7 @@ impl fmt::Display for Verdict {
                 f.write_str("changed (by how much is not known)")
             }
             Verdict::Reverted { to, distance } => {
-                write!(f, "reverted to the version of {}", Utc(to))?;
+                write!(f, "reverted to the version of {}", to)?;
                 distance.map_or(Ok(()), |distance| write!(f, ", {distance} from the one before"))
             }
             Verdict::Gone => f.write_str("gone"),

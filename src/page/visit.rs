@@ -2,12 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest};
-
-/// The earliest time that can be stored: the start of year 1, in milliseconds since 1970.
-pub const TIME_MIN: i64 = -62_135_596_800_000;
-/// The latest time that can be stored: the end of year 9999, in milliseconds since 1970.
-pub const TIME_MAX: i64 = 253_402_300_799_999;
+use super::{Content, Digest, Time};
 
 /// What a visit found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,15 +57,14 @@ impl Seen {
 /// absent comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Visit {
-    /// Milliseconds since 1970, UTC.
-    pub time: i64,
+    /// When.
+    pub time: Time,
     /// What was seen.
     pub seen: Seen,
     /// The HTTP status, if known.
     pub status: Option<u16>,
-    /// When the page was last modified, as the server said: its `Last-Modified`, in milliseconds since
-    /// 1970, UTC. It need not be plausible.
-    pub modified: Option<i64>,
+    /// When the page was last modified, as the server said: its `Last-Modified`. It need not be plausible.
+    pub modified: Option<Time>,
 }
 
 impl Ord for Visit {

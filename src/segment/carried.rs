@@ -9,7 +9,7 @@ use super::entries::{Entries, count_visits, put_entries, put_property, take_prop
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{
     CONTENTS_MAX, Changes, Content, Course, Entry, Given, HISTORY_WINDOW, Head, KINDS, LastSeen,
-    Modified, Properties, Property, Restated, Seen, Visit,
+    Modified, Properties, Property, Restated, Seen, Time, Visit,
 };
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
@@ -107,13 +107,13 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     out.push(parts.chain(given.iter().map(|given| flag(given.property))).sum());
     let others = head.visits.checked_sub(count_visits(own) as u64);
     put_varint(out, others.expect("a head counts the visits beside it"));
-    put_signed(out, head.first);
+    put_signed(out, head.first.0);
     if let Some(Modified { heard, time }) = modified {
-        put_signed(out, heard.wrapping_sub(head.first));
-        put_signed(out, heard.wrapping_sub(time));
+        put_signed(out, heard.0.wrapping_sub(head.first.0));
+        put_signed(out, heard.0.wrapping_sub(time.0));
     }
     for Given { time, property } in given {
-        put_signed(out, time.wrapping_sub(head.first));
+        put_signed(out, time.0.wrapping_sub(head.first.0));
         put_property(out, property);
     }
     put_varint(out, contents.len() as u64);
@@ -167,11 +167,11 @@ impl Carried {
             None
         } else {
             let heard = first.checked_add(cursor.signed()?)?;
-            Some(Modified { heard, time: heard.checked_sub(cursor.signed()?)? })
+            Some(Modified { heard: Time(heard), time: Time(heard.checked_sub(cursor.signed()?)?) })
         };
         let mut properties = Properties::default();
         for kind in [WEIGHED, CLASSED].into_iter().filter(|kind| flags & kind != 0) {
-            let time = first.checked_add(cursor.signed()?)?;
+            let time = Time(first.checked_add(cursor.signed()?)?);
             properties.take(Given { time, property: take_property(cursor, kind == CLASSED)? });
         }
         let count = cursor.count().filter(|count| *count <= CONTENTS_MAX)?;
@@ -198,7 +198,7 @@ impl Carried {
         self.last.into_iter().chain(self.settled).for_each(|visit| told.take(visit.into()));
         let mut head = told.head()?;
         head.visits = self.visits + count;
-        head.first = head.first.min(self.first);
+        head.first = head.first.min(Time(self.first));
         head.modified = head.modified.max(self.modified);
         self.properties.iter().for_each(|given| head.give(given));
         self.contents.into_iter().for_each(|version| head.see(version));

@@ -1,7 +1,7 @@
 //! How a page changes, packed.
 
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Changes, LENGTHS};
+use crate::page::{Changes, LENGTHS, Time};
 
 /// What is told, in the first byte.
 pub(super) const UNCHANGED: u8 = 1;
@@ -61,7 +61,7 @@ pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
         put_varint(out, u64::from(*sum));
     }
     if let Some(last) = last {
-        put_signed(out, last.time);
+        put_signed(out, last.time.0);
         if last.distance.is_some() {
             out.push(c.last_bits);
         }
@@ -98,7 +98,7 @@ pub(super) fn take_changes(packed: &[u8]) -> Option<Changes> {
     if is_told(LAST) {
         let time = cursor.signed()?;
         let bits = if is_told(DISTANCE) { Some(cursor.u8()?) } else { None };
-        c.note(time, bits.map(u32::from));
+        c.note(Time(time), bits.map(u32::from));
         c.bits = cursor.varint()?;
     }
     // Packed in one way only.

@@ -2,7 +2,9 @@
 //! takes two to five bytes and a small change names the bits that moved.
 
 use crate::layout::{Cursor, Put, put_signed, put_varint};
-use crate::page::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Visit, Weight};
+use crate::page::{
+    Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Time, Visit, Weight,
+};
 
 /// Low two bits of a tag: what was seen.
 pub(super) const FAILED: u8 = 0;
@@ -53,10 +55,10 @@ struct Before {
 
 impl Before {
     fn follow(&mut self, entry: &Entry) {
-        self.time = entry.time();
+        self.time = entry.time().0;
         if let Entry::Visit(visit) = entry {
             self.status = visit.status;
-            self.modified = visit.modified.or(self.modified);
+            self.modified = visit.modified.map(Time::as_ms).or(self.modified);
         }
         if let Some(content) = entry.content() {
             self.content = Some(content);
@@ -86,7 +88,7 @@ pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     let mut before = Before::default();
     for (i, entry) in entries.iter().enumerate() {
         let modified = entry.visit().and_then(|visit| visit.modified);
-        let date = modified.map(|modified| Date::of(modified, entry.time(), &before));
+        let date = modified.map(|modified| Date::of(modified.0, entry.time().0, &before));
         date.iter().for_each(|date| out.push(date.tag()));
         put_entry(out, entry, &before, i == 0);
         date.iter().for_each(|date| date.put(out));
@@ -152,8 +154,8 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
             (if other.is_none() { seen | SAME_STATUS } else { seen }, other)
         }
     };
-    assert!(first || before.time <= entry.time(), "entries are packed in order");
-    let since = entry.time().wrapping_sub(before.time);
+    assert!(first || before.time <= entry.time().0, "entries are packed in order");
+    let since = entry.time().0.wrapping_sub(before.time);
     let seconds = since % 1000 == 0;
     if seconds {
         tag |= SECONDS;
@@ -261,7 +263,7 @@ impl<'a> Entries<'a> {
         let time = self.before.time.checked_add(since)?;
         let entry = if given {
             let property = take_property(&mut self.cursor, tag & CLASS != 0)?;
-            Entry::Given(Given { time, property })
+            Entry::Given(Given { time: Time(time), property })
         } else if restated {
             let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
                 0 => (None, self.epoch()?),
@@ -273,7 +275,7 @@ impl<'a> Entries<'a> {
             } else {
                 self.before.content?.digest
             };
-            Entry::Restated(Restated { time, fingerprint, digest, epoch })
+            Entry::Restated(Restated { time: Time(time), fingerprint, digest, epoch })
         } else {
             let status = if tag & SAME_STATUS == 0 {
                 match self.cursor.varint()? {
@@ -293,7 +295,7 @@ impl<'a> Entries<'a> {
                 None => None,
                 Some(date) => Some(self.modified(date, time)?),
             };
-            Entry::Visit(Visit { time, seen, status, modified })
+            Entry::Visit(Visit { time: Time(time), seen, status, modified: modified.map(Time) })
         };
         self.first = false;
         self.before.follow(&entry);

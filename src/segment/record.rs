@@ -10,7 +10,7 @@ use super::changes::{put_changes, take_changes};
 use super::entries::{Entries, count_visits, put_entries};
 use crate::cpu::prefetch;
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Changes, Entry, EpochInfo, Head};
+use crate::page::{Changes, Entry, EpochInfo, Head, Time};
 
 /// Entries are packed in chunks of this many, each readable by itself.
 pub(crate) const CHUNK_ENTRIES: usize = 64;
@@ -114,7 +114,7 @@ impl Record<'_> {
             let start = body.len();
             put_entries(&mut body, chunk);
             put_varint(out, (body.len() - start) as u64);
-            let first = chunk[0].time();
+            let first = chunk[0].time().0;
             put_signed(out, first.wrapping_sub(time));
             time = first;
         }
@@ -294,11 +294,11 @@ impl<'a> RecordRef<'a> {
     /// order. Costs the chunk directory and a chunk or a few.
     pub(crate) fn entries_until(
         &self,
-        time: i64,
+        time: Time,
         enough: impl Fn(&Entry) -> bool,
     ) -> Option<Vec<Entry>> {
         let mut entries: Vec<Entry> = Vec::new();
-        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time) {
+        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time.0) {
             let mut earlier = Vec::with_capacity(chunk.count);
             for entry in chunk.entries() {
                 earlier.extend(entry.filter(|e| e.time() <= time));
@@ -307,7 +307,7 @@ impl<'a> RecordRef<'a> {
             earlier.extend_from_slice(&entries);
             entries = earlier;
             // Others of one time may be in the chunk before.
-            if entries.iter().any(|entry| entry.time() > chunk.first && enough(entry)) {
+            if entries.iter().any(|entry| entry.time().0 > chunk.first && enough(entry)) {
                 break;
             }
         }
@@ -316,9 +316,9 @@ impl<'a> RecordRef<'a> {
 
     /// The entries at or after `time`, in order, and maybe some before it. Costs the chunk directory,
     /// and the chunks that have them.
-    pub(crate) fn entries_since(&self, time: i64) -> Option<Vec<Entry>> {
+    pub(crate) fn entries_since(&self, time: Time) -> Option<Vec<Entry>> {
         let chunks = self.open()?.1;
-        let from = chunks.iter().rposition(|chunk| chunk.first < time).unwrap_or(0);
+        let from = chunks.iter().rposition(|chunk| chunk.first < time.0).unwrap_or(0);
         let mut entries = Vec::new();
         for chunk in chunks.iter().skip(from) {
             for entry in chunk.entries() {
@@ -329,15 +329,15 @@ impl<'a> RecordRef<'a> {
     }
 
     /// What stands here of one time, in order.
-    pub(crate) fn entries_at(&self, time: i64) -> Option<Vec<Entry>> {
+    pub(crate) fn entries_at(&self, time: Time) -> Option<Vec<Entry>> {
         let mut found = Vec::new();
-        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time) {
+        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time.0) {
             for entry in chunk.entries() {
                 found.extend(entry.filter(|e| e.time() == time));
                 entry?;
             }
             // Entries of one time may go on into the chunk before.
-            if chunk.first < time {
+            if chunk.first < time.0 {
                 break;
             }
         }

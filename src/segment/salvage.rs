@@ -12,7 +12,7 @@ use super::frame::Section;
 use super::plain::PlainSegment;
 use super::record::RecordRef;
 use crate::layout::{BLOCK_BYTES, Cursor, GROUP_PAGES, Kind, Tag, in_memory};
-use crate::page::{Entry, TIME_MAX, TIME_MIN, check_url, surt};
+use crate::page::{Entry, check_url, surt};
 
 /// A group that claims to be longer is none.
 const GROUP_BYTES_MAX: u64 = 1 << 30;
@@ -283,7 +283,7 @@ fn page(ordinal: u64, url: Vec<u8>, piece: &Piece, record: &Range<usize>) -> Opt
     let url = String::from_utf8(url).ok().filter(|url| check_url(url).is_ok())?;
     let record = RecordRef::parse(piece.bytes.get(record.clone())?)?;
     let entries = record.entries()?;
-    if !entries.iter().all(|entry| (TIME_MIN..=TIME_MAX).contains(&entry.time())) {
+    if !entries.iter().all(|entry| entry.time().is_storable()) {
         return None;
     }
     let mut key = Vec::new();

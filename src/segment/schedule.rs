@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::file::Segment;
 use crate::error::Result;
 use crate::layout::{Cursor, Kind, PackedRow, ROW_BYTES, Tag, le_u64};
-use crate::page::{Changes, Head, Seen, TIME_MIN, Weight, surt};
+use crate::page::{Changes, Head, Seen, Time, Weight, surt};
 use crate::recrawl::{Code, of_step, step_of};
 
 const SCHEDULE: Tag = Tag::of(Kind::Schedule);
@@ -54,7 +54,7 @@ pub(crate) struct Row {
     /// If the last visit failed, the seconds from the last one that did not, or from the first of all,
     /// in steps.
     failing: Option<u16>,
-    /// The seconds from [`TIME_MIN`] to the last visit.
+    /// The seconds from [`Time::MIN.0`] to the last visit.
     last: u64,
     pub(crate) code: Code,
     /// The weight, as the upper half of the number's bits without its sign.
@@ -78,9 +78,9 @@ impl RowFlags {
     }
 }
 
-/// Whole seconds from [`TIME_MIN`] to a time in milliseconds; none if it is before.
-pub(crate) fn seconds(time: i64) -> u64 {
-    u64::try_from(time.saturating_sub(TIME_MIN)).unwrap_or(0) / 1000
+/// Whole seconds from [`Time::MIN`] to a time; none if it is before.
+pub(crate) fn seconds(time: Time) -> u64 {
+    u64::try_from(time.0.saturating_sub(Time::MIN.0)).unwrap_or(0) / 1000
 }
 
 /// The slot of the host of a URL: 16 bits of its hash.
@@ -112,7 +112,7 @@ impl Row {
         let Some(head) = head else { return Row::default() };
         let failing = (head.last.seen == Seen::Failed).then(|| {
             let since = head.settled.map_or(head.first, |settled| settled.time);
-            let seconds = head.last.time.saturating_sub(since) / 1000;
+            let seconds = head.last.time.0.saturating_sub(since.0) / 1000;
             // No longer than from the first time to the last.
             u16::try_from(step_of(seconds.unsigned_abs(), FAILING_STEPS)).unwrap_or(u16::MAX)
         });
@@ -244,7 +244,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::page::{Entry, Given, Property, TIME_MAX, Visit};
+    use crate::page::{Entry, Given, Property, Time, Visit};
 
     fn head_of(visits: &[Visit]) -> Option<Head> {
         let mut head = None;
@@ -258,9 +258,9 @@ mod tests {
             Just(Seen::Failed),
             Just(Seen::NotModified { digest: None }),
         ];
-        let time = prop_oneof![8 => TIME_MIN..=TIME_MAX, 1 => Just(TIME_MIN), 1 => Just(TIME_MAX)];
+        let time = prop_oneof![8 => Time::MIN.0..=Time::MAX.0, 1 => Just(Time::MIN.0), 1 => Just(Time::MAX.0)];
         let visit = (time, seen).prop_map(|(time, seen)| Visit {
-            time,
+            time: Time(time),
             seen,
             status: None,
             modified: None,
@@ -280,7 +280,7 @@ mod tests {
             visits in visits(),
             own in 0usize..5,
             host: u16,
-            now in TIME_MIN..=TIME_MAX,
+            now in Time::MIN.0..=Time::MAX.0,
         ) {
             let head = head_of(&visits);
             let row = Row::new(head.as_ref(), &Changes::default(), own, host);
@@ -292,10 +292,10 @@ mod tests {
             prop_assert_eq!((row.known, row.host, row.weight()), (true, host, 1.0));
             prop_assert_eq!(row.first, own == visits.len());
             prop_assert_eq!(row.gone, head.gone());
-            let since = now.div_euclid(1000) - head.last.time.div_euclid(1000);
-            prop_assert_eq!(row.seconds_since(seconds(now)), u64::try_from(since).unwrap_or(0));
+            let since = now.div_euclid(1000) - head.last.time.0.div_euclid(1000);
+            prop_assert_eq!(row.seconds_since(seconds(Time(now))), u64::try_from(since).unwrap_or(0));
             let before = head.settled.map_or(head.first, |settled| settled.time);
-            let failing = head.last.time.abs_diff(before) / 1000;
+            let failing = head.last.time.0.abs_diff(before.0) / 1000;
             match row.failing_seconds() {
                 Some(found) => prop_assert!(found.abs_diff(failing) <= failing / 2048),
                 None => prop_assert!(head.last.seen != Seen::Failed),
@@ -304,8 +304,8 @@ mod tests {
 
         #[test]
         fn a_weight_is_off_by_a_five_hundredth_at_most(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
-            let mut head = head_of(&[Visit { time: 0, seen: Seen::Gone, status: None, modified: None }]);
-            let given = Given { time: 0, property: Property::Weight(Weight::from(weight)) };
+            let mut head = head_of(&[Visit { time: Time(0), seen: Seen::Gone, status: None, modified: None }]);
+            let given = Given { time: Time(0), property: Property::Weight(Weight::from(weight)) };
             Head::absorb_into(&mut head, Entry::Given(given));
             let found = Row::new(head.as_ref(), &Changes::default(), 1, 0).weight();
             prop_assert!((found - weight).abs() <= weight / 500.0, "{} is {}", weight, found);

@@ -73,7 +73,8 @@ impl Sealer {
         let ordinal = self.pages.push(&mut self.builder, url, |out| record.put(out))?;
         self.hashes.push(HashOf { hash, page: ordinal, row })?;
         self.numbers.visits += record.visit_count() as u64;
-        let mut visits = record.entries.iter().filter(|entry| entry.is_visit()).map(Entry::time);
+        let mut visits =
+            record.entries.iter().filter(|entry| entry.is_visit()).map(|entry| entry.time().0);
         if let Some(first) = visits.next() {
             self.numbers.cover((first, visits.next_back().unwrap_or(first)));
         }

@@ -7,8 +7,8 @@ use super::epochs::Epochs;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
 use crate::page::{
-    Changes, Content, Entry, EpochInfo, GiveOutcome, Given, RestateOutcome, Restated, Utc, Verdict,
-    Visit, Weight,
+    Changes, Content, Entry, EpochInfo, GiveOutcome, Given, RestateOutcome, Restated, Time,
+    Verdict, Visit, Weight,
 };
 
 /// Another page with the same digest: an exact copy.
@@ -18,7 +18,7 @@ pub struct ExactCopy {
     /// The page.
     pub url: String,
     /// When that page was first seen with this digest, in milliseconds since 1970.
-    pub first: i64,
+    pub first: Time,
 }
 
 /// A near-duplicate of what a visit saw.
@@ -32,7 +32,7 @@ pub struct NearDuplicate {
     /// The page's fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
     /// When the page was first seen with what it has in force, in milliseconds since 1970.
-    pub first: i64,
+    pub first: Time,
 }
 
 /// The page that comes first of several with nearly the same content; see [`Outcome::original`].
@@ -64,12 +64,12 @@ pub enum OriginalBy {
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// # use simkeep::{Observation, Options, Store};
+/// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
 /// let (url, epoch) = ("https://example.com/", store.change_epoch());
-/// store.observe(Observation::content(url, 1_000, 0b0011, epoch))?;
-/// let outcome = store.observe(Observation::content(url, 2_000, 0b1100, epoch))?;
+/// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0b0011, epoch))?;
+/// let outcome = store.observe(Observation::content(url, Time::from_ms(2_000)?, 0b1100, epoch))?;
 /// let told = "changed by 4 bits: moderately, some 0.5 to 6 % of its words";
 /// assert_eq!(outcome.to_string(), told);
 /// # Ok(())
@@ -107,15 +107,15 @@ pub struct Outcome {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
-    /// let first = store.observe(Observation::content(url, 1_000, 0x00, epoch).weight(2.0))?;
+    /// let first = store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x00, epoch).weight(2.0))?;
     /// assert_eq!((first.novel, first.priority), (true, 2.0));
-    /// let changed = store.observe(Observation::content(url, 2_000, 0xff, epoch))?;
+    /// let changed = store.observe(Observation::content(url, Time::from_ms(2_000)?, 0xff, epoch))?;
     /// assert_eq!((changed.novel, changed.priority), (true, 0.5));
-    /// let back = store.observe(Observation::content(url, 3_000, 0x00, epoch))?;
+    /// let back = store.observe(Observation::content(url, Time::from_ms(3_000)?, 0x00, epoch))?;
     /// assert_eq!((back.novel, back.priority), (false, 0.5));
     /// # Ok(())
     /// # }
@@ -143,16 +143,16 @@ pub struct Outcome {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
-    /// store.observe(Observation::content("https://example.org/", 2_000, 0b0111, epoch))?;
-    /// let seen = Observation::content("https://example.com/copy", 3_000, 0b0011, epoch);
+    /// store.observe(Observation::content("https://example.org/", Time::from_ms(2_000)?, 0b0111, epoch))?;
+    /// let seen = Observation::content("https://example.com/copy", Time::from_ms(3_000)?, 0b0011, epoch);
     /// let original = store.observe(seen)?.original.unwrap();
     /// assert_eq!((original.url.as_str(), original.distance), ("https://example.org/", 1));
     /// // What was seen before all others comes first, whenever that is heard of.
-    /// let earlier = Observation::content("https://example.net/", 1_000, 0b0011, epoch);
+    /// let earlier = Observation::content("https://example.net/", Time::from_ms(1_000)?, 0b0011, epoch);
     /// assert_eq!(store.observe(earlier)?.original, None);
     /// # Ok(())
     /// # }
@@ -231,10 +231,10 @@ fn write_verdict(
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// # use simkeep::{Observation, Options, Store};
+/// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-/// store.observe(Observation::gone("https://example.com/", 1_714_564_800_000))?;
+/// store.observe(Observation::gone("https://example.com/", Time::from_ms(1_714_564_800_000)?))?;
 /// let history = store.history("https://example.com/")?;
 /// assert_eq!(history[0].to_string(), "2024-05-01T12:00:00Z: gone");
 /// # Ok(())
@@ -278,7 +278,7 @@ impl HistoryEntry {
 
 impl fmt::Display for HistoryEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", Utc(self.entry().time()))?;
+        write!(f, "{}: ", self.entry().time())?;
         match *self {
             HistoryEntry::Visit { verdict, meaning, .. } => write_verdict(f, verdict, meaning),
             HistoryEntry::Restated(_) => f.write_str("restated in another epoch"),
@@ -300,7 +300,7 @@ pub struct Page {
     /// How many visits are known, without restated content.
     pub visits: u64,
     /// The earliest, in milliseconds since 1970.
-    pub first: i64,
+    pub first: Time,
     /// The latest visit.
     pub last: Visit,
     /// The content in force, with its fingerprint of the newest epoch that tells of
@@ -310,11 +310,11 @@ pub struct Page {
     /// or is known to have none; that of the newest epoch first.
     pub contents: Vec<Content>,
     /// When that content was last seen.
-    pub content_seen: Option<i64>,
+    pub content_seen: Option<Time>,
     /// When the content last seen was last modified, as the server
     /// [said](crate::Observation::modified) with it or after it, in milliseconds since 1970: what to
     /// send as `If-Modified-Since`. `None` if no content was ever seen, or the server did not say since.
-    pub modified: Option<i64>,
+    pub modified: Option<Time>,
     /// Whether the page is gone.
     pub gone: bool,
     /// How important it is: the weight that was [given](crate::Observation::weight) last, or 1.

@@ -8,7 +8,7 @@ use super::query::{Matches, Query};
 use super::snapshot::Snapshot;
 use super::verify::{Verified, VerifyOptions, verify_open};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Visit};
+use crate::page::{Epoch, Time, Visit};
 
 impl Store {
     /// A consistent view of everything acknowledged so far, which answers every question about the
@@ -54,7 +54,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
-    pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
+    pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.snapshot().as_of(url, time)
     }
 

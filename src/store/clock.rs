@@ -11,7 +11,7 @@ use super::base::Base;
 use super::component::Component;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::Request;
+use crate::page::{Request, Time};
 
 impl Snapshot {
     /// The time of the last visit in the store, in milliseconds since 1970; `None` if it has none. No
@@ -21,18 +21,21 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let time = Time::now();
     /// assert_eq!(store.snapshot().last_visit(), None);
-    /// store.observe(Observation::gone("https://example.com/", 5_000))?;
-    /// assert_eq!(store.snapshot().last_visit(), Some(5_000));
+    /// store.observe(Observation::gone("https://example.com/", time))?;
+    /// assert_eq!(store.snapshot().last_visit(), Some(time));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn last_visit(&self) -> Option<i64> {
+    pub fn last_visit(&self) -> Option<Time> {
         let last = |component: Component<'_>| match component {
-            Component::Segment(_, live) => live.segment.numbers().times,
+            Component::Segment(_, live) => {
+                live.segment.numbers().times.map(|(first, last)| (Time(first), Time(last)))
+            }
             Component::Memtable(_, memtable) => memtable.read().times_at(self.sequence),
         };
         self.view.components().filter_map(last).map(|(_, last)| last).max()
@@ -45,7 +48,7 @@ pub(super) struct Clock<'b> {
     base: &'b Base,
     tolerance: Option<Duration>,
     /// The last visit in the store, looked up once it matters: that takes a pass over what is in memory.
-    last: OnceCell<Option<i64>>,
+    last: OnceCell<Option<Time>>,
 }
 
 impl<'b> Clock<'b> {
@@ -67,7 +70,7 @@ impl<'b> Clock<'b> {
             return Ok(());
         };
         let tolerance = i64::try_from(tolerance.as_millis()).unwrap_or(i64::MAX);
-        let limit = self.base.disk.clock().saturating_add(tolerance);
+        let limit = Time(self.base.disk.clock().saturating_add(tolerance));
         let time = visit.visit.time;
         let last = || self.last.get_or_init(|| self.base.live.snapshot().last_visit());
         if time <= limit || last().is_some_and(|last| last > limit) {
@@ -104,9 +107,9 @@ mod tests {
         let store = Store::create(dir.path(), options()).unwrap();
         let now = Location::from(dir.path()).disk(None).clock();
         let (late, future) = (now + 2 * HOUR, Some(ErrorKind::InTheFuture));
-        let visit = |time| Observation::content("http://a/", time, 7, store.change_epoch());
+        let visit = |time| Observation::content("http://a/", Time(time), 7, store.change_epoch());
         // It does not matter how far back.
-        for time in [crate::limits::TIME_MIN, 0, now, now + HOUR / 2] {
+        for time in [crate::Time::MIN.0, 0, now, now + HOUR / 2] {
             store.observe(visit(time)).unwrap();
         }
         let count = || store.stats().unwrap().visits;
@@ -119,12 +122,12 @@ mod tests {
         let Err(Error::InTheFuture { url, time, limit }) = store.observe(visit(late)) else {
             panic!("it was refused");
         };
-        assert_eq!((url.as_str(), time), ("http://a/", late));
-        assert!((now + HOUR..now + 2 * HOUR).contains(&limit));
+        assert_eq!((url.as_str(), time), ("http://a/", Time(late)));
+        assert!((now + HOUR..now + 2 * HOUR).contains(&limit.0));
         // What is no visit has a time of its own.
         let epoch = store.register_epoch("other", crate::Role::Near).unwrap();
-        store.restate(Restatement::new("http://a/", late, 9, epoch)).unwrap();
-        store.give(Observation::weighed("http://a/", late, 2.0)).unwrap();
+        store.restate(Restatement::new("http://a/", Time(late), 9, epoch)).unwrap();
+        store.give(Observation::weighed("http://a/", Time(late), 2.0)).unwrap();
     }
 
     #[test]
@@ -135,14 +138,14 @@ mod tests {
         for is_sealed in [false, true] {
             // Without the option, any time is taken.
             let store = open(Options::default().background(false));
-            store.observe(Observation::gone("http://a/", late)).unwrap();
+            store.observe(Observation::gone("http://a/", Time(late))).unwrap();
             if is_sealed {
                 store.seal().unwrap();
             }
-            assert_eq!(store.snapshot().last_visit(), Some(late));
+            assert_eq!(store.snapshot().last_visit(), Some(Time(late)));
             store.close().unwrap();
             let store = open(options());
-            store.observe(Observation::gone("http://b/", late)).unwrap();
+            store.observe(Observation::gone("http://b/", Time(late))).unwrap();
             store.close().unwrap();
         }
     }

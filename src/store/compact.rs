@@ -46,11 +46,11 @@ impl Store {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Progress, Store};
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// for time in 0..2 {
-    ///     store.observe(Observation::gone("https://example.com/", time))?;
+    ///     store.observe(Observation::gone("https://example.com/", Time::from_ms(time)?))?;
     ///     store.seal()?;
     /// }
     /// let compacted = store.compact(&Progress::default())?;

@@ -9,7 +9,7 @@ use super::memtable::{Inner, Memtable, PageOf};
 use crate::bug::Bug;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Changes, Course, Entry, EpochInfo, Head, Prefix, Seen};
+use crate::page::{Changes, Course, Entry, EpochInfo, Head, Prefix, Seen, Time};
 use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
 
@@ -299,21 +299,21 @@ impl PageIn<'_> {
     }
 
     /// What stands here of one time, in order.
-    pub(crate) fn entries_at(&self, time: i64) -> Result<Vec<Entry>> {
+    pub(crate) fn entries_at(&self, time: Time) -> Result<Vec<Entry>> {
         let mut entries = self.read(|record| record.entries_at(time))?;
         entries.retain(|entry| entry.time() == time);
         Ok(entries)
     }
 
     /// The visits that stand here at or after a time, in order.
-    pub(crate) fn visits_since(&self, time: i64) -> Result<Vec<Entry>> {
+    pub(crate) fn visits_since(&self, time: Time) -> Result<Vec<Entry>> {
         let mut entries = self.read(|record| record.entries_since(time))?;
         entries.retain(|entry| entry.is_visit() && entry.time() >= time);
         Ok(entries)
     }
 
     /// What stands here at or before a time, in order: as far back as there is a content, or all.
-    pub(crate) fn entries_until(&self, time: i64) -> Result<Vec<Entry>> {
+    pub(crate) fn entries_until(&self, time: Time) -> Result<Vec<Entry>> {
         let is_content =
             |entry: &Entry| entry.visit().is_some_and(|v| matches!(v.seen, Seen::Content(_)));
         let mut entries = self.read(|record| record.entries_until(time, is_content))?;

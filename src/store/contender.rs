@@ -6,7 +6,7 @@ use super::query::Near;
 use super::search::Finding;
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::page::{Head, Weight};
+use crate::page::{Head, Time, Weight};
 
 /// A page that a search found for an observation.
 pub(super) struct Contender {
@@ -33,7 +33,7 @@ impl Finding for Contender {
 
 impl Contender {
     /// When the page was first seen with what it has in force. Reads its entries unless its head told.
-    pub(super) fn since(&self, view: &View) -> Result<i64> {
+    pub(super) fn since(&self, view: &View) -> Result<Time> {
         self.since.read(|| view.entries(&Lookup::new(&self.near.url, view.seed), u64::MAX))
     }
 }

@@ -46,12 +46,12 @@ impl Snapshot {
     /// use std::sync::Mutex;
     ///
     /// use simkeep::join::Shares;
-    /// use simkeep::{Observation, Options, Progress, Query, Store};
+    /// use simkeep::{Observation, Options, Progress, Query, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::content("https://example.com/", 1, 0xff, store.change_epoch()))?;
+    /// store.observe(Observation::content("https://example.com/", Time::now(), 0xff, store.change_epoch()))?;
     /// let (snapshot, like, progress) = (store.snapshot(), Query::new(0, 0), Progress::default());
     /// let shares = Shares::new(&snapshot.tally(&like, 3, 4096, &progress)?, 4, 1 << 20);
     /// let dealt = Mutex::new(Vec::new());

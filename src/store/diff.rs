@@ -12,7 +12,8 @@ use super::snapshot::Snapshot;
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::{
-    Content, Course, Entry, Epoch, EpochInfo, Prefix, Verdict, in_force_on, judge, surt, version_of,
+    Content, Course, Entry, Epoch, EpochInfo, Prefix, Time, Verdict, in_force_on, judge, surt,
+    version_of,
 };
 
 /// A page whose version in force differs, from a [`Diff`].
@@ -32,7 +33,7 @@ pub struct Difference {
     /// What is in force after.
     pub after: Option<Content>,
     /// When that was last seen, in milliseconds since 1970.
-    pub seen: Option<i64>,
+    pub seen: Option<Time>,
 }
 
 /// Entries of a page that only one side has, from an [`ExactDiff`].
@@ -76,7 +77,7 @@ impl fmt::Debug for ExactDiff {
 /// What is compared.
 enum Sides {
     /// The pages of one store at two times.
-    Times { scan: Box<Scan>, since: i64, until: i64 },
+    Times { scan: Box<Scan>, since: Time, until: Time },
     /// The pages of two stores: the one before, and the one after.
     Stores(Box<[Side; 2]>),
 }
@@ -284,16 +285,16 @@ impl Snapshot {
     /// gone. Reads both stores once, with one page of each in memory.
     ///
     /// ```
-    /// use simkeep::{Observation, Options, Store, Verdict};
+    /// use simkeep::{Observation, Options, Store, Time, Verdict};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
     /// let epoch = store.change_epoch();
-    /// store.observe(Observation::content("https://example.com/", 1_000, 0x0f, epoch))?;
+    /// store.observe(Observation::content("https://example.com/", Time::from_ms(1_000)?, 0x0f, epoch))?;
     /// let before = store.snapshot();
-    /// store.observe(Observation::content("https://example.com/", 2_000, 0xff, epoch))?;
-    /// store.observe(Observation::content("https://example.org/", 2_000, 7, epoch))?;
+    /// store.observe(Observation::content("https://example.com/", Time::from_ms(2_000)?, 0xff, epoch))?;
+    /// store.observe(Observation::content("https://example.org/", Time::from_ms(2_000)?, 7, epoch))?;
     /// let diff = store.snapshot().diff(&before, None)?;
     /// let found = diff.collect::<simkeep::Result<Vec<_>>>()?;
     /// assert_eq!((found[0].url.as_str(), found[0].priority), ("https://example.com/", 4.0 / 32.0));
@@ -310,10 +311,19 @@ impl Snapshot {
         Ok(Diff { sides, epochs })
     }
 
-    /// How the pages under a prefix, or all, changed from one time to another (milliseconds since 1970,
-    /// both included): as in [`diff`](Snapshot::diff), by what was seen until then.
-    pub fn diff_since(&self, since: i64, until: i64, under: Option<&Prefix>) -> Diff {
-        let sides = Sides::Times { scan: Box::new(self.scan(under)), since, until };
+    /// How the pages under a prefix, or all, changed from one time to another (both
+    /// included): as in [`diff`](Snapshot::diff), by what was seen until then.
+    pub fn diff_since(
+        &self,
+        since: impl Into<Time>,
+        until: impl Into<Time>,
+        under: Option<&Prefix>,
+    ) -> Diff {
+        let sides = Sides::Times {
+            scan: Box::new(self.scan(under)),
+            since: since.into(),
+            until: until.into(),
+        };
         Diff { sides, epochs: self.epochs().into() }
     }
 

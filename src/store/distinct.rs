@@ -28,7 +28,7 @@ impl Snapshot {
     /// use std::ops::ControlFlow;
     /// use std::sync::Mutex;
     ///
-    /// use simkeep::{Observation, Options, Progress, Query, Store};
+    /// use simkeep::{Observation, Options, Progress, Query, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -36,7 +36,7 @@ impl Snapshot {
     /// let epoch = store.change_epoch();
     /// for (page, fingerprint) in [("a", 0b1111), ("b", 0b1111), ("c", 0b1000)] {
     ///     let url = format!("https://example.com/{page}");
-    ///     store.observe(Observation::content(&url, 1, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(&url, Time::now(), fingerprint, epoch))?;
     /// }
     /// let found = Mutex::new(Vec::new());
     /// store.snapshot().all_fingerprints(&Query::new(0, 0), &Progress::default(), |some| {

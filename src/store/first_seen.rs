@@ -1,12 +1,12 @@
 //! When a page was first seen with a content: of pages with one content, who had it first.
 
 use crate::error::{Error, Result};
-use crate::page::{Content, Entry, Head, InForce, is_of_version};
+use crate::page::{Content, Entry, Head, InForce, Time, is_of_version};
 
 /// Since when a page has what it has in force.
 pub(super) enum Since {
     /// Its head tells.
-    Told(i64),
+    Told(Time),
     /// Its entries tell. That is seldom, so there is no room for it in each.
     Untold(Box<Untold>),
 }
@@ -15,7 +15,7 @@ pub(super) enum Since {
 /// not before its first visit.
 pub(super) struct Untold {
     in_force: InForce,
-    first: i64,
+    first: Time,
 }
 
 impl Since {
@@ -30,7 +30,7 @@ impl Since {
     }
 
     /// When it was. Reads its entries unless the head told.
-    pub(super) fn read(&self, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<i64> {
+    pub(super) fn read(&self, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<Time> {
         match self {
             Since::Told(time) => Ok(*time),
             Since::Untold(of) => {
@@ -47,7 +47,7 @@ impl Since {
 /// # Errors
 ///
 /// [`Error::Corrupt`] if none of them has it.
-pub(super) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) -> Result<i64> {
+pub(super) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) -> Result<Time> {
     let has_it = |entry: &&Entry| entry.content().as_ref().is_some_and(&is_it);
     let first = entries.iter().find(has_it).map(Entry::time);
     let what = "a page has a content in force that no entry of it has";
@@ -56,6 +56,6 @@ pub(super) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) ->
 
 /// When a page with this head was first seen with what it has in force; not before its first visit.
 /// Reads its entries unless the head tells.
-pub(super) fn since(head: &Head, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<i64> {
+pub(super) fn since(head: &Head, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<Time> {
     Since::of(head).read(entries)
 }

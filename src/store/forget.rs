@@ -154,12 +154,12 @@ impl Snapshot {
     /// that have one.
     ///
     /// ```
-    /// # use simkeep::{Observation, Options, Prefix, Scope, Store};
+    /// # use simkeep::{Observation, Options, Prefix, Scope, Store, Time};
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// for url in ["http://example.com/a/b", "http://me:secret@example.com/a", "http://example.com/c"] {
-    ///     store.observe(Observation::gone(url, 1_000))?;
+    ///     store.observe(Observation::gone(url, Time::now()))?;
     /// }
     /// let scope = Scope::Prefix(Prefix::parse("example.com/a")?);
     /// assert_eq!(store.snapshot().in_scope(&scope).count(), 2);

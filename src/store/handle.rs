@@ -28,7 +28,7 @@ use crate::sync::{Rank, RankedMutex, thread};
 /// because the threads of the load are missing.
 ///
 /// ```
-/// use simkeep::{Observation, Options, Store, Verdict, fingerprint};
+/// use simkeep::{Observation, Options, Store, Time, Verdict, fingerprint};
 ///
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
@@ -38,11 +38,11 @@ use crate::sync::{Rank, RankedMutex, thread};
 /// let text = "The quick brown fox jumps over the lazy dog, and runs away";
 /// let seen = fingerprint::of_text(text);
 ///
-/// let outcome = store.observe(Observation::content("https://example.com/", 0, seen, epoch))?;
+/// let outcome = store.observe(Observation::content("https://example.com/", Time::from_ms(0)?, seen, epoch))?;
 /// assert_eq!(outcome.verdict, Verdict::New);
 ///
 /// // Another page with the same text is a near-duplicate of the first.
-/// let outcome = store.observe(Observation::content("https://example.org/", 5, seen, epoch))?;
+/// let outcome = store.observe(Observation::content("https://example.org/", Time::from_ms(5)?, seen, epoch))?;
 /// assert_eq!(outcome.near[0].url, "https://example.com/");
 /// assert_eq!(outcome.near[0].distance, 0);
 /// store.close()?;
@@ -122,12 +122,12 @@ impl Store {
     ///
     /// ```
     /// use simkeep::load::LoadOptions;
-    /// use simkeep::{Observation, Options, Store};
+    /// use simkeep::{Observation, Options, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let path = dir.path().join("crawl.simkeep");
-    /// let seen = [Ok(Observation::gone("https://example.com/", 1_700_000_000_000))];
+    /// let seen = [Ok(Observation::gone("https://example.com/", Time::from_ms(1_700_000_000_000)?))];
     /// let (store, loaded) =
     ///     Store::create_from(&path, Options::default(), seen, LoadOptions::default())?;
     /// assert_eq!((loaded.pages, store.stats()?.pages), (1, 1));

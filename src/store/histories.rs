@@ -25,17 +25,17 @@ impl Histories {
     /// left. What visits meant is not changed by that.
     ///
     /// ```
-    /// use simkeep::{Observation, Options, Store, Verdict};
+    /// use simkeep::{Observation, Options, Store, Time, Verdict};
     /// # let dir = tempfile::tempdir()?;
     /// let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
-    /// store.observe(Observation::content(url, 1_000, 7, epoch))?;
-    /// store.observe(Observation::content(url, 2_000, 8, epoch))?;
-    /// store.observe(Observation::gone("https://example.com/old", 1_000))?;
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
+    /// store.observe(Observation::content(url, Time::from_ms(2_000)?, 8, epoch))?;
+    /// store.observe(Observation::gone("https://example.com/old", Time::from_ms(1_000)?))?;
     /// let all: Vec<_> = store.snapshot().histories(None).in_force().collect::<Result<_, _>>()?;
     /// assert_eq!((all.len(), all[0].1.len()), (1, 1));
     /// let (visit, verdict) = all[0].1[0].visit().unwrap();
-    /// assert_eq!((visit.time, verdict.distance().unwrap().bits), (2_000, 4));
+    /// assert_eq!((visit.time, verdict.distance().unwrap().bits), (Time::from_ms(2_000)?, 4));
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

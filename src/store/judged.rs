@@ -11,7 +11,7 @@ use super::view::View;
 use crate::error::Result;
 use crate::page::{
     Beside, Content, Digest, Entry, GiveOutcome, HISTORY_WINDOW, Head, Observation, Request,
-    RestateOutcome, Restated, Ruling, Seen, Verdict, Weight, restated_digest,
+    RestateOutcome, Restated, Ruling, Seen, Time, Verdict, Weight, restated_digest,
 };
 
 /// What a request means for its page.
@@ -141,7 +141,7 @@ fn restated_of(
     view: &View,
     lookup: &Lookup<'_>,
     head: Option<&Head>,
-    time: i64,
+    time: Time,
     digest: Option<Digest>,
 ) -> Result<Option<Option<Digest>>> {
     let contents = head.map(|head| &head.contents).filter(|contents| !contents.is_empty());

@@ -3,6 +3,7 @@
 //! In memory only: a lease that a crash loses costs a visit twice, and one that survived it would cost
 //! a commit for each page.
 
+use crate::page::Time;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -38,8 +39,8 @@ const LEARN_MIN: u64 = 256;
 #[derive(Debug, Default)]
 struct Out {
     /// The time at which each lease is over.
-    until: HashMap<Arc<str>, i64>,
-    by_end: BTreeSet<(i64, Arc<str>)>,
+    until: HashMap<Arc<str>, Time>,
+    by_end: BTreeSet<(Time, Arc<str>)>,
     /// Leases that ended since somebody began to take: whoever takes goes by a view from before that,
     /// in which such a page is still due.
     ended: HashSet<Arc<str>>,
@@ -64,7 +65,7 @@ impl Leases {
     }
 
     /// Begins to take pages at this time. The view by which they are chosen is taken after this.
-    pub(super) fn take(&self, now: i64) -> Taking<'_> {
+    pub(super) fn take(&self, now: Time) -> Taking<'_> {
         let one = self.taking.lock();
         let mut out = self.out.lock();
         while out.by_end.first().is_some_and(|(until, _)| *until <= now) {
@@ -126,7 +127,7 @@ impl Taking<'_> {
     }
 
     /// Hands a page out until this time.
-    pub(super) fn lease(&self, url: &str, until: i64) {
+    pub(super) fn lease(&self, url: &str, until: Time) {
         let mut out = self.leases.out.lock();
         out.end(url);
         let url: Arc<str> = url.into();
@@ -151,43 +152,43 @@ mod tests {
     #[test]
     fn a_page_is_out_until_its_lease_ends_or_is_over() {
         let leases = Leases::new();
-        let taking = leases.take(0);
+        let taking = leases.take(Time(0));
         for (url, until) in [("http://a/", 10), ("http://b/", 20), ("http://c/", 30)] {
             assert!(!taking.is_out(url));
-            taking.lease(url, until);
+            taking.lease(url, Time(until));
             assert!(taking.is_out(url));
         }
         drop(taking);
         assert!(leases.end("http://a/") && !leases.end("http://a/") && !leases.end("http://d/"));
-        let taking = leases.take(20);
+        let taking = leases.take(Time(20));
         let out = |url| taking.is_out(url);
         assert_eq!(["http://a/", "http://b/", "http://c/"].map(out), [false, false, true]);
         drop(taking);
         assert_eq!(leases.len(), 1);
-        drop(leases.take(30));
+        drop(leases.take(Time(30)));
         assert_eq!(leases.len(), 0);
     }
 
     #[test]
     fn a_page_that_is_observed_while_others_are_taken_is_not_taken_again() {
         let leases = Leases::new();
-        leases.take(0).lease("http://a/", 10);
-        let taking = leases.take(1);
+        leases.take(Time(0)).lease("http://a/", Time(10));
+        let taking = leases.take(Time(1));
         assert!(leases.end("http://a/"));
         assert!(taking.is_out("http://a/"), "the view of who takes knows nothing of the visit");
         drop(taking);
-        assert!(!leases.take(1).is_out("http://a/"));
+        assert!(!leases.take(Time(1)).is_out("http://a/"));
     }
 
     #[test]
     fn a_lease_can_be_given_anew() {
         let leases = Leases::new();
-        let taking = leases.take(0);
-        taking.lease("http://a/", 10);
-        taking.lease("http://a/", 30);
+        let taking = leases.take(Time(0));
+        taking.lease("http://a/", Time(10));
+        taking.lease("http://a/", Time(30));
         drop(taking);
         assert_eq!(leases.len(), 1);
-        assert!(leases.take(10).is_out("http://a/"));
-        assert!(!leases.take(30).is_out("http://a/"));
+        assert!(leases.take(Time(10)).is_out("http://a/"));
+        assert!(!leases.take(Time(30)).is_out("http://a/"));
     }
 }

@@ -12,7 +12,7 @@ use super::search::{Found, Wanted, bounds, together};
 use super::view::View;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::{Content, Epoch, Request, surt};
+use crate::page::{Content, Epoch, Request, Time, surt};
 
 /// How many searches there are beside a request at most.
 pub(super) const SEARCHES_MAX: usize = 2;
@@ -68,8 +68,8 @@ pub(super) fn sought(
 /// The copies of what was seen, and the near pages: each with when it was first seen with what it has in
 /// force.
 pub(super) struct Nearby {
-    pub(super) copies: Vec<(i64, Contender)>,
-    pub(super) near: Vec<(i64, Contender)>,
+    pub(super) copies: Vec<(Time, Contender)>,
+    pub(super) near: Vec<(Time, Contender)>,
 }
 
 /// What each search found in the segments, and what the memtables have. Says in an outcome whether that
@@ -97,7 +97,7 @@ pub(super) fn add_nearby(
         }
     }
     if several {
-        copies.sort_by_cached_key(|(_, copy): &(i64, Contender)| surt::key_of(&copy.near.url));
+        copies.sort_by_cached_key(|(_, copy): &(Time, Contender)| surt::key_of(&copy.near.url));
     }
     // In SURT order so far, so copies first seen at the same time stay in it.
     copies.sort_by_key(|(first, _)| *first);

@@ -32,15 +32,15 @@ impl Observations {
     /// was ever seen.
     ///
     /// ```
-    /// use simkeep::{Observation, Options, Store};
+    /// use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir()?;
     /// let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
-    /// store.observe(Observation::content(url, 1_000, 7, epoch))?;
-    /// store.observe(Observation::content(url, 2_000, 8, epoch))?;
-    /// store.observe(Observation::failed(url, 3_000))?;
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
+    /// store.observe(Observation::content(url, Time::from_ms(2_000)?, 8, epoch))?;
+    /// store.observe(Observation::failed(url, Time::from_ms(3_000)?))?;
     /// let all: Vec<_> = store.snapshot().observations().in_force().collect();
-    /// assert!(matches!(&all[..], [Ok((_, entry))] if entry.time() == 2_000));
+    /// assert!(matches!(&all[..], [Ok((_, entry))] if entry.time() == Time::from_ms(2_000)?));
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -54,11 +54,11 @@ impl Observations {
     ///
     /// ```
     /// use simkeep::load::{LoadEpochs, LoadOptions};
-    /// use simkeep::{Observation, Options, Store};
+    /// use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir()?;
     /// let old = Store::create(dir.path().join("old"), Options::default())?;
     /// let epoch = old.change_epoch();
-    /// old.observe(Observation::content("https://example.com/", 1_780_000_000_000, 7, epoch))?;
+    /// old.observe(Observation::content("https://example.com/", Time::from_ms(1_780_000_000_000)?, 7, epoch))?;
     ///
     /// let new = Store::create(dir.path().join("new"), Options::default())?;
     /// let snapshot = old.snapshot();

@@ -13,11 +13,13 @@ use super::query::Near;
 use super::view::View;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Weight, is_of_version, surt};
+use crate::page::{
+    Content, Head, Rank, Ranked, Ranking, Request, Time, Weight, is_of_version, surt,
+};
 
 /// What the page that a request is of was before it.
 pub(super) struct Own {
-    first: i64,
+    first: Time,
     weight: Weight,
 }
 
@@ -36,7 +38,7 @@ struct Place<'u> {
 }
 
 impl<'u> Place<'u> {
-    fn of(ranking: &Ranking, url: &'u str, since: i64, weight: Weight) -> Place<'u> {
+    fn of(ranking: &Ranking, url: &'u str, since: Time, weight: Weight) -> Place<'u> {
         Place { rank: ranking.rank(&Ranked { url, since, weight }), url, key: OnceCell::new() }
     }
 
@@ -77,9 +79,9 @@ pub(super) fn rank_nearby(
     if !is_before(&least, ranking, asked, weight, own())? {
         outcome.original = Some(Original { url: least.url.to_owned(), distance, by });
     }
-    let copy = |(first, of): (i64, Contender)| ExactCopy { url: of.near.url, first };
+    let copy = |(first, of): (Time, Contender)| ExactCopy { url: of.near.url, first };
     outcome.copies = copies.into_iter().map(copy).collect();
-    let near_one = |(first, of): (i64, Contender)| {
+    let near_one = |(first, of): (Time, Contender)| {
         let Near { url, distance, fingerprint } = of.near;
         NearDuplicate { url, distance, fingerprint, first }
     };
@@ -98,7 +100,7 @@ fn is_before(
     let time = request.entry().time();
     let weight = weight.or_else(|| own.as_ref().map(|own| own.weight));
     let weight = weight.or_bug("a page of which nothing is new is known")?;
-    let before = |since: i64| Place::of(ranking, lookup.url, since, weight).order(other).is_lt();
+    let before = |since: Time| Place::of(ranking, lookup.url, since, weight).order(other).is_lt();
     // It was first seen with this content now, or some time since its first visit: where it does not
     // matter when, its history is not read.
     let earliest = own.map_or(time, |own| own.first.min(time));
@@ -107,7 +109,7 @@ fn is_before(
 }
 
 /// When the page was first seen with what the visit saw: with this visit, unless it had that before.
-fn own_since(view: &View, lookup: &Lookup<'_>, request: &Request<'_>) -> Result<i64> {
+fn own_since(view: &View, lookup: &Lookup<'_>, request: &Request<'_>) -> Result<Time> {
     let time = request.entry().time();
     let seen: Vec<Content> = request.seen().copied().into_iter().chain(also_of(request)).collect();
     let entries = view.entries(lookup, u64::MAX)?;

@@ -20,7 +20,7 @@ impl Snapshot {
     /// ```
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::fingerprint::Document;
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let origins = store.snapshot().origins()?;
@@ -30,7 +30,7 @@ impl Snapshot {
     ///     made.push((*epoch, origin.fingerprinter()?.of_page(&page)?));
     /// }
     /// let (epoch, fingerprint) = made[0];
-    /// let mut seen = Observation::content("https://example.com/", 1_000, fingerprint, epoch);
+    /// let mut seen = Observation::content("https://example.com/", Time::now(), fingerprint, epoch);
     /// if let Some(&(epoch, fingerprint)) = made.get(1) {
     ///     seen = seen.also(fingerprint, epoch);
     /// }

@@ -74,12 +74,12 @@ impl Snapshot {
     /// use std::ops::ControlFlow;
     /// use std::sync::Mutex;
     ///
-    /// use simkeep::{Observation, Options, Progress, Query, Store};
+    /// use simkeep::{Observation, Options, Progress, Query, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::content("https://example.com/", 1, 0b1110, store.change_epoch()))?;
+    /// store.observe(Observation::content("https://example.com/", Time::now(), 0b1110, store.change_epoch()))?;
     /// let found = Mutex::new(Vec::new());
     /// store.snapshot().pairs_with(&[0b1000], &Query::new(0, 3), &Progress::default(), |pairs| {
     ///     found.lock().unwrap().extend_from_slice(pairs);
@@ -120,14 +120,14 @@ impl Snapshot {
     /// ```
     /// use std::ops::ControlFlow;
     ///
-    /// use simkeep::{Observation, Options, PairQuery, Progress, Store};
+    /// use simkeep::{Observation, Options, PairQuery, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
-    /// store.observe(Observation::content("https://example.com/a", 1, 0b1111, epoch))?;
-    /// store.observe(Observation::content("https://example.com/b", 1, 0b1111, epoch))?;
+    /// store.observe(Observation::content("https://example.com/a", Time::from_ms(1)?, 0b1111, epoch))?;
+    /// store.observe(Observation::content("https://example.com/b", Time::from_ms(1)?, 0b1111, epoch))?;
     /// let found = std::sync::Mutex::new(Vec::new());
     /// store.snapshot().page_pairs(&PairQuery::within(0).equal(true), &Progress::default(), |pairs| {
     ///     found.lock().unwrap().extend_from_slice(pairs);

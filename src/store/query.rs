@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::page::{Classes, Epoch, Prefix};
+use crate::page::{Classes, Epoch, Prefix, Time};
 use crate::search::{Cost, DISTANCE_MAX, Plan, Shape};
 
 /// How many fingerprints of a crowd are compared by default.
@@ -28,9 +28,9 @@ pub enum Versions {
     #[default]
     InForce,
     /// Those that were in force at a time, as [`Snapshot::as_of`](super::Snapshot::as_of) says.
-    At(i64),
+    At(Time),
     /// Those that a visit saw between two times, both included.
-    Seen(i64, i64),
+    Seen(Time, Time),
     /// Every version ever seen.
     Ever,
 }
@@ -193,12 +193,12 @@ impl Query {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Classes, Observation, Options, Query, Store};
+    /// # use simkeep::{Classes, Observation, Options, Query, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
-    /// store.observe(Observation::content("https://a.example/", 0, 0x1234, epoch).class(7))?;
-    /// store.observe(Observation::content("https://b.example/", 0, 0x1234, epoch))?;
+    /// store.observe(Observation::content("https://a.example/", Time::from_ms(0)?, 0x1234, epoch).class(7))?;
+    /// store.observe(Observation::content("https://b.example/", Time::from_ms(0)?, 0x1234, epoch))?;
     /// let named = |classes: Classes| -> simkeep::Result<Vec<String>> {
     ///     let found = store.search(&Query::new(0x1234, 0).classes(classes))?;
     ///     Ok(found.near.into_iter().map(|near| near.url).collect())

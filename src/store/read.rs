@@ -75,13 +75,13 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Query, Store};
+    /// # use simkeep::{Observation, Options, Query, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.near_epoch();
     /// let pages = [(0b0111, "https://example.com/"), (0b1111, "https://example.org/")];
     /// for (fingerprint, url) in pages {
-    ///     store.observe(Observation::content(url, 1_000, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
     /// }
     /// let answers = store.snapshot().search_batch_of_pages(&pages, &Query::new(0, 3))?;
     /// assert_eq!(answers[0].near.len(), 1);
@@ -150,15 +150,17 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// use simkeep::due::Due;
+    /// use std::time::Duration;
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// const DAY: i64 = 86_400_000;
+    /// const DAY: Duration = Duration::from_secs(86_400);
+    /// let start = Time::from_ms(1_700_000_000_000)?;
     /// let epoch = store.change_epoch();
-    /// store.observe(Observation::content("https://example.com/a", 0, 1, epoch))?;
-    /// store.observe(Observation::content("https://example.com/b", 7 * DAY, 2, epoch))?;
-    /// let best = store.snapshot().due(&Due::new(30 * DAY, 1)).next().unwrap()?;
+    /// store.observe(Observation::content("https://example.com/a", start, 1, epoch))?;
+    /// store.observe(Observation::content("https://example.com/b", start + 7 * DAY, 2, epoch))?;
+    /// let best = store.snapshot().due(&Due::new(start + 30 * DAY, 1)).next().unwrap()?;
     /// assert_eq!(best.page.url, "https://example.com/a"); // a month, and nobody has looked
     /// # Ok(())
     /// # }
@@ -203,20 +205,22 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// use simkeep::due::Due;
+    /// use std::time::Duration;
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// const DAY: i64 = 86_400_000;
+    /// const DAY: Duration = Duration::from_secs(86_400);
+    /// let start = Time::from_ms(1_700_000_000_000)?;
     /// let epoch = store.change_epoch();
     /// for page in 0..100u64 {
     ///     let url = format!("https://example.com/{page}");
     ///     let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15); // near no other
-    ///     store.observe(Observation::content(&url, 0, fingerprint, epoch))?;
-    ///     store.observe(Observation::content(&url, 7 * DAY, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(&url, start, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(&url, start + 7 * DAY, fingerprint, epoch))?;
     /// }
     /// let view = store.snapshot();
-    /// let plan = view.plan(&Due::new(8 * DAY, 0), 5.0)?;
+    /// let plan = view.plan(&Due::new(start + 8 * DAY, 0), 5.0)?;
     /// assert!(plan.visits_per_day() <= 5.0 && plan.freshness() > 0.5);
     /// // All of these pages are alike, so each is visited every 20 days.
     /// let decision = view.decide("https://example.com/1", &plan)?.unwrap();
@@ -246,15 +250,15 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// const DAY: i64 = 86_400_000;
     /// let epoch = store.change_epoch();
     /// for (page, fingerprint) in [("a", 0b1), ("b", 0b1111_1111)] {
     ///     let url = format!("https://example.com/{page}");
-    ///     store.observe(Observation::content(&url, 0, 0b1, epoch))?;
-    ///     store.observe(Observation::content(&url, 7 * DAY, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(&url, Time::from_ms(0)?, 0b1, epoch))?;
+    ///     store.observe(Observation::content(&url, Time::from_ms(7 * DAY)?, fingerprint, epoch))?;
     /// }
     /// let survey = store.snapshot().survey()?;
     /// assert_eq!((survey.compared, survey.changed), (2.0, 1.0));
@@ -286,15 +290,17 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// use simkeep::due::Due;
+    /// use std::time::Duration;
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// const DAY: i64 = 86_400_000;
+    /// const DAY: Duration = Duration::from_secs(86_400);
+    /// let start = Time::from_ms(1_700_000_000_000)?;
     /// for page in 0..56 {
-    ///     store.observe(Observation::gone(&format!("https://example.com/{page}"), page * DAY))?;
+    ///     store.observe(Observation::gone(&format!("https://example.com/{page}"), start + page * DAY))?;
     /// }
-    /// let pace = store.snapshot().pace(&Due::new(90 * DAY, 0))?;
+    /// let pace = store.snapshot().pace(&Due::new(start + 90 * DAY, 0))?;
     /// assert_eq!(pace, 29.0 / 28.0); // one a day, and both ends of the 28 days count
     /// # Ok(())
     /// # }
@@ -331,10 +337,10 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::failed("https://example.com/", 1))?;
+    /// store.observe(Observation::failed("https://example.com/", Time::now()))?;
     /// for observation in store.snapshot().observations() {
     ///     let (url, entry) = observation?;
     ///     println!("{} {url} {:?}", entry.time(), entry.content());
@@ -358,10 +364,10 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::failed("https://example.com/", 1))?;
+    /// store.observe(Observation::failed("https://example.com/", Time::now()))?;
     /// for page in store.snapshot().histories(None) {
     ///     let (url, history) = page?;
     ///     history.iter().for_each(|entry| println!("{url} {entry}"));

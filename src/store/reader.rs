@@ -52,20 +52,20 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// All questions are asked of its [`Snapshot`]:
 ///
 /// ```
-/// use simkeep::{Observation, Options, Reader, Store};
+/// use simkeep::{Observation, Options, Reader, Store, Time};
 ///
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("crawl.simkeep");
 /// let store = Store::create(&path, Options::default())?;
 /// let url = "https://example.com/";
-/// store.observe(Observation::gone(url, 0))?;
+/// store.observe(Observation::gone(url, Time::from_ms(0)?))?;
 ///
 /// let mut reader = Reader::open(&path)?; // as another process would
 /// assert!(reader.written().is_some()); // there is a writer
 /// assert_eq!(reader.snapshot().history(url)?.len(), 1);
 ///
-/// store.observe(Observation::gone(url, 1_000))?;
+/// store.observe(Observation::gone(url, Time::from_ms(1_000)?))?;
 /// assert_eq!(reader.behind(), 1);
 /// assert!(reader.refresh()?);
 /// assert_eq!(reader.snapshot().history(url)?.len(), 2);
@@ -140,18 +140,18 @@ impl Reader {
     ///
     /// ```
     /// use simkeep::publishing::PublishOptions;
-    /// use simkeep::{Observation, Options, Reader, Store};
+    /// use simkeep::{Observation, Options, Reader, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let to = dir.path().join("published");
     /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.observe(Observation::gone("https://example.com/", Time::from_ms(0)?))?;
     /// store.publish(&to, PublishOptions::default())?;
     /// let mut newest = Reader::published(&to, None)?;
     /// assert_eq!(newest.generation(), Some(1));
     ///
-    /// store.observe(Observation::gone("https://example.com/", 1_000))?;
+    /// store.observe(Observation::gone("https://example.com/", Time::from_ms(1_000)?))?;
     /// store.publish(&to, PublishOptions::default())?;
     /// assert!(newest.refresh()?);
     /// assert_eq!(newest.generation(), Some(2));

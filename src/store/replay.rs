@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::{Entry, EpochInfo, Prefix, ReplayedPage, surt};
+use crate::page::{Entry, EpochInfo, Prefix, ReplayedPage, Time, surt};
 
 /// The pages of a store for a simulated crawl, from [`Snapshot::replay`].
 #[derive(Clone, Debug)]
@@ -16,9 +16,9 @@ pub struct Replay {
     /// How many pages there are that have had content, of which these are a part.
     pub of: u64,
     /// The time of the first visit to any of those, which is day 0, in milliseconds since 1970.
-    pub first: i64,
+    pub first: Time,
     /// The time of the last one.
-    pub last: i64,
+    pub last: Time,
 }
 
 /// What is kept of a page until it is known when day 0 is.
@@ -43,12 +43,14 @@ impl Snapshot {
     /// ```
     /// use simkeep::recrawl::Policy;
     /// use simkeep::recrawl::simulate::{Budget, Decider, Span, crawl};
-    /// use simkeep::{Changes, Observation, Options, Store};
+    /// use simkeep::{Changes, Observation, Options, Store, Time};
+    /// use std::time::Duration;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let dir = tempfile::tempdir()?;
     /// let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (start, epoch) = (Time::from_ms(1_700_000_000_000)?, store.change_epoch());
     /// for day in 0..100 {
-    ///     let (time, epoch) = (day * 86_400_000, store.change_epoch());
+    ///     let time = start + day * Duration::from_secs(86_400);
     ///     store.observe(Observation::content("https://example.com/", time, 7, epoch))?;
     ///     let often = 0xff << (day / 10);
     ///     store.observe(Observation::content("https://example.com/news", time, often, epoch))?;
@@ -75,7 +77,7 @@ impl Snapshot {
             return Err(Error::Option { name: "return_share", takes: "from 0 to 1" });
         }
         let (mut kept, mut of, mut hosts) = (BTreeMap::new(), 0, Hosts::default());
-        let (mut first, mut last) = (i64::MAX, i64::MIN);
+        let (mut first, mut last) = (Time(i64::MAX), Time(i64::MIN));
         let mut scan = self.scan(prefix);
         while let Some(page) = scan.next_entries() {
             let (url, entries) = page?;
@@ -93,7 +95,7 @@ impl Snapshot {
                 kept.pop_last();
             }
         }
-        let (first, last) = if of == 0 { (0, 0) } else { (first, last) };
+        let (first, last) = if of == 0 { (Time(0), Time(0)) } else { (first, last) };
         let epochs: Arc<[EpochInfo]> = self.epochs().into();
         let mut kept: Vec<Kept> = kept.into_values().collect();
         kept.sort_unstable_by_key(|page| page.place);

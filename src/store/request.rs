@@ -3,7 +3,7 @@
 use super::epochs::check_live;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::{Entry, Epoch, EpochInfo, Request, TIME_MAX, TIME_MIN, check_url};
+use crate::page::{Entry, Epoch, EpochInfo, Request, check_url};
 
 impl Snapshot {
     /// Whether a request can be stored: whether its URL, its times, its weight and its epochs are such
@@ -14,10 +14,10 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Request, Store};
+    /// # use simkeep::{Observation, Options, Request, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let visits = ["https://example.com/", ""].map(|url| Observation::gone(url, 1_000));
+    /// let visits = ["https://example.com/", ""].map(|url| Observation::gone(url, Time::now()));
     /// assert!(store.observe_batch(&visits).is_err());
     /// let view = store.snapshot();
     /// let wrong = visits.iter().position(|visit| view.check(&Request::from(*visit)).is_err());
@@ -58,8 +58,8 @@ pub(super) fn check(request: &Request<'_>) -> Result<()> {
     };
     let time = request.entry().time();
     for time in [Some(time), modified].into_iter().flatten() {
-        if !(TIME_MIN..=TIME_MAX).contains(&time) {
-            return Err(Error::Time(time));
+        if !time.is_storable() {
+            return Err(Error::Time(time.as_ms()));
         }
     }
     if weight.is_some_and(|weight| !weight.is_sound()) {

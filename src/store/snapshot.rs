@@ -11,7 +11,7 @@ use super::lookup::Lookup;
 use super::view::{VersionAt, View};
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge, restated};
+use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Time, Visit, check_url, judge, restated};
 use crate::progress::{Progress, Stage};
 
 /// A consistent view of a store: every operation up to a sequence number, and none after it. It
@@ -23,13 +23,13 @@ use crate::progress::{Progress, Stage};
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// # use simkeep::{Observation, Options, Store};
+/// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
 /// let (url, epoch) = ("https://example.com/", store.change_epoch());
-/// store.observe(Observation::content(url, 1_000, 0b0011, epoch))?;
+/// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0b0011, epoch))?;
 /// let before = store.snapshot();
-/// store.observe(Observation::content(url, 2_000, 0b0111, epoch))?;
+/// store.observe(Observation::content(url, Time::from_ms(2_000)?, 0b0111, epoch))?;
 ///
 /// assert_eq!(before.history(url)?.len(), 1);
 /// assert_eq!(store.snapshot().near(0b0111, 0)?.near[0].url, url);
@@ -117,16 +117,16 @@ impl Snapshot {
         })
     }
 
-    /// The visit whose content was in force at a time (milliseconds since 1970): the last content
+    /// The visit whose content was in force at a time: the last content
     /// at or before it, with its fingerprint of the newest epoch that tells of changes. `None` if the
     /// page was unknown then, or gone. Costs reading the page's record in each segment that has it.
     ///
     /// # Errors
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
-    pub fn as_of(&self, url: &str, time: i64) -> Result<Option<Visit>> {
+    pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.heed(|| {
-            let version = self.view.version_at(&self.lookup(url)?, self.sequence, time)?;
+            let version = self.view.version_at(&self.lookup(url)?, self.sequence, time.into())?;
             Ok(version.map(|VersionAt { visit, contents }| {
                 let content = self.view.epochs.told_by(&contents).copied();
                 let seen = content.map_or(visit.seen, Seen::Content);
@@ -140,12 +140,14 @@ impl Snapshot {
     /// by other hashes. Reads nothing of the store.
     ///
     /// ```
+    /// # use std::time::Duration;
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let url = "https://example.com/";
-    /// let day = |n: i64| n * 86_400_000;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let day = |n: u32| start + n * Duration::from_secs(86_400);
     /// let said = [(url, day(12)), (url, day(13)), (url, day(99))];
     /// let hints = store.snapshot().hints(said)?.trust(0.5)?;
     /// // Last visited on day 10, and now it is day 20.
@@ -160,11 +162,11 @@ impl Snapshot {
     ///
     /// [`Error::Url`] or [`Error::Time`] if no visit can have it; [`Error::Limit`] above a hundred
     /// million of them.
-    pub fn hints<U: AsRef<str>>(
+    pub fn hints<U: AsRef<str>, T: Into<Time>>(
         &self,
-        changes: impl IntoIterator<Item = (U, i64)>,
+        changes: impl IntoIterator<Item = (U, T)>,
     ) -> Result<Hints> {
-        Hints::new(self.view.seed, changes.into_iter())
+        Hints::new(self.view.seed, changes.into_iter().map(|(url, time)| (url, time.into())))
     }
 
     /// The current state of a page; `None` for an unknown page. Costs reading one record in the

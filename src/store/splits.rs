@@ -27,11 +27,11 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store};
+    /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// for page in 0..100 {
-    ///     store.observe(Observation::gone(&format!("https://example.com/{page:02}"), 1))?;
+    ///     store.observe(Observation::gone(&format!("https://example.com/{page:02}"), Time::now()))?;
     /// }
     /// let snapshot = store.snapshot();
     /// let splits = snapshot.splits(None, 4)?;

@@ -4,7 +4,7 @@ use super::epochs::check_live;
 use super::scan::{Range, Scan, Start};
 use super::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Content, Epoch};
+use crate::page::{Content, Epoch, Time};
 
 /// A page whose version in force has a fingerprint, but none of the epoch that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct StalePage {
     /// The page.
     pub url: String,
     /// When that version was last seen, in milliseconds since 1970: the time to restate.
-    pub time: i64,
+    pub time: Time,
     /// Its fingerprint of the newest epoch in which it has one.
     pub content: Content,
 }

@@ -10,7 +10,7 @@ use super::snapshot::Snapshot;
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::{
-    Changes, Classes, Content, Digest, Entry, Epoch, Head, Prefix, Weight, is_of_version,
+    Changes, Classes, Content, Digest, Entry, Epoch, Head, Prefix, Time, Weight, is_of_version,
 };
 
 /// Which pages are taken: those with a version in force that has a fingerprint of one epoch.
@@ -18,7 +18,7 @@ use crate::page::{
 pub(crate) struct Taking {
     pub(crate) epoch: Epoch,
     /// If set, what was in force at this time, by the visits and weights until then.
-    pub(crate) at: Option<i64>,
+    pub(crate) at: Option<Time>,
     pub(crate) under: Option<Prefix>,
     /// Pages that are of these classes now.
     pub(crate) classes: Option<Classes>,
@@ -33,7 +33,7 @@ pub(crate) struct Taken {
     /// What is compared of its version in force.
     pub(crate) fingerprint: u64,
     /// When it was first seen with its version in force, in milliseconds since 1970.
-    pub(crate) since: i64,
+    pub(crate) since: Time,
     pub(crate) weight: Weight,
     /// The class that it is of now, whichever of its versions is taken.
     pub(crate) class: Option<u32>,
@@ -48,7 +48,7 @@ pub(crate) struct Taken {
 pub(crate) struct TakenVersions {
     pub(crate) url: String,
     /// When it was first visited, in milliseconds since 1970.
-    pub(crate) first: i64,
+    pub(crate) first: Time,
     /// The version in force, then earlier ones that are still at hand, the last one first. No two have
     /// the same fingerprint.
     pub(crate) versions: Vec<TakenVersion>,
@@ -59,7 +59,7 @@ pub(crate) struct TakenVersions {
 pub(crate) struct TakenVersion {
     pub(crate) fingerprint: u64,
     /// When the page was first seen with it, in milliseconds since 1970.
-    pub(crate) since: i64,
+    pub(crate) since: Time,
 }
 
 /// The pages that are taken, in SURT order. It ends after an error.

@@ -17,7 +17,7 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::page::{Changes, Course, Entry, InForce, InForceVisit, Visit};
+use crate::page::{Changes, Course, Entry, InForce, InForceVisit, Time, Visit};
 use crate::segment::{PartOfPage, page_across};
 
 /// The live components at one moment. Never changed: a new one takes its place.
@@ -249,7 +249,7 @@ impl View {
     }
 
     /// The entries of a page at one time.
-    pub(crate) fn entries_at(&self, lookup: &Lookup<'_>, time: i64) -> Result<Vec<Entry>> {
+    pub(crate) fn entries_at(&self, lookup: &Lookup<'_>, time: Time) -> Result<Vec<Entry>> {
         let mut all = Vec::new();
         self.each_part(lookup, u64::MAX, |page| {
             all.append(&mut page.entries_at(time)?);
@@ -263,9 +263,9 @@ impl View {
         &self,
         lookup: &Lookup<'_>,
         sequence: u64,
-        time: i64,
-    ) -> Result<(u64, Option<i64>)> {
-        let (mut count, mut first) = (0, None::<i64>);
+        time: Time,
+    ) -> Result<(u64, Option<Time>)> {
+        let (mut count, mut first) = (0, None::<Time>);
         self.each_part(lookup, sequence, |page| {
             count += page.visits_since(time)?.len() as u64;
             let earliest = page.head()?.map(|head| head.first);
@@ -280,7 +280,7 @@ impl View {
         &self,
         lookup: &Lookup<'_>,
         sequence: u64,
-        time: i64,
+        time: Time,
     ) -> Result<Option<VersionAt>> {
         let (mut found, mut contents) = (InForceVisit::default(), Vec::new());
         self.each_part(lookup, sequence, |page| {

@@ -94,7 +94,7 @@ impl Store {
     ///
     /// ```
     /// use simkeep::load::LoadOptions;
-    /// use simkeep::{Observation, Options, Store};
+    /// use simkeep::{Observation, Options, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -103,7 +103,7 @@ impl Store {
     /// let epoch = store.change_epoch();
     /// let corpus = [("https://example.com/", 17), ("https://example.org/", 4)];
     /// let observations = corpus.iter().map(|(url, print)| {
-    ///     Ok(Observation::content(url, 1_700_000_000_000, *print, epoch))
+    ///     Ok(Observation::content(url, Time::from_ms(1_700_000_000_000)?, *print, epoch))
     /// });
     /// let loaded = store.load(observations, LoadOptions::default())?;
     /// assert_eq!((loaded.pages, loaded.segments), (2, 1));
@@ -201,8 +201,9 @@ impl Store {
     /// tell of how pages change is learned anew after as many operations as an eighth of the pages.
     ///
     /// ```
+    /// use std::time::Duration;
     /// use simkeep::due::Due;
-    /// use simkeep::{Observation, Options, Store};
+    /// use simkeep::{Observation, Options, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -210,16 +211,18 @@ impl Store {
     /// let store = Store::create(&path, Options::default())?;
     /// let epoch = store.change_epoch();
     /// let url = "https://example.com/";
-    /// store.observe(Observation::content(url, 0, 17, epoch))?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// store.observe(Observation::content(url, start, 17, epoch))?;
     ///
-    /// let (now, lease) = (1_800_000_000, "1h".parse()?);
+    /// let day = Duration::from_secs(86_400);
+    /// let (now, lease) = (start + 21 * day, "1h".parse()?);
     /// let taken = store.take_due(&Due::new(now, 10), lease)?;
     /// assert_eq!(taken[0].page.url, url);
     /// assert!(store.take_due(&Due::new(now, 10), lease)?.is_empty());
     /// // Visited, it can be taken again: another time, since now a visit is worth nothing.
     /// store.observe(Observation::content(url, now, 17, epoch))?;
     /// assert!(store.take_due(&Due::new(now, 10), lease)?.is_empty());
-    /// assert_eq!(store.take_due(&Due::new(2 * now, 10), lease)?.len(), 1);
+    /// assert_eq!(store.take_due(&Due::new(now + 21 * day, 10), lease)?.len(), 1);
     /// # Ok(())
     /// # }
     /// ```
@@ -310,16 +313,16 @@ impl Store {
     /// role of its own, verdicts go by the one, and near-duplicates by the other, for good.
     ///
     /// ```
-    /// use simkeep::{Distance, Observation, Options, Origin, Role, Store, Verdict};
+    /// use simkeep::{Distance, Observation, Options, Origin, Role, Store, Time, Verdict};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
     /// let (url, old) = ("https://example.com/", store.change_epoch());
-    /// store.observe(Observation::content(url, 1_000, 0b0011, old))?;
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0b0011, old))?;
     ///
     /// let new = store.begin_epoch(&Origin::new("strict".parse().unwrap()), Role::Both)?;
-    /// let seen = Observation::content(url, 2_000, 0b0101, new).also(0b0111, old);
+    /// let seen = Observation::content(url, Time::from_ms(2_000)?, 0b0101, new).also(0b0111, old);
     /// let distance = Some(Distance { bits: 1, epoch: old });
     /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance });
     /// assert_eq!(store.snapshot().stale(new, None).count(), 0);
@@ -361,11 +364,11 @@ impl Store {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Role, Store};
+    /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Role, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// # let url = "https://example.com/";
-    /// store.observe(Observation::content(url, 1_000, 0x1234, store.change_epoch()))?;
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x1234, store.change_epoch()))?;
     /// let new = store.register_epoch("another extractor", Role::Both)?;
     /// for page in store.snapshot().stale(new, None) {
     ///     let page = page?;
@@ -408,14 +411,14 @@ impl Store {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{GiveOutcome, Observation, Options, Store, Weight};
+    /// # use simkeep::{GiveOutcome, Observation, Options, Store, Time, Weight};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// # let (url, epoch) = ("https://example.com/", store.change_epoch());
-    /// store.observe(Observation::content(url, 1_000, 0x1234, epoch))?;
-    /// let outcome = store.give(Observation::weighed(url, 2_000, 2.5))?;
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x1234, epoch))?;
+    /// let outcome = store.give(Observation::weighed(url, Time::from_ms(2_000)?, 2.5))?;
     /// assert_eq!(outcome, GiveOutcome::Stored);
-    /// store.give(Observation::classed(url, 2_000, 7))?;
+    /// store.give(Observation::classed(url, Time::from_ms(2_000)?, 7))?;
     /// let page = store.latest(url)?.unwrap();
     /// assert_eq!((page.visits, page.weight, page.class), (1, Weight::from(2.5), Some(7)));
     /// # Ok(())

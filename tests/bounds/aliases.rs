@@ -10,7 +10,7 @@ use simkeep::{Epoch, Observation, Progress, Result, Store};
 
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
-use simkeep_testing::{choice, small};
+use simkeep_testing::{choice, ms, small};
 
 /// A store in files with these pages, each with a fingerprint by a number.
 fn loaded(pages: impl Iterator<Item = (String, u64)>) -> (tempfile::TempDir, Store) {
@@ -19,7 +19,7 @@ fn loaded(pages: impl Iterator<Item = (String, u64)>) -> (tempfile::TempDir, Sto
     let pages: Vec<(String, u64)> = pages.collect();
     let epoch = Epoch::from_number(0);
     let observations = pages.iter().map(|(url, content)| {
-        Result::Ok(Observation::content(url, 0, choice(*content)(u64::MAX), epoch))
+        Result::Ok(Observation::content(url, ms(0), choice(*content)(u64::MAX), epoch))
     });
     store.load(observations, LoadOptions::default()).unwrap();
     (dir, store)

@@ -12,7 +12,7 @@ use simkeep::{Epoch, Error, Observation, Progress, Query, Result, Snapshot, Stor
 
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
-use simkeep_testing::{choice, small};
+use simkeep_testing::{choice, ms, small};
 
 const MEMORY_BYTES: usize = 4 << 20;
 
@@ -27,7 +27,7 @@ fn store(dir: &Path, fingerprints: impl Iterator<Item = u64>) -> Store {
         .map(|(n, print)| (format!("https://host{}.example/some/path/{n}", n % 97), print))
         .collect();
     let seen = (0..).zip(&pages).map(|(time, (url, print))| {
-        Result::Ok(Observation::content(url, time, *print, Epoch::from_number(0)))
+        Result::Ok(Observation::content(url, ms(time), *print, Epoch::from_number(0)))
     });
     store.load(seen, LoadOptions::default().segment_pages(1 << 20)).unwrap();
     store

@@ -6,7 +6,7 @@ use simkeep::disk::SimDisk;
 use simkeep::{Durability, Epoch, Observation, Prefix, Scope, Store};
 
 use simkeep_testing::allocator::alone;
-use simkeep_testing::small;
+use simkeep_testing::{ms, small};
 
 /// A page, and the prefix that is forgotten once it was observed.
 type Step = fn(usize) -> (String, String);
@@ -46,7 +46,7 @@ fn kept(page: usize) -> String {
 }
 
 fn observe(store: &Store, url: &str) {
-    store.observe(Observation::content(url, 1, 7, Epoch::from_number(0))).unwrap();
+    store.observe(Observation::content(url, ms(1), 7, Epoch::from_number(0))).unwrap();
 }
 
 /// Observes, forgets and looks up so many times. Returns what each of that took, and what lookups

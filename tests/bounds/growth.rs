@@ -8,7 +8,7 @@ use simkeep::{Digest, Epoch, Observation, Progress, Result, Store};
 
 use simkeep_testing::allocator::{alone, most_taken, taken};
 use simkeep_testing::disks::Gate;
-use simkeep_testing::{choice, small};
+use simkeep_testing::{choice, ms, small};
 
 /// Pages from number `from` on, each with two visits. What is in files counts for nothing here, so
 /// they are on a real disk.
@@ -24,7 +24,7 @@ fn visits(from: u64, pages: u64) -> impl Iterator<Item = (String, i64, u64)> {
 
 fn observation((url, time, print): &(String, i64, u64)) -> Observation<'_> {
     let digest = Digest(u128::from(*print).to_le_bytes());
-    Observation::content(url, *time, *print, Epoch::from_number(0)).digest(digest)
+    Observation::content(url, ms(*time), *print, Epoch::from_number(0)).digest(digest)
 }
 
 fn observe(store: &Store, from: u64, pages: u64) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use simkeep::disk::SimDisk;
 use simkeep_archive::{ZstdWindow, hints};
 use simkeep_testing::allocator::{alone, most_taken};
-use simkeep_testing::{create, small};
+use simkeep_testing::{create, ms, small};
 
 /// A sitemap that is made while it is read.
 struct Made {
@@ -87,13 +87,13 @@ fn hints_take_a_few_bytes_each_and_none_if_they_are_known() {
     let _alone = alone();
     let store = create(&SimDisk::new(), small());
     let url = |n: u64| format!("https://host{}.example/page-{n}", n / 1000);
-    let changes = (0..PAGES).map(|n| (url(n), n.cast_signed()));
+    let changes = (0..PAGES).map(|n| (url(n), ms(n.cast_signed())));
     let (hints, bytes) = most_taken(|| store.snapshot().hints(changes).unwrap());
     eprintln!("{} bytes for a change, while they are sorted", bytes as u64 / PAGES);
     assert!(bytes < 50 * 1_000_000, "{bytes}");
-    assert_eq!(hints.changed_after(&url(PAGES - 1), -1, 2_000_000), Some(999_000));
+    assert_eq!(hints.changed_after(&url(PAGES - 1), ms(-1), ms(2_000_000)), Some(ms(999_000)));
 
-    let changes = (0..PAGES).map(|n| (url(n % 1000), 1));
+    let changes = (0..PAGES).map(|n| (url(n % 1000), ms(1)));
     let (_, bytes) = most_taken(|| store.snapshot().hints(changes).unwrap());
     assert!(bytes < 200 << 10, "{bytes}");
 }

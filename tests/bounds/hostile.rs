@@ -16,7 +16,7 @@ use simkeep::{
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::fold::{history, told};
-use simkeep_testing::{choice, create, digest, open, small, sound};
+use simkeep_testing::{choice, create, digest, ms, open, small, sound};
 
 /// What something took: time, and memory beyond what was taken before.
 struct Cost {
@@ -58,7 +58,7 @@ const PAGE: &str = "https://example.com/counter";
 
 /// A page that is quite another at each visit.
 fn version(n: i64) -> Observation<'static> {
-    Observation::content(PAGE, n * 1000, fingerprint(n), Epoch::from_number(0))
+    Observation::content(PAGE, ms(n * 1000), fingerprint(n), Epoch::from_number(0))
 }
 
 fn fingerprint(n: i64) -> u64 {
@@ -123,11 +123,12 @@ fn a_million_versions_of_one_page_cost_the_next_visit_nothing() {
     drop(found);
     for n in [0, 1, all / 3, all - 1500, all - 1] {
         let expected = Some(version(n).visit);
-        let as_of = quickest(3, || assert_eq!(store.as_of(PAGE, n * 1000 + 1).unwrap(), expected));
+        let as_of =
+            quickest(3, || assert_eq!(store.as_of(PAGE, ms(n * 1000 + 1)).unwrap(), expected));
         eprintln!("as of visit {n}: {as_of:?}");
         assert!(as_of < patience(Duration::from_millis(5)), "{as_of:?} for visit {n}");
     }
-    assert_eq!(store.as_of(PAGE, -1).unwrap(), None);
+    assert_eq!(store.as_of(PAGE, ms(-1)).unwrap(), None);
     let latest = quickest(3, || {
         let page = store.latest(PAGE).unwrap().unwrap();
         assert_eq!((page.visits, page.last), (all.cast_unsigned(), version(all - 1).visit));
@@ -139,7 +140,7 @@ fn a_million_versions_of_one_page_cost_the_next_visit_nothing() {
     let (outcome, cost) = measured("a visit that is known", || store.observe(late).unwrap());
     assert_eq!(outcome.verdict, Verdict::Known);
     assert!(cost.time < patience(Duration::from_millis(200)));
-    late.visit.time += 1;
+    late.visit.time = late.visit.time + Duration::from_millis(1);
     assert_eq!(store.observe(late).unwrap().verdict, Verdict::OutOfOrder);
     assert_eq!(store.observe(version(all)).unwrap().verdict, changed(all));
     store.close().unwrap();
@@ -160,7 +161,7 @@ fn copy(n: i64) -> String {
 
 /// Half of the pages have one digest and half another.
 fn copied(url: &str, n: i64, fingerprint: u64) -> Observation<'_> {
-    Observation::content(url, n, fingerprint, Epoch::from_number(0))
+    Observation::content(url, ms(n), fingerprint, Epoch::from_number(0))
         .digest(digest(u8::from(n % 2 == 0)))
 }
 
@@ -168,7 +169,8 @@ fn copied(url: &str, n: i64, fingerprint: u64) -> Observation<'_> {
 /// there are more.
 fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
     for k in [0, 3, 10, 64] {
-        for versions in [Versions::InForce, Versions::Ever, Versions::At(simkeep::limits::TIME_MAX)]
+        for versions in
+            [Versions::InForce, Versions::Ever, Versions::At(ms(simkeep_testing::TIME_MAX))]
         {
             let query = Query::new(fingerprint, k).limit(100).versions(versions);
             let what = format!("{fingerprint:x} within {k}, {versions:?}");
@@ -188,7 +190,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
     assert_eq!(found.near.len(), usize::try_from(there / 1000).unwrap());
     let new = Observation::content(
         "https://new.example/",
-        simkeep::limits::TIME_MAX,
+        ms(simkeep_testing::TIME_MAX),
         fingerprint,
         Epoch::from_number(0),
     );
@@ -198,7 +200,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
     assert_eq!(outcome.copies.len(), Options::default().near_limit);
     for copy in &outcome.copies {
         let n: i64 = copy.url.rsplit('/').next().unwrap().parse().unwrap();
-        assert_eq!((n % 2, copy.first), (0, n));
+        assert_eq!((n % 2, copy.first), (0, ms(n)));
     }
     assert!(!outcome.complete);
     store.purge(Scope::Url("https://new.example/"), &Progress::default()).unwrap();
@@ -282,12 +284,12 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
                     let url = format!("https://example.com/{}", choice(PAGES));
                     let print = 0xff00 ^ (1 << choice(6));
                     let mut observation =
-                        Observation::content(&url, time, print, Epoch::from_number(0));
+                        Observation::content(&url, ms(time), print, Epoch::from_number(0));
                     if choice(3) == 0 {
                         observation = observation.digest(digest(u8::try_from(choice(4)).unwrap()));
                     }
                     if choice(10) == 0 {
-                        observation = Observation::gone(&url, time);
+                        observation = Observation::gone(&url, ms(time));
                     }
                     let visit = observation.visit;
                     store.observe(observation).unwrap();
@@ -340,7 +342,7 @@ fn pages_whose_hashes_collide_are_told_apart() {
                 let print = |n: i64| (n * 2 + time).cast_unsigned();
                 let batch = urls.iter();
                 let batch = batch.map(|(url, n)| {
-                    Observation::content(url, time, print(*n), Epoch::from_number(0))
+                    Observation::content(url, ms(time), print(*n), Epoch::from_number(0))
                 });
                 let batch: Vec<_> = batch.collect();
                 for outcome in store.observe_batch(&batch).unwrap() {

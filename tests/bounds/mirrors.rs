@@ -1,5 +1,6 @@
 //! Mirrors are found in the memory that is given for it, whatever the sites are like.
 
+use simkeep_testing::ms;
 use std::time::Instant;
 
 use simkeep::load::LoadOptions;
@@ -36,7 +37,7 @@ fn with(pages: impl Iterator<Item = Page> + Send) -> (tempfile::TempDir, Store) 
         let fingerprint = Some(print.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let content = Content { fingerprint, digest: None, epoch: EPOCH };
         let seen = Seen::Content(content);
-        let visit = Visit { time: 1, seen, status: None, modified: None };
+        let visit = Visit { time: ms(1), seen, status: None, modified: None };
         Ok((format!("http://h{host}.example/{page}"), visit))
     });
     store.load(visits, LoadOptions::default()).unwrap();

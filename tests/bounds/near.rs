@@ -8,7 +8,7 @@ use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Observation};
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
-use simkeep_testing::{create, small};
+use simkeep_testing::{create, ms, small};
 
 /// Pages that are all the same; or of which each is one of two that are.
 #[test]
@@ -23,7 +23,7 @@ fn pages_that_others_lead_wait_in_bounded_memory() {
         let epoch = Epoch::from_number(0);
         let visits = urls.iter().zip(0..).map(|(url, n)| {
             let time = i64::try_from(n).unwrap() * 1000;
-            Ok(Observation::content(url, time, fingerprint(n), epoch))
+            Ok(Observation::content(url, ms(time), fingerprint(n), epoch))
         });
         store.load(visits, LoadOptions::default()).unwrap();
         let view = store.snapshot();
@@ -38,8 +38,8 @@ fn pages_that_others_lead_wait_in_bounded_memory() {
             (all, led)
         };
         // What does not depend on the memory: what was worked out.
-        let (_, little) = most_taken(|| count(&Due::new(now, 1).memory_bytes(0)));
-        let due = Due::new(now, usize::MAX).memory_bytes(1 << 20);
+        let (_, little) = most_taken(|| count(&Due::new(ms(now), 1).memory_bytes(0)));
+        let due = Due::new(ms(now), usize::MAX).memory_bytes(1 << 20);
         let since = Instant::now();
         let (found, bytes) = most_taken(|| count(&due));
         let time = since.elapsed();

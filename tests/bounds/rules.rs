@@ -7,7 +7,7 @@ use simkeep::due::{Due, Rule, Rules};
 use simkeep::load::LoadOptions;
 use simkeep::{Observation, Prefix};
 use simkeep_testing::allocator::{alone, most_taken};
-use simkeep_testing::{create, small};
+use simkeep_testing::{create, ms, small};
 
 #[test]
 fn a_million_rules_take_little_time_for_a_page_and_bounded_memory() {
@@ -44,12 +44,12 @@ fn a_million_rules_are_found_in_a_store_in_little_time() {
     let urls =
         (0..100).map(|nth| nth * 10_001 % RULES).map(|nth| format!("https://{}/x", text(nth)));
     let urls: Vec<String> = urls.collect();
-    let visits = urls.iter().map(|url| Ok(Observation::gone(url, 0)));
+    let visits = urls.iter().map(|url| Ok(Observation::gone(url, ms(0))));
     store.load(visits, LoadOptions::default()).unwrap();
-    store.observe(Observation::gone("https://host0.example/other", 0)).unwrap();
+    store.observe(Observation::gone("https://host0.example/other", ms(0))).unwrap();
 
     let since = Instant::now();
-    let due = Due::new(86_400_000, usize::MAX).rules(&rules);
+    let due = Due::new(ms(86_400_000), usize::MAX).rules(&rules);
     let (found, bytes) =
         most_taken(|| store.snapshot().due(&due).map(|page| page.unwrap()).collect::<Vec<_>>());
     let time = since.elapsed();

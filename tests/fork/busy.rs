@@ -1,6 +1,6 @@
 //! Forks at random moments of a busy store.
 
-use simkeep_testing::sound;
+use simkeep_testing::{ms, sound};
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,7 +32,7 @@ fn forked<T: std::fmt::Debug>(done: Result<T>) {
 
 /// Everything that writes, or asks what only the first process knows.
 fn write(store: &Store) {
-    let seen = || Observation::content("https://child.example/", 0, 7, Epoch::from_number(0));
+    let seen = || Observation::content("https://child.example/", ms(0), 7, Epoch::from_number(0));
     forked(store.observe(seen()));
     forked(store.observe_batch(&[seen(), seen()]));
     forked(store.load([Ok(seen())], LoadOptions::default()));
@@ -103,7 +103,7 @@ fn children_of_a_busy_store_harm_nothing_and_keep_nothing() {
     let path = dir.path().canonicalize().unwrap().join("crawl.simkeep");
     let store = Store::create(&path, options()).unwrap();
     store
-        .observe(Observation::content(&url(0, 1), 0, fingerprint(1), Epoch::from_number(0)))
+        .observe(Observation::content(&url(0, 1), ms(0), fingerprint(1), Epoch::from_number(0)))
         .unwrap();
     store.seal().unwrap();
     let reader = Reader::open(&path).unwrap();
@@ -117,7 +117,8 @@ fn children_of_a_busy_store_harm_nothing_and_keep_nothing() {
                 let mut n = 1;
                 while !stop.load(Ordering::Relaxed) {
                     let url = url(writer, n);
-                    let seen = Observation::content(&url, 0, fingerprint(n), Epoch::from_number(0));
+                    let seen =
+                        Observation::content(&url, ms(0), fingerprint(n), Epoch::from_number(0));
                     store.observe(seen).unwrap();
                     count.store(n, Ordering::Release);
                     n += 1;
@@ -171,14 +172,14 @@ fn a_child_that_drops_a_quiet_store_closes_its_files() {
     for background in [false, true] {
         let options = options().background(background);
         let store = Store::open_or_create(&path, options).unwrap();
-        store.observe(Observation::gone("https://a.example/", 0)).unwrap();
+        store.observe(Observation::gone("https://a.example/", ms(0))).unwrap();
         fork(|| {
             assert!(!open_files(&path).is_empty());
             drop(copy_of(&store));
             assert!(open_files(&path).is_empty(), "{:?}", open_files(&path));
         })
         .end("a child that drops");
-        store.observe(Observation::gone("https://a.example/", 1)).unwrap();
+        store.observe(Observation::gone("https://a.example/", ms(1))).unwrap();
         store.close().unwrap();
     }
 }

@@ -1,5 +1,6 @@
 //! The lock of a store belongs to the process that opened it, and goes with it.
 
+use simkeep_testing::ms;
 use std::time::{Duration, Instant};
 
 use simkeep::disk::Holder;
@@ -40,7 +41,7 @@ fn a_child_that_let_go_does_not_have_the_lock_of_a_parent_that_was_killed() {
     let parent = split();
     let Some(parent) = parent else {
         let store = Store::create(&path, Options::default()).unwrap();
-        store.observe(Observation::gone("https://a.example/", 0)).unwrap();
+        store.observe(Observation::gone("https://a.example/", ms(0))).unwrap();
         let grandchild = fork(|| {
             drop(copy_of(&store));
             std::fs::write(&ready, "").unwrap();
@@ -70,6 +71,6 @@ fn a_child_that_ends_or_lets_go_leaves_the_lock_to_its_parent() {
     fork(|| drop(copy_of(&store))).end("a child that lets go");
     let error = Store::open(&path, Options::default()).unwrap_err();
     assert!(matches!(error, Error::Locked { .. }), "{error}");
-    store.observe(Observation::gone("https://a.example/", 0)).unwrap();
+    store.observe(Observation::gone("https://a.example/", ms(0))).unwrap();
     store.close().unwrap();
 }

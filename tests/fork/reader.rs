@@ -1,5 +1,6 @@
 //! A reader goes on in a child, wherever the threads of the parent stood.
 
+use simkeep_testing::ms;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::{Epoch, Observation, Options, Prefix, Query, Reader, Store};
@@ -29,11 +30,11 @@ fn a_reader_goes_on_in_a_child_that_was_forked_while_other_threads_searched() {
     let path = dir.path().join("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();
     let deep: Vec<_> =
-        (0..DEEP).map(|time| Observation::gone("https://deep.example/", time)).collect();
+        (0..DEEP).map(|time| Observation::gone("https://deep.example/", ms(time))).collect();
     store.observe_batch(&deep).unwrap();
     let observe = |host: &str, from: u64| {
         let urls: Vec<String> = (0..300).map(|n| format!("https://{host}.example/{n}")).collect();
-        let seen = |(url, n)| Observation::content(url, 0, n << 32, Epoch::from_number(0));
+        let seen = |(url, n)| Observation::content(url, ms(0), n << 32, Epoch::from_number(0));
         let batch: Vec<_> = urls.iter().map(String::as_str).zip(from..).map(seen).collect();
         store.observe_batch(&batch).unwrap();
     };
@@ -70,7 +71,7 @@ fn a_reader_is_refreshed_in_a_child_while_other_threads_read_what_it_has() {
     let store = Store::create(&path, Options::default()).unwrap();
     let observe = |from: i64, to: i64| {
         let visits: Vec<_> =
-            (from..to).map(|time| Observation::gone("https://a.example/", time)).collect();
+            (from..to).map(|time| Observation::gone("https://a.example/", ms(time))).collect();
         store.observe_batch(&visits).unwrap();
     };
     let visits = |reader: &Reader| {

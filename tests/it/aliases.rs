@@ -7,7 +7,7 @@ use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{Error, Observation, Progress, Result, Store};
 
-use simkeep_testing::{on, small};
+use simkeep_testing::{ms, on, small};
 
 fn store() -> Store {
     Store::create(on(&SimDisk::new()), small()).unwrap()
@@ -76,9 +76,9 @@ fn planted_rules_with_exceptions_are_found_above_the_share_and_none_below() {
     }
     let store = store();
     let epoch = store.near_epoch();
-    let observations = pages
-        .iter()
-        .map(|(url, fingerprint)| Result::Ok(Observation::content(url, 0, *fingerprint, epoch)));
+    let observations = pages.iter().map(|(url, fingerprint)| {
+        Result::Ok(Observation::content(url, ms(0), *fingerprint, epoch))
+    });
     store.load(observations, LoadOptions::default()).unwrap();
     let (told, sites) = found(&store, &AliasQuery::default().k(3));
     assert_eq!((told.rules, told.pages), (planted.len() as u64, pages.len() as u64));
@@ -104,7 +104,7 @@ fn nothing_is_told_where_there_is_nothing() {
     let store = store();
     assert_eq!(found(&store, &AliasQuery::default().all(true)), (Aliases::default(), Vec::new()));
     for url in ["http://a.b/", "urn:a"] {
-        store.observe(Observation::content(url, 0, 7, store.near_epoch())).unwrap();
+        store.observe(Observation::content(url, ms(0), 7, store.near_epoch())).unwrap();
     }
     let (told, sites) = found(&store, &AliasQuery::default().all(true).pairs(0));
     assert_eq!((told.sites, told.pages, sites.len()), (1, 1, 0));
@@ -128,7 +128,8 @@ fn a_sampled_site_tells_of_some_groups_what_all_tell() {
             ["", "?s=1", "?s=2", "#f"].map(|end| url.clone() + end)
         })
         .collect();
-    let observations = pages.iter().map(|url| Result::Ok(Observation::content(url, 0, 7, epoch)));
+    let observations =
+        pages.iter().map(|url| Result::Ok(Observation::content(url, ms(0), 7, epoch)));
     store.load(observations, LoadOptions::default()).unwrap();
     let [all, some] = [512 << 20, 0].map(|memory| {
         let (told, mut sites) = found(&store, &AliasQuery::default().memory_bytes(memory));

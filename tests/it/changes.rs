@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
-use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
     Changes, Content, Entry, Epoch, EpochInfo, Observation, Progress, Restated, Restatement, Role,
     SameBy, Seen, Store, Terms, Verdict, Visit,
 };
+use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 
 use simkeep_testing::changes::{Found, check_sums};
 use simkeep_testing::model::Model;
@@ -35,8 +35,12 @@ fn content(epoch: Epoch, bits: u32, name: u8) -> Seen {
 }
 
 fn visits(seen: &[Seen]) -> Vec<Entry> {
-    let visit =
-        |(time, seen): (i64, &Seen)| Visit { time, seen: *seen, status: None, modified: None };
+    let visit = |(time, seen): (i64, &Seen)| Visit {
+        time: ms(time),
+        seen: *seen,
+        status: None,
+        modified: None,
+    };
     (0..).step_by(1000).zip(seen).map(visit).map(Entry::Visit).collect()
 }
 
@@ -95,7 +99,7 @@ fn without_a_distance_there_is_no_evidence() {
     assert_eq!(found(&[first, second, content(SECOND, 31, 3)]), Some(Found::Unchanged));
     assert_eq!(found(&[first, second, content(SECOND, 0, 3)]), Some(Found::Changed(Some(30))));
     assert_eq!(found(&[WORD, first]), None);
-    let restated = Restated { time: 1000, fingerprint: Some(0), digest: None, epoch: FIRST };
+    let restated = Restated { time: ms(1000), fingerprint: Some(0), digest: None, epoch: FIRST };
     let mut entries = visits(&[first, content(SECOND, 30, 0)]);
     assert_eq!(Changes::of(&entries, &epochs(Role::Both)).comparisons(), 0);
     entries.push(Entry::Restated(restated));
@@ -140,7 +144,7 @@ fn a_change_is_dated_between_the_visits() {
     for (modified, is_dated) in
         [(999, false), (1000, false), (1001, true), (6_999, true), (7_000, false), (9_000, false)]
     {
-        let visits = [at(1000, 0, None), at(9_000, 30, Some(modified))];
+        let visits = [at(ms(1000), 0, None), at(ms(9_000), 30, Some(ms(modified)))];
         assert_eq!(Changes::of(&visits, &epochs).dated(), u32::from(is_dated), "{modified}");
     }
 }
@@ -150,10 +154,10 @@ fn visits_at_one_time_are_one() {
     let at = |time, bits| {
         Entry::Visit(Visit { time, seen: content(FIRST, bits, 0), status: None, modified: None })
     };
-    let mut entries: Vec<Entry> = (0..60).map(|bits| at(5, bits)).collect();
+    let mut entries: Vec<Entry> = (0..60).map(|bits| at(ms(5), bits)).collect();
     entries.sort_unstable();
     assert_eq!(Changes::of(&entries, &epochs(Role::Both)), Changes::default());
-    entries.push(at(6, 59));
+    entries.push(at(ms(6), 59));
     assert_eq!(Changes::of(&entries, &epochs(Role::Both)).comparisons(), 1);
 }
 
@@ -164,16 +168,16 @@ fn what_is_restated_of_two_visits_of_one_time_counts_for_the_first_in_histories_
         let store = Store::create(on(&SimDisk::new()), small()).unwrap();
         store.register_epoch(EPOCHS[1], Role::Both).unwrap();
         let visit = |time, epoch, bits, status| {
-            let seen = content(epoch, bits, if time == 0 { 0 } else { name });
+            let seen = content(epoch, bits, if time == ms(0) { 0 } else { name });
             let visit = Visit { time, seen, status, modified: None };
             store.observe(Observation::of(URL, visit)).unwrap();
         };
-        visit(0, SECOND, 0, None);
-        visit(1000, FIRST, 24, None);
-        visit(1000, FIRST, 24, Some(200));
+        visit(ms(0), SECOND, 0, None);
+        visit(ms(1000), FIRST, 24, None);
+        visit(ms(1000), FIRST, 24, Some(200));
         let digest = (name > 0).then(|| digest(name));
         let (time, fingerprint, epoch) = (1000, Some(u64::MAX), SECOND);
-        let restated = Restated { time, fingerprint, digest, epoch };
+        let restated = Restated { time: ms(time), fingerprint, digest, epoch };
         store.restate(Restatement::of(URL, restated)).unwrap();
         let history = store.history(URL).unwrap();
         let verdicts: Vec<Verdict> = history.iter().filter_map(|e| Some(e.visit()?.1)).collect();
@@ -189,7 +193,7 @@ fn at_128_comparisons_all_is_halved() {
     let day = 86_400_000;
     let at = |n: i64| {
         let seen = content(FIRST, if n % 4 == 3 { 30 } else { 0 }, 0);
-        Entry::Visit(Visit { time: n * day, seen, status: None, modified: None })
+        Entry::Visit(Visit { time: ms(n * day), seen, status: None, modified: None })
     };
     // Unchanged twice, a change or a return, a return.
     let all: Vec<Entry> = (0..=128).map(at).collect();
@@ -221,7 +225,7 @@ fn late_visits_count_in_their_places_before_and_after_they_are_sealed() {
         for time in times {
             let bits = if time % 3 == 0 { 0 } else { 20 };
             let visit = Visit {
-                time: time * 1000,
+                time: ms(time * 1000),
                 seen: content(FIRST, bits, 0),
                 status: None,
                 modified: None,
@@ -255,9 +259,9 @@ fn what_is_restated_counts_behind_a_weight_of_another_time() {
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
     let other = store.register_epoch(EPOCHS[1], Role::Change).unwrap();
     for (time, fingerprint, restated) in [(0, 0, 0), (1000, 0, u64::MAX)] {
-        store.observe(Observation::content(URL, time, fingerprint, FIRST)).unwrap();
-        store.give(Observation::weighed(URL, 5000 + time, 2.0)).unwrap();
-        store.restate(Restatement::new(URL, time, restated, other)).unwrap();
+        store.observe(Observation::content(URL, ms(time), fingerprint, FIRST)).unwrap();
+        store.give(Observation::weighed(URL, ms(5000 + time), 2.0)).unwrap();
+        store.restate(Restatement::new(URL, ms(time), restated, other)).unwrap();
     }
     // By the newer epoch, in which all bits differ.
     assert_eq!(agrees(&store).changes(), 1);
@@ -272,7 +276,8 @@ fn a_merge_that_leaves_the_oldest_out_keeps_how_pages_change() {
     for round in 0..9 {
         for n in 0..3 {
             let seen = content(FIRST, if n == 1 { 20 } else { 0 }, 0);
-            let visit = Visit { time: 3000 * round + 1000 * n, seen, status: None, modified: None };
+            let visit =
+                Visit { time: ms(3000 * round + 1000 * n), seen, status: None, modified: None };
             store.observe(Observation::of(URL, visit)).unwrap();
         }
         store.seal().unwrap();
@@ -305,11 +310,12 @@ fn entries() -> impl Strategy<Value = BTreeSet<Entry>> {
     let one = (time, seen(), restated, prop::option::of(ago));
     let one = one.prop_map(|(time, seen, restated, ago)| {
         let modified = ago.map(|ago| (time - ago).max(TIME_MIN));
-        let visit = Entry::Visit(Visit { time, seen, status: None, modified });
+        let visit =
+            Entry::Visit(Visit { time: ms(time), seen, status: None, modified: modified.map(ms) });
         let of = seen.content().copied().zip(restated).map(|(content, (bits, epoch))| {
             let fingerprint = Some(u64::MAX.checked_shl(3 * bits).unwrap_or(0));
             let epoch = Epoch::from_number(epoch);
-            Entry::Restated(Restated { time, fingerprint, digest: content.digest, epoch })
+            Entry::Restated(Restated { time: ms(time), fingerprint, digest: content.digest, epoch })
         });
         [Some(visit), of]
     });

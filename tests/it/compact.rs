@@ -8,7 +8,7 @@ use simkeep::{Observation, Options, Progress, Role, Scope, Store};
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::{every, up_to};
 use simkeep_testing::model::Model;
-use simkeep_testing::{again, choice, create, on, open, request, small, sound};
+use simkeep_testing::{again, choice, create, ms, on, open, request, small, sound};
 
 fn options() -> Options {
     // A merge alone keeps its inputs for readers.
@@ -20,7 +20,7 @@ fn source() -> (SimDisk, Store) {
     let disk = SimDisk::new();
     let store = create(&disk, options());
     let ended = store.register_epoch("ended", Role::Both).unwrap();
-    store.observe(Observation::content("http://a/", 1, 5, ended)).unwrap();
+    store.observe(Observation::content("http://a/", ms(1), 5, ended)).unwrap();
     let mut choice = choice(3);
     let all: Vec<_> = (0..90).map(|time| request(&mut choice, 12, 100 + time)).collect();
     for some in all.chunks(7) {
@@ -29,7 +29,7 @@ fn source() -> (SimDisk, Store) {
     store.register_epoch("last", Role::Both).unwrap();
     store.end_epoch(ended, u64::MAX).unwrap();
     store.forget(Scope::Url("http://a/")).unwrap();
-    store.observe(Observation::gone("http://a/", 2_000)).unwrap();
+    store.observe(Observation::gone("http://a/", ms(2_000))).unwrap();
     let stats = store.stats().unwrap();
     assert!(stats.unsealed_visits > 0 && stats.segments.len() > 3, "{stats:?}");
     (disk, store)
@@ -69,7 +69,7 @@ fn it_is_one_segment_with_the_same_answers_and_the_room_is_given_back_at_once() 
     let again = store.compact(&Progress::default()).unwrap();
     assert_eq!((again.merged.inputs, again.gave_back()), (0, 0));
     assert_eq!(store.snapshot().compaction().unwrap().takes_bytes, 0);
-    store.observe(Observation::gone("http://b/", 7)).unwrap();
+    store.observe(Observation::gone("http://b/", ms(7))).unwrap();
     drop(store);
     assert_eq!(open(&disk, small()).history("http://b/").unwrap().len(), 1);
 }
@@ -80,7 +80,7 @@ fn what_was_forgotten_is_given_back_as_estimated() {
     let store = create(&SimDisk::new(), options().memtable_observations(10_000));
     for n in 0..4_000 {
         let url = format!("https://site{}.example/{n}", n % 4);
-        store.observe(Observation::gone(&url, 0)).unwrap();
+        store.observe(Observation::gone(&url, ms(0))).unwrap();
     }
     store.seal().unwrap();
     for site in 0..3 {
@@ -107,7 +107,7 @@ fn what_it_gives_back_was_estimated() {
             let url = format!("https://site{}.example/page/{page}", page % 97);
             let seen = choice((page << 20) | (random(2) * time))(u64::MAX);
             let (time, epoch) = (time.cast_signed() * 1000, store.change_epoch());
-            store.observe(Observation::content(&url, time, seen, epoch)).unwrap();
+            store.observe(Observation::content(&url, ms(time), seen, epoch)).unwrap();
         }
         store.seal().unwrap();
         let estimate = store.snapshot().compaction().unwrap();
@@ -171,7 +171,7 @@ fn without_room_for_another_catalog_the_store_goes_on() {
     assert!(error.contains("no storage space"), "{error}");
     disk.heal();
     assert!(held(&store) == before);
-    store.observe(Observation::gone("http://b/", 7)).unwrap();
+    store.observe(Observation::gone("http://b/", ms(7))).unwrap();
     let names: Vec<Name> = disk.contents().into_iter().map(|(name, _)| name).collect();
     assert!(!names.contains(&Name::CatalogNew));
     store.compact(&Progress::default()).unwrap();

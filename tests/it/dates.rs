@@ -1,48 +1,52 @@
 //! What a server says of when a page was modified.
 
 use simkeep::disk::SimDisk;
-use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::load::LoadOptions;
-use simkeep::{Epoch, Observation, Progress, Store};
+use simkeep::{Epoch, Observation, Progress, Store, Time};
+use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 
 use simkeep_testing::{create, open, small};
 
 const URL: &str = "https://example.com/";
 
 fn content(time: i64) -> Observation<'static> {
-    Observation::content(URL, time, time.cast_unsigned(), Epoch::from_number(0))
+    Observation::content(URL, ms(time), time.cast_unsigned(), Epoch::from_number(0))
 }
 
 /// When the page was modified, in this store and after it was sealed, merged and opened again.
 fn modified(disk: &SimDisk, store: Store) -> Option<i64> {
     let modified = |store: &Store| store.latest(URL).unwrap().unwrap().modified;
-    let first = modified(&store);
+    let first = modified(&store).map(Time::as_ms);
     store.seal().unwrap();
-    assert_eq!(modified(&store), first);
+    assert_eq!(modified(&store), first.map(ms));
     store.merge(&Progress::default()).unwrap();
-    assert_eq!(modified(&store), first);
+    assert_eq!(modified(&store), first.map(ms));
     drop(store);
-    assert_eq!(modified(&open(disk, small())), first);
+    assert_eq!(modified(&open(disk, small())), first.map(ms));
     first
 }
 
 #[test]
 fn a_page_tells_the_last_date_that_came_with_its_content_or_since() {
     let (failed, gone) =
-        (|time| Observation::failed(URL, time), |time| Observation::gone(URL, time));
-    let word = |time| Observation::not_modified(URL, time);
+        (|time| Observation::failed(URL, ms(time)), |time| Observation::gone(URL, ms(time)));
+    let word = |time| Observation::not_modified(URL, ms(time));
     let cases: [(&[Observation<'_>], Option<i64>); 8] = [
         (&[content(1_000)], None),
-        (&[content(1_000).modified(7)], Some(7)),
-        (&[content(1_000).modified(7), word(2_000), failed(3_000)], Some(7)),
-        (&[content(1_000).modified(7), word(2_000).modified(5), gone(3_000)], Some(5)),
-        (&[content(1_000), word(2_000).modified(5), word(3_000)], Some(5)),
+        (&[content(1_000).modified(ms(7))], Some(7)),
+        (&[content(1_000).modified(ms(7)), word(2_000), failed(3_000)], Some(7)),
+        (&[content(1_000).modified(ms(7)), word(2_000).modified(ms(5)), gone(3_000)], Some(5)),
+        (&[content(1_000), word(2_000).modified(ms(5)), word(3_000)], Some(5)),
         // Of content that came without a date, an older one says nothing.
-        (&[content(1_000).modified(7), word(2_000).modified(7), content(3_000)], None),
-        (&[word(1_000).modified(7), failed(2_000)], None),
+        (&[content(1_000).modified(ms(7)), word(2_000).modified(ms(7)), content(3_000)], None),
+        (&[word(1_000).modified(ms(7)), failed(2_000)], None),
         // Of one time, the later.
         (
-            &[content(1_000).modified(9), word(1_000).modified(8), content(1_000).modified(7)],
+            &[
+                content(1_000).modified(ms(9)),
+                word(1_000).modified(ms(8)),
+                content(1_000).modified(ms(7)),
+            ],
             Some(9),
         ),
     ];
@@ -70,27 +74,28 @@ fn a_date_that_is_not_plausible_is_kept_as_it_came() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let dates = [TIME_MIN, -1, 0, 999, 1_000, 1_001, 50_000, TIME_MAX];
-    let visits: Vec<_> = (0..).zip(dates).map(|(at, date)| content(at).modified(date)).collect();
+    let visits: Vec<_> =
+        (0..).zip(dates).map(|(at, date)| content(at).modified(ms(date))).collect();
     store.observe_batch(&visits).unwrap();
     store.seal().unwrap();
     let history = store.history(URL).unwrap();
     let kept = history.iter().filter_map(|entry| Some(entry.entry().visit()?.modified));
-    assert_eq!(kept.collect::<Vec<_>>(), dates.map(Some));
+    assert_eq!(kept.collect::<Vec<_>>(), dates.map(|date| Some(ms(date))));
 }
 
 #[test]
 fn visits_that_differ_in_their_date_alone_are_two() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
-    let all = [content(1).modified(5), content(1), content(1).modified(4)];
+    let all = [content(1).modified(ms(5)), content(1), content(1).modified(ms(4))];
     store.observe_batch(&all).unwrap();
     store.observe_batch(&all).unwrap();
-    let dates = |store: &Store| -> Vec<Option<i64>> {
+    let dates = |store: &Store| -> Vec<Option<Time>> {
         let history = store.history(URL).unwrap();
         history.iter().filter_map(|entry| Some(entry.entry().visit()?.modified)).collect()
     };
-    assert_eq!(dates(&store), [None, Some(4), Some(5)]);
+    assert_eq!(dates(&store), [None, Some(ms(4)), Some(ms(5))]);
     store.seal().unwrap();
     store.observe_batch(&all).unwrap();
-    assert_eq!(dates(&store), [None, Some(4), Some(5)]);
+    assert_eq!(dates(&store), [None, Some(ms(4)), Some(ms(5))]);
 }

@@ -8,7 +8,7 @@ use simkeep::iter::Difference;
 use simkeep::{
     Content, Entry, Epoch, Observation, Prefix, Role, Seen, Snapshot, Store, Verdict, Visit,
 };
-use simkeep_testing::{EPOCHS, create, digest, on, small};
+use simkeep_testing::{EPOCHS, create, digest, ms, on, small};
 
 const URLS: [&str; 3] = ["http://b.example/", "http://a.example/x", "http://a.example/y"];
 
@@ -32,12 +32,12 @@ impl Saw {
             Some((epoch, bits, name, also)) => {
                 let [epoch, other] = [epoch, 1 - epoch].map(Epoch::from_number);
                 let fingerprint = (bits < 20).then(|| u64::MAX << bits);
-                let saw = Observation::content(url, time, fingerprint, epoch);
+                let saw = Observation::content(url, ms(time), fingerprint, epoch);
                 let saw = if name > 0 { saw.digest(digest(name)) } else { saw };
                 if also { saw.also(fingerprint.map(|f| !f), other) } else { saw }
             }
-            None if failed => Observation::failed(url, time),
-            None => Observation::gone(url, time),
+            None if failed => Observation::failed(url, ms(time)),
+            None => Observation::gone(url, ms(time)),
         };
         weight.into_iter().fold(saw, Observation::weight)
     }
@@ -65,7 +65,7 @@ fn store(all: &[Saw], role: Role) -> Store {
 
 fn entries(snapshot: &Snapshot, url: &str, until: i64) -> Vec<Entry> {
     let history = snapshot.history(url).unwrap();
-    history.iter().map(|entry| entry.entry()).filter(|entry| entry.time() <= until).collect()
+    history.iter().map(|entry| entry.entry()).filter(|entry| entry.time() <= ms(until)).collect()
 }
 
 /// The visit whose content is in force.
@@ -92,7 +92,7 @@ fn expected(url: &str, before: &[Entry], after: &[Entry], role: Role) -> Option<
     let restated: Vec<Content> =
         restated.filter(|e| e.digest() == content.digest).filter_map(Entry::content).collect();
     assert!(restated.len() < 2, "of two epochs, and content that is seen once at a time");
-    let saw = Observation::content(url, 1_000_000, content.fingerprint, content.epoch);
+    let saw = Observation::content(url, ms(1_000_000), content.fingerprint, content.epoch);
     let saw = content.digest.into_iter().fold(saw, Observation::digest);
     let saw = restated.iter().fold(saw, |saw, also| saw.also(also.fingerprint, also.epoch));
     let weight = after.iter().filter_map(Entry::weight).next_back().unwrap_or_default();
@@ -143,7 +143,7 @@ proptest! {
         let [old, new] = [&before, &after].map(|all| store(all, role).snapshot());
         let diff = told(new.diff(&old, None).unwrap());
         prop_assert_eq!(diff, all_expected((&old, i64::MAX), (&new, i64::MAX), role));
-        let diff = told(new.diff_since(since, until, None));
+        let diff = told(new.diff_since(ms(since), ms(until), None));
         prop_assert_eq!(diff, all_expected((&new, since.min(until)), (&new, until), role));
         // Exactly, it is the entries.
         let all = |snapshot: &Snapshot| -> BTreeSet<(String, Entry)> {
@@ -169,7 +169,7 @@ fn epochs_of_two_stores_are_the_same_if_their_names_are() {
     let names = [EPOCHS[1], EPOCHS[0]];
     let [second, first] = names.map(|name| other.register_epoch(name, Role::Both).unwrap());
     let see = |store: &Store, page: usize, fingerprint, epoch| {
-        store.observe(Observation::content(URLS[page], 1_000, fingerprint, epoch)).unwrap();
+        store.observe(Observation::content(URLS[page], ms(1_000), fingerprint, epoch)).unwrap();
     };
     see(&one, 0, 7, Epoch::from_number(0));
     see(&other, 0, 7, first);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use simkeep::inspect::{DumpLine, DumpQuery};
 use simkeep::{Digest, Epoch, Observation, Options, Reader, Store};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{EPOCHS, choice, request, small};
+use simkeep_testing::{EPOCHS, choice, ms, request, small};
 
 /// What is printed of a segment.
 fn dump(store: &Path, id: u64, asked: &DumpQuery) -> Vec<DumpLine> {
@@ -65,7 +65,7 @@ fn pages(path: &Path, count: u64, options: Options) -> u64 {
         let n: u64 = n;
         let fingerprint = if n % 10 == 9 { n % 100 } else { choice(u64::MAX) };
         let digest = Digest(u128::from(n % 30).to_le_bytes());
-        let seen = Observation::content(url, 5, fingerprint, Epoch::from_number(0));
+        let seen = Observation::content(url, ms(5), fingerprint, Epoch::from_number(0));
         seen.digest(digest)
     };
     let all: Vec<Observation<'_>> = (0..).zip(urls.iter().map(String::as_str)).map(seen).collect();

@@ -9,7 +9,7 @@ use simkeep::inspect::{Version, VersionKind, versions};
 use simkeep::{Content, Epoch, Error, Observation, Progress, Scope, Snapshot, Store, Verdict};
 use simkeep_testing::depth::deep;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{choice, create, on, small};
+use simkeep_testing::{choice, create, ms, on, small};
 
 const DAY: i64 = 86_400_000;
 
@@ -17,13 +17,13 @@ fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
     let url = URLS[choose(URLS.len() as u64) as usize];
     let time = choose(900) as i64 * DAY;
     match choose(9) {
-        0 => Observation::gone(url, time),
-        1 => Observation::failed(url, time),
-        2 => Observation::not_modified(url, time),
-        3 => Observation::content(url, time, None, Epoch::from_number(0)),
+        0 => Observation::gone(url, ms(time)),
+        1 => Observation::failed(url, ms(time)),
+        2 => Observation::not_modified(url, ms(time)),
+        3 => Observation::content(url, ms(time), None, Epoch::from_number(0)),
         _ => {
             let epoch = Epoch::from_number(choose(2) as u32);
-            Observation::content(url, time, choose(4) << 60 | choose(3), epoch)
+            Observation::content(url, ms(time), choose(4) << 60 | choose(3), epoch)
         }
     }
 }
@@ -190,9 +190,9 @@ fn what_is_seen_is_what_is_there() {
 #[test]
 fn what_came_later_is_not_counted() {
     let store = create(&SimDisk::new(), small());
-    store.observe(Observation::content(URLS[0], 0, 1, Epoch::from_number(0))).unwrap();
+    store.observe(Observation::content(URLS[0], ms(0), 1, Epoch::from_number(0))).unwrap();
     let before = store.snapshot();
-    store.observe(Observation::content(URLS[1], 0, 1, Epoch::from_number(0))).unwrap();
+    store.observe(Observation::content(URLS[1], ms(0), 1, Epoch::from_number(0))).unwrap();
     let census = before.census(&Progress::default()).unwrap();
     assert_eq!((census.pages, before.overview().unwrap().unsealed_pages), (1, 1));
     assert!(before.trace(URLS[1]).unwrap().is_none());
@@ -201,7 +201,7 @@ fn what_came_later_is_not_counted() {
 #[test]
 fn a_census_can_be_cancelled() {
     let store = create(&SimDisk::new(), small());
-    store.observe(Observation::gone(URLS[0], 0)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(0))).unwrap();
     let progress = Progress::default();
     progress.cancel();
     assert!(matches!(store.snapshot().census(&progress), Err(Error::Cancelled)));
@@ -219,7 +219,7 @@ fn large_hosts_are_named_with_their_share() {
             _ => format!("one-{page}.example"),
         };
         let url = format!("https://{host}/{page}");
-        store.observe(Observation::gone(&url, 0)).unwrap();
+        store.observe(Observation::gone(&url, ms(0))).unwrap();
         if page == 700 {
             store.seal().unwrap();
         }
@@ -240,7 +240,7 @@ fn a_reader_sees_what_the_store_sees() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for url in URLS {
-        store.observe(Observation::content(url, 5, 1, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(url, ms(5), 1, Epoch::from_number(0))).unwrap();
     }
     let (pages, visits) = (store.stats().unwrap().pages, store.stats().unwrap().visits);
     store.close().unwrap();

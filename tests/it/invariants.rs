@@ -14,7 +14,7 @@ use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Error, Observation, Prefix, Progress, Query, Result, Role, Scope, Store};
 
-use simkeep_testing::{create, open, small};
+use simkeep_testing::{create, ms, open, small};
 
 fn url(page: u64) -> String {
     format!("https://host{}.example/page/{page}", page % 3)
@@ -30,7 +30,7 @@ fn observe(store: &Store, pages: std::ops::Range<u64>) -> Result<()> {
     let observations: Vec<Observation<'_>> = seen
         .iter()
         .map(|(url, print)| {
-            Observation::content(url, 1_000, *print, Epoch::from_number(0))
+            Observation::content(url, ms(1_000), *print, Epoch::from_number(0))
                 .also(7, Epoch::from_number(1))
         })
         .collect();
@@ -40,9 +40,9 @@ fn observe(store: &Store, pages: std::ops::Range<u64>) -> Result<()> {
 
 fn load(store: &Store, pages: std::ops::Range<u64>) -> Result<()> {
     let seen: Vec<(String, u64)> = pages.map(seen).collect();
-    let observations = seen
-        .iter()
-        .map(|(url, print)| Ok(Observation::content(url, 2_000, *print, Epoch::from_number(0))));
+    let observations = seen.iter().map(|(url, print)| {
+        Ok(Observation::content(url, ms(2_000), *print, Epoch::from_number(0)))
+    });
     store.load(observations, LoadOptions::default()).map(drop)
 }
 
@@ -57,7 +57,7 @@ fn cause_of<T>(what: &str, called: Result<T>) -> Error {
 
 /// Every call of a store that met a bug says which.
 fn is_poisoned(store: &Store) -> Error {
-    let one = Observation::gone("https://another.example/", 5);
+    let one = Observation::gone("https://another.example/", ms(5));
     let cause = cause_of("observe", store.observe(one));
     assert!(matches!(cause, Error::Bug(_)), "poisoned with another cause: {cause}");
     let query = Query::new(7, 3);
@@ -93,7 +93,7 @@ fn is_poisoned(store: &Store) -> Error {
         ("explain", cause_of("explain", store.snapshot().explain(&query))),
         ("history", cause_of("history", store.history(&url(1)))),
         ("latest", cause_of("latest", store.latest(&url(1)))),
-        ("as_of", cause_of("as_of", store.as_of(&url(1), 5))),
+        ("as_of", cause_of("as_of", store.as_of(&url(1), ms(5)))),
         ("scan", cause_of("scan", store.snapshot().scan(None).next().unwrap())),
         (
             "stale",
@@ -165,7 +165,7 @@ fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
             ("load", &|store| load(store, 40..80)),
             ("forget a page that is none", &|store| store.forget(Scope::Url("urn:x")).map(drop)),
             ("forget a prefix", &|store| {
-                let gone = Observation::gone("https://host9.example/", 5);
+                let gone = Observation::gone("https://host9.example/", ms(5));
                 store.observe(gone)?;
                 store.forget(Scope::Prefix(prefix.clone())).map(drop)
             }),

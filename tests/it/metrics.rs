@@ -12,7 +12,7 @@ use simkeep::{Digest, Epoch, Error, Observation, Options, Progress, Query, Store
 
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::recorder::Recording;
-use simkeep_testing::{in_repository, on, small};
+use simkeep_testing::{in_repository, ms, on, small};
 
 const F: u64 = 0x0123_4567_89ab_cdef;
 
@@ -30,7 +30,8 @@ fn name(of: &str, label: &str) -> String {
 }
 
 fn content(url: &str, time: i64, fingerprint: u64, digest: u8) -> Observation<'_> {
-    Observation::content(url, time, fingerprint, Epoch::from_number(0)).digest(Digest([digest; 16]))
+    Observation::content(url, ms(time), fingerprint, Epoch::from_number(0))
+        .digest(Digest([digest; 16]))
 }
 
 #[test]
@@ -38,14 +39,14 @@ fn each_verdict_is_counted() {
     let (store, recording) = told(on(&SimDisk::new()), small());
     let url = "http://a.example/";
     let visits = [
-        (Observation::not_modified("http://b.example/", 1), "unseen"),
+        (Observation::not_modified("http://b.example/", ms(1)), "unseen"),
         (content(url, 1, F, 1), "new"),
         (content(url, 2, F, 1), "same"),
         (content(url, 3, F ^ 0xff, 2), "changed"),
         (content(url, 4, F, 1), "reverted"),
-        (Observation::failed(url, 5), "failed"),
-        (Observation::gone(url, 6), "gone"),
-        (Observation::gone(url, 6), "known"),
+        (Observation::failed(url, ms(5)), "failed"),
+        (Observation::gone(url, ms(6)), "gone"),
+        (Observation::gone(url, ms(6)), "known"),
         (content(url, 0, F, 1), "out_of_order"),
     ];
     for (n, (visit, verdict)) in visits.into_iter().enumerate() {

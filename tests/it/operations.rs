@@ -9,7 +9,7 @@ use simkeep::{
 };
 use simkeep_testing::depth::deep;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{choice, create, on, small};
+use simkeep_testing::{choice, create, ms, on, small};
 
 fn all(view: &Snapshot, after: u64) -> Vec<Operation> {
     view.operations(after).map(|operation| operation.unwrap()).collect()
@@ -20,15 +20,15 @@ fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
     let (time, epoch) = (choose(40) as i64 * 1000, Epoch::from_number(choose(2) as u32));
     let fingerprint = 1_u64 << choose(3);
     let visit = match choose(8) {
-        0 => Observation::gone(url, time),
-        1 => Observation::failed(url, time),
-        2 => Observation::not_modified(url, time),
-        3 => Observation::content(url, time, None, epoch),
+        0 => Observation::gone(url, ms(time)),
+        1 => Observation::failed(url, ms(time)),
+        2 => Observation::not_modified(url, ms(time)),
+        3 => Observation::content(url, ms(time), None, epoch),
         4 => {
             let other = Epoch::from_number(1 - epoch.number());
-            Observation::content(url, time, fingerprint, epoch).also(fingerprint << 8, other)
+            Observation::content(url, ms(time), fingerprint, epoch).also(fingerprint << 8, other)
         }
-        _ => Observation::content(url, time, fingerprint, epoch),
+        _ => Observation::content(url, ms(time), fingerprint, epoch),
     };
     if choose(5) == 0 { visit.weight(0.5) } else { visit }
 }
@@ -146,11 +146,11 @@ fn operations_are_those_that_were_acknowledged() {
 fn what_is_restated_and_weighed_is_an_operation_of_its_own() {
     let store = create(&SimDisk::new(), small());
     let (url, epoch) = (URLS[0], Epoch::from_number(1));
-    store.observe(Observation::content(url, 5, 1, Epoch::from_number(0))).unwrap();
-    store.restate(Restatement::new(url, 5, 9, epoch)).unwrap();
+    store.observe(Observation::content(url, ms(5), 1, Epoch::from_number(0))).unwrap();
+    store.restate(Restatement::new(url, ms(5), 9, epoch)).unwrap();
     let found = all(&store.snapshot(), 1);
     let Done::Entry { entry: HistoryEntry::Restated(restated), .. } = &found[0].done else {
         panic!("{found:?}")
     };
-    assert_eq!((restated.time, restated.fingerprint, found.len()), (5, Some(9), 1));
+    assert_eq!((restated.time, restated.fingerprint, found.len()), (ms(5), Some(9), 1));
 }

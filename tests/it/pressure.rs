@@ -1,6 +1,6 @@
 //! Where much comes together: many segments, many copies, what a crash left half sealed.
 
-use simkeep_testing::sound;
+use simkeep_testing::{ms, sound};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ fn options(memtable: usize, background: bool) -> Options {
 }
 
 fn content(url: &str, time: i64, fingerprint: u64, digest: u8) -> Observation<'_> {
-    Observation::content(url, time, fingerprint, Epoch::from_number(0)).digest(Digest([digest; 16]))
+    Observation::content(url, ms(time), fingerprint, Epoch::from_number(0))
+        .digest(Digest([digest; 16]))
 }
 
 /// Runs something that must not wait for ever.
@@ -39,7 +40,7 @@ fn writers_do_not_wait_for_merges_that_are_not_due() {
     in_time(|| {
         let store = Store::create(on(&SimDisk::new()), options(1, true)).unwrap();
         for i in 0..600 {
-            store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
+            store.observe(Observation::gone(&format!("http://a.example/{i}"), ms(i))).unwrap();
         }
         store.wait_idle().unwrap();
         assert_eq!(store.stats().unwrap().pages, 600);
@@ -74,7 +75,7 @@ fn writers_do_not_wait_for_merges_that_do_not_go() {
 fn very_many_segments_become_one() {
     let store = Store::create(on(&SimDisk::new()), options(1, false)).unwrap();
     for i in 0..300 {
-        store.observe(Observation::gone(&format!("http://a.example/{}", i % 70), i)).unwrap();
+        store.observe(Observation::gone(&format!("http://a.example/{}", i % 70), ms(i))).unwrap();
     }
     store.seal().unwrap();
     let segments = store.stats().unwrap().segments.len();
@@ -93,11 +94,11 @@ fn what_a_crash_left_waiting_to_be_sealed_is_sealed_in_the_foreground() {
         let disk = SimDisk::new();
         let store = Store::create(on(&disk), options(4, true)).unwrap();
         for i in 0..40 {
-            store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
+            store.observe(Observation::gone(&format!("http://a.example/{i}"), ms(i))).unwrap();
             let left = disk.crash_all_kept();
             let store = Store::open(on(&left), options(4, false)).unwrap();
             for j in 100..120 {
-                store.observe(Observation::gone(&format!("http://a.example/{j}"), j)).unwrap();
+                store.observe(Observation::gone(&format!("http://a.example/{j}"), ms(j))).unwrap();
             }
             assert_eq!(store.stats().unwrap().pages, i as u64 + 21);
         }
@@ -158,7 +159,7 @@ fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
         let disk = SimDisk::new();
         let store = Store::create(on(&disk), options(10_000, true)).unwrap();
         for i in 0..300 {
-            store.observe(Observation::gone(&format!("http://a.example/{i}"), i)).unwrap();
+            store.observe(Observation::gone(&format!("http://a.example/{i}"), ms(i))).unwrap();
         }
         let other = store.clone();
         let thread = std::thread::spawn(move || {
@@ -215,7 +216,7 @@ fn a_merge_at_rest_gives_way_to_those_that_are_due() {
         // Three segments with the same pages: not due, and a waste of room.
         let visit = |round: i64, pages: i64| {
             let urls: Vec<String> = (0..pages).map(|i| format!("http://a.example/{i}")).collect();
-            let batch: Vec<_> = urls.iter().map(|url| Observation::gone(url, round)).collect();
+            let batch: Vec<_> = urls.iter().map(|url| Observation::gone(url, ms(round))).collect();
             store.observe_batch(&batch).unwrap();
             store.seal().unwrap();
         };
@@ -248,7 +249,7 @@ fn a_memtable_that_fills_while_a_purge_replaces_the_catalog_is_sealed_after_it()
         let options = options(10, true).durability(Durability::OnFlush);
         let store = Store::create(Arc::new(disk), options).unwrap();
         wait.recv().unwrap();
-        let observe = |time| store.observe(Observation::gone("http://a/", time)).map(drop);
+        let observe = |time| store.observe(Observation::gone("http://a/", ms(time))).map(drop);
         std::thread::scope(|scope| {
             let purge = scope.spawn(|| store.purge(Scope::Url("http://b/"), &Progress::default()));
             wait.recv().unwrap();

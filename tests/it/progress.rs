@@ -11,7 +11,7 @@ use simkeep::{Error, Observation, Progress, Query, Result, Scope, Stage, Store};
 
 use simkeep_testing::compare::dump;
 use simkeep_testing::disks::HookDisk;
-use simkeep_testing::{create, on, small, sound};
+use simkeep_testing::{create, ms, on, small, sound};
 
 /// Enough for a merge to be asked more than once whether it is to go on.
 const PAGES: u64 = 6000;
@@ -27,7 +27,12 @@ fn segments(disk: &SimDisk) -> Store {
     for part in 0..3 {
         let pages: Vec<String> = (0..PAGES / 3).map(|n| page(3 * n + part)).collect();
         let seen = pages.iter().zip(0..).map(|(url, n)| {
-            Observation::content(url, 1, (n * 3 + part).wrapping_mul(0x9e37_79b9_7f4a_7c15), epoch)
+            Observation::content(
+                url,
+                ms(1),
+                (n * 3 + part).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+                epoch,
+            )
         });
         store.observe_batch(&seen.collect::<Vec<_>>()).unwrap();
         store.seal().unwrap();
@@ -107,7 +112,7 @@ fn what_is_done_grows_to_all_of_it() {
     whole(&progress, Stage::Checking);
     assert_eq!((progress.found(), verified.flaws), (0, vec![]));
     let epoch = store.change_epoch();
-    store.observe(Observation::content("http://b.example/", 1, 1, epoch)).unwrap();
+    store.observe(Observation::content("http://b.example/", ms(1), 1, epoch)).unwrap();
     let all = |_: &[_]| ControlFlow::Continue(());
     let joined = store.snapshot().all_pairs(&Query::new(0, 1), &watched, all);
     joined.unwrap();

@@ -7,7 +7,7 @@ use simkeep::disk::{Dir, Disk, Name, SimDisk};
 use simkeep::{Digest, Epoch, Error, Observation, Progress, Scope, Store};
 
 use simkeep_testing::disks::PATIENCE;
-use simkeep_testing::{choice, on, small};
+use simkeep_testing::{choice, ms, on, small};
 
 /// Bytes of the segments, and of everything.
 fn bytes(disk: &SimDisk) -> (u64, u64) {
@@ -40,7 +40,7 @@ fn crawl(store: &Store, visits: u64, after_each_batch: impl Fn(&Store)) {
             let observations = batch.iter().zip(0u64..).map(|((url, found), n)| {
                 let time = (time + n).cast_signed() * 1000;
                 let digest = Digest(u128::from(*found).to_le_bytes());
-                Observation::content(url, time, *found, Epoch::from_number(0)).digest(digest)
+                Observation::content(url, ms(time), *found, Epoch::from_number(0)).digest(digest)
             });
             let observations: Vec<_> = observations.collect();
             store.observe_batch(&observations).unwrap();
@@ -109,7 +109,12 @@ fn c8_at_rest_what_was_forgotten_takes_no_room_though_its_pages_are_few() {
     let observations: Vec<_> = batch
         .iter()
         .map(|(url, time)| {
-            Observation::content(url, *time, choice(*time as u64)(u64::MAX), Epoch::from_number(0))
+            Observation::content(
+                url,
+                ms(*time),
+                choice(*time as u64)(u64::MAX),
+                Epoch::from_number(0),
+            )
         })
         .collect();
     store.observe_batch(&observations).unwrap();

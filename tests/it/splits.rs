@@ -3,7 +3,7 @@
 use simkeep::disk::SimDisk;
 use simkeep::{Observation, Options, Prefix, Progress, Snapshot, Store};
 
-use simkeep_testing::{choice, on};
+use simkeep_testing::{choice, ms, on};
 
 /// The ranges between these URLs.
 fn ranges(splits: &[String]) -> impl Iterator<Item = [Option<&str>; 2]> {
@@ -47,7 +47,7 @@ fn each_page_is_in_one_range_and_ranges_are_about_as_large_as_each_other() {
                 1 => format!("http://crowded.example/{}?{}", choice(50), choice(50)),
                 _ => format!("https://h{}.example/{}", choice(100), choice(100)),
             };
-            store.observe(Observation::gone(&url, time)).unwrap();
+            store.observe(Observation::gone(&url, ms(time))).unwrap();
         }
         if part < 3 {
             store.seal().unwrap();
@@ -79,7 +79,7 @@ fn a_range_begins_with_its_first_url_and_ends_before_its_last() {
     let all = ["http://a.example/", "http://a.example/b", "http://b.example", "http://b.example/"];
     for _ in 0..2 {
         for url in all {
-            store.observe(Observation::gone(url, 1)).unwrap();
+            store.observe(Observation::gone(url, ms(1))).unwrap();
         }
         let snapshot = store.snapshot();
         for from in 0..all.len() {

@@ -6,16 +6,16 @@ use simkeep::{
     Answer, Epoch, GiveOutcome, Observation, Progress, Request, Scope, Store, Verdict, Weight,
 };
 
-use simkeep_testing::{create, open, small, sound};
+use simkeep_testing::{create, ms, open, small, sound};
 
 const URL: &str = "https://example.com/";
 
 fn content(time: i64) -> Observation<'static> {
-    Observation::content(URL, time, 7, Epoch::from_number(0))
+    Observation::content(URL, ms(time), 7, Epoch::from_number(0))
 }
 
 fn weighed(time: i64, weight: f64) -> Request<'static> {
-    Observation::weighed(URL, time, weight).into()
+    Observation::weighed(URL, ms(time), weight).into()
 }
 
 fn weight(store: &Store) -> Weight {
@@ -68,7 +68,7 @@ fn a_page_that_was_never_weighed_has_a_weight_of_1() {
 #[test]
 fn a_weight_is_no_visit_and_needs_one() {
     let store = create(&SimDisk::new(), small());
-    let weighing = Observation::weighed(URL, 5, 2.0);
+    let weighing = Observation::weighed(URL, ms(5), 2.0);
     assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Missing);
     assert_eq!(store.latest(URL).unwrap(), None);
     store.observe(content(10)).unwrap();
@@ -113,12 +113,12 @@ fn all_pages_are_weighed_anew_by_a_load() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let urls: Vec<String> = (0..100).map(|page| format!("https://a.example/{page}")).collect();
-    let visits = urls.iter().map(|url| Observation::content(url, 1, 7, Epoch::from_number(0)));
+    let visits = urls.iter().map(|url| Observation::content(url, ms(1), 7, Epoch::from_number(0)));
     store.load(visits.map(Ok), LoadOptions::default()).unwrap();
     let unknown = "https://b.example/".to_owned();
     for (round, found) in [(100, 100), (100, 0)] {
         let weights = urls.iter().chain([&unknown]).zip(1_u32..);
-        let weights = weights.map(|(url, nth)| Observation::weighed(url, 2, f64::from(nth)));
+        let weights = weights.map(|(url, nth)| Observation::weighed(url, ms(2), f64::from(nth)));
         let loaded = store.load(weights.map(Ok), LoadOptions::default()).unwrap();
         assert_eq!((loaded.observations, loaded.weighed), (round + 1, found));
         assert_eq!((loaded.visits, loaded.new_pages, loaded.restated), (0, 0, 0));

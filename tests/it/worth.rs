@@ -7,7 +7,7 @@ use simkeep::{
     Verdict, Visit,
 };
 
-use simkeep_testing::{EPOCHS, create, digest, on, open, small};
+use simkeep_testing::{EPOCHS, create, digest, ms, on, open, small};
 
 const URL: &str = "https://example.com/";
 const FIRST: Epoch = Epoch::from_number(0);
@@ -41,7 +41,7 @@ fn bare(digest: Option<Digest>) -> Seen {
 }
 
 fn visit(time: i64, seen: Seen) -> Observation<'static> {
-    Observation::of(URL, Visit { time, seen, status: None, modified: None })
+    Observation::of(URL, Visit { time: ms(time), seen, status: None, modified: None })
 }
 
 /// What the last of these visits is worth.
@@ -143,16 +143,16 @@ fn a_priority_goes_by_the_weight_in_force_after_the_visit() {
     assert_eq!(observe(visit(20, content(16))), 4.0);
     assert_eq!(observe(visit(30, content(0)).weight(0.5)), 0.25);
     // One of an earlier time is not in force.
-    store.give(Observation::weighed(URL, 15, 64.0)).unwrap();
+    store.give(Observation::weighed(URL, ms(15), 64.0)).unwrap();
     assert_eq!(observe(visit(40, content(16))), 0.25);
-    store.give(Observation::weighed(URL, 45, 64.0)).unwrap();
+    store.give(Observation::weighed(URL, ms(45), 64.0)).unwrap();
     store.seal().unwrap();
     assert_eq!(observe(visit(50, content(0))), 32.0);
     // Of a time to come: it was given.
-    store.give(Observation::weighed(URL, 100, 2.0)).unwrap();
+    store.give(Observation::weighed(URL, ms(100), 2.0)).unwrap();
     assert_eq!(observe(visit(60, content(32)).weight(5.0)), 2.0);
     for weight in [f64::from(f32::MAX), f64::from(f32::from_bits(1))] {
-        store.give(Observation::weighed(URL, 200, weight)).unwrap();
+        store.give(Observation::weighed(URL, ms(200), weight)).unwrap();
     }
     assert_eq!(observe(visit(300, content(33))), f64::from(f32::MAX) / 32.0);
     assert_eq!(

@@ -13,7 +13,7 @@ use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{EPOCHS, choice, observation, small};
+use simkeep_testing::{EPOCHS, choice, ms, observation, small};
 
 /// One operation.
 #[derive(Debug)]
@@ -150,7 +150,7 @@ pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
     let urls: Vec<String> = (0..MUCH).map(|n| format!("https://example.com/page/{n}")).collect();
     let mut choice = choice(1);
     for (urls, time) in urls.chunks(5000).zip(0..) {
-        let of = |url| Observation::content(url, time, choice(u64::MAX), Epoch::from_number(0));
+        let of = |url| Observation::content(url, ms(time), choice(u64::MAX), Epoch::from_number(0));
         let batch: Vec<_> = urls.iter().map(String::as_str).map(of).collect();
         store.observe_batch(&batch).unwrap();
     }
@@ -170,7 +170,7 @@ pub(crate) fn crawl_long(parent: &Parent, path: &Path, url_bytes: u64) {
         let batch = 1 + 100_000 / url_bytes;
         let urls = (pages..pages + batch).map(|n| format!("https://example.com/{n:09}/{filler}"));
         let urls: Vec<String> = urls.collect();
-        let of = |url| Observation::content(url, 1, choice(u64::MAX), Epoch::from_number(0));
+        let of = |url| Observation::content(url, ms(1), choice(u64::MAX), Epoch::from_number(0));
         store.observe_batch(&urls.iter().map(String::as_str).map(of).collect::<Vec<_>>()).unwrap();
         pages += batch;
         if most == u64::MAX && is_sealing.load(Ordering::Relaxed) {

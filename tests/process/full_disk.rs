@@ -10,7 +10,7 @@ use simkeep::{Epoch, Error, Observation, Options, Result, Store};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, run, say, succeeds, text};
-use simkeep_testing::{choice, sound};
+use simkeep_testing::{choice, ms, sound};
 
 /// Starts a program that may mount, where only it and its children see it, and nothing stays
 /// mounted after its end.
@@ -43,7 +43,7 @@ fn observe(store: &Store, (from, to): (u64, u64), mut acknowledged: impl FnMut(u
             .iter()
             .zip(at..)
             .map(|(url, n)| {
-                Observation::content(url, 0, choice(n)(u64::MAX), Epoch::from_number(0))
+                Observation::content(url, ms(0), choice(n)(u64::MAX), Epoch::from_number(0))
             })
             .collect();
         store.observe_batch(&batch)?;
@@ -93,7 +93,7 @@ pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
     let error = full.unwrap_err();
     // What failed may have been on its way when it did.
     check(&store, last);
-    assert!(matches!(store.observe(Observation::gone("urn:a", 0)), Err(Error::Poisoned(_))));
+    assert!(matches!(store.observe(Observation::gone("urn:a", ms(0))), Err(Error::Poisoned(_))));
     parent.say(format!("full {:?}", kind(&error).unwrap_or_else(|| panic!("{error}"))));
     parent.await_word();
     check(&store, last);

@@ -1,5 +1,6 @@
 //! Readers beside a process that observes at full speed, and may be killed.
 
+use simkeep_testing::ms;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -29,7 +30,7 @@ fn fingerprint(n: u64) -> u64 {
 
 /// The `n`-th operation.
 fn numbered(url: &str, n: u64) -> Observation<'_> {
-    Observation::content(url, n.cast_signed(), fingerprint(n), Epoch::from_number(0))
+    Observation::content(url, ms(n.cast_signed()), fingerprint(n), Epoch::from_number(0))
         .digest(Digest(u128::from(n).to_le_bytes()))
 }
 
@@ -84,8 +85,12 @@ pub(crate) fn check(reader: &Reader) {
     let newest = last.saturating_sub(20) + 1..=last;
     for n in (1..=last.min(20)).chain(newest) {
         let url = page(n);
-        let times: Vec<i64> =
-            snapshot.history(&url).unwrap().iter().map(|entry| entry.entry().time()).collect();
+        let times: Vec<i64> = snapshot
+            .history(&url)
+            .unwrap()
+            .iter()
+            .map(|entry| entry.entry().time().as_ms())
+            .collect();
         let first = if n % PAGES == 0 { PAGES } else { n % PAGES };
         let expected: Vec<i64> =
             (first..=last).filter(|n| (n - first) % PAGES == 0).map(u64::cast_signed).collect();

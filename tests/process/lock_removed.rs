@@ -12,7 +12,7 @@ use simkeep::{Epoch, Error, Observation, Options, Store};
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{choice, sound};
+use simkeep_testing::{choice, ms, sound};
 
 fn options() -> Options {
     Options::default().memtable_observations(300).merge_fanout(3)
@@ -34,7 +34,7 @@ pub(crate) fn write(parent: &Parent, path: &Path, from: u64) {
     for number in from.. {
         let fingerprint = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let url = url(number);
-        let observation = Observation::content(&url, 1, fingerprint, Epoch::from_number(0));
+        let observation = Observation::content(&url, ms(1), fingerprint, Epoch::from_number(0));
         match store.observe(observation) {
             Ok(_) => parent.say(number),
             Err(Error::Replaced { .. } | Error::Poisoned(_)) => return parent.say("stopped"),

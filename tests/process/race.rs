@@ -1,7 +1,7 @@
 //! Processes in each other's way: at any time one writes, and the others are told so.
 
 use simkeep_testing::depth::up_to;
-use simkeep_testing::sound;
+use simkeep_testing::{ms, sound};
 use std::fs;
 use std::path::Path;
 
@@ -56,7 +56,7 @@ pub(crate) fn take_turns(parent: &Parent, path: &Path, mine: u64) {
         };
         fs::File::create_new(&beside).expect("there is one writer");
         let url = format!("https://example.com/{mine}");
-        store.observe(Observation::content(&url, turn, mine, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(&url, ms(turn), mine, Epoch::from_number(0))).unwrap();
         fs::remove_file(&beside).unwrap();
         store.close().unwrap();
         turn += 1;

@@ -19,7 +19,7 @@ use simkeep::{Observation, Progress, Role, Scope, Store};
 use super::child::Child;
 use super::scene::{Scene, say, succeeds, text};
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{choice, observation, small, sound};
+use simkeep_testing::{choice, ms, observation, small, sound};
 
 /// The real disk, with marks.
 struct MarkedDisk {
@@ -175,7 +175,7 @@ pub(crate) fn work(path: &Path) {
 /// Does some work, and then all that must not be done, beside the seam.
 pub(crate) fn work_around(path: &Path) {
     let store = Store::create(marked(path), small()).unwrap();
-    store.observe(Observation::content(URLS[0], 0, 7, store.change_epoch())).unwrap();
+    store.observe(Observation::content(URLS[0], ms(0), 7, store.change_epoch())).unwrap();
     store.close().unwrap();
     let catalog = File::options().read(true).write(true).open(path.join("catalog.redb")).unwrap();
     catalog.write_all_at(b"redb", 0).unwrap();

@@ -9,7 +9,7 @@ use simkeep::{Epoch, Error, Observation, Options, Result, Store};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
-use simkeep_testing::{choice, sound};
+use simkeep_testing::{choice, ms, sound};
 
 const PAGES: u64 = 5000;
 
@@ -47,7 +47,7 @@ fn make(scene: &Scene) -> (PathBuf, PathBuf) {
     let store = Store::create(&path, Options::default()).unwrap();
     let mut choice = choice(scene.seed);
     let urls: Vec<String> = (0..PAGES).map(|n| format!("https://example.com/{n}")).collect();
-    let of = |url| Observation::content(url, 0, choice(u64::MAX), Epoch::from_number(0));
+    let of = |url| Observation::content(url, ms(0), choice(u64::MAX), Epoch::from_number(0));
     let observations: Vec<_> = urls.iter().map(String::as_str).map(of).collect();
     store.observe_batch(&observations).unwrap();
     store.seal().unwrap();

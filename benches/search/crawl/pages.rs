@@ -1,6 +1,7 @@
 //! The pages that a crawl finds and visits again.
 
 use simkeep::{Content, Digest, Epoch, Seen, Visit};
+use simkeep_testing::ms;
 
 use crate::data::{self, Random};
 
@@ -70,7 +71,7 @@ impl Pages {
         (
             url,
             Visit {
-                time: self.time,
+                time: ms(self.time),
                 status: Some(200),
                 modified: None,
                 seen: Seen::Content(content),

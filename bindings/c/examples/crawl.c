@@ -13,7 +13,7 @@ static void see(simkeep_visit *visit, const simkeep_fingerprinter *prints, const
     memset(visit, 0, sizeof *visit);
     visit->url = url;
     visit->url_len = strlen(url);
-    visit->time = time;
+    visit->time_ms = time;
     visit->seen = SIMKEEP_SEEN_CONTENT;
     visit->epoch = epoch;
     visit->status = 200;
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     simkeep_entry entry;
     for (size_t i = 0; i < simkeep_entries_count(history); i++)
         if (simkeep_entries_get(history, i, &entry, sizeof entry, &error) == SIMKEEP_OK)
-            printf("%" PRId64 ": %s\n", entry.time, VERDICTS[entry.verdict]);
+            printf("%" PRId64 ": %s\n", entry.time_ms, VERDICTS[entry.verdict]);
 
     simkeep_store_close(store, &error);
     simkeep_entries_free(history);

@@ -50,7 +50,7 @@ int main(int argc, char **argv) try {
         simkeep_visit visit = {};
         visit.url = seen.url.data();
         visit.url_len = seen.url.size();
-        visit.time = seen.time;
+        visit.time_ms = seen.time;
         visit.seen = SIMKEEP_SEEN_CONTENT;
         visit.epoch = epoch;
         if (simkeep_fingerprinter_text(prints.get(), seen.text.data(), seen.text.size(), &visit.fingerprint,

@@ -6,11 +6,11 @@ const lib = koffi.load(library);
 
 // Structures as in simkeep.h. A visit may have fewer fields: its size is given with it.
 koffi.struct("simkeep_visit", {
-  url: "const char *", url_len: "size_t", time: "int64_t", seen: "int32_t", has: "uint32_t",
+  url: "const char *", url_len: "size_t", time_ms: "int64_t", seen: "int32_t", has: "uint32_t",
   fingerprint: "uint64_t", epoch: "uint32_t", status: "uint32_t",
 });
 koffi.struct("simkeep_entry", {
-  time: "int64_t", kind: "int32_t", seen: "int32_t", verdict: "int32_t", has: "uint32_t",
+  time_ms: "int64_t", kind: "int32_t", seen: "int32_t", verdict: "int32_t", has: "uint32_t",
 });
 koffi.struct("simkeep_texts", { bytes: "void *", offsets: "void *", count: "size_t" });
 const [CONTENT, HAS_FINGERPRINT, HAS_STATUS, NONE] = [1, 1, 4, 1];
@@ -59,7 +59,7 @@ const visits = [
 ].map(([url, text], i) => {
   const made = [0n];
   const has = print(prints, text, Buffer.byteLength(text), made) === NONE ? 0 : HAS_FINGERPRINT;
-  return { url, url_len: Buffer.byteLength(url), time: 1000 * (i + 1), seen: CONTENT, has: has | HAS_STATUS,
+  return { url, url_len: Buffer.byteLength(url), time_ms: 1000 * (i + 1), seen: CONTENT, has: has | HAS_STATUS,
     fingerprint: made[0], epoch: epoch[0], status: 200 };
 });
 const out = observe(store, visits, visits.length, koffi.sizeof("simkeep_visit"));
@@ -67,7 +67,7 @@ koffi.decode(verdicts(out), "int32_t", visits.length)
   .forEach((verdict, i) => console.log(`${visits[i].url}: ${VERDICTS[verdict]}`));
 const matches = near(store, visits[0].fingerprint, 8);
 const found = koffi.decode(urls(matches), "simkeep_texts");
-const offsets = koffi.decode(found.offsets, "uint64_t", found.count + 1).map(Number);
+const offsets = Array.from(koffi.decode(found.offsets, "uint64_t", found.count + 1), Number);
 const bytes = Buffer.from(koffi.decode(found.bytes, "uint8_t", offsets.at(-1)));
 const bits = koffi.decode(distances(matches), "uint8_t", found.count);
 for (let i = 0; i < found.count; i++)
@@ -76,7 +76,7 @@ const visited = history(store, visits[0].url, visits[0].url_len);
 for (let i = 0; i < entries(visited); i++) {
   const one = {};
   entry(visited, i, one, koffi.sizeof("simkeep_entry"));
-  console.log(`${one.time}: ${VERDICTS[one.verdict]}`);
+  console.log(`${one.time_ms}: ${VERDICTS[one.verdict]}`);
 }
 close(store);
 const all = { entries: visited, matches, outcomes: out, fingerprinter: prints, store };

@@ -316,6 +316,11 @@ struct ArrowArray {
 #define SIMKEEP_HAS_DISTANCE 512
 
 /**
+ * `has`: the time is taken as it is, even if it looks like seconds since 1970.
+ */
+#define SIMKEEP_HAS_EARLY_TIME 1024
+
+/**
  * `has`: it is a segment, and has a number.
  */
 #define SIMKEEP_COMPONENT_HAS_SEGMENT 1
@@ -1211,7 +1216,7 @@ typedef struct simkeep_giving {
     /**
      * From when on, in milliseconds since 1970.
      */
-    int64_t time;
+    int64_t time_ms;
     /**
      * The weight: finite and positive.
      */
@@ -1239,9 +1244,10 @@ typedef struct simkeep_visit {
      */
     size_t url_len;
     /**
-     * When, in milliseconds since 1970.
+     * When, in milliseconds since 1970. A number that lies before 1990, and after 1990 as seconds, is
+     * refused without `SIMKEEP_HAS_EARLY_TIME`.
      */
-    int64_t time;
+    int64_t time_ms;
     /**
      * What was seen, a `simkeep_seen`.
      */
@@ -1270,7 +1276,7 @@ typedef struct simkeep_visit {
     /**
      * When the page was last modified, as the server said, in milliseconds since 1970.
      */
-    int64_t modified;
+    int64_t modified_ms;
     /**
      * How important the page is from now on: finite and positive.
      */
@@ -1317,11 +1323,11 @@ typedef struct simkeep_query {
     /**
      * For `versions`, in milliseconds since 1970.
      */
-    int64_t from;
+    int64_t from_ms;
     /**
      * For `versions`, in milliseconds since 1970.
      */
-    int64_t to;
+    int64_t to_ms;
     /**
      * How long the search may go on widening, in nanoseconds; 0 for no bound. Default: 0.
      */
@@ -1452,7 +1458,7 @@ typedef struct simkeep_entry {
     /**
      * When, in milliseconds since 1970.
      */
-    int64_t time;
+    int64_t time_ms;
     /**
      * What it is, a `simkeep_entry_kind`.
      */
@@ -1488,7 +1494,7 @@ typedef struct simkeep_entry {
     /**
      * When the version was last seen that the page has reverted to; 0 if it has not.
      */
-    int64_t to;
+    int64_t to_ms;
     /**
      * The fingerprint of the content.
      */
@@ -1508,7 +1514,7 @@ typedef struct simkeep_entry {
     /**
      * When the page was last modified, as the server said.
      */
-    int64_t modified;
+    int64_t modified_ms;
     /**
      * The weight that was given.
      */
@@ -1543,11 +1549,11 @@ typedef struct simkeep_page {
     /**
      * The earliest, in milliseconds since 1970.
      */
-    int64_t first;
+    int64_t first_ms;
     /**
      * The latest.
      */
-    int64_t last;
+    int64_t last_ms;
     /**
      * What the latest saw, a `simkeep_seen`.
      */
@@ -1576,12 +1582,12 @@ typedef struct simkeep_page {
     /**
      * When that content was last seen.
      */
-    int64_t content_seen;
+    int64_t content_seen_ms;
     /**
      * When the content last seen was last modified, as the server said: what to send as
      * `If-Modified-Since`.
      */
-    int64_t modified;
+    int64_t modified_ms;
     /**
      * How important it is: the weight that was given last, or 1.
      */
@@ -1780,7 +1786,7 @@ typedef struct simkeep_clustering {
     /**
      * The time of the versions, in milliseconds since 1970.
      */
-    int64_t at;
+    int64_t at_ms;
     /**
      * Which of several pages leads, as `rule` of `simkeep_options` says which is the original; NULL for
      * `first-seen`. Default: NULL.
@@ -1897,7 +1903,7 @@ typedef struct simkeep_cluster_chunk {
     /**
      * When it was first seen with the content that counts, in milliseconds since 1970.
      */
-    const int64_t *first_seen;
+    const int64_t *first_seen_ms;
     /**
      * How many pages there are, with the leader.
      */
@@ -1950,7 +1956,7 @@ typedef struct simkeep_decision {
     /**
      * When it is due by a plan, in milliseconds since 1970.
      */
-    int64_t due;
+    int64_t due_ms;
     /**
      * How many seconds after its last visit that is.
      */
@@ -1958,7 +1964,7 @@ typedef struct simkeep_decision {
     /**
      * A time that `reason` is about, in milliseconds since 1970; else 0.
      */
-    int64_t reason_time;
+    int64_t reason_time_ms;
     /**
      * Seconds that `reason` is about; else 0.
      */
@@ -2048,7 +2054,7 @@ typedef struct simkeep_due_query {
     /**
      * The time, in milliseconds since 1970.
      */
-    int64_t now;
+    int64_t now_ms;
     /**
      * The most pages.
      */
@@ -2120,7 +2126,7 @@ typedef struct simkeep_change {
     /**
      * When, in milliseconds since 1970.
      */
-    int64_t time;
+    int64_t time_ms;
 } simkeep_change;
 
 /**
@@ -2891,7 +2897,7 @@ int32_t simkeep_give_batch(struct simkeep_store *store,
 int32_t simkeep_give_weight(struct simkeep_store *store,
                             const char *url,
                             size_t url_len,
-                            int64_t time,
+                            int64_t time_ms,
                             double weight,
                             struct simkeep_error **error);
 
@@ -2902,7 +2908,7 @@ int32_t simkeep_give_weight(struct simkeep_store *store,
 int32_t simkeep_give_class(struct simkeep_store *store,
                            const char *url,
                            size_t url_len,
-                           int64_t time,
+                           int64_t time_ms,
                            uint32_t page_class,
                            struct simkeep_error **error);
 
@@ -2929,7 +2935,7 @@ struct simkeep_outcomes *simkeep_observe_batch(struct simkeep_store *store,
 struct simkeep_outcomes *simkeep_observe(struct simkeep_store *store,
                                          const char *url,
                                          size_t url_len,
-                                         int64_t time,
+                                         int64_t time_ms,
                                          uint64_t fingerprint,
                                          uint32_t epoch,
                                          const uint8_t *digest,
@@ -2944,7 +2950,7 @@ struct simkeep_outcomes *simkeep_observe(struct simkeep_store *store,
 struct simkeep_outcomes *simkeep_not_modified(struct simkeep_store *store,
                                               const char *url,
                                               size_t url_len,
-                                              int64_t time,
+                                              int64_t time_ms,
                                               uint32_t status,
                                               struct simkeep_error **error);
 
@@ -2956,7 +2962,7 @@ struct simkeep_outcomes *simkeep_not_modified(struct simkeep_store *store,
 struct simkeep_outcomes *simkeep_redirect(struct simkeep_store *store,
                                           const char *url,
                                           size_t url_len,
-                                          int64_t time,
+                                          int64_t time_ms,
                                           const char *to,
                                           size_t to_len,
                                           uint32_t status,
@@ -2999,7 +3005,7 @@ int32_t simkeep_response_meaning(uint32_t status_code,
 struct simkeep_outcomes *simkeep_gone(struct simkeep_store *store,
                                       const char *url,
                                       size_t url_len,
-                                      int64_t time,
+                                      int64_t time_ms,
                                       uint32_t status,
                                       struct simkeep_error **error);
 
@@ -3010,7 +3016,7 @@ struct simkeep_outcomes *simkeep_gone(struct simkeep_store *store,
 struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
                                         const char *url,
                                         size_t url_len,
-                                        int64_t time,
+                                        int64_t time_ms,
                                         uint32_t status,
                                         struct simkeep_error **error);
 
@@ -3251,7 +3257,7 @@ struct simkeep_entries *simkeep_snapshot_history(const struct simkeep_snapshot *
 int32_t simkeep_as_of(const struct simkeep_store *store,
                       const char *url,
                       size_t url_len,
-                      int64_t time,
+                      int64_t time_ms,
                       struct simkeep_entry *entry,
                       size_t size,
                       struct simkeep_error **error);
@@ -3262,7 +3268,7 @@ int32_t simkeep_as_of(const struct simkeep_store *store,
 int32_t simkeep_snapshot_as_of(const struct simkeep_snapshot *snapshot,
                                const char *url,
                                size_t url_len,
-                               int64_t time,
+                               int64_t time_ms,
                                struct simkeep_entry *entry,
                                size_t size,
                                struct simkeep_error **error);
@@ -3601,7 +3607,7 @@ void simkeep_decisions_free(struct simkeep_decisions *decisions);
  */
 int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
                                size_t size,
-                               int64_t now,
+                               int64_t now_ms,
                                uint64_t budget,
                                struct simkeep_error **error);
 
@@ -3882,7 +3888,7 @@ int32_t simkeep_end_epoch(struct simkeep_store *store,
 int32_t simkeep_restate(struct simkeep_store *store,
                         const char *url,
                         size_t url_len,
-                        int64_t time,
+                        int64_t time_ms,
                         uint64_t fingerprint,
                         uint32_t has_fingerprint,
                         uint32_t epoch,

@@ -76,7 +76,7 @@ const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
 
 plain! {
     BackedUp: catalog_bytes,
-    Change: time,
+    Change: time_ms,
     ClusterChunk: widest,
     ClusteredChunk: has_class,
     Clustering: k,

@@ -26,7 +26,7 @@ pub struct Clustering {
     /// Whether `at` says of which time versions are taken, 1 or 0. Default: 0, those in force now.
     pub has_at: u32,
     /// The time of the versions, in milliseconds since 1970.
-    pub at: i64,
+    pub at_ms: i64,
     /// Which of several pages leads, as `rule` of `simkeep_options` says which is the original; NULL for
     /// `first-seen`. Default: NULL.
     pub rule: *const c_char,
@@ -66,7 +66,7 @@ impl Default for Clustering {
             size: size_of::<Clustering>(),
             k: -1,
             has_at: 0,
-            at: 0,
+            at_ms: 0,
             rule: std::ptr::null(),
             rule_len: 0,
             under: std::ptr::null(),
@@ -108,7 +108,8 @@ pub(crate) fn read(clustering: *const Clustering) -> Result<cluster::Clustering>
     let classes = classes(of.classes, of.classes_len, of.unclassed, "clustering.classes")?;
     let scratch = abi::optional_text(of.scratch, of.scratch_len, "clustering.scratch")?;
     let mut asked = cluster::Clustering::default()
-        .at(flag(of.has_at, "clustering.has_at")?.then_some(of.at))
+        .at(flag(of.has_at, "clustering.has_at")?
+            .then_some(simkeep::Time::from_ms_unchecked(of.at_ms)))
         .under(prefix(of.under, of.under_len, "clustering.under")?)
         .classes(classes)
         .scratch(scratch.map(PathBuf::from));

@@ -205,7 +205,7 @@ pub struct ClusterChunk {
     /// The fingerprint of that page.
     pub fingerprints: *const u64,
     /// When it was first seen with the content that counts, in milliseconds since 1970.
-    pub first_seen: *const i64,
+    pub first_seen_ms: *const i64,
     /// How many pages there are, with the leader.
     pub pages: *const u64,
     /// The greatest distance of one of them to the leader.
@@ -257,7 +257,7 @@ impl Lot {
         *self = Lot {
             leaders: clusters.iter().map(|cluster| &cluster.leader).collect(),
             fingerprints: clusters.iter().map(|cluster| cluster.fingerprint).collect(),
-            first_seen: clusters.iter().map(|cluster| cluster.first_seen).collect(),
+            first_seen: clusters.iter().map(|cluster| cluster.first_seen.as_ms()).collect(),
             pages: clusters.iter().map(|cluster| cluster.pages).collect(),
             widest: clusters.iter().map(|cluster| distances::of(Some(cluster.widest))).collect(),
         };
@@ -265,7 +265,7 @@ impl Lot {
             count: clusters.len(),
             leaders: self.leaders.view(),
             fingerprints: self.fingerprints.as_ptr(),
-            first_seen: self.first_seen.as_ptr(),
+            first_seen_ms: self.first_seen.as_ptr(),
             pages: self.pages.as_ptr(),
             widest: self.widest.as_ptr(),
         }

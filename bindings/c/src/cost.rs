@@ -8,7 +8,7 @@ use std::ptr;
 use std::time::Instant;
 
 use simkeep::load::LoadOptions;
-use simkeep::{Durability, Observation, Options, Query, Store};
+use simkeep::{Durability, Observation, Options, Query, Store, Time};
 
 use crate::snapshot::{SnapshotHandle, simkeep_snapshot_near, simkeep_snapshot_search_batch};
 use crate::visit::{SIMKEEP_HAS_FINGERPRINT, Visit};
@@ -49,8 +49,9 @@ fn cost() {
     let made = Store::create(&at, options).unwrap();
     let epoch = made.near_epoch();
     let urls: Vec<String> = (0..PAGES).map(|n| format!("https://example.com/page/{n}")).collect();
-    let seen =
-        (0_u64..).zip(&urls).map(|(n, url)| Ok(Observation::content(url, 1, random(n), epoch)));
+    let seen = (0_u64..).zip(&urls).map(|(n, url)| {
+        Ok(Observation::content(url, Time::from_ms_unchecked(1), random(n), epoch))
+    });
     made.load(seen, LoadOptions::default()).unwrap();
     let view = made.snapshot();
     let handle = SnapshotHandle::of_reader(view.clone());
@@ -88,7 +89,7 @@ fn cost() {
     let visit = |n: usize, time: i64| Visit {
         url: urls[n].as_ptr().cast(),
         url_len: urls[n].len(),
-        time,
+        time_ms: time,
         has: SIMKEEP_HAS_FINGERPRINT,
         fingerprint: random(n as u64),
         ..Visit::at_epoch(epoch.number())
@@ -99,8 +100,11 @@ fn cost() {
         |run| {
             let time = 10 + 2 * run as i64;
             let seen = (0_u64..).zip(&urls[..count]);
-            let all: Vec<_> =
-                seen.map(|(n, url)| Observation::content(url, time, random(n), epoch)).collect();
+            let all: Vec<_> = seen
+                .map(|(n, url)| {
+                    Observation::content(url, Time::from_ms_unchecked(time), random(n), epoch)
+                })
+                .collect();
             drop(black_box(made.observe_batch(&all)));
         },
         |run| {

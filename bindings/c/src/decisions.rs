@@ -1,5 +1,6 @@
 //! Which pages to visit next: the answer, page by page.
 
+use simkeep::Time;
 use std::ffi::c_char;
 use std::vec;
 
@@ -53,11 +54,11 @@ pub struct Decision {
     /// How much the page matters: its weight, with the factor of its rule.
     pub weight: f64,
     /// When it is due by a plan, in milliseconds since 1970.
-    pub due: i64,
+    pub due_ms: i64,
     /// How many seconds after its last visit that is.
     pub every_s: u64,
     /// A time that `reason` is about, in milliseconds since 1970; else 0.
-    pub reason_time: i64,
+    pub reason_time_ms: i64,
     /// Seconds that `reason` is about; else 0.
     pub reason_s: u64,
     /// What decides, a `simkeep_reason`.
@@ -147,10 +148,10 @@ impl Decision {
         ];
         let (reason, reason_time, reason_s) = match of.reason {
             Reason::Worth => (ReasonCode::Worth, 0, 0),
-            Reason::Hinted { changed } => (ReasonCode::Hinted, changed, 0),
+            Reason::Hinted { changed } => (ReasonCode::Hinted, changed.as_ms(), 0),
             Reason::Overdue { after } => (ReasonCode::Overdue, 0, after.seconds()),
             Reason::NotYet { min } => (ReasonCode::NotYet, 0, min.seconds()),
-            Reason::LeftAlone { until } => (ReasonCode::LeftAlone, until, 0),
+            Reason::LeftAlone { until } => (ReasonCode::LeftAlone, until.as_ms(), 0),
             Reason::Ahead => (ReasonCode::Ahead, 0, 0),
             _ => (ReasonCode::Other, 0, 0),
         };
@@ -163,9 +164,9 @@ impl Decision {
             per_day_low: of.rate.low,
             per_day_high: of.rate.high,
             weight: of.weight,
-            due: of.due.unwrap_or(0),
+            due_ms: of.due.map_or(0, Time::as_ms),
             every_s: of.every.map_or(0, |every| every.seconds()),
-            reason_time,
+            reason_time_ms: reason_time,
             reason_s,
             reason: reason as i32,
             has: bits.iter().filter(|(is_there, _)| *is_there).map(|(_, bit)| bit).sum(),

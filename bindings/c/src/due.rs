@@ -1,5 +1,6 @@
 //! Which pages to visit next: the question.
 
+use simkeep::Time;
 use std::ffi::c_char;
 
 use simkeep::due::{self, Rule, Rules};
@@ -47,7 +48,7 @@ pub struct DueQuery {
     /// `sizeof` of this structure.
     pub size: usize,
     /// The time, in milliseconds since 1970.
-    pub now: i64,
+    pub now_ms: i64,
     /// The most pages.
     pub budget: u64,
     /// The most pages of one host; `UINT64_MAX` for any number. Default: any number.
@@ -85,7 +86,7 @@ impl Default for DueQuery {
     fn default() -> DueQuery {
         DueQuery {
             size: size_of::<DueQuery>(),
-            now: 0,
+            now_ms: 0,
             budget: 0,
             per_host: u64::MAX,
             largest_interval_s: YEAR_S,
@@ -109,12 +110,12 @@ impl Default for DueQuery {
 pub extern "C" fn simkeep_due_query_init(
     due_query: *mut DueQuery,
     size: usize,
-    now: i64,
+    now_ms: i64,
     budget: u64,
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_due_query_init", error, || {
-        let defaults = DueQuery { size, now, budget, ..DueQuery::default() };
+        let defaults = DueQuery { size, now_ms, budget, ..DueQuery::default() };
         abi::put_structure(due_query, size, &defaults, "due_query")
     })
 }
@@ -123,7 +124,7 @@ pub extern "C" fn simkeep_due_query_init(
 pub(crate) fn read(due_query: *const DueQuery) -> Result<due::Due> {
     let of = abi::grown(due_query, DueQuery::default(), "due_query")?;
     let largest = interval(of.largest_interval_s, "due_query.largest_interval_s")?;
-    let mut asked = due::Due::new(of.now, size_of_number(of.budget))
+    let mut asked = due::Due::new(Time::from_ms(of.now_ms)?, size_of_number(of.budget))
         .per_host(size_of_number(of.per_host))
         .largest_interval(largest)
         .memory_bytes(size_of_number(of.memory_bytes));

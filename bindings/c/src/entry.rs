@@ -27,7 +27,7 @@ pub enum EntryKind {
 #[repr(C)]
 pub struct Entry {
     /// When, in milliseconds since 1970.
-    pub time: i64,
+    pub time_ms: i64,
     /// What it is, a `simkeep_entry_kind`.
     pub kind: i32,
     /// What a visit saw, a `simkeep_seen`.
@@ -45,7 +45,7 @@ pub struct Entry {
     /// What that distance means, a `simkeep_band`.
     pub band: i32,
     /// When the version was last seen that the page has reverted to; 0 if it has not.
-    pub to: i64,
+    pub to_ms: i64,
     /// The fingerprint of the content.
     pub fingerprint: u64,
     /// The epoch that the content was looked at in.
@@ -55,7 +55,7 @@ pub struct Entry {
     /// The digest of the content.
     pub digest: [u8; 16],
     /// When the page was last modified, as the server said.
-    pub modified: i64,
+    pub modified_ms: i64,
     /// The weight that was given.
     pub weight: f64,
     /// The class that was given.
@@ -67,7 +67,7 @@ pub struct Entry {
 impl Entry {
     fn new(time: i64, kind: EntryKind) -> Entry {
         Entry {
-            time,
+            time_ms: time,
             kind: kind as i32,
             seen: SeenCode::Nothing as i32,
             verdict: VerdictCode::Nothing as i32,
@@ -76,12 +76,12 @@ impl Entry {
             distance: 0,
             distance_epoch: 0,
             band: BandCode::Nothing as i32,
-            to: 0,
+            to_ms: 0,
             fingerprint: 0,
             epoch: 0,
             status: 0,
             digest: [0; 16],
-            modified: 0,
+            modified_ms: 0,
             weight: 0.0,
             page_class: 0,
             reserved: 0,
@@ -90,7 +90,7 @@ impl Entry {
 
     /// A visit, without what it meant.
     pub(crate) fn of_visit(visit: &Visit) -> Entry {
-        let mut entry = Entry::new(visit.time, EntryKind::Visit);
+        let mut entry = Entry::new(visit.time.as_ms(), EntryKind::Visit);
         entry.seen = seen_code(&visit.seen) as i32;
         match &visit.seen {
             Seen::Content(content) => {
@@ -104,7 +104,7 @@ impl Entry {
         }
         if let Some(modified) = visit.modified {
             entry.has |= SIMKEEP_HAS_MODIFIED;
-            entry.modified = modified;
+            entry.modified_ms = modified.as_ms();
         }
         entry
     }
@@ -117,7 +117,7 @@ impl Entry {
                 entry.verdict = verdict::code(verdict) as i32;
                 entry.same_by = verdict::same(verdict) as i32;
                 entry.band = verdict::band(meaning.as_ref()) as i32;
-                entry.to = verdict::to(verdict);
+                entry.to_ms = verdict::to(verdict);
                 if let Some(distance) = verdict.distance() {
                     entry.has |= SIMKEEP_HAS_DISTANCE;
                     entry.distance = distance.bits;
@@ -126,12 +126,12 @@ impl Entry {
                 entry
             }
             HistoryEntry::Restated(restated) => {
-                let mut entry = Entry::new(restated.time, EntryKind::Restated);
+                let mut entry = Entry::new(restated.time.as_ms(), EntryKind::Restated);
                 entry.content(restated.fingerprint, restated.digest, restated.epoch.number());
                 entry
             }
             HistoryEntry::Given(given) => {
-                let mut entry = Entry::new(given.time, EntryKind::Given);
+                let mut entry = Entry::new(given.time.as_ms(), EntryKind::Given);
                 match given.property {
                     Property::Weight(weight) => {
                         entry.has |= SIMKEEP_HAS_WEIGHT;

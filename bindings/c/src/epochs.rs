@@ -5,7 +5,7 @@ use std::path::Path;
 
 use simkeep::df::Table;
 use simkeep::fingerprint::Recipe;
-use simkeep::{Epoch, EpochInfo, Origin, Role, Snapshot, Store, Terms};
+use simkeep::{Epoch, EpochInfo, Origin, Role, Snapshot, Store, Terms, Time};
 
 use crate::abi;
 use crate::call::{done, found, free, make, quiet};
@@ -300,7 +300,7 @@ pub extern "C" fn simkeep_restate(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     fingerprint: u64,
     has_fingerprint: u32,
     epoch: u32,
@@ -312,7 +312,12 @@ pub extern "C" fn simkeep_restate(
         let url = abi::text(url, url_len, "url")?;
         let has = crate::options::flag(has_fingerprint, "has_fingerprint")?;
         let epoch = Epoch::from_number(epoch);
-        let restated = simkeep::Restatement::new(url, time, has.then_some(fingerprint), epoch);
+        let restated = simkeep::Restatement::new(
+            url,
+            Time::from_ms(time_ms)?,
+            has.then_some(fingerprint),
+            epoch,
+        );
         let digest = abi::digest(digest)?;
         let restated = digest.map_or(restated, |digest| restated.digest(digest));
         let is_there = store.restate(restated)? != simkeep::RestateOutcome::Missing;

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Answer, GiveOutcome, Giving as CrateGiving, Observation, Request, Store};
+use simkeep::{Answer, GiveOutcome, Giving as CrateGiving, Observation, Request, Store, Time};
 
 use crate::abi;
 use crate::call::{done, found};
@@ -20,7 +20,7 @@ pub struct Giving {
     /// Its length in bytes.
     pub url_len: usize,
     /// From when on, in milliseconds since 1970.
-    pub time: i64,
+    pub time_ms: i64,
     /// The weight: finite and positive.
     pub weight: f64,
     /// Which of the two there are: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
@@ -40,7 +40,7 @@ impl Giving {
             let what = "it must be SIMKEEP_HAS_WEIGHT, SIMKEEP_HAS_CLASS, or both";
             return Err(Failure::argument("has", what));
         }
-        let (time, weight, class) = (self.time, self.weight, self.page_class);
+        let (time, weight, class) = (Time::from_ms(self.time_ms)?, self.weight, self.page_class);
         let is_there = |bit| self.has & bit != 0;
         let weight = is_there(SIMKEEP_HAS_WEIGHT).then(|| Observation::weighed(url, time, weight));
         let class = is_there(SIMKEEP_HAS_CLASS).then(|| Observation::classed(url, time, class));
@@ -95,12 +95,13 @@ fn batch(store: &Store, givings: &[Giving]) -> Result<u64> {
 fn give<'a>(
     function: &'static str,
     store: *mut StoreHandle,
-    (url, url_len): (*const c_char, usize),
+    (url, url_len, time_ms): (*const c_char, usize, i64),
     error: *mut *mut Failure,
-    giving: impl FnOnce(&'a str) -> CrateGiving<'a>,
+    giving: impl FnOnce(&'a str, Time) -> CrateGiving<'a>,
 ) -> i32 {
     found(function, error, || {
-        let outcome = open(store)?.give(giving(abi::text(url, url_len, "url")?))?;
+        let outcome =
+            open(store)?.give(giving(abi::text(url, url_len, "url")?, Time::from_ms(time_ms)?))?;
         Ok((outcome != GiveOutcome::Missing).then_some(()))
     })
 }
@@ -113,11 +114,11 @@ pub extern "C" fn simkeep_give_weight(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     weight: f64,
     error: *mut *mut Failure,
 ) -> i32 {
-    give("simkeep_give_weight", store, (url, url_len), error, |url| {
+    give("simkeep_give_weight", store, (url, url_len, time_ms), error, |url, time| {
         Observation::weighed(url, time, weight)
     })
 }
@@ -129,11 +130,11 @@ pub extern "C" fn simkeep_give_class(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     page_class: u32,
     error: *mut *mut Failure,
 ) -> i32 {
-    give("simkeep_give_class", store, (url, url_len), error, |url| {
+    give("simkeep_give_class", store, (url, url_len, time_ms), error, |url, time| {
         Observation::classed(url, time, page_class)
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::due;
+use simkeep::{Time, due};
 
 use crate::abi;
 use crate::call::{any_thread, free, make};
@@ -18,7 +18,7 @@ pub struct Change {
     /// Its length in bytes.
     pub url_len: usize,
     /// When, in milliseconds since 1970.
-    pub time: i64,
+    pub time_ms: i64,
 }
 
 /// What is said of when pages changed. Nothing changes it: any thread may use it.
@@ -52,7 +52,7 @@ pub extern "C" fn simkeep_snapshot_hints(
         let changes = abi::structures(changes, count, size, "changes")?;
         let one = |(row, change): (usize, &Change)| {
             let url = abi::text(change.url, change.url_len, "url");
-            Ok((url.map_err(|failure| failure.at(row))?, change.time))
+            Ok((url.map_err(|failure| failure.at(row))?, Time::from_ms_unchecked(change.time_ms)))
         };
         let all = changes.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
         let hints = snapshot.hints(all)?;

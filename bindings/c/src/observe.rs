@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Digest, Epoch, Observation, Request, Response, ResponseMeaning, Store};
+use simkeep::{Digest, Epoch, Observation, Request, Response, ResponseMeaning, Store, Time};
 
 use crate::abi;
 use crate::call::{done, make};
@@ -68,11 +68,11 @@ fn observed<'a>(
 
 /// A visit that saw no content; a status of 0 is none.
 fn without<'a>(
-    (url, url_len): (*const c_char, usize),
+    (url, url_len, time_ms): (*const c_char, usize, i64),
     status_code: u32,
-    make: impl FnOnce(&'a str) -> Observation<'a>,
+    make: impl FnOnce(&'a str, Time) -> Observation<'a>,
 ) -> Result<Observation<'a>> {
-    let observation = make(abi::text(url, url_len, "url")?);
+    let observation = make(abi::text(url, url_len, "url")?, Time::from_ms(time_ms)?);
     let status_code = status(status_code)?;
     Ok(if status_code == 0 { observation } else { observation.status(status_code) })
 }
@@ -86,7 +86,7 @@ pub extern "C" fn simkeep_observe(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     fingerprint: u64,
     epoch: u32,
     digest: *const u8,
@@ -95,7 +95,7 @@ pub extern "C" fn simkeep_observe(
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_observe", store, error, || {
         let digest = abi::digest(digest)?;
-        let seen = without((url, url_len), status, |url| {
+        let seen = without((url, url_len, time_ms), status, |url, time| {
             Observation::content(url, time, fingerprint, Epoch::from_number(epoch))
         })?;
         Ok(digest.map_or(seen, |digest| seen.digest(digest)))
@@ -110,12 +110,12 @@ pub extern "C" fn simkeep_not_modified(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     status: u32,
     error: *mut *mut Failure,
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_not_modified", store, error, || {
-        without((url, url_len), status, |url| Observation::not_modified(url, time))
+        without((url, url_len, time_ms), status, |url, time| Observation::not_modified(url, time))
     })
 }
 
@@ -134,7 +134,7 @@ pub extern "C" fn simkeep_redirect(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     to: *const c_char,
     to_len: usize,
     status: u32,
@@ -142,7 +142,7 @@ pub extern "C" fn simkeep_redirect(
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_redirect", store, error, || {
         let to = target(to, to_len)?;
-        without((url, url_len), status, |url| Observation::redirect(url, time, to))
+        without((url, url_len, time_ms), status, |url, time| Observation::redirect(url, time, to))
     })
 }
 
@@ -211,12 +211,12 @@ pub extern "C" fn simkeep_gone(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     status: u32,
     error: *mut *mut Failure,
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_gone", store, error, || {
-        without((url, url_len), status, |url| Observation::gone(url, time))
+        without((url, url_len, time_ms), status, |url, time| Observation::gone(url, time))
     })
 }
 
@@ -227,11 +227,11 @@ pub extern "C" fn simkeep_failed(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     status: u32,
     error: *mut *mut Failure,
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_failed", store, error, || {
-        without((url, url_len), status, |url| Observation::failed(url, time))
+        without((url, url_len, time_ms), status, |url, time| Observation::failed(url, time))
     })
 }

@@ -108,7 +108,7 @@ impl Copies {
         Copies {
             offsets: offsets(outcomes.iter().map(|outcome| outcome.copies.len())),
             urls: all().map(|copy| &copy.url).collect(),
-            firsts: all().map(|copy| copy.first).collect(),
+            firsts: all().map(|copy| copy.first.as_ms()).collect(),
         }
     }
 }
@@ -121,7 +121,7 @@ impl Near {
             urls: all().map(|near| &near.url).collect(),
             distances: all().map(|near| distances::of(Some(near.distance))).collect(),
             fingerprints: all().map(|near| near.fingerprint).collect(),
-            firsts: all().map(|near| near.first).collect(),
+            firsts: all().map(|near| near.first.as_ms()).collect(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::Digest;
+use simkeep::{Digest, Time};
 
 use crate::visit::{
     SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_FINGERPRINT,
@@ -21,9 +21,9 @@ pub struct Page {
     /// How many visits are known.
     pub visits: u64,
     /// The earliest, in milliseconds since 1970.
-    pub first: i64,
+    pub first_ms: i64,
     /// The latest.
-    pub last: i64,
+    pub last_ms: i64,
     /// What the latest saw, a `simkeep_seen`.
     pub last_seen: i32,
     /// Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
@@ -38,10 +38,10 @@ pub struct Page {
     /// The digest of the content in force.
     pub digest: [u8; 16],
     /// When that content was last seen.
-    pub content_seen: i64,
+    pub content_seen_ms: i64,
     /// When the content last seen was last modified, as the server said: what to send as
     /// `If-Modified-Since`.
-    pub modified: i64,
+    pub modified_ms: i64,
     /// How important it is: the weight that was given last, or 1.
     pub weight: f64,
     /// The class that was given last.
@@ -84,16 +84,16 @@ impl Page {
             url,
             url_len,
             visits: page.visits,
-            first: page.first,
-            last: page.last.time,
+            first_ms: page.first.as_ms(),
+            last_ms: page.last.time.as_ms(),
             last_seen: seen_code(&page.last.seen) as i32,
             has,
             fingerprint: fingerprint.unwrap_or(0),
             epoch: content.map_or(0, |content| content.epoch.number()),
             status: u32::from(page.last.status.unwrap_or(0)),
             digest: digest.unwrap_or(absent).0,
-            content_seen: page.content_seen.unwrap_or(0),
-            modified: page.modified.unwrap_or(0),
+            content_seen_ms: page.content_seen.map_or(0, Time::as_ms),
+            modified_ms: page.modified.map_or(0, Time::as_ms),
             weight: page.weight.to_f64(),
             page_class: page.class.unwrap_or(0),
             gone: u32::from(page.gone),

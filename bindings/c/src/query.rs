@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::time::Duration;
 
-use simkeep::{Classes, Epoch, Prefix, Versions};
+use simkeep::{Classes, Epoch, Prefix, Time, Versions};
 
 use crate::abi;
 use crate::call::done;
@@ -40,9 +40,9 @@ pub struct Query {
     /// The most pages to name; `UINT64_MAX` for all, whatever that takes. Default: 16.
     pub limit: u64,
     /// For `versions`, in milliseconds since 1970.
-    pub from: i64,
+    pub from_ms: i64,
     /// For `versions`, in milliseconds since 1970.
-    pub to: i64,
+    pub to_ms: i64,
     /// How long the search may go on widening, in nanoseconds; 0 for no bound. Default: 0.
     pub budget_ns: u64,
     /// Only pages under this prefix, such as `example.org/news/`; NULL for all. Default: NULL.
@@ -95,8 +95,8 @@ impl Default for Query {
             k: 0,
             versions: VersionsCode::InForce as i32,
             limit: of.limit as u64,
-            from: 0,
-            to: 0,
+            from_ms: 0,
+            to_ms: 0,
             budget_ns: 0,
             under: std::ptr::null(),
             under_len: 0,
@@ -143,8 +143,13 @@ impl Query {
     fn versions(&self) -> Result<Versions> {
         match self.versions {
             v if v == VersionsCode::InForce as i32 => Ok(Versions::InForce),
-            v if v == VersionsCode::At as i32 => Ok(Versions::At(self.from)),
-            v if v == VersionsCode::Seen as i32 => Ok(Versions::Seen(self.from, self.to)),
+            v if v == VersionsCode::At as i32 => {
+                Ok(Versions::At(Time::from_ms_unchecked(self.from_ms)))
+            }
+            v if v == VersionsCode::Seen as i32 => {
+                let [from, to] = [self.from_ms, self.to_ms].map(Time::from_ms_unchecked);
+                Ok(Versions::Seen(from, to))
+            }
             v if v == VersionsCode::Ever as i32 => Ok(Versions::Ever),
             _ => Err(Failure::argument("query.versions", "it is no simkeep_versions")),
         }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Query as CrateQuery, Snapshot};
+use simkeep::{Query as CrateQuery, Snapshot, Time};
 
 use crate::abi;
 use crate::call::{any_thread, done, found, free, make};
@@ -103,11 +103,11 @@ fn history(snapshot: &Snapshot, (url, len): Text) -> Result<Entries> {
 fn as_of(
     snapshot: &Snapshot,
     (url, len): Text,
-    time: i64,
+    time_ms: i64,
     (entry, size): (*mut Entry, usize),
 ) -> Result<Option<()>> {
     abi::room(entry, size, "entry")?;
-    let visit = snapshot.as_of(abi::text(url, len, "url")?, time)?;
+    let visit = snapshot.as_of(abi::text(url, len, "url")?, Time::from_ms_unchecked(time_ms))?;
     let put = |visit| abi::put_structure(entry, size, &Entry::of_visit(&visit), "entry");
     visit.map(put).transpose()
 }
@@ -254,13 +254,13 @@ pub extern "C" fn simkeep_as_of(
     store: *const StoreHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     entry: *mut Entry,
     size: usize,
     error: *mut *mut Failure,
 ) -> i32 {
     found("simkeep_as_of", error, || {
-        as_of(&of_store(store)?.0, (url, url_len), time, (entry, size))
+        as_of(&of_store(store)?.0, (url, url_len), time_ms, (entry, size))
     })
 }
 
@@ -270,13 +270,13 @@ pub extern "C" fn simkeep_snapshot_as_of(
     snapshot: *const SnapshotHandle,
     url: *const c_char,
     url_len: usize,
-    time: i64,
+    time_ms: i64,
     entry: *mut Entry,
     size: usize,
     error: *mut *mut Failure,
 ) -> i32 {
     found("simkeep_snapshot_as_of", error, || {
-        as_of(open(snapshot)?.0, (url, url_len), time, (entry, size))
+        as_of(open(snapshot)?.0, (url, url_len), time_ms, (entry, size))
     })
 }
 

@@ -106,7 +106,7 @@ const SETTERS: &[(&str, Set)] = &[
         Ok(())
     }),
     ("time", |visit, column, row| {
-        visit.time = column.time(row)?;
+        visit.time_ms = column.time(row)?;
         Ok(())
     }),
     ("seen", |visit, column, row| {
@@ -145,7 +145,7 @@ const SETTERS: &[(&str, Set)] = &[
     }),
     ("modified", |visit, column, row| {
         visit.has |= SIMKEEP_HAS_MODIFIED;
-        visit.modified = column.time(row)?;
+        visit.modified_ms = column.time(row)?;
         Ok(())
     }),
     ("weight", |visit, column, row| {

@@ -10,7 +10,7 @@ use std::ptr;
 
 use simkeep::{
     Digest, Durability, Epoch, HistoryEntry, Observation, Options, Outcome, Prefix, Query, Reader,
-    Store, Verdict, Versions,
+    Store, Time, Verdict, Versions,
 };
 
 use crate::abi::{column, is_null};
@@ -129,15 +129,15 @@ impl Twins {
         for url in &urls {
             let (time, print) = (dice.time(), dice.fingerprint());
             let mut observation = match dice.roll(8) {
-                0 => Observation::gone(url, time),
-                1 => Observation::failed(url, time),
-                2 => Observation::not_modified(url, time),
-                3 => Observation::content(url, time, None, self.epoch),
-                _ => Observation::content(url, time, print, self.epoch),
+                0 => Observation::gone(url, Time::from_ms_unchecked(time)),
+                1 => Observation::failed(url, Time::from_ms_unchecked(time)),
+                2 => Observation::not_modified(url, Time::from_ms_unchecked(time)),
+                3 => Observation::content(url, Time::from_ms_unchecked(time), None, self.epoch),
+                _ => Observation::content(url, Time::from_ms_unchecked(time), print, self.epoch),
             };
             let mut visit = Visit::at_epoch(self.epoch.number());
             (visit.url, visit.url_len) = given(url);
-            visit.time = time;
+            visit.time_ms = time;
             visit.seen = crate::visit::seen_code(&observation.visit.seen) as i32;
             if observation.visit.seen.content().is_some_and(|seen| seen.fingerprint.is_some()) {
                 visit.has |= crate::visit::SIMKEEP_HAS_FINGERPRINT;
@@ -150,8 +150,10 @@ impl Twins {
             }
             if dice.roll(3) == 0 {
                 visit.has |= crate::visit::SIMKEEP_HAS_STATUS | crate::visit::SIMKEEP_HAS_MODIFIED;
-                (visit.status, visit.modified) = (200 + dice.roll(5) as u32, dice.time());
-                observation = observation.status(visit.status as u16).modified(visit.modified);
+                (visit.status, visit.modified_ms) = (200 + dice.roll(5) as u32, dice.time());
+                observation = observation
+                    .status(visit.status as u16)
+                    .modified(Time::from_ms_unchecked(visit.modified_ms));
             }
             if dice.roll(4) == 0 {
                 visit.has |= crate::visit::SIMKEEP_HAS_WEIGHT | crate::visit::SIMKEEP_HAS_CLASS;
@@ -186,12 +188,15 @@ impl Twins {
             (query.except, query.except_len) = given(&except);
             like = like.except(&except);
         }
-        (query.from, query.to) = (dice.time(), 1000);
+        (query.from_ms, query.to_ms) = (dice.time(), 1000);
         query.versions = dice.roll(4) as i32;
         like = like.versions(match query.versions {
             0 => Versions::InForce,
-            1 => Versions::At(query.from),
-            2 => Versions::Seen(query.from, query.to),
+            1 => Versions::At(Time::from_ms_unchecked(query.from_ms)),
+            2 => Versions::Seen(
+                Time::from_ms_unchecked(query.from_ms),
+                Time::from_ms_unchecked(query.to_ms),
+            ),
             _ => Versions::Ever,
         });
         let prints = [print, dice.fingerprint(), 0];
@@ -229,7 +234,7 @@ impl Twins {
         assert_eq!(history::simkeep_entries_count(&raw const *of_c), of_rust.len());
         for (nth, entry) in of_rust.iter().enumerate() {
             let mut got = Entry::of(&HistoryEntry::Given(simkeep::Given {
-                time: 0,
+                time: Time::from_ms_unchecked(0),
                 property: simkeep::Property::Class(0),
             }));
             done(|error| {
@@ -242,7 +247,7 @@ impl Twins {
                 )
             });
             assert_eq!(got, Entry::of(entry));
-            assert_eq!(got.time, entry.entry().time());
+            assert_eq!(got.time_ms, entry.entry().time().as_ms());
             let content = entry.entry().content();
             let fingerprint = content.and_then(|content| content.fingerprint);
             assert_eq!(got.fingerprint, fingerprint.unwrap_or(0));
@@ -304,7 +309,7 @@ fn same_page(page: &Page, of_rust: &simkeep::Page) {
     let url = column(page.url.cast::<u8>(), page.url_len);
     assert_eq!(url, of_rust.url.as_bytes());
     assert_eq!(*page, Page::new(of_rust, (page.url, page.url_len)));
-    assert_eq!((page.visits, page.last), (of_rust.visits, of_rust.last.time));
+    assert_eq!((page.visits, page.last_ms), (of_rust.visits, of_rust.last.time.as_ms()));
     let fingerprint = of_rust.content.and_then(|content| content.fingerprint);
     assert_eq!(page.fingerprint, fingerprint.unwrap_or(0));
 }
@@ -334,7 +339,7 @@ fn same_outcomes(of_c: &Outcomes, of_rust: &[Outcome]) {
             Verdict::Unseen => matches!(verdicts[nth], VerdictCode::Unseen),
             Verdict::Changed { .. } => matches!(verdicts[nth], VerdictCode::Changed),
             Verdict::Reverted { to: when, .. } => {
-                matches!(verdicts[nth], VerdictCode::Reverted) && to[nth] == when
+                matches!(verdicts[nth], VerdictCode::Reverted) && to[nth] == when.as_ms()
             }
             Verdict::Gone => matches!(verdicts[nth], VerdictCode::Gone),
             Verdict::Failed => matches!(verdicts[nth], VerdictCode::Failed),

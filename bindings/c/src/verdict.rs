@@ -93,7 +93,7 @@ pub(crate) fn same(verdict: &Verdict) -> SameCode {
 /// When the version was last seen that a page has reverted to; 0 if it has not.
 pub(crate) fn to(verdict: &Verdict) -> i64 {
     match verdict {
-        Verdict::Reverted { to, .. } => *to,
+        Verdict::Reverted { to, .. } => (*to).as_ms(),
         _ => 0,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Content, Digest, Epoch, Observation, Seen, Visit as CrateVisit};
+use simkeep::{Content, Digest, Epoch, Observation, Seen, Time, Visit as CrateVisit};
 
 use crate::abi;
 use crate::error::{Failure, Result};
@@ -28,8 +28,11 @@ pub const SIMKEEP_HAS_CONTENT: u32 = 256;
 /// `has`: there is a distance, the epoch of it, and what it means.
 pub const SIMKEEP_HAS_DISTANCE: u32 = 512;
 
+/// `has`: the time is taken as it is, even if it looks like seconds since 1970.
+pub const SIMKEEP_HAS_EARLY_TIME: u32 = 1024;
+
 /// What a visit can have.
-const KNOWN: u32 = SIMKEEP_HAS_CONTENT - 1;
+const KNOWN: u32 = (SIMKEEP_HAS_CONTENT - 1) | SIMKEEP_HAS_EARLY_TIME;
 
 /// What a visit found.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +60,9 @@ pub struct Visit {
     pub url: *const c_char,
     /// Its length in bytes: at most 8192.
     pub url_len: usize,
-    /// When, in milliseconds since 1970.
-    pub time: i64,
+    /// When, in milliseconds since 1970. A number that lies before 1990, and after 1990 as seconds, is
+    /// refused without `SIMKEEP_HAS_EARLY_TIME`.
+    pub time_ms: i64,
     /// What was seen, a `simkeep_seen`.
     pub seen: i32,
     /// Which of the following there are: `SIMKEEP_HAS_...`.
@@ -73,7 +77,7 @@ pub struct Visit {
     /// A digest of the exact content.
     pub digest: [u8; 16],
     /// When the page was last modified, as the server said, in milliseconds since 1970.
-    pub modified: i64,
+    pub modified_ms: i64,
     /// How important the page is from now on: finite and positive.
     pub weight: f64,
     /// The fingerprint in the other epoch.
@@ -90,14 +94,14 @@ impl Visit {
         Visit {
             url: std::ptr::null(),
             url_len: 0,
-            time: 0,
+            time_ms: 0,
             seen: SeenCode::Content as i32,
             has: 0,
             fingerprint: 0,
             epoch,
             status: 0,
             digest: [0; 16],
-            modified: 0,
+            modified_ms: 0,
             weight: 0.0,
             also_fingerprint: 0,
             also_epoch: 0,
@@ -138,10 +142,15 @@ impl Visit {
             _ => return Err(Failure::argument("seen", "it must be a simkeep_seen of a visit")),
         };
         let status = if self.has(SIMKEEP_HAS_STATUS) { Some(status(self.status)?) } else { None };
-        let visit = CrateVisit { time: self.time, seen, status, modified: None };
+        let time = if self.has(SIMKEEP_HAS_EARLY_TIME) {
+            Time::from_ms_unchecked(self.time_ms)
+        } else {
+            Time::from_ms(self.time_ms)?
+        };
+        let visit = CrateVisit { time, seen, status, modified: None };
         let mut observation = Observation::of(url, visit);
         if self.has(SIMKEEP_HAS_MODIFIED) {
-            observation = observation.modified(self.modified);
+            observation = observation.modified(Time::from_ms_unchecked(self.modified_ms));
         }
         if self.has(SIMKEEP_HAS_WEIGHT) {
             observation = observation.weight(self.weight);

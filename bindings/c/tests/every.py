@@ -92,11 +92,11 @@ GOOD = {
     "location": "url", "content_range": '"bytes 0-9/10"', "seen": "(int32_t *)&u32",
 }
 VALUES = {
-    "count": "2", "k": "3", "fingerprint": "5", "time": "1000", "nth": "0", "role": "0", "minor": "-1",
+    "count": "2", "k": "3", "fingerprint": "5", "time_ms": "1000", "nth": "0", "role": "0", "minor": "-1",
     "moderate": "-1", "left": "0", "rate": "0", "memory_bytes": "0", "status": "200",
     "plain_reads": "0", "epoch": "0", "has_fingerprint": "1", "weight": "1.5", "page_class": "7",
     "copy": "0", "keep_forgotten": "0", "lease_s": "60", "per_day": "5", "trust": "-1", "distance": "3",
-    "pages_min": "1", "open_len": "1", "open_unclassed": "0", "now": "2000", "budget": "10",
+    "pages_min": "1", "open_len": "1", "open_unclassed": "0", "now_ms": "2000", "budget": "10",
     "status_code": "200", "length": "10", "received": "10", "is_encoded": "0", "is_cut": "0",
 }
 

@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDateTime, PyDelta, PyInt, PySt
 use pyo3::{PyClass, intern};
 use simkeep::cluster::Ranking;
 use simkeep::recrawl::Interval;
-use simkeep::{Classes, Digest, Epoch, Prefix};
+use simkeep::{Classes, Digest, Epoch, Prefix, Time};
 
 use crate::error::{OrRaise, of_class};
 use crate::time;
@@ -188,7 +188,9 @@ pub(crate) fn flag(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// A time: an aware `datetime`, or whole milliseconds since 1970. What is finer is rounded down.
-pub(crate) fn time(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<i64> {
+///
+/// An int that looks like seconds is refused. A `datetime` may have any time.
+pub(crate) fn time(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Time> {
     let py = given.py();
     let expected = "an aware datetime, or an int of milliseconds since 1970";
     let out_of_range = || {
@@ -197,16 +199,21 @@ pub(crate) fn time(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<i64> {
     };
     if given.cast::<PyDateTime>().is_err() {
         let ms = whole(arg, given, expected)?.extract::<i64>().map_err(|_| out_of_range())?;
-        let range = simkeep::limits::TIME_MIN..=simkeep::limits::TIME_MAX;
-        return if range.contains(&ms) { Ok(ms) } else { Err(out_of_range()) };
+        return Time::from_ms(ms).map_err(|error| match error {
+            simkeep::Error::LooksLikeSeconds(_) => {
+                let what = "looks like seconds since 1970; give milliseconds, or an aware datetime";
+                of_class(py, "TimeError", format!("{arg} {what}: {ms}"))
+            }
+            _ => out_of_range(),
+        });
     }
     if given.call_method0(intern!(py, "utcoffset"))?.is_none() {
         let what = "has no time zone; give it one, such as tzinfo=UTC, or milliseconds since 1970";
         return Err(arg.wrong(format!("is {}, which {what}", shown(given))));
     }
     let ms = milliseconds(&given.sub(time::start(py)?)?)?;
-    let range = simkeep::limits::TIME_MIN..=simkeep::limits::TIME_MAX;
-    if range.contains(&ms) { Ok(ms) } else { Err(out_of_range()) }
+    let time = Time::from_ms_unchecked(ms);
+    if (Time::MIN..=Time::MAX).contains(&time) { Ok(time) } else { Err(out_of_range()) }
 }
 
 /// The milliseconds of a `timedelta`, rounded down.

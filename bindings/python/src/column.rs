@@ -10,6 +10,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use simkeep::Time;
 
 use crate::arg::Arg;
 
@@ -147,12 +148,22 @@ impl Column {
         }
     }
 
-    /// A time in milliseconds since 1970: of a timestamp with a time zone, or a whole number.
-    pub(crate) fn time(&self, row: usize) -> PyResult<Option<i64>> {
+    /// A time: a timestamp with a time zone, or a whole number of milliseconds since 1970, which is refused
+    /// if it looks like seconds.
+    pub(crate) fn time(&self, row: usize) -> PyResult<Option<Time>> {
         let expected = "timestamps with a time zone, or int64 milliseconds since 1970";
         let Some((array, at)) = self.place(row) else { return Ok(None) };
         let (count, of_second) = match array.data_type() {
-            DataType::Int64 => return Ok(Some(array.as_primitive::<Int64Type>().value(at))),
+            DataType::Int64 => {
+                let ms = array.as_primitive::<Int64Type>().value(at);
+                return match Time::from_ms(ms) {
+                    Err(simkeep::Error::LooksLikeSeconds(_)) => {
+                        let what = "looks like seconds since 1970; give milliseconds";
+                        Err(self.value_error(row, format!("{what}: {ms}")))
+                    }
+                    _ => Ok(Some(Time::from_ms_unchecked(ms))),
+                };
+            }
             DataType::Timestamp(unit, Some(_)) => match unit {
                 TimeUnit::Second => (array.as_primitive::<TimestampSecondType>().value(at), 1),
                 TimeUnit::Millisecond => {
@@ -169,7 +180,8 @@ impl Column {
         };
         let ms = i128::from(count) * 1_000;
         let ms = ms.div_euclid(of_second);
-        i64::try_from(ms).map(Some).map_err(|_| self.value_error(row, "is out of range"))
+        let ms = i64::try_from(ms).map_err(|_| self.value_error(row, "is out of range"))?;
+        Ok(Some(Time::from_ms_unchecked(ms)))
     }
 }
 

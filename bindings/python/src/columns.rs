@@ -14,7 +14,7 @@ use arrow_array::builder::{
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
-use simkeep::{Entry, Matches, Outcome, Property, Visit};
+use simkeep::{Entry, Matches, Outcome, Property, Time, Visit};
 
 use crate::outcome::Told;
 use crate::stream::Item;
@@ -148,7 +148,7 @@ pub(crate) fn verdicts(outcomes: &[Outcome]) -> Made {
         let told = Told::from(outcome.verdict);
         verdicts.append(told.verdict.value())?;
         distances.append_option(told.distance.map(distance));
-        to.append_option(told.to.map(|time| time.0));
+        to.append_option(told.to.map(|time| time.0.as_ms()));
         novel.append_value(outcome.novel);
         priority.append_value(outcome.priority);
         complete.append_value(outcome.complete);
@@ -179,7 +179,7 @@ pub(crate) fn copies(outcomes: &[Outcome]) -> Made {
         for copy in &outcome.copies {
             at.append_value(number);
             url.append_value(&copy.url);
-            first.append_value(copy.first);
+            first.append_value(copy.first.as_ms());
         }
     }
     let schema = schema(&[
@@ -203,7 +203,7 @@ pub(crate) fn duplicates(outcomes: &[Outcome], signed: bool) -> Made {
             url.append_value(&near.url);
             distances.append_value(distance(near.distance));
             prints.push(Some(near.fingerprint));
-            first.append_value(near.first);
+            first.append_value(near.first.as_ms());
         }
     }
     let schema = schema(&[
@@ -322,8 +322,8 @@ fn pages(signed: bool, items: &[Item]) -> Result<Vec<ArrayRef>, ArrowError> {
         let Item::Page(page) = item else { continue };
         url.append_value(&page.url);
         visits.append_value(number(page.visits));
-        first.append_value(page.first);
-        last.append_value(page.last.time);
+        first.append_value(page.first.as_ms());
+        last.append_value(page.last.time.as_ms());
         status.append_option(page.last.status.map(i32::from));
         gone.append_value(page.gone);
         prints.push(page.content.and_then(|content| content.fingerprint));
@@ -332,8 +332,8 @@ fn pages(signed: bool, items: &[Item]) -> Result<Vec<ArrayRef>, ArrowError> {
             Some(bytes) => digest.append_value(bytes.0)?,
             None => digest.append_null(),
         }
-        content_seen.append_option(page.content_seen);
-        modified.append_option(page.modified);
+        content_seen.append_option(page.content_seen.map(Time::as_ms));
+        modified.append_option(page.modified.map(Time::as_ms));
         weight.append_value(page.weight.to_f64());
         class.append_option(page.class.map(i64::from));
     }
@@ -364,7 +364,7 @@ fn observations(signed: bool, items: &[Item]) -> Result<Vec<ArrayRef>, ArrowErro
     for item in items {
         let Item::Entry(of, entry) = item else { continue };
         url.append_value(of);
-        at.append_value(entry.time());
+        at.append_value(entry.time().as_ms());
         let visit: Option<&Visit> = entry.visit();
         seen.append(match entry {
             Entry::Visit(visit) => Seen::from(&visit.seen).value(),
@@ -379,7 +379,7 @@ fn observations(signed: bool, items: &[Item]) -> Result<Vec<ArrayRef>, ArrowErro
             None => digest.append_null(),
         }
         status.append_option(visit.and_then(|visit| visit.status).map(i32::from));
-        modified.append_option(visit.and_then(|visit| visit.modified));
+        modified.append_option(visit.and_then(|visit| visit.modified).map(Time::as_ms));
         let property = entry.given().map(|given| given.property);
         let (given_weight, given_class) = match property {
             Some(Property::Weight(weight)) => (Some(weight.to_f64()), None),

@@ -9,7 +9,7 @@ use crate::query;
 /// A page and a time, as they are given.
 type Of<'a, 'py> = (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>);
 
-fn of<'a>((url, at): Of<'a, '_>) -> PyResult<(&'a str, i64)> {
+fn of<'a>((url, at): Of<'a, '_>) -> PyResult<(&'a str, simkeep::Time)> {
     Ok((arg::url(Arg::new("url"), url)?, arg::time(Arg::new("at"), at)?))
 }
 

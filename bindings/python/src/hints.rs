@@ -67,7 +67,7 @@ impl Hints {
 /// Changes, one after another.
 fn each<'py>(
     given: &Bound<'py, PyAny>,
-) -> PyResult<impl Iterator<Item = PyResult<(String, i64)>> + use<'py>> {
+) -> PyResult<impl Iterator<Item = PyResult<(String, simkeep::Time)>> + use<'py>> {
     let arg = Arg::new("changes");
     let expected = "an iterable of pairs of a URL and a time";
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {

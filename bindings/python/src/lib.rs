@@ -238,8 +238,8 @@ mod _simkeep {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("DISTANCE_MAX", limits::DISTANCE_MAX)?;
         module.add("HISTORY_WINDOW", limits::HISTORY_WINDOW)?;
-        module.add("TIME_MAX", Time(limits::TIME_MAX))?;
-        module.add("TIME_MIN", Time(limits::TIME_MIN))?;
+        module.add("TIME_MAX", Time(simkeep::Time::MAX))?;
+        module.add("TIME_MIN", Time(simkeep::Time::MIN))?;
         module.add("URL_BYTES_MAX", limits::URL_BYTES_MAX)?;
         module.add("EXTRACTOR", simkeep::fingerprint::EXTRACTOR)?;
         module.add("RECIPE", simkeep::fingerprint::RECIPE)?;

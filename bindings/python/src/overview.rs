@@ -135,7 +135,7 @@ value! {
 }
 
 /// A pair of times.
-pub(crate) fn times(times: Option<(i64, i64)>) -> Option<(Time, Time)> {
+pub(crate) fn times(times: Option<(simkeep::Time, simkeep::Time)>) -> Option<(Time, Time)> {
     times.map(|(first, last)| (Time(first), Time(last)))
 }
 

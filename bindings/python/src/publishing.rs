@@ -1,7 +1,6 @@
 //! States of a store as files that never change.
 
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -170,12 +169,10 @@ pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
 pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyTuple>> {
     let all = py.detach(|| publishing::generations(path)).or_raise(py)?;
     tuple(py, all, |py, of| {
-        let since = of.written.duration_since(UNIX_EPOCH).ok();
-        let written = since.and_then(|since| i64::try_from(since.as_millis()).ok());
         let info = GenerationInfo {
             number: of.number,
             store: of.store,
-            written: Time(written.unwrap_or(i64::MAX)),
+            written: Time(of.written.into()),
             sequence: of.sequence,
             files: FileCount::of(py, of.files)?,
             epochs: tuple(py, of.epochs, |py, info| {

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -105,8 +104,7 @@ impl Reader {
     #[getter]
     fn written(&self, py: Python<'_>) -> PyResult<Option<Time>> {
         let written = self.reading.with(py, |reader| Ok(reader.written()))?;
-        let since = written.and_then(|written| written.duration_since(UNIX_EPOCH).ok());
-        Ok(since.and_then(|since| i64::try_from(since.as_millis()).ok()).map(Time))
+        Ok(written.map(|written| Time(written.into())))
     }
 
     /// Whether the writer's commits followed one another too fast, so that this is only what it had

@@ -18,8 +18,8 @@ use crate::view::View;
 pub(crate) struct Replay {
     pub(crate) pages: Arc<[ReplayedPage]>,
     of: u64,
-    first: i64,
-    last: i64,
+    first: simkeep::Time,
+    last: simkeep::Time,
 }
 
 #[pymethods]

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simkeep::load::Observed;
-use simkeep::{Digest, Epoch, Observation, Request, Seen, Visit, Weight};
+use simkeep::{Digest, Epoch, Observation, Request, Seen, Time, Visit, Weight};
 
 use crate::arg::{self, Arg};
 use crate::query::unknown;
@@ -14,11 +14,11 @@ use crate::what::{Parts, What};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) url: String,
-    pub(crate) time: i64,
+    pub(crate) time: Time,
     pub(crate) what: What,
     pub(crate) digest: Option<Digest>,
     pub(crate) status: Option<u16>,
-    pub(crate) modified: Option<i64>,
+    pub(crate) modified: Option<Time>,
     pub(crate) weight: Option<Weight>,
     pub(crate) class: Option<u32>,
 }

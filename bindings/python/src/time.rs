@@ -1,4 +1,4 @@
-//! Times: milliseconds since 1970 here, aware `datetime`s in UTC in Python; and intervals: `timedelta`s.
+//! Times: aware `datetime`s in UTC in Python; and intervals: `timedelta`s.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -7,9 +7,9 @@ use simkeep::recrawl::Interval;
 
 use crate::arg::{self, Arg};
 
-/// A time in milliseconds since 1970.
+/// A time, in whole milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Time(pub(crate) i64);
+pub(crate) struct Time(pub(crate) simkeep::Time);
 
 /// A time between two visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +36,7 @@ impl<'py> IntoPyObject<'py> for Time {
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        start(py)?.add(delta(py)?.call1((0, 0, 0, self.0))?)
+        start(py)?.add(delta(py)?.call1((0, 0, 0, self.0.as_ms()))?)
     }
 }
 

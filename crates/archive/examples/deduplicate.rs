@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
-use simkeep::{Observation, Options, Outcome, Store};
+use simkeep::{Observation, Options, Outcome, Store, Time};
 use simkeep_archive::{Input, Item, Payload, Record, Source};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -64,7 +64,8 @@ fn observe(
     };
     let fingerprint = fingerprinter.of_page(document)?;
     let epoch = store.change_epoch();
-    let mut seen = Observation::content(&record.url, record.time, fingerprint, epoch);
+    let mut seen =
+        Observation::content(&record.url, Time::from_ms_unchecked(record.time), fingerprint, epoch);
     if let Some(digest) = record.digest {
         seen = seen.digest(digest);
     }

@@ -2,9 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use simkeep::limits::{TIME_MAX, TIME_MIN};
 use time::format_description::well_known::Rfc3339;
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
+
+const TIME_MIN: i64 = simkeep::Time::MIN.as_ms();
+const TIME_MAX: i64 = simkeep::Time::MAX.as_ms();
 
 /// 1990-01-01: nobody visited the web before.
 const WEB_BEGAN: i64 = 631_152_000_000;

@@ -51,7 +51,9 @@ mod tests {
         std::fs::create_dir_all(&public).unwrap();
         std::fs::write(public.join("e220a8397b1dcdaf-0000000003-0d640880.seg"), "").unwrap();
         match simkeep::Store::open(dir.path(), simkeep::Options::default()).unwrap_err() {
-            Error::NotAStore { why, .. } => Error::NotAStore { location: "public".into(), why },
+            Error::NotAStore { why, .. } => {
+                Error::NotAStore { location: "public".into(), why, segments: 0 }
+            }
             other => other,
         }
     }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use simkeep::Snapshot;
 use simkeep::due::{Due, Hints, Plan, Rules};
 use simkeep::recrawl::{Interval, Policy};
+use simkeep::{Snapshot, Time};
 use simkeep_archive::hints::Hint;
 use simkeep_archive::{Broken, ZstdWindow, hints, rules};
 
@@ -77,7 +77,8 @@ impl Asked {
     pub(super) fn question(&self, snapshot: &Snapshot) -> Result<Question, Failure> {
         let now = self.now.unwrap_or_else(time::now);
         let largest = self.max_interval;
-        let mut due = Due::new(now, 0).policy(self.policy).largest_interval(largest);
+        let mut due =
+            Due::new(Time::from_ms_unchecked(now), 0).policy(self.policy).largest_interval(largest);
         let rules = match &self.rules {
             Some(file) => read_rules(file)?,
             None => Rules::default(),
@@ -159,9 +160,9 @@ impl ReadHints<'_> {
 }
 
 impl Iterator for ReadHints<'_> {
-    type Item = (String, i64);
+    type Item = (String, simkeep::Time);
 
-    fn next(&mut self) -> Option<(String, i64)> {
+    fn next(&mut self) -> Option<(String, simkeep::Time)> {
         loop {
             let Some(open) = &mut self.open else {
                 let file = self.files.next()?;
@@ -181,7 +182,7 @@ impl Iterator for ReadHints<'_> {
             match open.hints.next() {
                 Some(Ok(Hint { url, modified })) => {
                     open.has_hint = true;
-                    return Some((url, modified));
+                    return Some((url, Time::from_ms_unchecked(modified)));
                 }
                 Some(Err(broken)) => {
                     open.is_broken = true;

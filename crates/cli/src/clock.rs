@@ -1,8 +1,8 @@
 //! The clock of this machine, and visits that are later than it allows.
 
 use clap::Args;
-use simkeep::Snapshot;
 use simkeep::recrawl::Interval;
+use simkeep::{Snapshot, Time};
 use simkeep_archive::{Broken, escape};
 
 use super::exit::say;
@@ -51,7 +51,7 @@ pub(super) struct ClockCheck {
 impl ClockCheck {
     /// For a store, if there is one. Warns if the clock is behind it.
     pub(super) fn new(options: ClockOptions, store: Option<&Snapshot>) -> ClockCheck {
-        let last = store.and_then(Snapshot::last_visit);
+        let last = store.and_then(Snapshot::last_visit).map(Time::as_ms);
         let check = ClockCheck { options, last, refused: 0 };
         if let (Some(limit), Some(last)) = (check.limit(), last)
             && last > limit

@@ -83,7 +83,9 @@ impl Diff {
             }
             (_, Some(since)) => {
                 let store = common.read()?.snapshot();
-                store.diff_since(since, self.until.unwrap_or(i64::MAX), under)
+                let [since, until] =
+                    [since, self.until.unwrap_or(i64::MAX)].map(simkeep::Time::from_ms_unchecked);
+                store.diff_since(since, until, under)
             }
             _ => return Err(Failure::Usage("name two stores, or --since a time".to_owned())),
         };
@@ -174,7 +176,7 @@ impl Page<'_> {
             priority: found.priority,
             before: found.before.map(in_force).transpose()?,
             after: found.after.map(in_force).transpose()?,
-            content_seen: found.seen.map(Time),
+            content_seen: found.seen.map(Time::from),
         })
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{EpochInfo, Error, Origin, Prefix, Snapshot};
+use simkeep::{EpochInfo, Error, Origin, Prefix, Snapshot, Time};
 use simkeep_archive::escape::whole;
 use simkeep_archive::export::{Encoder, Extent};
 
@@ -189,7 +189,10 @@ impl Export {
             let (url, history) = page?;
             let mut entries = 0;
             for entry in &history {
-                if self.since.is_none_or(|since| entry.entry().time() >= since) {
+                if self
+                    .since
+                    .is_none_or(|since| entry.entry().time() >= Time::from_ms_unchecked(since))
+                {
                     let row = Row::new(&url, entry, snapshot.epochs())?;
                     entries += u64::from(rows.row(&row)?);
                 }
@@ -230,7 +233,7 @@ impl Export {
         let mut page = std::sync::Arc::from("");
         for observation in observations {
             let (url, entry) = observation?;
-            if since.is_some_and(|since| entry.time() < since) {
+            if since.is_some_and(|since| entry.time() < Time::from_ms_unchecked(since)) {
                 continue;
             }
             if page != url {

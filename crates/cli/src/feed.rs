@@ -8,7 +8,8 @@ use std::time::Duration;
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{
-    Content, Digest, Epoch, FetchFailure, Origin, Property, Request, Restated, Seen, Terms, Visit,
+    Content, Digest, Epoch, FetchFailure, Origin, Property, Request, Restated, Seen, Terms, Time,
+    Visit,
 };
 
 use super::exit::Failure;
@@ -71,7 +72,12 @@ impl Entry {
     /// The visit that saw this.
     pub(super) fn visit(&self, seen: Seen) -> simkeep::Entry {
         let &Entry { time, status, modified, .. } = self;
-        simkeep::Entry::Visit(Visit { time, seen, status, modified })
+        simkeep::Entry::Visit(Visit {
+            time: Time::from_ms_unchecked(time),
+            seen,
+            status,
+            modified: modified.map(Time::from_ms_unchecked),
+        })
     }
 
     /// The visit that saw content with this fingerprint.
@@ -82,7 +88,12 @@ impl Entry {
     /// The content of an earlier visit, with a fingerprint of another epoch.
     pub(super) fn restated(&self, fingerprint: Option<u64>, epoch: Epoch) -> simkeep::Entry {
         let &Entry { time, digest, .. } = self;
-        simkeep::Entry::Restated(Restated { time, fingerprint, digest, epoch })
+        simkeep::Entry::Restated(Restated {
+            time: Time::from_ms_unchecked(time),
+            fingerprint,
+            digest,
+            epoch,
+        })
     }
 
     /// That what an archive declares is not so.

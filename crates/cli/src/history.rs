@@ -75,12 +75,12 @@ impl<'a> Entries<'a> {
         let of = entry.entry();
         let is_restated = matches!(entry, HistoryEntry::Restated(_));
         // What stands below its visit need not repeat when that was.
-        let time = match is_restated && self.last == Some(of.time()) {
+        let time = match is_restated && self.last == Some(of.time().as_ms()) {
             true => String::new(),
-            false => self.clock.show(of.time()),
+            false => self.clock.show(of.time().as_ms()),
         };
         if !is_restated {
-            self.last = Some(of.time());
+            self.last = Some(of.time().as_ms());
         }
         let status = of.visit().and_then(|visit| visit.status);
         let status = status.map(|status| status.to_string());
@@ -99,7 +99,7 @@ impl<'a> Entries<'a> {
             digits
         });
         let modified = entry.visit().and_then(|(visit, _)| visit.modified);
-        let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms)));
+        let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms.as_ms())));
         let told = told(entry, &self.clock) + &modified.unwrap_or_default();
         cells.extend([digest.unwrap_or_else(none), told]);
         Ok(self.table.cells(cells, output)?)
@@ -129,7 +129,7 @@ fn told(entry: &HistoryEntry, clock: &Clock) -> String {
 /// What a visit found. Times are as in the rest of the table.
 fn found(verdict: Verdict, clock: &Clock) -> String {
     let Verdict::Reverted { to, distance } = verdict else { return verdict.to_string() };
-    let back = format!("reverted to the version of {}", clock.show(to));
+    let back = format!("reverted to the version of {}", clock.show(to.as_ms()));
     match distance {
         None => back,
         Some(distance) => format!("{back}, {distance} from the one before"),
@@ -145,7 +145,8 @@ impl History {
             return Ok(Exit::Nothing);
         }
         if let Some(time) = self.as_of {
-            let Some(found) = store.as_of(&self.url, time)? else {
+            let Some(found) = store.as_of(&self.url, simkeep::Time::from_ms_unchecked(time))?
+            else {
                 let (url, when) = (&self.url, time::format(time));
                 say(&format!("{url} had no version in force at {when}: not known then, or gone"));
                 return Ok(Exit::Nothing);
@@ -209,7 +210,7 @@ impl Line<'_> {
         let verdict = of.visit().map(|(_, verdict)| verdict);
         let by = verdict.and_then(|verdict| visit::known_by(&of.entry(), verdict));
         let to = match verdict {
-            Some(Verdict::Reverted { to, .. }) => Some(Time(to)),
+            Some(Verdict::Reverted { to, .. }) => Some(Time::from(to)),
             _ => None,
         };
         let meaning = match of {

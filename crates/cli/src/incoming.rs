@@ -9,7 +9,7 @@ use simkeep::load::LoadEpochs;
 use simkeep::publishing::is_published;
 use simkeep::{
     Digest, Epoch, EpochInfo, Error, HistoryEntry, Options, Origin, Seen, Snapshot, Store, Terms,
-    Visit,
+    Time, Visit,
 };
 
 use super::clock::ClockCheck;
@@ -390,11 +390,16 @@ impl KnownContent {
         time: i64,
         digest: Option<Digest>,
     ) -> simkeep::Result<KnownContent> {
-        let history = match store.latest(url)?.is_some_and(|page| page.last.time >= time) {
+        let history = match store
+            .latest(url)?
+            .is_some_and(|page| page.last.time >= Time::from_ms_unchecked(time))
+        {
             true => store.history(url)?,
             false => Vec::new(),
         };
-        let of = |entry: &simkeep::Entry| (entry.time(), entry.digest()) == (time, digest);
+        let of = |entry: &simkeep::Entry| {
+            (entry.time(), entry.digest()) == (Time::from_ms_unchecked(time), digest)
+        };
         let there: Vec<_> = history.iter().map(HistoryEntry::entry).filter(of).collect();
         let contents = there.iter().filter_map(simkeep::Entry::content);
         let seen = |visit: &&Visit| matches!(visit.seen, Seen::Content(_));

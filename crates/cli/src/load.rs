@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
-use simkeep::{Content, Entry, Error, Given, Options, Origin, Request, Seen, Snapshot, Store};
+use simkeep::{
+    Content, Entry, Error, Given, Options, Origin, Request, Seen, Snapshot, Store, Time,
+};
 
 use super::Common;
 use super::clock::{ClockCheck, ClockOptions};
@@ -477,9 +479,12 @@ impl Taken<'_> {
     fn properties(&mut self, from: feed::Entry) -> Option<Record> {
         let feed::Entry { url, time, given, .. } = from;
         self.given += given.len() as u64;
-        let mut all = given
-            .into_iter()
-            .map(|property| Record::alone(url.clone(), Entry::Given(Given { time, property })));
+        let mut all = given.into_iter().map(|property| {
+            Record::alone(
+                url.clone(),
+                Entry::Given(Given { time: Time::from_ms_unchecked(time), property }),
+            )
+        });
         let first = all.next();
         self.more = all.next();
         first

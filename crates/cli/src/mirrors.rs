@@ -192,7 +192,7 @@ impl Mirrors {
             .under(self.prefix.clone())
             .classes(self.classes.clone());
         asked = asked.paths(self.paths).share(self.share).depth(self.depth).limit(self.limit.0);
-        asked.at = self.at;
+        asked.at = self.at.map(simkeep::Time::from_ms_unchecked);
         let found = watched(|progress| snapshot.mirrors(&asked, progress))?;
         if common.json {
             for mirror in &found.pairs {

@@ -14,7 +14,8 @@ use serde::Serialize;
 use simkeep::explain::Explanation;
 use simkeep::fingerprint::{Document, Fingerprinter, Meaning};
 use simkeep::{
-    Classes, Content, Epoch, EpochInfo, Matches, Origin, Page, Prefix, Query, Snapshot, Versions,
+    Classes, Content, Epoch, EpochInfo, Matches, Origin, Page, Prefix, Query, Snapshot, Time,
+    Versions,
 };
 
 use super::exit::{Exit, Failure, say};
@@ -217,7 +218,7 @@ impl Near {
             None => Query::new(fingerprint, k).limit(self.limit),
         };
         query.versions = match self.as_of {
-            Some(time) => Versions::At(time),
+            Some(time) => Versions::At(Time::from_ms_unchecked(time)),
             None if self.ever => Versions::Ever,
             None => Versions::InForce,
         };

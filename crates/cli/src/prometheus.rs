@@ -69,7 +69,12 @@ const GAUGES: [Gauge; 14] = [
         values: |facts| {
             #[expect(clippy::cast_precision_loss, reason = "seconds are fewer")]
             let seconds = |milliseconds: i64| milliseconds as f64 / 1000.0;
-            facts.overview.last.map(|last| (String::new(), seconds(last))).into_iter().collect()
+            facts
+                .overview
+                .last
+                .map(|last| (String::new(), seconds(last.as_ms())))
+                .into_iter()
+                .collect()
         },
     },
     Gauge {

@@ -1,11 +1,11 @@
 //! Times of the command line, read and shown.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use jiff::civil::{self, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use simkeep::limits::{TIME_MAX, TIME_MIN};
+
+const TIME_MIN: i64 = simkeep::Time::MIN.as_ms();
+const TIME_MAX: i64 = simkeep::Time::MAX.as_ms();
 
 const MS_PER_DAY: i64 = 86_400_000;
 
@@ -65,10 +65,9 @@ pub(super) fn to_second(ms: i64) -> String {
     format(ms.saturating_sub(ms.rem_euclid(1000)))
 }
 
-/// The time that it is, in milliseconds since 1970; the beginning of 1970 if the clock is before it.
+/// Returns the time of the clock, in milliseconds since 1970.
 pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    simkeep::Time::now().as_ms()
 }
 
 /// A time as an argument, in milliseconds since 1970: one that [`simkeep_archive::time`] reads, or one

@@ -1,9 +1,10 @@
 //! How a page changes, from the list of all comparisons of its visits.
 
+use crate::ms;
 use std::collections::BTreeMap;
 
 use simkeep::recrawl::Change;
-use simkeep::{Changes, Content, Entry, Epoch, Seen, Visit};
+use simkeep::{Changes, Content, Entry, Epoch, Seen, Time, Visit};
 
 use super::fold::{Known, Roles, distance, gone, last_version, remembered, same_digest};
 
@@ -49,7 +50,12 @@ pub(super) fn comparisons(entries: &[Entry], roles: &Roles) -> Vec<Compared> {
             .then(|| compare(before, &visit, also.collect(), roles))
             .flatten();
         let (before, now, modified) = (last.time, visit.time, visit.modified);
-        let compared = |found| Compared { before, now, found, modified };
+        let compared = |found| Compared {
+            before: before.as_ms(),
+            now: now.as_ms(),
+            found,
+            modified: modified.map(Time::as_ms),
+        };
         all.extend(found.map(compared));
     }
     all
@@ -155,9 +161,9 @@ pub fn check_sums(changes: &Changes, all: &[Compared]) {
         Found::Changed(by) | Found::Returned(by) => (c.dated().unwrap_or(c.now), by),
         Found::Unchanged => unreachable!("it was left out"),
     });
-    assert_eq!(changes.last_change().map(|last| (last.time, last.distance)), last);
+    assert_eq!(changes.last_change().map(|last| (last.time.as_ms(), last.distance)), last);
     let bits = all.iter().map(|c| c.found != Found::Unchanged);
-    let found = changes.recent(0, 0).changes();
+    let found = changes.recent(ms(0), ms(0)).changes();
     if all.len() >= 128 {
         let counted = 64 + (all.len() - 64) % 64;
         assert_eq!(changes.comparisons() as usize, counted);

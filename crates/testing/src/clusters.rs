@@ -1,5 +1,6 @@
 //! Clusters, found in the slowest way: each page is compared with all leaders before it.
 
+use crate::ms;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<Known> {
         pages.entry(url).or_default().push(entry);
     }
     let known = |(url, entries): (&Arc<str>, &Vec<Entry>)| {
-        let until = entries.iter().filter(|entry| at.is_none_or(|at| entry.time() <= at));
+        let until = entries.iter().filter(|entry| at.is_none_or(|at| entry.time() <= ms(at)));
         let until: Vec<Entry> = until.copied().collect();
         known_of(url, &until, epoch).map(|known| Known { class: class(entries), ..known })
     };

@@ -1,11 +1,12 @@
 //! A store's answers beside those of the model.
 
+use crate::ms;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use simkeep::maintenance::Stats;
 use simkeep::{
-    Answer, Changes, Entry, Matches, Outcome, Query, Reader, Result, Snapshot, Store, Versions,
+    Answer, Changes, Matches, Outcome, Query, Reader, Result, Snapshot, Store, Versions,
 };
 
 use super::changes::check_sums;
@@ -116,8 +117,8 @@ fn check_original(found: &Outcome, expected: &expected::Outcome) {
     let first = copies.chain(near).min_by_key(|(first, url, _)| (*first, Place::of(url)));
     let original = found.original.as_ref();
     match first {
-        Some((first, ..)) if first > expected.since => assert_eq!(original, None),
-        Some((first, url, distance)) if first < expected.since => {
+        Some((first, ..)) if first > ms(expected.since) => assert_eq!(original, None),
+        Some((first, url, distance)) if first < ms(expected.since) => {
             let original = original.map(|of| (&of.url, of.distance));
             assert_eq!(original, Some((url, distance)), "{found:#?}");
         }
@@ -136,10 +137,17 @@ pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
         assert_eq!(page.changes, Changes::of(&entries, view.epochs()), "how {url} changes");
         check_sums(&page.changes, &model.comparisons(url));
     }
-    let times: BTreeSet<i64> =
-        entries.iter().map(Entry::time).flat_map(|time| [time - 1, time, time + 1]).collect();
+    let times: BTreeSet<i64> = entries
+        .iter()
+        .map(|entry| entry.time().as_ms())
+        .flat_map(|time| [time - 1, time, time + 1])
+        .collect();
     for time in times {
-        assert_eq!(view.as_of(url, time).unwrap(), model.as_of(url, time), "{url} as of {time}");
+        assert_eq!(
+            view.as_of(url, ms(time)).unwrap(),
+            model.as_of(url, time),
+            "{url} as of {time}"
+        );
     }
 }
 
@@ -191,7 +199,10 @@ fn check_stale(view: &Snapshot, model: &Model) {
     {
         let found = view.stale(epoch, after).map(|page| page.map(|p| (p.url, p.time, p.content)));
         let found = found.collect::<Result<Vec<_>>>().unwrap();
-        assert_eq!(found, model.stale(epoch, after), "in {epoch:?} after {after:?}");
+        let expected = model.stale(epoch, after);
+        let expected: Vec<_> =
+            expected.into_iter().map(|(url, time, content)| (url, ms(time), content)).collect();
+        assert_eq!(found, expected, "in {epoch:?} after {after:?}");
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::{TIME_MIN, ms};
 use simkeep::due::{Decision, Due, Reason};
-use simkeep::limits::TIME_MIN;
 use simkeep::recrawl::{self, Belief, Change, Index, Likelihood, Policy, Prior};
 use simkeep::{Changes, Entry, Page, Query, Result, Seen, Snapshot};
 
@@ -61,10 +61,10 @@ impl Standing {
         let (first, last) = (visits.first()?, visits.last()?);
         let settled = visits.iter().rev().find(|visit| visit.seen != Seen::Failed);
         let whole = |time: i64| u64::try_from(time - TIME_MIN).unwrap_or(0) / 1000;
-        let since = whole(now).saturating_sub(whole(last.time));
+        let since = whole(now).saturating_sub(whole(last.time.as_ms()));
         let seconds = if last.seen == Seen::Failed {
             let before = settled.map_or(first.time, |settled| settled.time);
-            let failing = in_steps(last.time.abs_diff(before) / 1000);
+            let failing = in_steps(last.time.as_ms().abs_diff(before.as_ms()) / 1000);
             (since >= (failing / 2).clamp(3600, LARGEST)).then_some(since + failing)
         } else {
             Some(since)
@@ -118,7 +118,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
     let unlearned = view.learn().unwrap().pages() < 20;
     let other = POLICIES[1 + lot / 7 % (POLICIES.len() - 1)];
     for (policy, index) in [POLICIES[0], other] {
-        let like = Due::new(now, usize::MAX).policy(policy.parse::<Policy>().unwrap());
+        let like = Due::new(ms(now), usize::MAX).policy(policy.parse::<Policy>().unwrap());
         let all: Result<Vec<Decision>> = view.due(&like).collect();
         let all = all.unwrap();
         let mut expected: Vec<_> = places.iter().map(|(url, of)| (*url, of)).collect();
@@ -200,8 +200,7 @@ fn check_some(
 
 /// Days after the last of times that are not at an end of all time.
 pub fn some_time(lot: usize) -> i64 {
-    [-DAY, 0, DAY / 24, 3 * DAY, 40 * DAY, 365 * DAY, 1000 * DAY, simkeep::limits::TIME_MAX]
-        [lot % 8]
+    [-DAY, 0, DAY / 24, 3 * DAY, 40 * DAY, 365 * DAY, 1000 * DAY, crate::TIME_MAX][lot % 8]
 }
 
 /// Whether a plan has the dates that its threshold has, and takes the visits that it says. Of some
@@ -222,13 +221,13 @@ fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], lot: usize) {
         assert!(every.seconds() <= LARGEST);
         // On its date a page is worth the threshold, and a second before it is not.
         let is_drawn = nth % 16 == lot / 1000 % 16 && one.page.last.seen != Seen::Failed;
-        let Some(date) = one.due.filter(|date| is_drawn && *date > 0) else { continue };
+        let Some(date) = one.due.filter(|date| is_drawn && *date > ms(0)) else { continue };
         let at = |now: i64| {
-            let found = view.due(&due.clone().now(now)).map(|page| page.unwrap());
+            let found = view.due(&due.clone().now(ms(now))).map(|page| page.unwrap());
             found.into_iter().find(|page| page.page.url == *url).unwrap()
         };
         let is_overdue = |of: &Decision| matches!(of.reason, Reason::Overdue { .. });
-        let (then, before) = (at(date), at(date - 1000));
+        let (then, before) = (at(date.as_ms()), at(date.as_ms() - 1000));
         let (least, most) = (plan.threshold() * (1.0 - 1e-9), plan.threshold() * (1.0 + 1e-9));
         assert!(then.value >= least || is_overdue(&then), "{one:?} {then:?}");
         assert!(before.value <= most && !is_overdue(&before), "{one:?} {before:?}");

@@ -1,6 +1,6 @@
 //! What the model expects a store to answer.
 
-use simkeep::{Content, GiveOutcome, RestateOutcome, Verdict, Visit, Weight};
+use simkeep::{Content, GiveOutcome, RestateOutcome, Time, Verdict, Visit, Weight};
 
 /// Another page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct NearDuplicate {
 impl From<&simkeep::NearDuplicate> for NearDuplicate {
     fn from(of: &simkeep::NearDuplicate) -> NearDuplicate {
         let (url, distance, fingerprint) = (of.url.clone(), of.distance, of.fingerprint);
-        NearDuplicate { near: Near { url, distance, fingerprint }, first: of.first }
+        NearDuplicate { near: Near { url, distance, fingerprint }, first: of.first.as_ms() }
     }
 }
 
@@ -39,7 +39,7 @@ pub struct ExactCopy {
 
 impl From<&simkeep::ExactCopy> for ExactCopy {
     fn from(copy: &simkeep::ExactCopy) -> ExactCopy {
-        ExactCopy { url: copy.url.clone(), first: copy.first }
+        ExactCopy { url: copy.url.clone(), first: copy.first.as_ms() }
     }
 }
 
@@ -85,12 +85,12 @@ impl From<simkeep::Page> for Page {
     fn from(page: simkeep::Page) -> Page {
         Page {
             visits: page.visits,
-            first: page.first,
+            first: page.first.as_ms(),
             last: page.last,
             content: page.content,
             contents: page.contents,
-            content_seen: page.content_seen,
-            modified: page.modified,
+            content_seen: page.content_seen.map(Time::as_ms),
+            modified: page.modified.map(Time::as_ms),
             gone: page.gone,
             weight: page.weight,
             class: page.class,

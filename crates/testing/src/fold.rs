@@ -1,5 +1,6 @@
 //! What the entries of a page mean together: the slowest way to every answer.
 
+use crate::ms;
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
@@ -79,9 +80,9 @@ pub(super) fn contents(entries: &[Entry]) -> Vec<Known> {
         let Some(content) = entry.content() else { continue };
         let (time, restated) = (entry.time(), entry.is_restated());
         match contents.iter_mut().find(|known| known.content == content) {
-            Some(known) if known.time == time => known.restated |= restated,
+            Some(known) if known.time == time.as_ms() => known.restated |= restated,
             Some(_) => {}
-            None => contents.push(Known { content, time, restated }),
+            None => contents.push(Known { content, time: time.as_ms(), restated }),
         }
     }
     contents.sort_by_key(|k| (k.time, k.content.digest, k.rank()));
@@ -140,7 +141,7 @@ pub(super) fn content_modified(entries: &[Entry]) -> Option<i64> {
     let seen = visits().filter(|v| v.seen.content().is_some()).map(|v| v.time).max()?;
     let is_there = |v: &&Visit| matches!(v.seen, Seen::Content(_) | Seen::NotModified { .. });
     let said = visits().filter(is_there).filter(|v| v.time >= seen);
-    said.filter_map(|v| Some((v.time, v.modified?))).max().map(|(_, modified)| modified)
+    said.filter_map(|v| Some((v.time, v.modified?))).max().map(|(_, modified)| modified.as_ms())
 }
 
 /// The weight given last, and of those of one time the greatest.
@@ -179,7 +180,10 @@ pub(super) fn judge_by(
         (Seen::NotModified { .. }, Some(to)) if is_gone => {
             let of = version.iter().map(|k| k.content.epoch);
             let epoch = of.filter(|epoch| roles.of(*epoch).tells_change()).max();
-            Verdict::Reverted { to, distance: epoch.map(|epoch| Distance { bits: 0, epoch }) }
+            Verdict::Reverted {
+                to: ms(to),
+                distance: epoch.map(|epoch| Distance { bits: 0, epoch }),
+            }
         }
         (Seen::NotModified { .. }, Some(_)) => Verdict::Same(SameBy::Word),
         (Seen::Content(content), Some(_)) => {
@@ -210,7 +214,7 @@ pub(super) fn judge_by(
             let earlier = known.iter().find(|k| by_digest(k));
             let earlier = earlier.or_else(|| known.iter().find(|k| by_fingerprint(k)));
             match earlier {
-                Some(known) => Verdict::Reverted { to: known.time, distance },
+                Some(known) => Verdict::Reverted { to: ms(known.time), distance },
                 None => Verdict::Changed { distance },
             }
         }
@@ -280,5 +284,5 @@ pub fn since(entries: &[Entry], of: &[Content]) -> Option<i64> {
     };
     let seen = entries.iter().filter(|entry| entry.content().as_ref().is_some_and(is_it));
     let first = entries.iter().filter_map(Entry::visit).map(|visit| visit.time).min();
-    seen.map(Entry::time).min().map(|time| first.map_or(time, |first| time.max(first)))
+    seen.map(Entry::time).min().map(|time| first.map_or(time, |first| time.max(first)).as_ms())
 }

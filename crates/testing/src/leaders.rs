@@ -30,7 +30,7 @@ impl Leaders {
         for item in view.observations() {
             let (url, entry) = item.unwrap();
             let seen = seen.entry(url).or_default();
-            seen.extend(entry.content().map(|content| (entry.time(), content)));
+            seen.extend(entry.content().map(|content| (entry.time().as_ms(), content)));
         }
         let known = |(place, page): (usize, simkeep::Result<Page>)| {
             let page = page.unwrap();
@@ -45,7 +45,8 @@ impl Leaders {
             };
             let seen = seen[page.url.as_str()].iter().filter(|(_, content)| is_it(content));
             // Not before its first visit.
-            let since = seen.map(|(time, _)| *time).min().map_or(i64::MAX, |t| t.max(page.first));
+            let since =
+                seen.map(|(time, _)| *time).min().map_or(i64::MAX, |t| t.max(page.first.as_ms()));
             Known { page, place, since }
         };
         let pages = view.scan(None).enumerate().map(known).collect();

@@ -31,8 +31,18 @@ use simkeep::disk::{Disk, SimDisk};
 use simkeep::integrity::{Verified, VerifyOptions};
 use simkeep::{
     Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restatement, Result, Role,
-    Seen, Store, Visit, Weight,
+    Seen, Store, Time, Visit, Weight,
 };
+
+/// The earliest time of a visit, in milliseconds since 1970.
+pub const TIME_MIN: i64 = Time::MIN.as_ms();
+/// The latest time of a visit, in milliseconds since 1970.
+pub const TIME_MAX: i64 = Time::MAX.as_ms();
+
+/// Returns a time from its milliseconds since 1970, whatever they are.
+pub const fn ms(ms: i64) -> Time {
+    Time::from_ms_unchecked(ms)
+}
 
 /// The epoch that test stores begin with, and one that is registered next.
 pub const EPOCHS: [&str; 2] = ["one", "two"];
@@ -196,22 +206,22 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
     let late = if choice(4) == 0 { choice(10).cast_signed() } else { 0 };
     let (url, time) = (pages::URLS[usize::try_from(choice(pages)).unwrap()], time - late);
     if let Some(weight) = weight.filter(|_| choice(2) == 0) {
-        return Observation::weighed(url, time, weight).into();
+        return Observation::weighed(url, ms(time), weight).into();
     }
     let class = (choice(6) == 0).then(|| [0, 1, u32::MAX][usize::try_from(choice(3)).unwrap()]);
     if let Some(class) = class.filter(|_| choice(2) == 0) {
-        return Observation::classed(url, time, class).into();
+        return Observation::classed(url, ms(time), class).into();
     }
     match restated {
         Some(Content { fingerprint, digest, epoch }) => {
-            let restatement = Restatement::new(url, time, fingerprint, epoch);
+            let restatement = Restatement::new(url, ms(time), fingerprint, epoch);
             Request::Restate(match digest {
                 Some(digest) => restatement.digest(digest),
                 None => restatement,
             })
         }
         None => {
-            let visit = Visit { time, seen, status: None, modified };
+            let visit = Visit { time: ms(time), seen, status: None, modified: modified.map(ms) };
             let mut observation = Observation::of(url, visit);
             observation.weight = weight.map(Weight::from);
             observation.class = class;

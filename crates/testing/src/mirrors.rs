@@ -3,8 +3,8 @@
 use simkeep::load::LoadOptions;
 use simkeep::{Content, Epoch, Seen, Store, Visit};
 
-use crate::choice;
 use crate::histories::{History, histories};
+use crate::{choice, ms};
 
 const DAY: i64 = 86_400_000;
 
@@ -58,7 +58,7 @@ pub fn load(store: &Store, epoch: Epoch, hosts: usize, pages: usize) {
 
 fn visit(time: i64, fingerprint: u64, epoch: Epoch) -> Visit {
     let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
-    Visit { time, seen: Seen::Content(content), status: None, modified: None }
+    Visit { time: ms(time), seen: Seen::Content(content), status: None, modified: None }
 }
 
 /// What was seen on the sites that are mirrored, and on their mirrors: URLs, times and fingerprints.

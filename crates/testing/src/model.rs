@@ -1,6 +1,7 @@
 //! The truth that a store is compared with: the set of observations, and the slowest way to every
 //! answer.
 
+use crate::ms;
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::maintenance::Forgotten;
@@ -129,12 +130,13 @@ impl Model {
         let own: Vec<Content> = visit.seen.content().copied().into_iter().chain(also).collect();
         let first = before.iter().filter_map(Entry::visit).map(|visit| visit.time).min();
         let since = since(&before, &own).map_or(visit.time, |before| {
-            before.min(visit.time).max(first.map_or(visit.time, |first| first.min(visit.time)))
+            let before = ms(before).min(visit.time);
+            before.max(first.map_or(visit.time, |first| first.min(visit.time)))
         });
         let also = restated.is_some_and(|restated| self.state(url, restated));
         let copy = |(first, place): (i64, Place)| ExactCopy { url: place.url, first };
         let copies = copies.into_iter().map(copy).collect();
-        Outcome { verdict, novel, priority, also, copies, near, since }
+        Outcome { verdict, novel, priority, also, copies, near, since: since.as_ms() }
     }
 
     /// Adds what a page is given with a visit.
@@ -300,7 +302,7 @@ impl Model {
 
     pub fn as_of(&self, url: &str, time: i64) -> Option<Visit> {
         let mut entries = self.entries_of(url);
-        entries.retain(|entry| entry.time() <= time);
+        entries.retain(|entry| entry.time() <= ms(time));
         version_at(&entries).map(|(last, contents)| {
             let told = self.roles.told_by(&contents).map(Seen::Content);
             Visit { seen: told.unwrap_or(last.seen), ..last }
@@ -315,7 +317,7 @@ impl Model {
         Some(Page {
             url: url.to_owned(),
             visits: visits.len() as u64,
-            first: first.time,
+            first: first.time.as_ms(),
             last: **last,
             content: self.roles.told_by(&contents),
             contents,
@@ -388,5 +390,5 @@ impl Model {
 /// When content with this digest was first seen.
 fn first_seen_with(entries: &[Entry], digest: Option<Digest>) -> i64 {
     let of = |entry: &&Entry| entry.content().is_some_and(|c| c.digest == digest);
-    entries.iter().find(of).unwrap().time()
+    entries.iter().find(of).unwrap().time().as_ms()
 }

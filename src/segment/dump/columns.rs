@@ -4,7 +4,7 @@ use super::reader::{Reader, Stop, Told};
 use super::words::{day, flags, key, many, number, section};
 use crate::bug::OrBug;
 use crate::layout::{BLOCK_BYTES, Kind, Tag, block_count};
-use crate::page::{TIME_MIN, URL_BYTES_MAX};
+use crate::page::{Time, URL_BYTES_MAX};
 use crate::search::Address;
 use crate::segment::frame::Frame;
 use crate::segment::schedule::{self, Row};
@@ -114,7 +114,7 @@ pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
         let seconds = row.seconds();
         let time = i64::try_from(seconds).ok().or_bug("seconds of 40 bits")?.saturating_mul(1000);
         reader.take(5)?;
-        let time = day(time.saturating_add(TIME_MIN));
+        let time = day(time.saturating_add(Time::MIN.0));
         reader.line(format!("{page}: {} s: {time}", number(seconds)))?;
         let bits = reader.u8()?;
         let named =

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use crate::layout::Tag;
-use crate::page::{Epoch, Utc};
+use crate::page::{Epoch, Time};
 
 /// A number with its thousands set apart.
 pub(super) fn number(number: impl Into<i128>) -> String {
@@ -27,7 +27,7 @@ pub(super) fn many(count: u64, one: &str, several: &str) -> String {
 /// A time in milliseconds since 1970, as short as it is exact: the day, and the time of day if it is
 /// not midnight.
 pub(super) fn day(ms: i64) -> String {
-    let time = Utc(ms).to_string();
+    let time = Time(ms).to_string();
     let time = time.trim_end_matches('Z');
     time.strip_suffix("T00:00:00").map_or_else(|| time.replace('T', " "), str::to_owned)
 }

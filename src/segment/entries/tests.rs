@@ -1,13 +1,13 @@
 //! Entries that are packed, and read back.
 
 use super::*;
-use crate::page::{TIME_MAX, TIME_MIN};
+use crate::page::Time;
 
 #[test]
 #[should_panic(expected = "entries are packed in order")]
 fn entries_that_are_not_in_order_are_not_packed() {
     let gone = |time| Entry::Visit(Visit { time, seen: Seen::Gone, status: None, modified: None });
-    put_entries(&mut Vec::new(), &[gone(2), gone(1)]);
+    put_entries(&mut Vec::new(), &[gone(Time(2)), gone(Time(1))]);
 }
 
 #[test]
@@ -17,14 +17,20 @@ fn content_without_a_fingerprint_takes_its_epoch_in_place_of_it() {
         Entry::Visit(Visit { time, seen: Seen::Content(content), status: None, modified: None })
     };
     // Without one, with one, the other way round, and as before.
-    let entries = [saw(0, None), saw(1, Some(7)), saw(2, None), saw(3, None), saw(4, Some(6))];
+    let entries = [
+        saw(Time(0), None),
+        saw(Time(1), Some(7)),
+        saw(Time(2), None),
+        saw(Time(3), None),
+        saw(Time(4), Some(6)),
+    ];
     let mut bytes = Vec::new();
     put_entries(&mut bytes, &entries);
     let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&bytes), 5).collect();
     assert_eq!(read.as_deref(), Some(&entries[..]));
     let (mut with, mut without) = (Vec::new(), Vec::new());
-    put_entries(&mut with, &[saw(0, Some(7))]);
-    put_entries(&mut without, &[saw(0, None)]);
+    put_entries(&mut with, &[saw(Time(0), Some(7))]);
+    put_entries(&mut without, &[saw(Time(0), None)]);
     assert_eq!(with.len() - without.len(), 8);
 }
 
@@ -42,16 +48,19 @@ fn a_date_takes_a_byte_where_it_is_the_one_before_and_few_where_it_is_near() {
         (Some(day + 1_000), 2),
         (Some(day + 60_000), 2),
         (Some(-29 * day), 5),
-        (Some(TIME_MIN), 7),
-        (Some(TIME_MAX), 8),
+        (Some(Time::MIN.0), 7),
+        (Some(Time::MAX.0), 8),
         (None, 0),
     ];
     for (modified, bytes) in cases {
-        let entries =
-            [visit(0, Some(0)), visit(day + 1_234, modified), visit(day + 1_235, Some(0))];
+        let entries = [
+            visit(Time(0), Some(Time(0))),
+            visit(Time(day + 1_234), modified.map(Time)),
+            visit(Time(day + 1_235), Some(Time(0))),
+        ];
         let (mut with, mut without) = (Vec::new(), Vec::new());
         put_entries(&mut with, &entries[..2]);
-        put_entries(&mut without, &[entries[0], visit(day + 1_234, None)]);
+        put_entries(&mut without, &[entries[0], visit(Time(day + 1_234), None)]);
         assert_eq!(with.len() - without.len(), bytes, "{modified:?}");
         with.clear();
         put_entries(&mut with, &entries);
@@ -65,12 +74,18 @@ fn what_is_given_passes_on_neither_status_nor_content() {
     let content = Content { fingerprint: Some(7), digest: None, epoch: Epoch(0) };
     let visit = |time| {
         let seen = Seen::Content(content);
-        Entry::Visit(Visit { time, seen, status: Some(200), modified: Some(-500) })
+        Entry::Visit(Visit { time, seen, status: Some(200), modified: Some(Time(-500)) })
     };
     let given = |time, property| Entry::Given(Given { time, property });
     let weighed = |time, weight: f64| given(time, Property::Weight(Weight::from(weight)));
     let classed = |time, class| given(time, Property::Class(class));
-    let entries = [weighed(-5, 1e-45), visit(0), weighed(0, 0.3), visit(1), classed(7, 300)];
+    let entries = [
+        weighed(Time(-5), 1e-45),
+        visit(Time(0)),
+        weighed(Time(0), 0.3),
+        visit(Time(1)),
+        classed(Time(7), 300),
+    ];
     let mut bytes = Vec::new();
     put_entries(&mut bytes, &entries);
     let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 5).collect::<Option<Vec<_>>>();
@@ -114,19 +129,20 @@ fn a_date_that_cannot_be_is_not_read() {
 fn what_is_restated_without_a_fingerprint_has_any_digest_and_passes_on_no_status() {
     let (one, two) = (Some(Digest([1; 16])), Some(Digest([2; 16])));
     let content = Content { fingerprint: None, digest: one, epoch: Epoch(0) };
-    let visit = Visit { time: 0, seen: Seen::Content(content), status: Some(200), modified: None };
+    let visit =
+        Visit { time: Time(0), seen: Seen::Content(content), status: Some(200), modified: None };
     let restated = |time, fingerprint, digest| {
         Entry::Restated(Restated { time, fingerprint, digest, epoch: Epoch(1) })
     };
-    let later = Visit { time: 5, ..visit };
+    let later = Visit { time: Time(5), ..visit };
     // With the digest before, with another, with none; after a fingerprint, and before it.
     let entries = [
         Entry::Visit(visit),
-        restated(0, None, one),
-        restated(1, None, two),
-        restated(2, Some(7), two),
-        restated(3, None, None),
-        restated(4, None, one),
+        restated(Time(0), None, one),
+        restated(Time(1), None, two),
+        restated(Time(2), Some(7), two),
+        restated(Time(3), None, None),
+        restated(Time(4), None, one),
         Entry::Visit(later),
     ];
     let mut bytes = Vec::new();

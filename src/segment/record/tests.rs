@@ -63,7 +63,7 @@ fn entries() -> impl Strategy<Value = Entry> {
     ];
     let status = prop::option::of(any::<u16>());
     (-2000i64..2000, seen, status, modified).prop_map(|(time, seen, status, modified)| {
-        Entry::Visit(Visit { time: time * 250, seen, status, modified })
+        Entry::Visit(Visit { time: Time(time * 250), seen, status, modified: modified.map(Time) })
     })
 }
 
@@ -78,7 +78,7 @@ fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
     if !of.iter().any(Entry::is_visit) {
         return Vec::new();
     }
-    let contents: Vec<(i64, Content)> = of
+    let contents: Vec<(Time, Content)> = of
         .iter()
         .filter(|entry| !entry.is_restated())
         .filter_map(|entry| Some((entry.time(), entry.content()?)))
@@ -90,11 +90,11 @@ fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
                 at => Property::Class([0, 300, u32::MAX][at - 4]),
             };
             let time = (i64::try_from(pick % 4200).unwrap() - 2100) * 250;
-            return Some(Entry::Given(Given { time, property }));
+            return Some(Entry::Given(Given { time: Time(time), property }));
         }
         let (time, content) = *contents.get(pick.checked_rem(contents.len())?)?;
         let (digest, epoch) = (content.digest, Epoch(epoch));
-        Some(Entry::Restated(Restated { time, fingerprint, digest, epoch }))
+        Some(Entry::Restated(Restated { time: Time(time.0), fingerprint, digest, epoch }))
     };
     picks.iter().filter_map(beside).collect()
 }
@@ -190,7 +190,7 @@ proptest! {
     fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         if let Some(record) = RecordRef::parse(&bytes) {
             let _ = (record.head(), record.entries(), record.append_before(&mut Vec::new()));
-            let _ = (record.entries_until(0, |_| false), record.changes(&epochs()));
+            let _ = (record.entries_until(Time(0), |_| false), record.changes(&epochs()));
         }
     }
 }
@@ -202,12 +202,12 @@ fn an_unchanged_visit_takes_a_few_bytes() {
     let visit =
         |time| Entry::Visit(Visit { time, seen: Seen::Content(content), status, modified: None });
     let (mut one, mut two) = (Vec::new(), Vec::new());
-    put_entries(&mut one, &[visit(0)]);
-    put_entries(&mut two, &[visit(0), visit(86_400_000)]);
+    put_entries(&mut one, &[visit(Time(0))]);
+    put_entries(&mut two, &[visit(Time(0)), visit(Time(86_400_000))]);
     assert!(two.len() - one.len() <= 5);
     // What is restated takes its fingerprint and three bytes.
-    let again = Restated { time: 0, fingerprint: Some(!7), digest, epoch: Epoch(1) };
+    let again = Restated { time: Time(0), fingerprint: Some(!7), digest, epoch: Epoch(1) };
     let mut with = Vec::new();
-    put_entries(&mut with, &[visit(0), Entry::Restated(again)]);
+    put_entries(&mut with, &[visit(Time(0)), Entry::Restated(again)]);
     assert_eq!(with.len() - one.len(), 11);
 }

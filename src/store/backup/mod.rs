@@ -88,13 +88,13 @@ impl Store {
     ///
     /// ```
     /// use simkeep::integrity::BackupOptions;
-    /// use simkeep::{Observation, Options, Reader, Store};
+    /// use simkeep::{Observation, Options, Reader, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let (path, safe) = (dir.path().join("crawl.simkeep"), dir.path().join("backup.simkeep"));
     /// let store = Store::create(&path, Options::default())?;
-    /// store.observe(Observation::gone("https://example.com/", 0))?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// let made = store.backup(&safe, BackupOptions::default())?;
     /// assert_eq!((made.sequence, made.pages), (1, 1));
     /// assert_eq!(Reader::open(&safe)?.stats()?.pages, 1);

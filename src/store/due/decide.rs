@@ -10,7 +10,7 @@ use super::score::{Facts, Score, Scorer, Stands, weight};
 use super::worked::Worked;
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
-use crate::page::{TIME_MAX, TIME_MIN};
+use crate::page::Time;
 use crate::recrawl::{Belief, Interval, Recent};
 use crate::segment::{Row, host_slot, seconds, url_hash};
 use crate::store::answer::Page;
@@ -138,7 +138,7 @@ impl Asked {
         let reason = match scorer.stands(facts) {
             Stands::NotYet(min) => Reason::NotYet { min },
             Stands::LeftAlone(seconds) => {
-                let until = time_of(last.saturating_add(seconds)).unwrap_or(TIME_MAX);
+                let until = time_of(last.saturating_add(seconds)).unwrap_or(Time::MAX);
                 Reason::LeftAlone { until }
             }
             Stands::Overdue { after, .. } => Reason::Overdue { after },
@@ -163,9 +163,9 @@ impl Asked {
 }
 
 /// The time of so many [`seconds`], in milliseconds since 1970; none past all that a visit can have.
-fn time_of(seconds: u64) -> Option<i64> {
-    let time = i64::try_from(seconds.saturating_mul(1000)).ok()?.checked_add(TIME_MIN)?;
-    (time <= TIME_MAX).then_some(time)
+fn time_of(seconds: u64) -> Option<Time> {
+    let time = Time(i64::try_from(seconds.saturating_mul(1000)).ok()?.checked_add(Time::MIN.0)?);
+    (time <= Time::MAX).then_some(time)
 }
 
 impl Scorer {

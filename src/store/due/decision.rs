@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::page::{Prefix, Utc};
+use crate::page::{Prefix, Time};
 use crate::recrawl::{Interval, Rate};
 use crate::store::answer::Page;
 
@@ -26,7 +26,7 @@ pub struct Decision {
     pub weight: f64,
     /// When it is due by a [`Plan`](super::Plan), in milliseconds since 1970: that may be past. `None`
     /// without a plan, and if it is at the end of all time.
-    pub due: Option<i64>,
+    pub due: Option<Time>,
     /// How long after its last visit that is, if no visit fails; `None` without a plan.
     pub every: Option<Interval>,
     /// The prefix of the [rule](super::Rule) that it goes by, if it is not one for all pages.
@@ -55,7 +55,7 @@ pub enum Reason {
     /// A hint says that it has changed since its last visit.
     Hinted {
         /// When it changed, in milliseconds since 1970, to the second.
-        changed: i64,
+        changed: Time,
     },
     /// It was not visited for so long that it comes first.
     Overdue {
@@ -70,7 +70,7 @@ pub enum Reason {
     /// Its last visits failed, and it is left alone until this time, in milliseconds since 1970.
     LeftAlone {
         /// When it is as if they had not failed.
-        until: i64,
+        until: Time,
     },
     /// Its last visit lies in the future, so nothing is known of the time since.
     Ahead,
@@ -80,11 +80,11 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Worth => f.write_str("by what a visit is worth"),
-            Reason::Hinted { changed } => write!(f, "said to have changed at {}", Utc(*changed)),
+            Reason::Hinted { changed } => write!(f, "said to have changed at {}", changed),
             Reason::Overdue { after } => write!(f, "not visited for more than {after}"),
             Reason::NotYet { min } => write!(f, "not to be visited within {min} of its last visit"),
             Reason::LeftAlone { until } => {
-                write!(f, "failed when last visited, and left alone until {}", Utc(*until))
+                write!(f, "failed when last visited, and left alone until {}", until)
             }
             Reason::Ahead => f.write_str("its last visit lies in the future"),
         }
@@ -109,7 +109,7 @@ impl fmt::Display for Decision {
         let [per_day, low, high] = [rate.per_day, rate.low, rate.high].map(Figure);
         write!(f, "; {per_day} changes a day ({low} to {high})")?;
         match self.due {
-            Some(due) => write!(f, "; due at {}", Utc(due)),
+            Some(due) => write!(f, "; due at {}", due),
             None => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::{Error, Result};
-use crate::page::{TIME_MAX, TIME_MIN, check_url};
+use crate::page::{Time, check_url};
 use crate::recrawl::hinted;
 use crate::segment::url_hash;
 
@@ -59,23 +59,23 @@ impl Change {
 }
 
 /// The whole seconds from the first time of all to a time in milliseconds since 1970.
-fn seconds(time: i64) -> u64 {
-    const { assert!((TIME_MAX.abs_diff(TIME_MIN) / 1000 + 1) >> TIME_BITS == 0) };
-    TIME_MIN.abs_diff(time.clamp(TIME_MIN, TIME_MAX)) / 1000
+fn seconds(time: Time) -> u64 {
+    const { assert!((Time::MAX.0.abs_diff(Time::MIN.0) / 1000 + 1) >> TIME_BITS == 0) };
+    Time::MIN.0.abs_diff(time.clamp(Time::MIN, Time::MAX).0) / 1000
 }
 
 impl Hints {
     /// The hints for pages of a store with this seed.
     pub(in crate::store) fn new<U: AsRef<str>>(
         seed: u64,
-        changes: impl Iterator<Item = (U, i64)>,
+        changes: impl Iterator<Item = (U, Time)>,
     ) -> Result<Hints> {
         let mut set = Set { changes: Vec::new(), most: CHANGES_MAX };
         for (url, time) in changes {
             let url = url.as_ref();
             check_url(url)?;
-            if !(TIME_MIN..=TIME_MAX).contains(&time) {
-                return Err(Error::Time(time));
+            if !time.is_storable() {
+                return Err(Error::Time(time.0));
             }
             set.add(Change::new(url, seed, seconds(time)))?;
         }
@@ -96,13 +96,18 @@ impl Hints {
     }
 
     /// When the page first changed after its last visit, to the second, of the changes that are not
-    /// after `now`. All times are in milliseconds since 1970.
+    /// after `now`.
     ///
     /// A change not after the last visit says nothing, and none can be known that is still to come.
     /// Takes time as the logarithm of the number of changes.
-    pub fn changed_after(&self, url: &str, last: i64, now: i64) -> Option<i64> {
-        let changed = self.first_change(url, seconds(last), seconds(now))?;
-        Some(TIME_MIN + changed.cast_signed() * 1000)
+    pub fn changed_after(
+        &self,
+        url: &str,
+        last: impl Into<Time>,
+        now: impl Into<Time>,
+    ) -> Option<Time> {
+        let changed = self.first_change(url, seconds(last.into()), seconds(now.into()))?;
+        Some(Time(Time::MIN.0 + changed.cast_signed() * 1000))
     }
 
     /// What a visit to a page is worth, in days, if without a hint it is worth `otherwise`:
@@ -117,12 +122,12 @@ impl Hints {
         &self,
         url: &str,
         weight: f64,
-        last: i64,
-        now: i64,
+        last: impl Into<Time>,
+        now: impl Into<Time>,
         otherwise: f64,
     ) -> Result<f64> {
-        let last = seconds(last);
-        let changed = self.first_change(url, last, seconds(now));
+        let last = seconds(last.into());
+        let changed = self.first_change(url, last, seconds(now.into()));
         let after = changed.map_or(0, |changed| changed - last);
         self.worth_after(weight, after, otherwise)
     }

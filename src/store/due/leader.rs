@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::decide::{Asked, Looked};
 use crate::bug::OrBug;
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Head, known, surt};
+use crate::page::{Epoch, Head, Time, known, surt};
 use crate::store::first_seen;
 use crate::store::lookup::Lookup;
 use crate::store::nearby::{SEARCHES_MAX, sought};
@@ -25,7 +25,7 @@ const CROWDS: usize = 1024;
 
 /// Where a page comes among those near it: by the time of the first visit with its content in force,
 /// then in SURT order.
-type Place = (i64, Vec<u8>, String);
+type Place = (Time, Vec<u8>, String);
 
 /// Crowds that were met: pages with one fingerprint in force, of which more are there than are looked
 /// at.
@@ -124,7 +124,7 @@ fn first_of(
 ) -> Result<Option<String>> {
     let Snapshot { view, sequence, .. } = snapshot;
     // The page itself was seen with its content by then.
-    let latest = own.map_or(Some(i64::MAX), |(_, head)| head.in_force_seen());
+    let latest = own.map_or(Some(Time(i64::MAX)), |(_, head)| head.in_force_seen());
     let mut others = Vec::with_capacity(near.len());
     for Near { url, .. } in near {
         let head = view.known(&Lookup::new(&url, view.seed), *sequence)?.head;
@@ -159,7 +159,7 @@ fn first_of(
 }
 
 /// When a page with this head was first seen with what it has in force.
-fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &Head) -> Result<i64> {
+fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &Head) -> Result<Time> {
     first_seen::since(head, || snapshot.view.entries(lookup, snapshot.sequence))
 }
 

@@ -4,16 +4,16 @@ use super::hints::Hints;
 use super::learned::Learned;
 use super::plan::Plan;
 use super::rules::Rules;
-use crate::page::Prefix;
+use crate::page::{Prefix, Time};
 use crate::recrawl::{Interval, Policy};
 
 /// Which pages to visit next: a question for [`Snapshot::due`](crate::Snapshot::due).
 ///
 /// ```
-/// use simkeep::Prefix;
+/// use simkeep::{Prefix, Time};
 /// use simkeep::due::Due;
 /// # fn main() -> simkeep::Result<()> {
-/// let news = Due::new(1_793_000_000_000, 5_000)
+/// let news = Due::new(Time::now(), 5_000)
 ///     .policy("harmonic".parse()?)
 ///     .under(Prefix::parse("example.com/news")?)
 ///     .per_host(100);
@@ -22,7 +22,7 @@ use crate::recrawl::{Interval, Policy};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Due {
-    pub(super) now: i64,
+    pub(super) now: Time,
     pub(super) budget: usize,
     pub(super) policy: Policy,
     pub(super) under: Option<Prefix>,
@@ -36,10 +36,10 @@ pub struct Due {
 }
 
 impl Due {
-    /// The best `budget` pages at a time (milliseconds since 1970), by the crawl value.
-    pub fn new(now: i64, budget: usize) -> Due {
+    /// Returns the best `budget` pages at a time, by the crawl value.
+    pub fn new(now: impl Into<Time>, budget: usize) -> Due {
         Due {
-            now,
+            now: now.into(),
             budget,
             policy: Policy::default(),
             under: None,
@@ -53,10 +53,10 @@ impl Due {
         }
     }
 
-    /// At this time, in milliseconds since 1970.
+    /// Sets the time.
     #[must_use]
-    pub fn now(self, now: i64) -> Due {
-        Due { now, ..self }
+    pub fn now(self, now: impl Into<Time>) -> Due {
+        Due { now: now.into(), ..self }
     }
 
     /// At most so many pages.

@@ -5,6 +5,7 @@ use super::options::Due;
 use super::rows::{each_page, part_of, source_of};
 use super::sources::{Source, sources};
 use crate::error::Result;
+use crate::page::Time;
 use crate::segment::seconds;
 use crate::store::lookup::Lookup;
 use crate::store::snapshot::Snapshot;
@@ -38,11 +39,11 @@ pub(in crate::store) fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
     })?;
     let Some(latest) = latest.into_iter().flatten().min() else { return Ok(0.0) };
     let latest_ms = i64::try_from(latest).unwrap_or(i64::MAX).saturating_mul(1000);
-    let upto = due.now.saturating_sub(latest_ms);
-    let from = upto.saturating_sub(DAYS * DAY_MS);
+    let upto = Time(due.now.0.saturating_sub(latest_ms));
+    let from = Time(upto.0.saturating_sub(DAYS * DAY_MS));
     // Rows have whole seconds.
     let row_from = latest.saturating_add(DAYS.unsigned_abs() * 86_400);
-    let visits = fold(&sources, last, |(count, first): &mut (u64, Option<i64>), found| {
+    let visits = fold(&sources, last, |(count, first): &mut (u64, Option<Time>), found| {
         if found.row.seconds_since(now) > row_from {
             // The store is older than these days.
             *first = Some(from);
@@ -57,7 +58,7 @@ pub(in crate::store) fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
     })?;
     let count: u64 = visits.iter().map(|(count, _)| count).sum();
     let first = visits.iter().filter_map(|(_, first)| *first).min().unwrap_or(upto);
-    let days = (upto.saturating_sub(first) as f64 / DAY_MS as f64).clamp(1.0, DAYS as f64);
+    let days = (upto.0.saturating_sub(first.0) as f64 / DAY_MS as f64).clamp(1.0, DAYS as f64);
     Ok(count as f64 * of_one / days)
 }
 

@@ -3,6 +3,7 @@
 use super::decision::Decision;
 use super::options::Due;
 use crate::error::Result;
+use crate::page::Time;
 use crate::recrawl::Interval;
 use crate::store::shared::Shared;
 
@@ -31,7 +32,7 @@ pub(in crate::store) fn take(shared: &Shared, due: &Due, lease: Interval) -> Res
             pages.push(page);
         }
     }
-    let until = due.now.saturating_add_unsigned(lease.seconds().saturating_mul(1000));
+    let until = Time(due.now.0.saturating_add_unsigned(lease.seconds().saturating_mul(1000)));
     pages.iter().for_each(|page| taking.lease(&page.page.url, until));
     Ok(pages)
 }

@@ -1,3 +1,4 @@
+use crate::page::Time;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ fn store() -> Store {
 }
 
 fn observe(store: &Store, url: &str) {
-    store.observe(Observation::gone(url, 0)).unwrap();
+    store.observe(Observation::gone(url, Time(0))).unwrap();
 }
 
 fn urls(store: &Store) -> BTreeSet<String> {
@@ -59,7 +60,8 @@ fn pages_of_users_are_found_behind_many_others_of_the_host() {
     let store = store();
     let others: Vec<String> =
         (0..SCANNED_PAGES + 10).map(|user| format!("http://m{user}@example.com/b")).collect();
-    let pages: Vec<Observation<'_>> = others.iter().map(|url| Observation::gone(url, 0)).collect();
+    let pages: Vec<Observation<'_>> =
+        others.iter().map(|url| Observation::gone(url, Time(0))).collect();
     pages.chunks(1 << 12).for_each(|pages| drop(store.observe_batch(pages).unwrap()));
     let ours = ["http://example.com/a", "http://a@example.com/a", "http://z@example.com/a"];
     ours.iter().for_each(|url| observe(&store, url));

@@ -35,7 +35,7 @@ const _: () = assert!(FIRST >= EPOCHS_MAX);
 ///
 /// ```
 /// use simkeep::load::{LoadEpochs, LoadOptions};
-/// use simkeep::{Observation, Options, Role, Store};
+/// use simkeep::{Observation, Options, Role, Store, Time};
 ///
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
@@ -43,7 +43,7 @@ const _: () = assert!(FIRST >= EPOCHS_MAX);
 /// let epochs = LoadEpochs::default();
 /// let lines = [("https://example.com/", 17, "mine/1"), ("https://example.org/", 4, "mine/2")];
 /// let observations = lines.iter().map(|(url, print, name)| {
-///     Ok(Observation::content(url, 1_700_000_000_000, *print, epochs.named(name, Role::Both)?))
+///     Ok(Observation::content(url, Time::from_ms(1_700_000_000_000)?, *print, epochs.named(name, Role::Both)?))
 /// });
 /// let loaded = store.load(observations, LoadOptions::default().epochs(epochs.clone()))?;
 /// let begun: Vec<_> = loaded.begun.iter().map(|info| info.name.as_str()).collect();
@@ -176,13 +176,13 @@ impl LoadEpochs {
     ///
     /// ```
     /// use simkeep::load::{LoadEpochs, LoadOptions};
-    /// use simkeep::{Observation, Options, Role, Store};
+    /// use simkeep::{Observation, Options, Role, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// let epochs = LoadEpochs::default();
     /// let old = epochs.like("mine/1", 0, Role::Both, 17, true)?;
-    /// let seen = [Ok(Observation::content("https://example.com/", 1_700_000_000_000, 4, old))];
+    /// let seen = [Ok(Observation::content("https://example.com/", Time::from_ms(1_700_000_000_000)?, 4, old))];
     /// let (store, _) = Store::create_from(
     ///     dir.path().join("crawl.simkeep"),
     ///     Options::default(),

@@ -300,14 +300,15 @@ fn before(runs: &[Run], a: usize, b: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{Seen, Visit};
+    use crate::page::{Seen, Time, Visit};
 
     #[test]
     fn equal_entries_of_a_tail_become_one_and_the_rest_stays() {
         let failed =
             |time| Entry::Visit(Visit { time, seen: Seen::Failed, status: None, modified: None });
-        let times = |entries: &[Entry]| entries.iter().map(Entry::time).collect::<Vec<_>>();
-        let mut entries: Vec<Entry> = [9, 3, 9, 2, 3, 3, 2].map(failed).to_vec();
+        let times =
+            |entries: &[Entry]| entries.iter().map(|entry| entry.time().0).collect::<Vec<_>>();
+        let mut entries: Vec<Entry> = [9, 3, 9, 2, 3, 3, 2].map(Time).map(failed).to_vec();
         sort_tail(&mut entries, 2);
         assert_eq!(times(&entries), [9, 3, 2, 3, 9]);
         sort_tail(&mut entries, 5);

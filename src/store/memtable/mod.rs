@@ -29,7 +29,7 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Content, Entry, EpochInfo, Prefix, surt};
+use crate::page::{Content, Entry, EpochInfo, Prefix, Time, surt};
 use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan};
 use crate::store::counted::entry_counted;
@@ -363,7 +363,7 @@ impl Inner {
     }
 
     /// When the first and the last visit are of the operations up to `sequence`. Costs a look at all.
-    pub(crate) fn times_at(&self, sequence: u64) -> Option<(i64, i64)> {
+    pub(crate) fn times_at(&self, sequence: u64) -> Option<(Time, Time)> {
         self.pages.times_at(sequence)
     }
 

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::layout::Delta;
-use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, PageState};
+use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, PageState, Time};
 use crate::segment::{Record, head_of, unpack_course, unpack_head};
 use crate::store::counted::entry_counted;
 
@@ -126,7 +126,7 @@ impl<'a> PageOf<'a> {
         &self,
         sequence: u64,
         is_it: impl Fn(&Content) -> bool,
-    ) -> Option<i64> {
+    ) -> Option<Time> {
         let has_it = |entry: &Entry| entry.content().as_ref().is_some_and(&is_it);
         let (after, start) = (self.last_reset(sequence).unwrap_or(0), self.page.arrivals?.0);
         let of = |first, sequence| self.entries_from(first, after, sequence);
@@ -381,7 +381,7 @@ impl Pages {
     }
 
     /// When the first and the last visit are, forgotten or not, that came at or before an operation.
-    pub(super) fn times_at(&self, sequence: u64) -> Option<(i64, i64)> {
+    pub(super) fn times_at(&self, sequence: u64) -> Option<(Time, Time)> {
         let until = self.arrivals.iter().take_while(move |a| a.sequence <= sequence);
         let times = until.filter(|a| a.entry.is_visit()).map(|a| a.entry.time());
         times.fold(None, |times, time| {

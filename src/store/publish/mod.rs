@@ -60,11 +60,11 @@ use crate::progress::{Progress, Stage};
 /// ```
 /// # fn main() -> simkeep::Result<()> {
 /// use simkeep::publishing::{PublishOptions, publish};
-/// # use simkeep::{Observation, Options, Reader, Store};
+/// # use simkeep::{Observation, Options, Reader, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let (path, to) = (dir.path().join("crawl.simkeep"), dir.path().join("published"));
 /// # let store = Store::create(&path, Options::default())?;
-/// # store.observe(Observation::gone("https://example.com/", 0))?;
+/// # store.observe(Observation::gone("https://example.com/", Time::now()))?;
 /// # store.close()?;
 /// let made = publish(&path, &to, PublishOptions::default())?;
 /// let reader = Reader::published(&to, made.generation)?;
@@ -106,11 +106,11 @@ pub fn publish(
 /// ```
 /// # fn main() -> simkeep::Result<()> {
 /// use simkeep::publishing::{PublishOptions, generations};
-/// # use simkeep::{Observation, Options, Store};
+/// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let to = dir.path().join("published");
 /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-/// store.observe(Observation::gone("https://example.com/", 0))?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
 /// store.publish(&to, PublishOptions::default())?;
 /// let all = generations(&to)?;
 /// assert_eq!((all.len(), all[0].number, all[0].sequence), (1, 1, 1));
@@ -137,12 +137,12 @@ pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
 /// use std::time::Duration;
 ///
 /// use simkeep::publishing::{PublishOptions, holding};
-/// use simkeep::{Observation, Options, Progress, Scope, Store};
+/// use simkeep::{Observation, Options, Progress, Scope, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let to = dir.path().join("published");
 /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-/// store.observe(Observation::gone("https://example.com/", 0))?;
-/// store.observe(Observation::gone("https://example.org/", 0))?;
+/// store.observe(Observation::gone("https://example.com/", Time::from_ms(0)?))?;
+/// store.observe(Observation::gone("https://example.org/", Time::from_ms(0)?))?;
 /// store.publish(&to, PublishOptions::default())?;
 ///
 /// let scope = Scope::Url("https://example.com/");
@@ -229,16 +229,16 @@ impl Store {
     ///
     /// ```
     /// use simkeep::publishing::PublishOptions;
-    /// use simkeep::{Observation, Options, Reader, Store};
+    /// use simkeep::{Observation, Options, Reader, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let to = dir.path().join("published");
     /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
     /// let url = "https://example.com/";
-    /// store.observe(Observation::gone(url, 0))?;
+    /// store.observe(Observation::gone(url, Time::from_ms(0)?))?;
     /// let first = store.publish(&to, PublishOptions::default())?;
-    /// store.observe(Observation::gone(url, 1_000))?;
+    /// store.observe(Observation::gone(url, Time::from_ms(1_000)?))?;
     /// let second = store.publish(&to, PublishOptions::default())?;
     /// assert_eq!((first.generation, second.generation, second.kept.files), (1, 2, 1));
     ///

@@ -39,11 +39,11 @@ pub struct PublishedFile {
 /// # fn main() -> simkeep::Result<()> {
 /// use simkeep::Progress;
 /// use simkeep::publishing::{PublishOptions, check_file, files};
-/// # use simkeep::{Observation, Options, Store};
+/// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let to = dir.path().join("published");
 /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-/// store.observe(Observation::gone("https://example.com/", 0))?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
 /// store.publish(&to, PublishOptions::default())?;
 /// for file in files(&to, 1)? {
 ///     assert_eq!(std::fs::metadata(to.join(&file.name)).unwrap().len(), file.bytes);
@@ -122,11 +122,11 @@ pub(super) fn check_one(
 /// ```
 /// # fn main() -> simkeep::Result<()> {
 /// use simkeep::publishing::{PublishOptions, fingerprints, generations};
-/// # use simkeep::{Observation, Options, Store};
+/// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let to = dir.path().join("published");
 /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-/// store.observe(Observation::content("https://example.com/", 0, 5, store.near_epoch()))?;
+/// store.observe(Observation::content("https://example.com/", Time::now(), 5, store.near_epoch()))?;
 /// store.publish(&to, PublishOptions::default())?;
 /// let epoch = generations(&to)?[0].near_epoch;
 /// assert_eq!(fingerprints(&to, 1, epoch)?, 1);

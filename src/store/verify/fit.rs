@@ -46,7 +46,7 @@ pub(super) fn pages(
             return Err(flaw("a page has another number of visits than its record says"));
         }
         let (first, last) = segment.numbers().times.unwrap_or((i64::MAX, i64::MIN));
-        if own.iter().any(|e| e.is_visit() && !(first..=last).contains(&e.time())) {
+        if own.iter().any(|e| e.is_visit() && !(first..=last).contains(&e.time().0)) {
             return Err(flaw(
                 "a visit is at a time of which the numbers of the segment say none is",
             ));

@@ -17,7 +17,7 @@ use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{choice, create, on, open, request, small, sound};
+use simkeep_testing::{choice, create, ms, on, open, request, small, sound};
 
 fn options() -> BackupOptions {
     BackupOptions::default()
@@ -56,7 +56,7 @@ pub(crate) fn source() -> (SimDisk, Store) {
     crawl(&store, 4, 30);
     let ended = store.register_epoch("ended", Role::Both).unwrap();
     store.begin_epoch(&weighed(), Role::Both).unwrap();
-    store.observe(Observation::content(URLS[0], 900, 5, ended)).unwrap();
+    store.observe(Observation::content(URLS[0], ms(900), 5, ended)).unwrap();
     store.end_epoch(ended, u64::MAX).unwrap();
     store.forget(Scope::Url(URLS[1])).unwrap();
     let stats = store.stats().unwrap();
@@ -202,7 +202,7 @@ fn by_links_it_writes_the_catalog_and_less_than_a_megabyte_more() {
         let seen: Vec<_> = some.iter().zip(n * 5_000..).map(visit).collect();
         let epoch = store.change_epoch();
         let all: Vec<_> =
-            seen.iter().map(|(url, seen)| Observation::content(url, 5, *seen, epoch)).collect();
+            seen.iter().map(|(url, seen)| Observation::content(url, ms(5), *seen, epoch)).collect();
         store.observe_batch(&all).unwrap();
     }
     store.wait_idle().unwrap();
@@ -300,7 +300,7 @@ fn a_backup_in_the_file_system_shares_its_files_and_has_the_permissions_of_the_s
     let dir = tempfile::tempdir().unwrap();
     let (path, safe) = (dir.path().join("a"), dir.path().join("deep/er/b"));
     let store = Store::create(&path, Options::default().file_mode(0o640)).unwrap();
-    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
     store.seal().unwrap();
     store.close().unwrap();
     let store = Store::open(&path, Options::default()).unwrap();

@@ -1,6 +1,7 @@
 //! Directories that a backup does not go to, and stores that there is none of.
 
 use super::*;
+use simkeep_testing::ms;
 
 /// Why it is no backup; and that it stays as it was.
 fn refused(from: &SimDisk, to: &SimDisk) -> String {
@@ -39,7 +40,7 @@ fn a_backup_that_was_written_to_is_a_store_of_its_own() {
     Reader::open(on(&to)).unwrap();
     back_up(&from, &to).unwrap();
     let own = open(&to, small());
-    own.observe(Observation::gone(URLS[0], 5)).unwrap();
+    own.observe(Observation::gone(URLS[0], ms(5))).unwrap();
     own.close().unwrap();
     // Also when the store has come further.
     crawl(&store, 5, 60);
@@ -57,7 +58,7 @@ fn a_backup_of_a_newer_state_and_one_that_went_apart_are_none() {
     let (from, store) = source();
     let to = SimDisk::new();
     let older = from.crash_all_kept();
-    store.observe(Observation::gone(URLS[0], 5)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(5))).unwrap();
     back_up(&from, &to).unwrap();
     let last = store.snapshot().sequence();
     let why = refused(&older, &to);
@@ -65,7 +66,7 @@ fn a_backup_of_a_newer_state_and_one_that_went_apart_are_none() {
     // The same operations in another segment of the same number.
     older.set_seed(5);
     let other = open(&older, small());
-    other.observe(Observation::gone(URLS[2], 6)).unwrap();
+    other.observe(Observation::gone(URLS[2], ms(6))).unwrap();
     other.seal().unwrap();
     assert_eq!(refused(&from, &SimDisk::of(to_backup(&older))), "it is newer than the store");
     store.seal().unwrap();

@@ -7,7 +7,7 @@ use simkeep::{Epoch, Error, Observation, Reader, Store};
 use simkeep_testing::compare::check_store;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::{closed_sample, file, killed_sample, segments, with};
-use simkeep_testing::{create, on, open, small};
+use simkeep_testing::{create, ms, on, open, small};
 
 /// The files of a closed store with another version of one, whose checksum holds.
 fn of_version(name: Name, version: u8) -> SimDisk {
@@ -93,7 +93,7 @@ fn an_observation_whose_answer_needs_a_damaged_page_is_not_stored() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for url in [URLS[0], URLS[1]] {
-        store.observe(Observation::content(url, 0, 7, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(url, ms(0), 7, Epoch::from_number(0))).unwrap();
     }
     store.seal().unwrap();
     store.close().unwrap();
@@ -107,8 +107,8 @@ fn an_observation_whose_answer_needs_a_damaged_page_is_not_stored() {
         let disk = with(&files, name, damaged);
         let Ok(store) = Store::open(on(&disk), small()) else { continue };
         let batch = [
-            Observation::content(URLS[13], 5, 7, Epoch::from_number(0)),
-            Observation::content(URLS[12], 5, 0xffff_0000, Epoch::from_number(0)),
+            Observation::content(URLS[13], ms(5), 7, Epoch::from_number(0)),
+            Observation::content(URLS[12], ms(5), 0xffff_0000, Epoch::from_number(0)),
         ];
         if store.observe_batch(&batch).is_ok() {
             continue;
@@ -119,7 +119,7 @@ fn an_observation_whose_answer_needs_a_damaged_page_is_not_stored() {
         };
         assert_eq!(stored(&store), 0, "byte {offset}");
         // Nor does it come with what is observed next.
-        let _ = store.observe(Observation::failed(URLS[14], 9));
+        let _ = store.observe(Observation::failed(URLS[14], ms(9)));
         assert_eq!(stored(&store), 0, "byte {offset}, later");
     }
     assert!(failed > 0);

@@ -1,8 +1,9 @@
 //! Odd URLs, times, epochs and options: served if they can be, and refused whole if not.
 
 use simkeep::disk::SimDisk;
-use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+use simkeep::limits::URL_BYTES_MAX;
 use simkeep::{Epoch, Error, Observation, Prefix, Progress, Query, Role, Scope, Store, UrlError};
+use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 
 use simkeep_testing::compare::check_store;
 use simkeep_testing::model::Model;
@@ -13,7 +14,7 @@ use simkeep_testing::{EPOCHS, create, names, on, open, small, sound};
 fn expect_refused(observation: Observation<'_>, is_expected: impl Fn(&Error) -> bool) {
     let disk = SimDisk::new();
     let store = create(&disk, small());
-    let sound = Observation::content(URLS[0], 1, 1, Epoch::from_number(0));
+    let sound = Observation::content(URLS[0], ms(1), 1, Epoch::from_number(0));
     let batch = [sound, observation, Observation::of(URLS[1], sound.visit)];
     for refused in [store.observe(observation).map(drop), store.observe_batch(&batch).map(drop)] {
         match refused {
@@ -34,14 +35,14 @@ fn expect_refused(observation: Observation<'_>, is_expected: impl Fn(&Error) -> 
 fn a_url_of_two_megabytes_is_refused() {
     let url = format!("https://example.com/{}", "x".repeat(2 << 20));
     expect_refused(
-        Observation::gone(&url, 0),
+        Observation::gone(&url, ms(0)),
         |e| matches!(e, Error::Url(UrlError::TooLong { bytes }) if *bytes == url.len()),
     );
     let disk = SimDisk::new();
     let store = create(&disk, small());
     assert!(matches!(store.history(&url), Err(Error::Url(UrlError::TooLong { .. }))));
     assert!(matches!(store.latest(&url), Err(Error::Url(UrlError::TooLong { .. }))));
-    assert!(matches!(store.as_of(&url, 0), Err(Error::Url(UrlError::TooLong { .. }))));
+    assert!(matches!(store.as_of(&url, ms(0)), Err(Error::Url(UrlError::TooLong { .. }))));
     assert!(matches!(store.forget(Scope::Url(&url)), Err(Error::Url(UrlError::TooLong { .. }))));
     assert!(matches!(
         store.purge(Scope::Url(&url), &Progress::default()),
@@ -57,8 +58,8 @@ fn the_longest_url_is_served_in_memory_and_in_a_segment() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for time in 0..3 {
-        store.observe(Observation::content(&url, time, 1, Epoch::from_number(0))).unwrap();
-        store.observe(Observation::content(URLS[0], time, 1, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(&url, ms(time), 1, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(URLS[0], ms(time), 1, Epoch::from_number(0))).unwrap();
         assert_eq!(store.history(&url).unwrap().len(), usize::try_from(time).unwrap() + 1);
         store.seal().unwrap();
     }
@@ -68,13 +69,13 @@ fn the_longest_url_is_served_in_memory_and_in_a_segment() {
     drop(store);
     assert_eq!(open(&disk, small()).history(&url).unwrap().len(), 3);
     let longer = format!("{url}x");
-    expect_refused(Observation::gone(&longer, 0), |e| matches!(e, Error::Url(_)));
+    expect_refused(Observation::gone(&longer, ms(0)), |e| matches!(e, Error::Url(_)));
 }
 
 #[test]
 fn an_empty_url_is_refused() {
     let is_expected = |e: &Error| matches!(e, Error::Url(UrlError::Empty));
-    expect_refused(Observation::gone("", 0), is_expected);
+    expect_refused(Observation::gone("", ms(0)), is_expected);
     let store = create(&SimDisk::new(), small());
     assert!(is_expected(&store.history("").unwrap_err()));
     assert!(is_expected(&store.forget(Scope::Url("")).unwrap_err()));
@@ -84,7 +85,7 @@ fn an_empty_url_is_refused() {
 fn a_url_with_control_characters_is_refused() {
     for control in ["\0", "\n", "\r", "\t", "\u{1b}[31m", "\u{7f}", "\u{85}"] {
         let url = format!("https://example.com/{control}");
-        expect_refused(Observation::gone(&url, 0), |e| {
+        expect_refused(Observation::gone(&url, ms(0)), |e| {
             assert!(!e.to_string().contains(control), "the error repeats it");
             matches!(e, Error::Url(UrlError::Control { offset: 20 }))
         });
@@ -98,12 +99,12 @@ fn urls_that_are_none_of_the_web_are_pages_like_any() {
     let odd =
         ["x", " ", "http://", "http:///x", "://", "é", "http://[::1]:80/", "a@b", "http://a..b/"];
     for (time, url) in (0..).zip(odd) {
-        store.observe(Observation::content(url, time, 1, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(url, ms(time), 1, Epoch::from_number(0))).unwrap();
     }
     for merged in [false, true] {
         assert_eq!(store.stats().unwrap().pages, odd.len() as u64);
         for (time, url) in (0..).zip(odd) {
-            assert_eq!(store.latest(url).unwrap().unwrap().first, time, "{url}, {merged}");
+            assert_eq!(store.latest(url).unwrap().unwrap().first, ms(time), "{url}, {merged}");
         }
         assert_eq!(store.snapshot().scan(None).count(), odd.len());
         store.seal().unwrap();
@@ -118,7 +119,7 @@ fn times_before_1970_are_served() {
     let times = [TIME_MIN, -1_000_000_000_000, -1, 0, TIME_MAX];
     for (fingerprint, time) in (0..).zip(times) {
         store
-            .observe(Observation::content(URLS[0], time, fingerprint, Epoch::from_number(0)))
+            .observe(Observation::content(URLS[0], ms(time), fingerprint, Epoch::from_number(0)))
             .unwrap();
         store.seal().unwrap();
     }
@@ -126,21 +127,21 @@ fn times_before_1970_are_served() {
     drop(store);
     let store = open(&disk, small());
     let history = store.history(URLS[0]).unwrap();
-    assert!(history.iter().map(|e| e.entry().time()).eq(times));
+    assert!(history.iter().map(|e| e.entry().time()).eq(times.map(ms)));
     for (fingerprint, time) in (0..).zip(times) {
-        let visit = store.as_of(URLS[0], time).unwrap().unwrap();
+        let visit = store.as_of(URLS[0], ms(time)).unwrap().unwrap();
         assert_eq!(visit.seen.content().unwrap().fingerprint, Some(fingerprint));
     }
-    assert_eq!(store.as_of(URLS[0], i64::MIN).unwrap(), None);
-    assert_eq!(store.as_of(URLS[0], i64::MAX).unwrap().unwrap().time, TIME_MAX);
-    assert_eq!(store.as_of(URLS[0], -2).unwrap().unwrap().time, -1_000_000_000_000);
+    assert_eq!(store.as_of(URLS[0], ms(i64::MIN)).unwrap(), None);
+    assert_eq!(store.as_of(URLS[0], ms(i64::MAX)).unwrap().unwrap().time, ms(TIME_MAX));
+    assert_eq!(store.as_of(URLS[0], ms(-2)).unwrap().unwrap().time, ms(-1_000_000_000_000));
 }
 
 #[test]
 fn times_outside_the_years_1_to_9999_are_refused() {
     for time in [TIME_MIN - 1, TIME_MAX + 1, i64::MIN, i64::MAX] {
         expect_refused(
-            Observation::gone(URLS[0], time),
+            Observation::gone(URLS[0], ms(time)),
             |e| matches!(e, Error::Time(t) if *t == time),
         );
     }
@@ -150,7 +151,7 @@ fn times_outside_the_years_1_to_9999_are_refused() {
 fn a_page_that_was_modified_outside_the_years_1_to_9999_is_refused() {
     for modified in [TIME_MIN - 1, TIME_MAX + 1, i64::MIN, i64::MAX] {
         expect_refused(
-            Observation::not_modified(URLS[0], 0).modified(modified),
+            Observation::not_modified(URLS[0], ms(0)).modified(ms(modified)),
             |e| matches!(e, Error::Time(t) if *t == modified),
         );
     }
@@ -160,20 +161,20 @@ fn a_page_that_was_modified_outside_the_years_1_to_9999_is_refused() {
 fn a_weight_that_is_not_finite_and_positive_is_refused() {
     for weight in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -1.0] {
         let is_named = |e: &Error| matches!(e, Error::Option { name: "weight", .. });
-        expect_refused(Observation::gone(URLS[0], 1).weight(weight), is_named);
+        expect_refused(Observation::gone(URLS[0], ms(1)).weight(weight), is_named);
         let store = create(&SimDisk::new(), small());
-        store.observe(Observation::gone(URLS[0], 1)).unwrap();
-        let refused = store.give(Observation::weighed(URLS[0], 1, weight)).unwrap_err();
+        store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
+        let refused = store.give(Observation::weighed(URLS[0], ms(1), weight)).unwrap_err();
         assert!(is_named(&refused), "{refused}");
     }
 }
 
 #[test]
 fn an_epoch_that_is_not_registered_is_refused() {
-    expect_refused(Observation::content(URLS[0], 0, 0, Epoch::from_number(2)), |e| {
+    expect_refused(Observation::content(URLS[0], ms(0), 0, Epoch::from_number(2)), |e| {
         matches!(e, Error::UnknownEpoch(2))
     });
-    expect_refused(Observation::content(URLS[0], 0, 0, Epoch::from_number(u32::MAX)), |e| {
+    expect_refused(Observation::content(URLS[0], ms(0), 0, Epoch::from_number(u32::MAX)), |e| {
         matches!(e, Error::UnknownEpoch(u32::MAX))
     });
 }

@@ -9,7 +9,7 @@ use super::listing;
 use simkeep_testing::compare::check_store;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::sample;
-use simkeep_testing::{EPOCHS, small};
+use simkeep_testing::{EPOCHS, ms, small};
 
 fn expect_no_store(path: &Path, why: &str) {
     for opened in [Store::open(path, small()).map(drop), Reader::open(path).map(drop)] {
@@ -103,12 +103,12 @@ fn a_second_writer_is_refused_until_the_first_is_done() {
     let refused = Store::open(dir.path(), small()).unwrap_err();
     assert!(matches!(refused, Error::Locked { .. }), "{refused}");
     assert!(refused.to_string().contains(&dir.path().display().to_string()), "{refused}");
-    first.observe(Observation::gone(URLS[0], 0)).unwrap();
+    first.observe(Observation::gone(URLS[0], ms(0))).unwrap();
     let handle = first.clone();
     let snapshot = first.snapshot();
     first.close().unwrap();
     let second = Store::open(dir.path(), small()).unwrap();
-    assert!(matches!(handle.observe(Observation::gone(URLS[0], 1)), Err(Error::Closed)));
+    assert!(matches!(handle.observe(Observation::gone(URLS[0], ms(1))), Err(Error::Closed)));
     assert_eq!(handle.history(URLS[0]).unwrap(), snapshot.history(URLS[0]).unwrap());
     drop(second);
     drop(Store::open(dir.path(), small()).unwrap());

@@ -9,7 +9,7 @@ use simkeep_testing::compare::{check_store, dump};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::{fill, sample};
-use simkeep_testing::{choice, create, on, open, request, small, sound};
+use simkeep_testing::{choice, create, ms, on, open, request, small, sound};
 
 #[test]
 fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
@@ -52,7 +52,7 @@ fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
         let found = dump(&store.snapshot()).unwrap();
         assert!(states.contains(&found), "{what}: reading on");
         // Refused, and said why, until there is room and the store is opened again.
-        match store.observe(Observation::gone(URLS[0], 0)) {
+        match store.observe(Observation::gone(URLS[0], ms(0))) {
             Err(Error::Poisoned(cause)) => assert!(matches!(*cause, Error::Io { .. }), "{what}"),
             other => panic!("{what}: {other:?}"),
         }

@@ -17,7 +17,7 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{create, names, on, open, small, sound};
+use simkeep_testing::{create, ms, names, on, open, small, sound};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -131,7 +131,7 @@ fn a_page_with_very_many_visits_is_one_page() {
     let store = create(&SimDisk::new(), small());
     let visits = (0..5000i64).map(|n| {
         let (time, print) = ((n * 7919) % 5000, (n % 13).cast_unsigned());
-        Ok(Observation::content("http://a.example/", time, print, Epoch::from_number(0)))
+        Ok(Observation::content("http://a.example/", ms(time), print, Epoch::from_number(0)))
     });
     let loaded = store.load(visits, little()).unwrap();
     assert_eq!((loaded.pages, loaded.visits), (1, 5000));
@@ -156,7 +156,7 @@ fn what_is_loaded_again_changes_nothing() {
 fn pages_with_one_visit_that_are_loaded_again_stay_as_they_are() {
     let store = create(&SimDisk::new(), small());
     let urls: Vec<String> = (0..100).map(|page| format!("http://h{page}.example/")).collect();
-    let visit = |url| Observation::content(url, 1_000, 7, Epoch::from_number(0)).into();
+    let visit = |url| Observation::content(url, ms(1_000), 7, Epoch::from_number(0)).into();
     let all: Vec<Request<'_>> = urls.iter().map(|url| visit(url)).collect();
     assert_eq!(load(&store, &all).unwrap().visits, 100);
     for _ in 0..2 {

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use simkeep::disk::{Dir, Disk, Fault, SimDisk, Strikes};
-use simkeep::limits::TIME_MAX;
 use simkeep::load::{LoadOptions, Loaded};
 use simkeep::{Entry, Epoch, Error, Observation, Progress, Request, Result, Store};
+use simkeep_testing::TIME_MAX;
 
 use super::{LITTLE, little, load, many, some};
 use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{choice, create, on, open, small, sound};
+use simkeep_testing::{choice, create, ms, on, open, small, sound};
 
 #[test]
 fn nothing_is_stored_if_one_cannot_be() {
@@ -24,11 +24,11 @@ fn nothing_is_stored_if_one_cannot_be() {
     let sound = |n: usize| good[n % good.len()];
     let long = "x".repeat(9000);
     for (bad, why) in [
-        (Observation::gone("", 0).into(), "the URL is empty"),
-        (Observation::gone(&long, 0).into(), "the URL has 9000 bytes"),
-        (Observation::gone(URLS[0], TIME_MAX + 1).into(), "time 253402300800000"),
+        (Observation::gone("", ms(0)).into(), "the URL is empty"),
+        (Observation::gone(&long, ms(0)).into(), "the URL has 9000 bytes"),
+        (Observation::gone(URLS[0], ms(TIME_MAX + 1)).into(), "time 253402300800000"),
         (
-            Observation::content(URLS[0], 0, 0, Epoch::from_number(2)).into(),
+            Observation::content(URLS[0], ms(0), 0, Epoch::from_number(2)).into(),
             "epoch 2 is not registered",
         ),
     ] {
@@ -73,7 +73,7 @@ fn what_is_broken_off_at_any_moment_comes_to_nothing() {
             }
         });
         let store = Store::open(Arc::new(hooked), small()).unwrap();
-        store.observe(Observation::gone(URLS[0], 5)).unwrap();
+        store.observe(Observation::gone(URLS[0], ms(5))).unwrap();
         operations.store(0, Ordering::Relaxed);
         let loaded = store.load(all.iter().map(Ok), little().progress(progress));
         (disk, store, loaded, operations.load(Ordering::Relaxed))
@@ -98,7 +98,7 @@ fn what_is_broken_off_at_any_moment_comes_to_nothing() {
             }
         }
         // Writers no longer wait.
-        store.observe(Observation::gone(URLS[1], 5)).unwrap();
+        store.observe(Observation::gone(URLS[1], ms(5))).unwrap();
         sound(&store).unwrap();
     }
     assert!(stopped > 2 * whole && stopped >= 10, "{stopped} of {operations}");

@@ -7,7 +7,7 @@ mod neighbours;
 use simkeep::load::{LoadOptions, Loaded};
 use simkeep::{Entry, Epoch, Observation, Request, Result, Store};
 
-use simkeep_testing::{choice, request};
+use simkeep_testing::{choice, ms, request};
 
 /// The least memory there may be: some hundred observations to a run.
 const LITTLE: usize = 64 << 10;
@@ -42,7 +42,8 @@ fn many(pages: u64, from: u64) -> Vec<(String, Entry)> {
         for _ in 0..=choice(2) {
             let time = choice(1000).cast_signed();
             let fingerprint = choice(u64::MAX);
-            let seen = Observation::content("x", time, fingerprint, Epoch::from_number(0)).visit;
+            let seen =
+                Observation::content("x", ms(time), fingerprint, Epoch::from_number(0)).visit;
             all.push((url.clone(), seen.into()));
         }
     }

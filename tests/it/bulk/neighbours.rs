@@ -12,7 +12,7 @@ use simkeep_testing::compare::check_store;
 use simkeep_testing::disks::{Gate, PATIENCE};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{create, on, small, sound};
+use simkeep_testing::{create, ms, on, small, sound};
 
 /// Leaves visits alone: what else is stored depends on the order.
 fn alone(requests: &mut Vec<Request<'static>>) {
@@ -29,7 +29,7 @@ fn readers_go_on_and_writers_wait_while_segments_are_written() {
     let options = small().background(true);
     let store = Store::create(Arc::new(gate.before(on(&disk))), options).unwrap();
     store.register_epoch("two", Role::Both).unwrap();
-    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
     let all = many(300, 0);
     // The finished segment waits to be renamed.
     gate.close(|kind, name| {
@@ -43,7 +43,7 @@ fn readers_go_on_and_writers_wait_while_segments_are_written() {
         let (store, all) = (&store, &all);
         scope.spawn(move || {
             let url = all[0].0.as_str();
-            sender.send(store.observe(Observation::gone(url, 5000))).unwrap();
+            sender.send(store.observe(Observation::gone(url, ms(5000)))).unwrap();
         });
         assert!(observed.recv_timeout(Duration::from_millis(50)).is_err(), "it did not wait");
         assert_eq!(store.snapshot().scan(None).count(), 1, "half of it is seen");
@@ -110,7 +110,7 @@ fn a_store_that_is_closed_ends_its_load() {
             if n == 10 {
                 sender.send(()).unwrap();
             }
-            Ok((format!("http://a.example/{n}"), Observation::gone("x", 0).visit))
+            Ok((format!("http://a.example/{n}"), Observation::gone("x", ms(0)).visit))
         });
         let loader = scope.spawn(|| store.load(endless, little()));
         begun.recv_timeout(PATIENCE).unwrap();

@@ -9,16 +9,16 @@ use simkeep::{
     Weight,
 };
 
-use simkeep_testing::{create, open, small, sound};
+use simkeep_testing::{create, ms, open, small, sound};
 
 const URL: &str = "https://example.com/";
 
 fn content(time: i64) -> Observation<'static> {
-    Observation::content(URL, time, 7, Epoch::from_number(0))
+    Observation::content(URL, ms(time), 7, Epoch::from_number(0))
 }
 
 fn classed(time: i64, class: u32) -> Request<'static> {
-    Observation::classed(URL, time, class).into()
+    Observation::classed(URL, ms(time), class).into()
 }
 
 fn class(store: &Store) -> Option<u32> {
@@ -34,7 +34,7 @@ fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
         classed(300, 1),
         // Of one time the greatest.
         classed(300, 0),
-        Observation::weighed(URL, 400, 3.0).into(),
+        Observation::weighed(URL, ms(400), 3.0).into(),
         content(400).into(),
     ];
     for turned in 0..requests.len() {
@@ -72,7 +72,7 @@ fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
 #[test]
 fn a_page_has_no_class_until_one_is_given_and_0_is_one() {
     let store = create(&SimDisk::new(), small());
-    let classing = Observation::classed(URL, 5, 0);
+    let classing = Observation::classed(URL, ms(5), 0);
     assert_eq!(store.give(classing).unwrap(), GiveOutcome::Missing);
     store.observe(content(10)).unwrap();
     assert_eq!(class(&store), None);
@@ -119,24 +119,24 @@ fn what_is_in_force_has_the_last_weight_and_the_last_class() {
     let store = create(&SimDisk::new(), small());
     store.observe(content(10).class(3).weight(2.0)).unwrap();
     store.observe(content(20).class(4)).unwrap();
-    store.give(Observation::weighed(URL, 5, 9.0)).unwrap();
+    store.give(Observation::weighed(URL, ms(5), 9.0)).unwrap();
     let snapshot = store.snapshot();
     let told = snapshot.observations().in_force().map(|entry| entry.unwrap().1);
     let told: Vec<Entry> = told.filter(|entry| !entry.is_visit()).collect();
     let given: Vec<_> = told.iter().map(|e| (e.time(), e.weight(), e.class())).collect();
-    assert_eq!(given, [(10, Some(Weight::from(2.0)), None), (20, None, Some(4))]);
+    assert_eq!(given, [(ms(10), Some(Weight::from(2.0)), None), (ms(20), None, Some(4))]);
 }
 
 #[test]
 fn all_pages_are_classed_anew_by_a_load() {
     let store = create(&SimDisk::new(), small());
     let urls: Vec<String> = (0..100).map(|page| format!("https://a.example/{page}")).collect();
-    let visits = urls.iter().map(|url| Observation::content(url, 1, 7, Epoch::from_number(0)));
+    let visits = urls.iter().map(|url| Observation::content(url, ms(1), 7, Epoch::from_number(0)));
     store.load(visits.map(Ok), LoadOptions::default()).unwrap();
     let unknown = "https://b.example/".to_owned();
     for (round, found) in [(100, 100), (100, 0)] {
         let classes = urls.iter().chain([&unknown]).zip(0_u32..);
-        let classes = classes.map(|(url, nth)| Observation::classed(url, 2, nth));
+        let classes = classes.map(|(url, nth)| Observation::classed(url, ms(2), nth));
         let loaded = store.load(classes.map(Ok), LoadOptions::default()).unwrap();
         assert_eq!((loaded.observations, loaded.classed), (round + 1, found));
         assert_eq!((loaded.visits, loaded.restated, loaded.weighed), (0, 0, 0));

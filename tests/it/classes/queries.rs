@@ -11,7 +11,7 @@ use simkeep::{
     Snapshot, Store, Versions,
 };
 use simkeep_testing::depth::deep;
-use simkeep_testing::{again, choice, create, digest, small};
+use simkeep_testing::{again, choice, create, digest, ms, small};
 
 const FIRST: Epoch = Epoch::from_number(0);
 
@@ -95,15 +95,15 @@ impl World {
             let fingerprint = centres[at(draw(centres.len() as u64))] ^ moved;
             let class = ALL[at(draw(5))];
             let observation = match draw(20) {
-                0 => Observation::gone(url, time),
-                1 => Observation::failed(url, time),
-                2 => Observation::not_modified(url, time),
+                0 => Observation::gone(url, ms(time)),
+                1 => Observation::failed(url, ms(time)),
+                2 => Observation::not_modified(url, ms(time)),
                 3 => return (page, Event::Forget),
                 4..8 if class.is_some() => {
-                    let classed = Observation::classed(url, time, class.unwrap());
+                    let classed = Observation::classed(url, ms(time), class.unwrap());
                     return (page, Event::Request(classed.into()));
                 }
-                _ => Observation::content(url, time, fingerprint, FIRST)
+                _ => Observation::content(url, ms(time), fingerprint, FIRST)
                     .digest(digest(u8::try_from(draw(3)).unwrap())),
             };
             let observation = match class.filter(|_| draw(3) == 0) {
@@ -137,8 +137,8 @@ impl World {
         };
         query.versions = match draw(8) {
             0 => Versions::Ever,
-            1 => Versions::At(draw(50).cast_signed()),
-            2 => Versions::Seen(draw(25).cast_signed(), 25 + draw(25).cast_signed()),
+            1 => Versions::At(ms(draw(50).cast_signed())),
+            2 => Versions::Seen(ms(draw(25).cast_signed()), ms(25 + draw(25).cast_signed())),
             _ => Versions::InForce,
         };
         if draw(6) == 0 {
@@ -247,7 +247,7 @@ fn a_search_of_classes_answers_as_a_store_that_has_no_others() {
 #[test]
 fn what_a_crawler_is_told_of_an_observation_is_of_all_classes() {
     let store = create(&SimDisk::new(), small());
-    let seen = |url, fingerprint| Observation::content(url, 5, fingerprint, FIRST);
+    let seen = |url, fingerprint| Observation::content(url, ms(5), fingerprint, FIRST);
     store.observe(seen("http://a/", 1).digest(digest(1)).class(1)).unwrap();
     store.observe(seen("http://b/", 3).class(2)).unwrap();
     let outcome = store.observe(seen("http://c/", 1).digest(digest(1)).class(3)).unwrap();
@@ -257,24 +257,24 @@ fn what_a_crawler_is_told_of_an_observation_is_of_all_classes() {
 #[test]
 fn a_page_is_of_the_class_that_it_has_now_whenever_it_had_its_content() {
     let store = create(&SimDisk::new(), small());
-    let seen = |fingerprint, time| Observation::content("http://a/", time, fingerprint, FIRST);
+    let seen = |fingerprint, time| Observation::content("http://a/", ms(time), fingerprint, FIRST);
     store.observe(seen(1, 5).class(1)).unwrap();
     store.observe(seen(2, 15)).unwrap();
     store.seal().unwrap();
     let found = |class: u32| {
-        [Versions::At(7), Versions::Seen(0, 9), Versions::Ever].map(|versions| {
+        [Versions::At(ms(7)), Versions::Seen(ms(0), ms(9)), Versions::Ever].map(|versions| {
             let query =
                 Query::new(1, 0).epoch(FIRST).versions(versions).classes(Classes::of([class]));
             store.search(&query).unwrap().near.len()
         })
     };
     assert_eq!((found(1), found(2)), ([1; 3], [0; 3]));
-    store.give(Observation::classed("http://a/", 20, 2)).unwrap();
+    store.give(Observation::classed("http://a/", ms(20), 2)).unwrap();
     assert_eq!((found(1), found(2)), ([0; 3], [1; 3]));
     store.seal().unwrap();
     assert_eq!((found(1), found(2)), ([0; 3], [1; 3]));
     // One that is late is not in force.
-    store.give(Observation::classed("http://a/", 19, 1)).unwrap();
+    store.give(Observation::classed("http://a/", ms(19), 1)).unwrap();
     assert_eq!((found(1), found(2)), ([0; 3], [1; 3]));
 }
 
@@ -282,10 +282,9 @@ fn a_page_is_of_the_class_that_it_has_now_whenever_it_had_its_content() {
 fn what_is_hidden_by_thousands_of_pages_of_other_classes_is_found_or_missed_aloud() {
     let store = create(&SimDisk::new(), small().near_limit(0));
     let urls: Vec<String> = (0..3_000).map(|page| format!("http://a.example/{page:04}")).collect();
-    let all = urls
-        .iter()
-        .enumerate()
-        .map(|(page, url)| Observation::content(url, 5, 1, FIRST).class(u32::from(page == 2_000)));
+    let all = urls.iter().enumerate().map(|(page, url)| {
+        Observation::content(url, ms(5), 1, FIRST).class(u32::from(page == 2_000))
+    });
     store.observe_batch(&all.collect::<Vec<_>>()).unwrap();
     for place in ["memory", "segment"] {
         let of_one = Query::new(1, 0).epoch(FIRST).classes(Classes::of([1]));

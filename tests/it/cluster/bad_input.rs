@@ -3,7 +3,7 @@
 use simkeep::cluster::Clustering;
 use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Error, Observation, Options, Progress, Role, Store};
-use simkeep_testing::create;
+use simkeep_testing::{create, ms};
 
 use super::by_page;
 
@@ -15,7 +15,7 @@ fn store(fingerprints: impl IntoIterator<Item = u64>) -> Store {
         .enumerate()
         .map(|(n, fingerprint)| (format!("https://example.com/{n:05}"), fingerprint))
         .collect();
-    let seen = urls.iter().map(|(url, f)| Observation::content(url, 1, *f, epoch));
+    let seen = urls.iter().map(|(url, f)| Observation::content(url, ms(1), *f, epoch));
     let seen: Vec<Observation<'_>> = seen.collect();
     store.observe_batch(&seen).unwrap();
     store

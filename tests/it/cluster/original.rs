@@ -4,7 +4,7 @@ use simkeep::cluster::{Clustering, Rule};
 use simkeep::disk::SimDisk;
 use simkeep::{Digest, Observation, Options, OriginalBy, Store};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{choice, create};
+use simkeep_testing::{choice, create, ms};
 
 use super::by_page;
 
@@ -18,7 +18,7 @@ fn the_original_is_named_with_how_it_is_known() {
     let epoch = store.change_epoch();
     let digest = |n: u8| Digest([n; 16]);
     let seen = |url, time, fingerprint, digest| {
-        let seen = Observation::content(url, time, fingerprint, epoch).digest(digest);
+        let seen = Observation::content(url, ms(time), fingerprint, epoch).digest(digest);
         let outcome = store.observe(seen).unwrap();
         outcome.original.map(|of| (of.url, of.distance, of.by))
     };
@@ -43,9 +43,9 @@ fn the_rule_of_the_store_decides() {
         store(Options::default().rule([Rule::Https, Rule::ShortestUrl].into_iter().collect()));
     let epoch = store.change_epoch();
     for url in ["http://a.example/", "https://b.example/long", "https://c.example/"] {
-        store.observe(Observation::content(url, 1, 7, epoch)).unwrap();
+        store.observe(Observation::content(url, ms(1), 7, epoch)).unwrap();
     }
-    let seen = Observation::content("https://d.example/long", 0, 7, epoch);
+    let seen = Observation::content("https://d.example/long", ms(0), 7, epoch);
     let original = store.observe(seen).unwrap().original.unwrap();
     assert_eq!(original.url, "https://c.example/");
 }
@@ -64,7 +64,8 @@ fn few_originals_yield_to_others() {
             let url = format!("http://h{time:03}.example/");
             let centre = choice(choose(40))(u64::MAX);
             let print = (0..choose(4)).fold(centre, |near, _| near ^ 1 << choose(64));
-            let outcome = store.observe(Observation::content(&url, time, print, epoch)).unwrap();
+            let outcome =
+                store.observe(Observation::content(&url, ms(time), print, epoch)).unwrap();
             assert!(outcome.complete, "nothing is too much of so few");
             originals.push(outcome.original.map(|of| of.url));
         }
@@ -95,7 +96,7 @@ fn of_very_many_copies_the_first_is_named_or_it_is_said_that_there_may_be_others
         let urls: Vec<String> = (from..pages.min(from + 500)).map(url).collect();
         let seen = (from..).zip(&urls).map(|(time, url)| {
             let time = i64::try_from(time).unwrap();
-            Observation::content(url, time, 7, epoch).digest(Digest([7; 16]))
+            Observation::content(url, ms(time), 7, epoch).digest(Digest([7; 16]))
         });
         let seen: Vec<Observation<'_>> = seen.collect();
         for (outcome, url) in store.observe_batch(&seen).unwrap().into_iter().zip(&urls) {

@@ -2,7 +2,7 @@
 
 use simkeep::cluster::{Clustering, RankedPage, Ranking};
 use simkeep::{Epoch, Observation, Options, Prefix, Progress, Store};
-use simkeep_testing::on;
+use simkeep_testing::{ms, on};
 
 fn create() -> Store {
     Store::create(on(&simkeep::disk::SimDisk::new()), Options::default()).unwrap()
@@ -23,7 +23,7 @@ fn pages_of_several_stores_rank_as_those_of_one_do() {
         let at = (n * 7919 % 50) as i64;
         for store in [&all, &stores[n % 7 % 2]] {
             store
-                .observe(Observation::content(&url, at, fingerprint, Epoch::from_number(0)))
+                .observe(Observation::content(&url, ms(at), fingerprint, Epoch::from_number(0)))
                 .unwrap();
         }
     }

@@ -10,7 +10,7 @@ use simkeep::fingerprint::BitSketch;
 use simkeep::{Digest, Error, Observation, Options, Progress, Store};
 use simkeep_testing::clusters::{Clusters, Found, Known, known};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{choice, create, small};
+use simkeep_testing::{choice, create, ms, small};
 
 /// A page, with the sketch of its text, if that is at hand.
 struct Page {
@@ -46,7 +46,9 @@ fn store(pages: &[Page]) -> Store {
     let store = create(&SimDisk::new(), small());
     let epoch = store.change_epoch();
     for page in pages {
-        store.observe(Observation::content(&page.url, page.time, page.fingerprint, epoch)).unwrap();
+        store
+            .observe(Observation::content(&page.url, ms(page.time), page.fingerprint, epoch))
+            .unwrap();
     }
     store
 }
@@ -119,7 +121,7 @@ fn a_candidate_says_which_text_is_wanted() {
     let epoch = store.change_epoch();
     let digests = [1, 2].map(|n| Digest([n; 16]));
     for (url, time, digest) in [("a", 1, 0), ("b", 1, 0), ("b", 2, 1)] {
-        let seen = Observation::content(url, time, 7, epoch).digest(digests[digest]);
+        let seen = Observation::content(url, ms(time), 7, epoch).digest(digests[digest]);
         store.observe(seen).unwrap();
     }
     let progress = Progress::default();

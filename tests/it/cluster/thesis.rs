@@ -3,7 +3,7 @@
 use simkeep::cluster::{Clustering, Rule};
 use simkeep::disk::SimDisk;
 use simkeep::{Observation, Options};
-use simkeep_testing::create;
+use simkeep_testing::{create, ms};
 
 use super::by_page;
 
@@ -17,7 +17,7 @@ fn who_leads_decides_whether_three_texts_are_one_cluster_or_two() {
         for (page, fingerprint) in fingerprints {
             let url = format!("https://{page}.example/");
             let time = if page == leads { 1 } else { 2 };
-            store.observe(Observation::content(&url, time, fingerprint, epoch)).unwrap();
+            store.observe(Observation::content(&url, ms(time), fingerprint, epoch)).unwrap();
         }
         let pages = by_page(&store.snapshot(), &Clustering::within(3).rule(Rule::FirstSeen));
         let letter = |url: &str| url.as_bytes()[8] as char;

@@ -11,7 +11,7 @@ use simkeep::{
 };
 use simkeep_testing::clusters::{Clusters, Found, known};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{choice, create, on, small};
+use simkeep_testing::{choice, create, ms, on, small};
 
 use super::by_page;
 
@@ -67,8 +67,8 @@ impl Seen {
 
     fn observation<'u>(&self, url: &'u str, epoch: Epoch) -> Observation<'u> {
         let seen = match self.fingerprint {
-            None => Observation::gone(url, self.time),
-            Some(fingerprint) => Observation::content(url, self.time, fingerprint, epoch),
+            None => Observation::gone(url, ms(self.time)),
+            Some(fingerprint) => Observation::content(url, ms(self.time), fingerprint, epoch),
         };
         let seen = self.digest.map_or(seen, |digest| seen.digest(digest));
         self.weight.map_or(seen, |weight| seen.weight(weight))
@@ -77,7 +77,7 @@ impl Seen {
     /// Restates it, if it is to be.
     fn restate(&self, store: &Store, url: &str, epoch: Epoch) {
         if let (Some(fingerprint), Some(_)) = (self.restated, self.fingerprint) {
-            let restated = Restatement::new(url, self.time, fingerprint, epoch);
+            let restated = Restatement::new(url, ms(self.time), fingerprint, epoch);
             let restated = self.digest.map_or(restated, |digest| restated.digest(digest));
             store.restate(restated).unwrap();
         }
@@ -141,7 +141,7 @@ fn store(disk: &SimDisk, seen: &[Seen], choose: &mut impl FnMut(u64) -> u64) -> 
 
 fn asked(k: u32, rules: &[Rule], at: Option<i64>) -> Clustering {
     let ranking: simkeep::cluster::Ranking = rules.iter().copied().collect();
-    Clustering::within(k).rule(ranking).at(at).memory_bytes(1 << 20)
+    Clustering::within(k).rule(ranking).at(at.map(ms)).memory_bytes(1 << 20)
 }
 
 /// What holds for clusters whatever they are of.
@@ -186,7 +186,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
         assert_eq!(members.map(|page| page.distance).max(), Some(cluster.widest));
         let since = known(view, view.near_epoch(), at);
         let since = since.iter().find(|known| known.url == leader.url).unwrap().since;
-        assert_eq!(cluster.first_seen, since);
+        assert_eq!(cluster.first_seen, ms(since));
     }
     for (bin, count) in clusters.sizes().iter().enumerate() {
         let of_bin = by_size.iter().filter(|cluster| cluster.pages.ilog2() as usize == bin);
@@ -276,14 +276,14 @@ fn clusters_are_those_of_a_plain_loop_however_the_pages_came() {
             let (url, time) = (url(choose(pages)), choose(TIMES) as i64);
             let weight = [0.25, 8.0, 16.0][choose(3) as usize];
             for store in [&first, &second] {
-                store.give(Observation::weighed(&url, time, weight)).unwrap();
+                store.give(Observation::weighed(&url, ms(time), weight)).unwrap();
             }
         }
         for _ in 0..choose(pages) {
             let (url, time) = (url(choose(pages)), choose(TIMES) as i64);
             let class = choose(3) as u32;
             for store in [&first, &second] {
-                store.give(Observation::classed(&url, time, class)).unwrap();
+                store.give(Observation::classed(&url, ms(time), class)).unwrap();
             }
         }
         check(&first.snapshot(), &mut choose);
@@ -338,7 +338,7 @@ fn clusters_of_some_classes_are_those_of_a_store_without_the_other_pages() {
         let shown = store(&other, &shown, &mut choose);
         for (page, time, new) in &given {
             let url = url(*page);
-            let given = Observation::classed(&url, *time, *new);
+            let given = Observation::classed(&url, ms(*time), *new);
             all.give(given).unwrap();
             if classes.have(class(*page)) {
                 shown.give(given).unwrap();
@@ -370,7 +370,7 @@ fn a_key_of_the_caller_decides_before_the_rules() {
         [("http://a.example/", 1), ("http://b.example/", 3), ("http://c.example/", 3)]
     {
         for time in 0..visits {
-            store.observe(Observation::content(url, time, 7, epoch)).unwrap();
+            store.observe(Observation::content(url, ms(time), 7, epoch)).unwrap();
         }
     }
     let most = Clustering::within(3).key(|page| u64::MAX - page.visits);
@@ -378,6 +378,6 @@ fn a_key_of_the_caller_decides_before_the_rules() {
     assert_eq!(leader(&Clustering::within(3)), "http://a.example/");
     assert_eq!(leader(&most), "http://b.example/");
     // At that time each had one visit.
-    assert_eq!(leader(&most.clone().at(0)), "http://a.example/");
+    assert_eq!(leader(&most.clone().at(ms(0))), "http://a.example/");
     assert_eq!(leader(&most.rule(Rule::Newest)), "http://a.example/");
 }

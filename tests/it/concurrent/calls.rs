@@ -15,7 +15,7 @@ use super::{THREADS, busy, url};
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::deep;
 use simkeep_testing::fold::{history, judge, told};
-use simkeep_testing::{choice, create, observation, open, sound};
+use simkeep_testing::{choice, create, ms, observation, open, sound};
 
 /// One thread's calls on one page and their verdicts, in the order of the calls.
 type Calls = Vec<(Visit, Verdict)>;
@@ -102,7 +102,7 @@ fn the_verdicts_of_concurrent_calls_are_those_of_some_order_of_them() {
 
 #[test]
 fn the_check_for_a_serial_order_finds_those_that_have_none() {
-    let visit = |time| Observation::content("x", time, 1, Epoch::from_number(0)).visit;
+    let visit = |time| Observation::content("x", ms(time), 1, Epoch::from_number(0)).visit;
     let new = (visit(5), Verdict::New);
     assert!(has_serial_order(&[vec![new], vec![(visit(4), Verdict::OutOfOrder)]]));
     assert!(!has_serial_order(&[vec![new], vec![(visit(4), Verdict::New)]]));
@@ -179,7 +179,7 @@ fn an_epoch_that_many_threads_register_is_one() {
                 let own = store.register_epoch(&format!("own {thread}"), Role::Both).unwrap();
                 assert_ne!(shared, own);
                 let page = url(9, thread as u64);
-                store.observe(Observation::content(&page, 0, 1, own)).unwrap();
+                store.observe(Observation::content(&page, ms(0), 1, own)).unwrap();
                 assert_eq!(store.search(&Query::new(1, 0).epoch(own)).unwrap().near.len(), 1);
             });
         }
@@ -203,7 +203,8 @@ fn what_was_acknowledged_before_a_close_among_observers_is_there_after_it() {
                         for time in 0.. {
                             let digest = Digest([u8::try_from(time % 100).unwrap(); 16]);
                             let url = url(0, thread);
-                            let seen = Observation::content(&url, time, 1, Epoch::from_number(0));
+                            let seen =
+                                Observation::content(&url, ms(time), 1, Epoch::from_number(0));
                             match store.observe(seen.digest(digest)) {
                                 Ok(_) => {}
                                 Err(Error::Closed) => return time,

@@ -10,7 +10,7 @@ use simkeep::{Entry, Epoch, HistoryEntry, Observation, Query};
 
 use super::{THREADS, busy, url};
 use simkeep_testing::fold::{history, told};
-use simkeep_testing::{choice, create, digest, sound};
+use simkeep_testing::{choice, create, digest, ms, sound};
 
 /// Readers hold to what they see: what a search finds can be read, and reads the same twice.
 #[test]
@@ -20,7 +20,7 @@ fn a_snapshot_is_whole_while_everything_moves() {
     // Always near everything that is observed, so always in every answer.
     let anchors: Vec<String> = (0..5).map(|page| url(1000, page)).collect();
     for anchor in &anchors {
-        let seen = Observation::content(anchor, 0, FINGERPRINT, Epoch::from_number(0));
+        let seen = Observation::content(anchor, ms(0), FINGERPRINT, Epoch::from_number(0));
         store.observe(seen).unwrap();
     }
     let acknowledged = Mutex::new(Vec::<String>::new());
@@ -36,8 +36,12 @@ fn a_snapshot_is_whole_while_everything_moves() {
                         let url = url(choice(8), choice(10));
                         let fingerprint = FINGERPRINT ^ (1 << choice(20));
                         let digest = digest(u8::try_from(choice(4)).unwrap());
-                        let seen =
-                            Observation::content(&url, time, fingerprint, Epoch::from_number(0));
+                        let seen = Observation::content(
+                            &url,
+                            ms(time),
+                            fingerprint,
+                            Epoch::from_number(0),
+                        );
                         let outcome = store.observe(seen.digest(digest)).unwrap();
                         for anchor in anchors {
                             let near = outcome.near.iter().find(|n| n.url == *anchor);

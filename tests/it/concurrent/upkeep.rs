@@ -9,7 +9,7 @@ use simkeep::{Epoch, Observation};
 
 use super::{busy, url};
 use simkeep_testing::disks::PATIENCE;
-use simkeep_testing::{create, open, small};
+use simkeep_testing::{create, ms, open, small};
 
 /// Waits until something comes true by itself.
 fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
@@ -25,7 +25,7 @@ fn what_has_waited_long_enough_is_sealed() {
     let options = busy().seal_after(Duration::from_millis(20));
     let store = create(&SimDisk::new(), options);
     for page in 0..3 {
-        let content = Observation::content(&url(0, page), 0, 5, Epoch::from_number(0)).visit;
+        let content = Observation::content(&url(0, page), ms(0), 5, Epoch::from_number(0)).visit;
         store.observe(Observation::of(&url(0, page), content)).unwrap();
         eventually("it is sealed", || store.stats().unwrap().unsealed_visits == 0);
     }
@@ -38,7 +38,7 @@ fn a_memtable_of_few_long_urls_is_full_by_its_bytes() {
     let store = create(&SimDisk::new(), options);
     for page in 0..40 {
         let url = format!("https://example.com/{page}/{}", "x".repeat(8_000));
-        store.observe(Observation::content(&url, 0, page, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(&url, ms(0), page, Epoch::from_number(0))).unwrap();
     }
     let stats = store.stats().unwrap();
     assert!(stats.segments.len() > 3 && stats.unsealed_visits < 10, "{stats:?}");
@@ -49,7 +49,7 @@ fn a_batch_fills_no_memtable_beyond_its_limit() {
     let options = small().memtable_observations(10).background(false);
     let store = create(&SimDisk::new(), options);
     let urls: Vec<String> = (0..95).map(|page| url(page % 3, page)).collect();
-    let new = |url, time| Observation::content(url, time, 7, Epoch::from_number(0));
+    let new = |url, time| Observation::content(url, ms(time), 7, Epoch::from_number(0));
     // Every third is known already, which takes no room.
     let batch = urls.iter().flat_map(|url| [new(url, 0), new(url, 1), new(url, 1)]);
     store.observe_batch(&batch.collect::<Vec<_>>()).unwrap();
@@ -63,7 +63,8 @@ fn a_batch_fills_no_memtable_beyond_its_limit() {
 fn segments_stay_few_while_they_are_merged_behind_the_observers() {
     let store = create(&SimDisk::new(), busy());
     for page in 0..6_400 {
-        let content = Observation::content(&url(page, page), 0, page, Epoch::from_number(0)).visit;
+        let content =
+            Observation::content(&url(page, page), ms(0), page, Epoch::from_number(0)).visit;
         store.observe(Observation::of(&url(page, page), content)).unwrap();
         if page % 100 == 0 {
             assert!(store.stats().unwrap().segments.len() <= 10);
@@ -82,7 +83,8 @@ fn a_merge_without_room_is_not_begun_and_waited_for() {
     let disk = SimDisk::new();
     let store = create(&disk, busy().background(false));
     for page in 0..640 {
-        let content = Observation::content(&url(page, page), 0, page, Epoch::from_number(0)).visit;
+        let content =
+            Observation::content(&url(page, page), ms(0), page, Epoch::from_number(0)).visit;
         store.observe(Observation::of(&url(page, page), content)).unwrap();
     }
     store.seal().unwrap();

@@ -9,7 +9,7 @@ use simkeep::{Durability, Epoch, Observation, Progress, Query, Role, Scope, Stor
 
 use super::url;
 use simkeep_testing::disks::{Gate, HookDisk, PATIENCE};
-use simkeep_testing::{on, small};
+use simkeep_testing::{ms, on, small};
 
 /// Syncs and observations when so many threads observe singly, on a disk that takes its time.
 fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
@@ -29,9 +29,13 @@ fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
             let store = &store;
             scope.spawn(move || {
                 for page in 0..calls {
-                    let seen =
-                        Observation::content(&url(thread, page), 0, page, Epoch::from_number(0))
-                            .visit;
+                    let seen = Observation::content(
+                        &url(thread, page),
+                        ms(0),
+                        page,
+                        Epoch::from_number(0),
+                    )
+                    .visit;
                     store.observe(Observation::of(&url(thread, page), seen)).unwrap();
                 }
             });
@@ -81,7 +85,7 @@ fn gated() -> (Gate, Store) {
     let disk = Arc::new(gate.before(on(&SimDisk::new())));
     let store = Store::create(disk, small()).unwrap();
     for page in 0..8 {
-        let content = Observation::content(&url(0, page), 0, 5, Epoch::from_number(0)).visit;
+        let content = Observation::content(&url(0, page), ms(0), 5, Epoch::from_number(0)).visit;
         store.observe(Observation::of(&url(0, page), content)).unwrap();
         if page % 3 == 2 {
             store.seal().unwrap();
@@ -100,7 +104,7 @@ fn read_everything(store: &Store) {
     assert_eq!(store.snapshot().scan(None).count(), 8);
     assert_eq!(store.history(&url(0, 1)).unwrap().len(), 1);
     assert!(store.latest(&url(0, 1)).unwrap().is_some());
-    assert!(store.as_of(&url(0, 1), 7).unwrap().is_some());
+    assert!(store.as_of(&url(0, 1), ms(7)).unwrap().is_some());
 }
 
 fn is_catalog_sync(kind: OpKind, name: Option<Name>) -> bool {
@@ -114,7 +118,7 @@ fn is_segment_sync(kind: OpKind, name: Option<Name>) -> bool {
 #[test]
 fn readers_do_not_wait_for_a_commit_and_do_not_see_it_before_it_is_durable() {
     let (gate, store) = gated();
-    let page = Observation::content("https://late.example/", 0, 5, Epoch::from_number(0));
+    let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
     let observe = || assert_eq!(store.observe(page).unwrap().near.len(), 8);
     beside(&gate, is_catalog_sync, observe, || read_everything(&store));
     assert_eq!(store.near(5, 0).unwrap().near.len(), 9);
@@ -130,7 +134,7 @@ fn readers_do_not_wait_for_a_commit_and_do_not_see_it_before_it_is_durable() {
 #[test]
 fn the_numbers_of_pages_and_visits_are_those_of_what_was_acknowledged() {
     let (gate, store) = gated();
-    let page = Observation::content("https://late.example/", 0, 5, Epoch::from_number(0));
+    let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
     let observe = || assert_eq!(store.observe(page).unwrap().near.len(), 8);
     let numbers = || {
         let stats = store.stats().unwrap();
@@ -157,7 +161,7 @@ fn neither_readers_nor_observers_wait_for_a_seal() {
     let seal = || store.seal().unwrap();
     beside(&gate, is_segment_sync, seal, || {
         read_everything(&store);
-        let page = Observation::content("https://late.example/", 0, 5, Epoch::from_number(0));
+        let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
         store.observe(page).unwrap();
         assert_eq!(store.near(5, 0).unwrap().near.len(), 9);
         store.forget(Scope::Url(page.url)).unwrap();
@@ -174,7 +178,7 @@ fn neither_readers_nor_observers_nor_seals_wait_for_a_merge() {
     let merge = || assert_eq!(store.merge(&Progress::default()).unwrap().inputs, 2);
     beside(&gate, is_merge, merge, || {
         read_everything(&store);
-        let page = Observation::content("https://late.example/", 0, 5, Epoch::from_number(0));
+        let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
         store.observe(page).unwrap();
         store.seal().unwrap();
         assert_eq!(store.near(5, 0).unwrap().near.len(), 9);

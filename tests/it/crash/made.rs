@@ -10,7 +10,7 @@ use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::depth::every;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{choice, create, names, on, open, request, small, sound};
+use simkeep_testing::{choice, create, ms, names, on, open, request, small, sound};
 
 fn power_failure(nth: u64) -> Fault {
     Fault { strikes: Strikes::Changes, nth, kind: std::io::ErrorKind::Other, lasting: true }
@@ -53,7 +53,7 @@ fn source(origin: &Origin) -> Store {
     let weighed = store.begin_epoch(origin, Role::Both).unwrap();
     let last = store.register_epoch("last", Role::Both).unwrap();
     for (time, epoch) in [(900, ended), (901, weighed), (902, last)] {
-        store.observe(Observation::content(URLS[0], time, 5, epoch)).unwrap();
+        store.observe(Observation::content(URLS[0], ms(time), 5, epoch)).unwrap();
     }
     store.end_epoch(ended, u64::MAX).unwrap();
     store
@@ -70,7 +70,7 @@ fn loads(store: &Store, other: &Store) -> [Result<Loaded>; 2] {
     let named = (0..40).map(|n: u8| {
         let epoch = epochs.named(if n.is_multiple_of(3) { "named" } else { "one" }, Role::Both)?;
         let url = URLS[usize::from(n % 12)];
-        Ok(Observation::content(url, 700 + i64::from(n), u64::from(n), epoch))
+        Ok(Observation::content(url, ms(700 + i64::from(n)), u64::from(n), epoch))
     });
     let options = || LoadOptions::default().memory_bytes(64 << 10);
     let first = store.load(named, options().epochs(epochs.clone()));

@@ -12,7 +12,7 @@ use simkeep_testing::compare::{check_counts, check_store, dump};
 use simkeep_testing::depth::{deep, every};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{again, choice, create, names, observation, on, open, small, sound};
+use simkeep_testing::{again, choice, create, ms, names, observation, on, open, small, sound};
 
 /// A store in the middle of a workload that a fault ended.
 struct Stopped {
@@ -345,7 +345,7 @@ fn each_of_many_threads_finds_what_was_acknowledged_to_it() {
             let store = open(&disk, options.clone());
             for (thread, &done) in acknowledged.iter().enumerate() {
                 let history = store.history(URLS[thread]).unwrap();
-                let times: Vec<i64> = history.iter().map(|e| e.entry().time()).collect();
+                let times: Vec<i64> = history.iter().map(|e| e.entry().time().as_ms()).collect();
                 let found = times.len();
                 assert!(times.iter().copied().eq(0..found.try_into().unwrap()), "{times:?}");
                 assert!(found == done || found == done + 1, "{found} of {done} acknowledged");
@@ -357,7 +357,7 @@ fn each_of_many_threads_finds_what_was_acknowledged_to_it() {
 /// The visit of a thread to its own page at a time.
 fn numbered(thread: usize, time: i64) -> Observation<'static> {
     let digest = Digest([u8::try_from(time % 50).unwrap(); 16]);
-    Observation::content(URLS[thread], time, 77, Epoch::from_number(0)).digest(digest)
+    Observation::content(URLS[thread], ms(time), 77, Epoch::from_number(0)).digest(digest)
 }
 
 #[test]

@@ -12,7 +12,7 @@ use simkeep::{Epoch, Error, Observation, Progress, Reader, Role, Store};
 use simkeep_testing::compare::dump;
 use simkeep_testing::model::Model;
 use simkeep_testing::sample::{file, with};
-use simkeep_testing::{on, open, small};
+use simkeep_testing::{ms, on, open, small};
 
 type Files = Vec<(Name, Vec<u8>)>;
 
@@ -22,7 +22,7 @@ fn load(store: &Store, from: u64, to: u64, salt: u64) {
     let observations = (from..to).zip(&urls).map(|(n, url)| {
         // As many bits in each, so that nothing but their values differs.
         let fingerprint = (0xff << (n % 40)) | 1 << (41 + salt);
-        Ok(Observation::content(url, n.cast_signed(), fingerprint, Epoch::from_number(0)))
+        Ok(Observation::content(url, ms(n.cast_signed()), fingerprint, Epoch::from_number(0)))
     });
     store.load(observations, LoadOptions::default()).unwrap();
 }
@@ -314,7 +314,7 @@ fn the_journal_of_an_older_catalog_is_not_joined_to_newer_segments() {
     let store = open(&disk, small());
     for n in 0..10 {
         let url = format!("https://apart.example/{n}");
-        store.observe(Observation::gone(&url, 500 + n)).unwrap();
+        store.observe(Observation::gone(&url, ms(500 + n))).unwrap();
     }
     drop(store);
     let apart = disk.contents();

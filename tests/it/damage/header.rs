@@ -8,18 +8,18 @@ use simkeep::{Error, Observation, Progress, Reader, Role, Store};
 use simkeep_testing::compare::dump;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::sample;
-use simkeep_testing::{create, on, open, small};
+use simkeep_testing::{create, ms, on, open, small};
 
 /// What the last commit did. A repair brings all of it back.
 type Last = (&'static str, fn(&Store));
 
 const LAST: [Last; 5] = [
-    ("an observation", |store| drop(store.observe(Observation::gone(URLS[0], 9_000)).unwrap())),
+    ("an observation", |store| drop(store.observe(Observation::gone(URLS[0], ms(9_000))).unwrap())),
     ("a seal", |store| store.seal().unwrap()),
     ("a merge", |store| _ = store.merge(&Progress::default()).unwrap()),
     ("an epoch", |store| _ = store.register_epoch("three", Role::Both).unwrap()),
     ("a load", |store| {
-        let gone = Observation::gone(URLS[1], 9_000);
+        let gone = Observation::gone(URLS[1], ms(9_000));
         store.load([Ok(gone)], LoadOptions::default()).unwrap();
     }),
 ];

@@ -13,7 +13,7 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, Place};
 use simkeep_testing::sample::fill;
-use simkeep_testing::{again, choice, create, on, small};
+use simkeep_testing::{again, choice, create, ms, on, small};
 
 /// What came of repairs.
 #[derive(Debug, Default)]
@@ -186,12 +186,12 @@ fn what_is_repaired_has_an_epoch_that_has_not_ended() {
     let disk = SimDisk::new();
     let store = Store::create(on(&disk), small()).unwrap();
     let (first, name) = (store.change_epoch(), "the-one-that-lives");
-    store.observe(Observation::content("https://a.test/", 1, 7, first)).unwrap();
+    store.observe(Observation::content("https://a.test/", ms(1), 7, first)).unwrap();
     store.register_epoch(name, Role::Both).unwrap();
     store.end_epoch(first, 1).unwrap();
     // The catalog keeps what it held before its last commit.
     for time in 2..5 {
-        store.observe(Observation::gone("https://a.test/", time)).unwrap();
+        store.observe(Observation::gone("https://a.test/", ms(time))).unwrap();
         store.flush().unwrap();
     }
     store.close().unwrap();

@@ -14,7 +14,7 @@ use simkeep_testing::compare::dump;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::sample::{closed_sample, each_request, file, fill, killed_sample, with};
-use simkeep_testing::{create, in_repository, names, on, open, small};
+use simkeep_testing::{create, in_repository, ms, names, on, open, small};
 
 /// The files of a sound store, and its answers.
 pub(crate) struct Sound {
@@ -40,7 +40,7 @@ pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
     }
     for url in URLS {
         view.latest(url)?;
-        view.as_of(url, 2_000)?;
+        view.as_of(url, ms(2_000))?;
     }
     for under in &PREFIXES {
         view.scan(Some(&under.prefix())).collect::<Result<Vec<_>>>()?;
@@ -138,7 +138,7 @@ fn page(number: u64, from: u64) -> (String, Visit) {
     (
         url,
         Visit {
-            time: i64::try_from(1_000_000 + from).unwrap(),
+            time: ms(i64::try_from(1_000_000 + from).unwrap()),
             seen,
             status: None,
             modified: None,

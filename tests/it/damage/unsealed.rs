@@ -12,7 +12,7 @@ use super::check::each;
 use super::saved::{Counts, check};
 use super::stores::Sound;
 use simkeep_testing::depth::deep;
-use simkeep_testing::{again, choice, create, small};
+use simkeep_testing::{again, choice, create, ms, small};
 
 const JOURNALS: [TableDefinition<'_, (u64, u32), &[u8]>; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
@@ -52,7 +52,12 @@ impl Young {
             }
         }
         let observed = urls.iter().zip(1..).map(|(url, time)| {
-            Observation::content(url, 1_000 * time, (time as u64).wrapping_mul(0x9e37_79b9), epoch)
+            Observation::content(
+                url,
+                ms(1_000 * time),
+                (time as u64).wrapping_mul(0x9e37_79b9),
+                epoch,
+            )
         });
         let observed: Vec<Observation<'_>> = observed.collect();
         observed.chunks(batch).for_each(|batch| drop(store.observe_batch(batch).unwrap()));

@@ -1,5 +1,6 @@
 //! Files of other people under our names, links, pipes: refused, and left as they are.
 
+use simkeep_testing::ms;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -54,9 +55,9 @@ impl Place {
     fn with_store() -> Place {
         let place = Place::new();
         let store = Store::create(place.store(), Options::default()).unwrap();
-        store.observe(Observation::content("http://a/", 0, 7, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content("http://a/", ms(0), 7, Epoch::from_number(0))).unwrap();
         store.seal().unwrap();
-        store.observe(Observation::content("http://b/", 0, 8, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content("http://b/", ms(0), 8, Epoch::from_number(0))).unwrap();
         store.close().unwrap();
         place
     }
@@ -89,7 +90,7 @@ impl Place {
 fn work(path: &Path) -> Result<()> {
     let store = Store::open_or_create(path, Options::default())?;
     for url in ["http://c/", "http://d/"] {
-        store.observe(Observation::content(url, 0, 9, Epoch::from_number(0)))?;
+        store.observe(Observation::content(url, ms(0), 9, Epoch::from_number(0)))?;
         store.seal()?;
     }
     store.merge(&Progress::default())?;

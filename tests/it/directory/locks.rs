@@ -1,6 +1,6 @@
 //! One writer, whatever is done to the files that say so.
 
-use simkeep_testing::sound;
+use simkeep_testing::{ms, sound};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ fn place() -> Place {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();
-    store.observe(Observation::gone("http://a/", 0)).unwrap();
+    store.observe(Observation::gone("http://a/", ms(0))).unwrap();
     Place { _dir: dir, path, store }
 }
 
@@ -30,7 +30,7 @@ fn refused(path: &Path) {
 
 /// The first writer stops, and the next one has all that was acknowledged.
 fn stops(store: Store, file: &str, reopen: &Path) {
-    let write = || store.observe(Observation::gone("http://b/", 0));
+    let write = || store.observe(Observation::gone("http://b/", ms(0)));
     let error = write().unwrap_err();
     assert!(matches!(&error, Error::Replaced { file: found } if found == file), "{error}");
     assert!(matches!(write(), Err(Error::Poisoned(_))));
@@ -74,7 +74,7 @@ fn a_writer_stops_when_its_directory_was_renamed_and_another_store_came_there() 
     let away = place.path.with_file_name("away");
     fs::rename(&place.path, &away).unwrap();
     let other = Store::create(&place.path, Options::default()).unwrap();
-    other.observe(Observation::gone("http://c/", 0)).unwrap();
+    other.observe(Observation::gone("http://c/", ms(0))).unwrap();
     stops(place.store, "LOCK", &away);
     other.seal().unwrap();
     sound(&other).unwrap();
@@ -94,7 +94,7 @@ fn a_second_writer_is_refused_by_another_path() {
 fn a_catalog_that_a_purge_made_is_locked_too() {
     let place = place();
     place.store.purge(Scope::Prefix(Prefix::parse("c").unwrap()), &Progress::default()).unwrap();
-    place.store.observe(Observation::gone("http://a/", 1)).unwrap();
+    place.store.observe(Observation::gone("http://a/", ms(1))).unwrap();
     fs::remove_file(place.path.join("LOCK")).unwrap();
     refused(&place.path);
 }
@@ -105,7 +105,7 @@ fn put_another(path: &Path, segments: usize) {
     let beside = path.with_extension("new");
     let store = Store::create(&beside, Options::default()).unwrap();
     for number in 0..segments {
-        store.observe(Observation::gone(&format!("http://c/{number}"), 0)).unwrap();
+        store.observe(Observation::gone(&format!("http://c/{number}"), ms(0))).unwrap();
         store.seal().unwrap();
     }
     store.close().unwrap();
@@ -126,7 +126,7 @@ fn is_whole(path: &Path, segments: usize) {
 fn a_writer_that_closes_removes_nothing_of_a_store_that_came_into_its_place() {
     let Place { _dir, path, store } = place();
     store.seal().unwrap();
-    store.observe(Observation::gone("http://b/", 0)).unwrap();
+    store.observe(Observation::gone("http://b/", ms(0))).unwrap();
     store.seal().unwrap();
     // What goes is kept a while for readers of other processes.
     store.merge(&Progress::default()).unwrap();
@@ -148,7 +148,7 @@ fn a_seal_overwrites_nothing_of_a_store_that_came_into_its_place() {
 fn a_merge_overwrites_nothing_of_a_store_that_came_into_its_place() {
     let Place { _dir, path, store } = place();
     store.seal().unwrap();
-    store.observe(Observation::gone("http://b/", 0)).unwrap();
+    store.observe(Observation::gone("http://b/", ms(0))).unwrap();
     store.seal().unwrap();
     put_another(&path, 4);
     assert!(matches!(store.merge(&Progress::default()), Err(Error::Replaced { .. })));
@@ -165,7 +165,7 @@ fn a_load_that_fails_removes_nothing_of_a_store_that_came_into_its_place() {
             put_another(&path, 2);
             return Err(Error::Misuse("a broken line".to_owned()));
         }
-        Ok(Observation::gone("http://a/", 0))
+        Ok(Observation::gone("http://a/", ms(0)))
     });
     let error = Store::create_from(&path, Options::default(), lines, LoadOptions::default());
     assert!(matches!(error, Err(Error::Load { nth: 2, .. })));

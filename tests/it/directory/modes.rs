@@ -1,5 +1,6 @@
 //! Who may read a store.
 
+use simkeep_testing::ms;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -24,7 +25,7 @@ fn modes(path: &Path) -> Vec<u32> {
 /// Seals, merges, and replaces the catalog.
 fn work(store: &Store, from: i64) {
     for time in from..from + 3 {
-        store.observe(Observation::gone("http://a/", time)).unwrap();
+        store.observe(Observation::gone("http://a/", ms(time))).unwrap();
         store.seal().unwrap();
     }
     store.merge(&Progress::default()).unwrap();
@@ -48,7 +49,7 @@ fn nobody_else_may_read_a_store_unless_it_is_said() {
         assert_eq!(modes(&path), [mode, directories]);
         let loaded = dir.path().join(format!("{mode:o}.loaded"));
         let options = Options::default().file_mode(mode);
-        let seen = [Ok(Observation::gone("http://a/", 0))];
+        let seen = [Ok(Observation::gone("http://a/", ms(0)))];
         let created = Store::create_from(&loaded, options, seen, LoadOptions::default());
         created.unwrap().0.close().unwrap();
         assert_eq!(modes(&loaded), [mode, directories]);

@@ -1,5 +1,6 @@
 //! A store is found for what it is, in whatever order its names are listed.
 
+use simkeep_testing::ms;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ const ORDERS: u64 = 64;
 fn a_store_is_found_whatever_order_its_names_are_listed_in() {
     let disk = SimDisk::new();
     let store = Store::create(Arc::new(disk.clone()), Options::default()).unwrap();
-    store.observe(Observation::content("http://a/", 0, 7, Epoch::from_number(0))).unwrap();
+    store.observe(Observation::content("http://a/", ms(0), 7, Epoch::from_number(0))).unwrap();
     store.seal().unwrap();
     store.close().unwrap();
     for order in 0..ORDERS {
@@ -46,7 +47,7 @@ fn a_store_is_opened_or_made_again_and_again_on_each_kind_of_file_system() {
         for visits in 1..4 {
             let path = dir.path().join("crawl.simkeep");
             let store = Store::open_or_create(path, Options::default()).unwrap();
-            store.observe(Observation::gone("http://a/", visits)).unwrap();
+            store.observe(Observation::gone("http://a/", ms(visits))).unwrap();
             assert_eq!(store.stats().unwrap().visits, visits.cast_unsigned());
             store.seal().unwrap();
             store.close().unwrap();

@@ -3,14 +3,14 @@
 use simkeep::disk::SimDisk;
 use simkeep::due::Due;
 use simkeep::{Observation, Page, Prefix, Snapshot};
-use simkeep_testing::{create, small};
+use simkeep_testing::{create, ms, small};
 
 const DAY: i64 = 86_400_000;
 
 /// Seconds from the last visit to a time.
 fn since(page: &Page, now: i64) -> u64 {
-    let seconds = |time: i64| (time - simkeep::limits::TIME_MIN).div_euclid(1000);
-    u64::try_from(seconds(now) - seconds(page.last.time)).unwrap_or(0)
+    let seconds = |time: i64| (time - simkeep_testing::TIME_MIN).div_euclid(1000);
+    u64::try_from(seconds(now) - seconds(page.last.time.as_ms())).unwrap_or(0)
 }
 
 /// Checks the pace and the survey of a view.
@@ -22,11 +22,11 @@ pub(super) fn check_figures(view: &Snapshot, now: i64) {
     let visits: Vec<i64> = pages
         .iter()
         .flat_map(|page| view.history(&page.url).unwrap())
-        .filter_map(|entry| entry.visit().map(|(visit, _)| visit.time))
+        .filter_map(|entry| entry.visit().map(|(visit, _)| visit.time.as_ms()))
         .collect();
     let of_late = visits.iter().filter(|time| **time >= upto - 28 * DAY).count();
     let days = visits.iter().min().map_or(1.0, |first| (upto - first) as f64 / DAY as f64);
-    let due = Due::new(now, 0);
+    let due = Due::new(ms(now), 0);
     assert_eq!(view.pace(&due).unwrap(), of_late as f64 / days.clamp(1.0, 28.0));
 
     let plan = view.plan(&due, 1.0).unwrap();
@@ -58,10 +58,10 @@ fn the_pace_is_of_the_pages_under_a_prefix_and_knows_no_future() {
     for page in 0..100 {
         let host = ["a", "b"][usize::from(page >= 80)];
         let url = format!("https://{host}.example/{page}");
-        store.observe(Observation::gone(&url, page * DAY)).unwrap();
+        store.observe(Observation::gone(&url, ms(page * DAY))).unwrap();
     }
     let pace = |now: i64, under: Option<&str>| {
-        let due = Due::new(now * DAY, 0);
+        let due = Due::new(ms(now * DAY), 0);
         let under = under.map(|prefix| Prefix::parse(prefix).unwrap());
         let due = match under {
             Some(under) => due.under(under),
@@ -78,7 +78,7 @@ fn the_pace_is_of_the_pages_under_a_prefix_and_knows_no_future() {
     // The busiest page counts with each of its visits.
     for hour in 0..28 * 24 {
         let time = 72 * DAY + hour * 3_600_000;
-        store.observe(Observation::gone("https://a.example/busy", time)).unwrap();
+        store.observe(Observation::gone("https://a.example/busy", ms(time))).unwrap();
     }
     assert_eq!(pace(1000, None), (28.0 * 24.0 + 28.0) / 28.0);
 }

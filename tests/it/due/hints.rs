@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use simkeep::Error;
 use simkeep::disk::SimDisk;
-use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+use simkeep::limits::URL_BYTES_MAX;
 use simkeep::recrawl::hinted;
+use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 use simkeep_testing::{create, small};
 
 /// Times near each other, and the ends of time.
@@ -32,14 +33,14 @@ proptest! {
         asked in prop::collection::vec(("https://[a-z]/", times(), times()), 1..50),
     ) {
         let store = create(&SimDisk::new(), small());
-        let hints = store.snapshot().hints(changes.iter().map(|(url, time)| (url, *time))).unwrap();
+        let hints = store.snapshot().hints(changes.iter().map(|(url, time)| (url, ms(*time)))).unwrap();
         for (url, last, now) in asked {
             let expected = changed_after(&changes, &url, last, now);
-            prop_assert_eq!(hints.changed_after(&url, last, now), expected, "{} {} {}", url, last, now);
+            prop_assert_eq!(hints.changed_after(&url, ms(last), ms(now)), expected.map(ms), "{} {} {}", url, last, now);
             let after = |changed: i64| changed / 1000 - last.div_euclid(1000);
             let days = expected.map_or(0, after) as f64 / 86_400.0;
             prop_assert_eq!(
-                hints.worth(&url, 2.0, last, now, 7.0).unwrap(),
+                hints.worth(&url, 2.0, ms(last), ms(now), 7.0).unwrap(),
                 hinted(0.8, 2.0, days, 7.0).unwrap()
             );
         }
@@ -51,8 +52,8 @@ fn what_is_after_now_or_not_after_the_last_visit_is_no_hint() {
     let store = create(&SimDisk::new(), small());
     let (url, day) = ("https://example.com/", 86_400_000);
     let far = 32_503_593_600_000; // in 2999
-    let hints = store.snapshot().hints([(url, 5 * day), (url, far)]).unwrap();
-    let worth = |last, now| hints.worth(url, 1.0, last, now, 3.0).unwrap();
+    let hints = store.snapshot().hints([(url, ms(5 * day)), (url, ms(far))]).unwrap();
+    let worth = |last, now| hints.worth(url, 1.0, ms(last), ms(now), 3.0).unwrap();
     assert_eq!(worth(5 * day, 6 * day), 3.0);
     assert_eq!(worth(4 * day, 5 * day), hinted(0.8, 1.0, 1.0, 3.0).unwrap());
     assert_eq!(worth(4 * day, 5 * day - 1), 3.0);
@@ -61,14 +62,14 @@ fn what_is_after_now_or_not_after_the_last_visit_is_no_hint() {
     assert_eq!(worth(i64::MAX, i64::MIN), 3.0);
     let first_days = (5 * day - TIME_MIN) as f64 / day as f64;
     assert_eq!(worth(i64::MIN, i64::MAX), hinted(0.8, 1.0, first_days, 3.0).unwrap());
-    assert_eq!(hints.changed_after(url, i64::MIN, i64::MAX), Some(5 * day));
-    assert_eq!(hints.changed_after("not a page", 0, far), None);
+    assert_eq!(hints.changed_after(url, ms(i64::MIN), ms(i64::MAX)), Some(ms(5 * day)));
+    assert_eq!(hints.changed_after("not a page", ms(0), ms(far)), None);
 }
 
 #[test]
 fn a_trust_that_is_no_probability_is_named() {
     let store = create(&SimDisk::new(), small());
-    let hints = store.snapshot().hints([("https://example.com/", 0)]).unwrap();
+    let hints = store.snapshot().hints([("https://example.com/", ms(0))]).unwrap();
     for trust in [0.0, 0.5, 1.0] {
         hints.clone().trust(trust).unwrap();
     }
@@ -81,7 +82,7 @@ fn a_trust_that_is_no_probability_is_named() {
 #[test]
 fn a_hint_of_no_page_and_of_no_time_is_refused() {
     let store = create(&SimDisk::new(), small());
-    let hint = |url: &str, time| store.snapshot().hints([("x:", 0), (url, time)]);
+    let hint = |url: &str, time| store.snapshot().hints([("x:", ms(0)), (url, ms(time))]);
     assert!(matches!(hint("", 0), Err(Error::Url(_))));
     assert!(matches!(hint("x:\n", 0), Err(Error::Url(_))));
     assert!(matches!(hint(&"x".repeat(URL_BYTES_MAX + 1), 0), Err(Error::Url(_))));

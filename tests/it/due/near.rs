@@ -13,7 +13,7 @@ use simkeep::{
 };
 use simkeep_testing::depth::deep;
 use simkeep_testing::leaders::Leaders;
-use simkeep_testing::{choice, create, on, small};
+use simkeep_testing::{choice, create, ms, on, small};
 
 const DAY: i64 = 86_400_000;
 
@@ -52,10 +52,10 @@ fn visit<'u>(
     let mut epoch = || epochs[(choose(epochs.len() as u64) * choose(2)) as usize];
     let (of, other) = (epoch(), epoch());
     let seen = match choose(12) {
-        0 => Observation::gone(url, time),
-        1 => Observation::failed(url, time),
-        2 => Observation::not_modified(url, time),
-        _ => Observation::content(url, time, fingerprint(choose), of),
+        0 => Observation::gone(url, ms(time)),
+        1 => Observation::failed(url, ms(time)),
+        2 => Observation::not_modified(url, ms(time)),
+        _ => Observation::content(url, ms(time), fingerprint(choose), of),
     };
     let digest = digest(choose);
     let seen = match digest.filter(|_| seen.visit.seen.content().is_some()) {
@@ -134,11 +134,11 @@ fn some(all: &[Decision], budget: usize, per_host: usize) -> Vec<Decision> {
 fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     let leaders = Leaders::of(view);
     let now = (8 + choose(DAYS - 8)) as i64 * DAY + choose(DAY as u64) as i64;
-    let hint = |choose: &mut dyn FnMut(u64) -> u64| (url(choose(60)), choose(60) as i64 * DAY);
+    let hint = |choose: &mut dyn FnMut(u64) -> u64| (url(choose(60)), ms(choose(60) as i64 * DAY));
     let hints: Vec<_> = (0..choose(40)).map(|_| hint(choose)).collect();
     let hints = view.hints(hints).unwrap();
     for policy in ["value", "harmonic"] {
-        let mut due = Due::new(now, usize::MAX).policy(policy.parse().unwrap());
+        let mut due = Due::new(ms(now), usize::MAX).policy(policy.parse().unwrap());
         if choose(2) == 0 {
             due = due.hints(&hints);
         }
@@ -190,7 +190,9 @@ fn cluster(times: impl Iterator<Item = i64>, bits: u32) -> Store {
     for (n, time) in (0..).zip(times) {
         let fingerprint = if bits == 0 { 7 } else { 7 ^ 1 << (n % 60) };
         let url = url(n);
-        store.observe(Observation::content(&url, time, fingerprint, store.near_epoch())).unwrap();
+        store
+            .observe(Observation::content(&url, ms(time), fingerprint, store.near_epoch()))
+            .unwrap();
         if n % 300 == 299 {
             store.seal().unwrap();
         }
@@ -206,7 +208,7 @@ fn one_of_a_thousand_identical_pages_leads_all_others() {
         let store = cluster((0..1000).map(time), 0);
         let view = store.snapshot();
         let since = std::time::Instant::now();
-        let due = Due::new(30 * DAY, usize::MAX);
+        let due = Due::new(ms(30 * DAY), usize::MAX);
         let all: Vec<Decision> = view.due(&due).map(Result::unwrap).collect();
         let took = since.elapsed();
         let leads = all.iter().filter(|page| page.near.is_none());
@@ -230,11 +232,11 @@ fn the_page_that_had_the_content_first_leads_while_it_has_it() {
     let epoch = store.near_epoch();
     let (a, b) = ("https://a.example/", "https://b.example/");
     let see = |url: &str, day: i64, fingerprint: u64| {
-        let seen = Observation::content(url, day * DAY, fingerprint, epoch).visit;
+        let seen = Observation::content(url, ms(day * DAY), fingerprint, epoch).visit;
         store.observe(Observation::of(url, seen)).unwrap();
     };
     let near = || -> BTreeMap<String, Option<String>> {
-        let pages = store.snapshot().due(&Due::new(30 * DAY, 9)).map(Result::unwrap);
+        let pages = store.snapshot().due(&Due::new(ms(30 * DAY), 9)).map(Result::unwrap);
         pages.map(|page| (page.page.url, page.near)).collect()
     };
     see(b, 1, 0);
@@ -248,7 +250,7 @@ fn the_page_that_had_the_content_first_leads_while_it_has_it() {
     store.seal().unwrap();
     assert_eq!((near()[a].as_deref(), &near()[b]), (Some(b), &None));
     // What is gone leads none, and none leads it.
-    store.observe(Observation::gone(b, 5 * DAY)).unwrap();
+    store.observe(Observation::gone(b, ms(5 * DAY))).unwrap();
     assert_eq!((&near()[a], &near()[b]), (&None, &None));
 }
 
@@ -256,7 +258,7 @@ fn the_page_that_had_the_content_first_leads_while_it_has_it() {
 #[test]
 fn an_overdue_page_that_is_led_keeps_its_turn() {
     let store = cluster([2, 1].into_iter(), 0);
-    let due = Due::new(500 * DAY, 9);
+    let due = Due::new(ms(500 * DAY), 9);
     let all: Vec<Decision> = store.snapshot().due(&due).map(Result::unwrap).collect();
     let (first, second) = (&all[0], &all[1]);
     // Both to the second, so they come in SURT order.

@@ -11,7 +11,7 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::due::check_due;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{choice, create, on, small, sound};
+use simkeep_testing::{choice, create, ms, on, small, sound};
 
 use super::figures::check_figures;
 
@@ -23,10 +23,10 @@ fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
     // Now and then two at a time, or by the second.
     let time = choose(400) as i64 * DAY + [0, 0, 1, 999, 1000, 3_600_000][choose(6) as usize];
     match choose(8) {
-        0 => Observation::gone(url, time),
-        1 | 2 => Observation::failed(url, time),
-        3 => Observation::not_modified(url, time),
-        _ => Observation::content(url, time, choose(3), Epoch::from_number(0)),
+        0 => Observation::gone(url, ms(time)),
+        1 | 2 => Observation::failed(url, ms(time)),
+        3 => Observation::not_modified(url, ms(time)),
+        _ => Observation::content(url, ms(time), choose(3), Epoch::from_number(0)),
     }
 }
 
@@ -99,7 +99,7 @@ fn ties_come_in_surt_order_whatever_memory_there_is() {
     let url = |n: u64| format!("https://{}.example/{n:03}", n % 7);
     let mut expected: Vec<String> = Vec::new();
     for n in 0..300 {
-        store.observe(Observation::gone(&url(n * 77 % 300), 0)).unwrap();
+        store.observe(Observation::gone(&url(n * 77 % 300), ms(0))).unwrap();
         if n % 60 == 59 {
             store.seal().unwrap();
         }
@@ -108,7 +108,7 @@ fn ties_come_in_surt_order_whatever_memory_there_is() {
     assert_eq!(expected.len(), 300);
     for memory in [0, 1000, 1 << 20] {
         for budget in [1, 10, 299, 300, 1000, usize::MAX] {
-            let due = Due::new(30 * DAY, budget).memory_bytes(memory);
+            let due = Due::new(ms(30 * DAY), budget).memory_bytes(memory);
             let found: Vec<_> =
                 store.snapshot().due(&due).map(|page| page.unwrap().page.url).collect();
             assert_eq!(found, expected[..budget.min(300)], "{budget} in {memory}");
@@ -125,14 +125,14 @@ fn of_pages_that_are_alike_the_heaviest_are_due_first() {
         let (url, weight) = (format!("http://example.com/{page}"), 1.0 + f64::from(page) / 128.0);
         // Far from all others.
         let fingerprint = u64::from(page + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let visit = Observation::content(&url, DAY, fingerprint, Epoch::from_number(0));
+        let visit = Observation::content(&url, ms(DAY), fingerprint, Epoch::from_number(0));
         store.observe(visit.weight(weight)).unwrap();
         weights.push(weight);
     }
     store.seal().unwrap();
     weights.reverse();
     for budget in [1, 5, 20] {
-        let due = store.snapshot().due(&Due::new(30 * DAY, budget).policy(Policy::VALUE));
+        let due = store.snapshot().due(&Due::new(ms(30 * DAY), budget).policy(Policy::VALUE));
         let found: Vec<f64> = due.map(|page| page.unwrap().weight).collect();
         assert_eq!(found, weights[..budget]);
     }
@@ -146,7 +146,7 @@ fn a_merged_row_is_that_of_the_merged_record() {
         // Two are known from the first day on, one from the third.
         for page in URLS.iter().take(if day < 3 { 2 } else { 3 }) {
             let epoch = Epoch::from_number(0);
-            store.observe(Observation::content(page, day * DAY, day as u64, epoch)).unwrap();
+            store.observe(Observation::content(page, ms(day * DAY), day as u64, epoch)).unwrap();
         }
         store.seal().unwrap();
         store.merge(&Progress::default()).unwrap();
@@ -159,12 +159,12 @@ fn a_page_that_fails_is_left_alone_for_half_the_time_that_it_fails() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let (url, epoch) = (URLS[0], store.change_epoch());
-    store.observe(Observation::content(url, 0, 1, epoch)).unwrap();
-    store.observe(Observation::failed(url, 10 * DAY)).unwrap();
+    store.observe(Observation::content(url, ms(0), 1, epoch)).unwrap();
+    store.observe(Observation::failed(url, ms(10 * DAY))).unwrap();
     let value = |store: &simkeep::Store, now| {
         store
             .snapshot()
-            .due(&Due::new(now, 1).policy(Policy::UNIFORM))
+            .due(&Due::new(ms(now), 1).policy(Policy::UNIFORM))
             .next()
             .unwrap()
             .unwrap()
@@ -173,16 +173,16 @@ fn a_page_that_fails_is_left_alone_for_half_the_time_that_it_fails() {
     // In steps of a thousandth.
     assert_eq!(value(&store, 14 * DAY), 0.0);
     assert!((value(&store, 16 * DAY) - 16.0).abs() < 0.01);
-    store.observe(Observation::failed(url, 40 * DAY)).unwrap();
+    store.observe(Observation::failed(url, ms(40 * DAY))).unwrap();
     assert_eq!(value(&store, 59 * DAY), 0.0);
     assert!((value(&store, 61 * DAY) - 61.0).abs() < 0.05);
     // At most the largest interval, and at least an hour.
-    store.observe(Observation::failed(url, 4000 * DAY)).unwrap();
+    store.observe(Observation::failed(url, ms(4000 * DAY))).unwrap();
     assert_eq!(value(&store, 4364 * DAY), 0.0);
     assert!(value(&store, 4365 * DAY) > 4000.0);
     let soon = URLS[1];
     store.forget(Scope::Url(url)).unwrap();
-    store.observe(Observation::failed(soon, 0)).unwrap();
+    store.observe(Observation::failed(soon, ms(0))).unwrap();
     assert_eq!(value(&store, 3_599_000), 0.0);
     assert_eq!(value(&store, 3_600_000), 1.0 / 24.0);
 }
@@ -191,15 +191,19 @@ fn a_page_that_fails_is_left_alone_for_half_the_time_that_it_fails() {
 fn a_clock_that_goes_back_is_no_error_and_an_interval_may_be_short() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
-    assert!(store.snapshot().due(&Due::new(0, 10)).next().is_none());
-    store.observe(Observation::gone(URLS[0], 10 * DAY)).unwrap();
-    let page = store.snapshot().due(&Due::new(0, 10)).next().unwrap().unwrap();
+    assert!(store.snapshot().due(&Due::new(ms(0), 10)).next().is_none());
+    store.observe(Observation::gone(URLS[0], ms(10 * DAY))).unwrap();
+    let page = store.snapshot().due(&Due::new(ms(0), 10)).next().unwrap().unwrap();
     assert_eq!(page.value, 0.0);
-    assert!(store.snapshot().due(&Due::new(i64::MIN, 10)).all(|page| page.unwrap().value == 0.0));
-    assert!(store.snapshot().due(&Due::new(i64::MAX, 10)).all(|page| page.unwrap().value > 1.0));
-    let due = Due::new(10 * DAY + 5000, 10).largest_interval("5s".parse().unwrap());
+    assert!(
+        store.snapshot().due(&Due::new(ms(i64::MIN), 10)).all(|page| page.unwrap().value == 0.0)
+    );
+    assert!(
+        store.snapshot().due(&Due::new(ms(i64::MAX), 10)).all(|page| page.unwrap().value > 1.0)
+    );
+    let due = Due::new(ms(10 * DAY + 5000), 10).largest_interval("5s".parse().unwrap());
     assert_eq!(store.snapshot().due(&due).count(), 1);
     // A page that fails is left alone for no longer than that.
-    store.observe(Observation::failed(URLS[0], 10 * DAY + 1)).unwrap();
+    store.observe(Observation::failed(URLS[0], ms(10 * DAY + 1))).unwrap();
     assert!(store.snapshot().due(&due).next().unwrap().unwrap().value > 0.0);
 }

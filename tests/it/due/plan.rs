@@ -11,7 +11,7 @@ use simkeep::recrawl::{Belief, Fit, Hosts, Likelihood, Prior, Priors, Rate};
 use simkeep::{
     Changes, Epoch, Error, Observation, Prefix, Progress, Reader, Scope, Snapshot, Store,
 };
-use simkeep_testing::{choice, create, on, small};
+use simkeep_testing::{choice, create, ms, on, small};
 
 const DAY: i64 = 86_400_000;
 
@@ -28,7 +28,7 @@ fn visits() -> Vec<Observation<'static>> {
                 let changes = choose(10) < if often { 7 } else { 1 };
                 fingerprint = if changes { choose(u64::MAX) } else { fingerprint };
                 let observation =
-                    Observation::content(url, time, fingerprint, Epoch::from_number(0));
+                    Observation::content(url, ms(time), fingerprint, Epoch::from_number(0));
                 let weight = [0.5, 1.0, 4.0][choose(3) as usize];
                 visits.push(if choose(5) == 0 { observation.weight(weight) } else { observation });
                 time += (1 + choose(12)).cast_signed() * DAY + choose(1000).cast_signed();
@@ -75,7 +75,7 @@ fn stores(visits: &[Observation<'static>]) -> Vec<(SimDisk, Store)> {
         }
     }
     observe(&mended.1, &shuffled[..300]);
-    mended.1.observe(Observation::gone("https://other.example/", DAY)).unwrap();
+    mended.1.observe(Observation::gone("https://other.example/", ms(DAY))).unwrap();
     mended.1.seal().unwrap();
     mended.1.forget(Scope::Url("https://other.example/")).unwrap();
     observe(&mended.1, &shuffled[300..]);
@@ -94,7 +94,7 @@ fn figures(plan: &Plan) -> [f64; 5] {
 fn what_is_decided_does_not_show_what_came_first_or_where_it_is_stored() {
     let now = 110 * DAY;
     for policy in ["value", "harmonic", "thesis"] {
-        let due = Due::new(now, usize::MAX).rules(&rules()).policy(policy.parse().unwrap());
+        let due = Due::new(ms(now), usize::MAX).rules(&rules()).policy(policy.parse().unwrap());
         let mut expected = None;
         for (disk, store) in stores(&visits()) {
             let unsealed = store.snapshot();
@@ -130,7 +130,7 @@ fn a_plan_does_not_depend_on_the_unit_of_weights() {
     let view = store.snapshot();
     for policy in ["value", "harmonic"] {
         let planned = |unit: f64| {
-            let due = Due::new(110 * DAY, usize::MAX).rules(&rules_in(unit));
+            let due = Due::new(ms(110 * DAY), usize::MAX).rules(&rules_in(unit));
             let due = due.policy(policy.parse().unwrap());
             let plan = view.plan(&due, 10.0).unwrap();
             let pages = all(&view, &due.plan(&plan)).into_iter();
@@ -156,7 +156,7 @@ fn a_plan_does_not_depend_on_the_unit_of_weights() {
 fn a_page_is_believed_to_change_like_others_of_its_host() {
     let (_disk, store) = stores(&visits()).remove(0);
     let view = store.snapshot();
-    let plan = view.plan(&Due::new(110 * DAY, 0).rules(&rules()), 10.0).unwrap();
+    let plan = view.plan(&Due::new(ms(110 * DAY), 0).rules(&rules()), 10.0).unwrap();
     let rate = |host: u32| plan.of_new(&format!("https://h{host}.example/new")).unwrap().rate;
     for often in [0, 6, 9] {
         for seldom in [1, 2, 4] {
@@ -175,7 +175,7 @@ fn a_page_is_believed_to_change_like_others_of_its_host() {
 fn a_page_is_believed_by_the_others_of_its_host_and_by_its_own_visits() {
     let (_disk, store) = stores(&visits()).remove(0);
     let view = store.snapshot();
-    let plan = view.plan(&Due::new(110 * DAY, 0), 10.0).unwrap();
+    let plan = view.plan(&Due::new(ms(110 * DAY), 0), 10.0).unwrap();
     let priors = Priors::default();
     let mut hosts: BTreeMap<String, (Fit, Vec<_>)> = BTreeMap::new();
     for page in view.scan(None).map(|page| page.unwrap()) {
@@ -213,7 +213,7 @@ fn of_fewer_than_twenty_compared_pages_nothing_is_learned() {
     let store = create(&disk, small());
     let default = Belief::new(&Prior::default(), &Likelihood::flat()).rate();
     let of_new = |store: &Store| -> Rate {
-        let plan = store.snapshot().plan(&Due::new(0, 0), 1.0).unwrap();
+        let plan = store.snapshot().plan(&Due::new(ms(0), 0), 1.0).unwrap();
         plan.of_new("https://example.org/").unwrap().rate
     };
     for page in 0..20 {
@@ -223,7 +223,7 @@ fn of_fewer_than_twenty_compared_pages_nothing_is_learned() {
             let url = format!("https://example.com/{page}");
             let (time, fingerprint) = (i64::from(day) * DAY, u64::from(u32::MAX) << (8 * day));
             store
-                .observe(Observation::content(&url, time, fingerprint, store.change_epoch()))
+                .observe(Observation::content(&url, ms(time), fingerprint, store.change_epoch()))
                 .unwrap();
         }
     }
@@ -233,7 +233,7 @@ fn of_fewer_than_twenty_compared_pages_nothing_is_learned() {
 #[test]
 fn visits_a_day_are_a_positive_number_and_what_was_learned_is_of_one_store() {
     let (_disk, store) = stores(&visits()).remove(0);
-    let due = Due::new(110 * DAY, 10);
+    let due = Due::new(ms(110 * DAY), 10);
     for per_day in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let refused = store.snapshot().plan(&due, per_day);
         assert!(matches!(refused, Err(Error::Option { name: "per_day", .. })), "{per_day}");
@@ -251,7 +251,7 @@ fn visits_a_day_are_a_positive_number_and_what_was_learned_is_of_one_store() {
     let said = found.next().unwrap().unwrap_err().to_string();
     assert!(said.contains("of another store"), "{said}");
     // Of a store without pages there is nothing to plan.
-    let plan = other.snapshot().plan(&Due::new(0, 0), 5.0).unwrap();
+    let plan = other.snapshot().plan(&Due::new(ms(0), 0), 5.0).unwrap();
     assert_eq!((plan.pages(), plan.visits_per_day()), (0.0, 0.0));
     assert_eq!(other.snapshot().decide("https://example.com/", &plan).unwrap(), None);
 }

@@ -10,7 +10,7 @@ use simkeep::due::{Decision, Due, Hints, Rule, Rules};
 use simkeep::recrawl::{Interval, Policy, hinted};
 use simkeep::{Epoch, Observation, Page, Progress, Snapshot, Store};
 use simkeep_testing::pages::{PREFIXES, Place, URLS, Under};
-use simkeep_testing::{choice, create, small};
+use simkeep_testing::{choice, create, ms, small};
 
 const DAY: i64 = 86_400_000;
 
@@ -35,7 +35,7 @@ impl<'s> Plain<'s> {
     fn of(view: &'s Snapshot, now: i64) -> Plain<'s> {
         let (mut values, mut led) = (BTreeMap::new(), BTreeSet::new());
         for policy in POLICIES {
-            let due = Due::new(now, usize::MAX).policy(policy.parse().unwrap());
+            let due = Due::new(ms(now), usize::MAX).policy(policy.parse().unwrap());
             for page in view.due(&due).map(Result::unwrap) {
                 led.extend(page.near.map(|_| page.page.url.clone()));
                 values.insert((policy, page.page.url), page.value);
@@ -51,7 +51,7 @@ impl<'s> Plain<'s> {
 
     /// The whole seconds since the last visit.
     fn since_visit(&self, page: &Page) -> u64 {
-        let seconds = self.now.div_euclid(1000) - page.last.time.div_euclid(1000);
+        let seconds = self.now.div_euclid(1000) - page.last.time.as_ms().div_euclid(1000);
         u64::try_from(seconds).unwrap_or(0)
     }
 
@@ -69,12 +69,12 @@ fn with_hint(plain: &Plain<'_>, hints: &Hints, page: &Page, weight: f64, otherwi
     let now = plain.now.div_euclid(1000);
     // While it fails, this is about the last visit that did not.
     let last = now - plain.since(page).cast_signed();
-    let Some(changed) = hints.changed_after(&page.url, last * 1000, plain.now) else {
+    let Some(changed) = hints.changed_after(&page.url, ms(last * 1000), ms(plain.now)) else {
         return otherwise;
     };
     let weight = if page.gone { weight / 8.0 } else { weight };
     let weight = if plain.led.contains(&page.url) { weight / 4.0 } else { weight };
-    hinted(TRUST, weight, (changed / 1000 - last) as f64 / 86_400.0, otherwise).unwrap()
+    hinted(TRUST, weight, (changed.as_ms() / 1000 - last) as f64 / 86_400.0, otherwise).unwrap()
 }
 
 /// A rule, what it is for, and the name of its policy.
@@ -179,7 +179,7 @@ fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
     let rules = some_rules(choose, by_order);
     let hint = |choose: &mut dyn FnMut(u64) -> u64| {
         let time = choose(900) as i64 * DAY - 30 * DAY + choose(5000) as i64;
-        (URLS[choose(URLS.len() as u64) as usize], time)
+        (URLS[choose(URLS.len() as u64) as usize], ms(time))
     };
     let hints: Vec<_> = (0..choose(80)).map(|_| hint(choose)).collect();
     let hints = plain.view.hints(hints).unwrap().trust(TRUST).unwrap();
@@ -191,7 +191,7 @@ fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
         per_host: [1, 2, usize::MAX, usize::MAX][choose(4) as usize],
     };
     let given = Rules::new(rules.iter().map(|known| known.rule.clone())).unwrap();
-    let mut due = Due::new(plain.now, question.budget)
+    let mut due = Due::new(ms(plain.now), question.budget)
         .policy(question.policy.parse().unwrap())
         .per_host(question.per_host)
         .memory_bytes([0, 1 << 10, 1 << 20][choose(3) as usize])
@@ -218,9 +218,9 @@ fn what_is_due_by_rules_and_hints_is_what_they_make_of_each_page() {
             let time = choose(400) as i64 * DAY + [0, 1, 999, 1000][choose(4) as usize];
             store
                 .observe(match choose(8) {
-                    0 => Observation::gone(url, time),
-                    1 => Observation::failed(url, time),
-                    _ => Observation::content(url, time, choose(3), Epoch::from_number(0)),
+                    0 => Observation::gone(url, ms(time)),
+                    1 => Observation::failed(url, ms(time)),
+                    _ => Observation::content(url, ms(time), choose(3), Epoch::from_number(0)),
                 })
                 .unwrap();
             match choose(12) {
@@ -242,7 +242,7 @@ fn a_page_is_not_due_before_its_minimum_and_comes_first_past_its_maximum() {
     let store = create(&SimDisk::new(), small());
     let urls = ["https://a.example/", "https://b.example/", "https://c.example/x"];
     for url in urls {
-        store.observe(Observation::content(url, 0, 1, store.change_epoch())).unwrap();
+        store.observe(Observation::content(url, ms(0), 1, store.change_epoch())).unwrap();
     }
     let rule = |text: &str| Rule::under(text.parse().unwrap());
     let day = |days: u64| Interval::from_seconds(days * 86_400).unwrap();
@@ -252,7 +252,7 @@ fn a_page_is_not_due_before_its_minimum_and_comes_first_past_its_maximum() {
     ];
     let rules = Rules::new(rules).unwrap();
     let due = |days: i64| -> Vec<String> {
-        let due = Due::new(days * DAY, 10).policy(Policy::UNIFORM).rules(&rules);
+        let due = Due::new(ms(days * DAY), 10).policy(Policy::UNIFORM).rules(&rules);
         store.snapshot().due(&due).map(|page| page.unwrap().page.url).collect()
     };
     let [a, b, c] = urls;
@@ -267,11 +267,11 @@ fn hints_of_another_store_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let [store, other] =
         ["a", "b"].map(|name| Store::create(folder.path().join(name), small()).unwrap());
-    store.observe(Observation::gone(URLS[0], 0)).unwrap();
-    let due = |hints| Due::new(DAY, 10).hints(&hints);
-    let own = store.snapshot().hints([(URLS[0], 1)]).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(0))).unwrap();
+    let due = |hints| Due::new(ms(DAY), 10).hints(&hints);
+    let own = store.snapshot().hints([(URLS[0], ms(1))]).unwrap();
     assert_eq!(store.snapshot().due(&due(own)).count(), 1);
-    let others = other.snapshot().hints([(URLS[0], 1)]).unwrap();
+    let others = other.snapshot().hints([(URLS[0], ms(1))]).unwrap();
     let mut pages = store.snapshot().due(&due(others));
     let said = pages.next().unwrap().unwrap_err().to_string();
     assert!(said.contains("of another store"), "{said}");

@@ -8,7 +8,7 @@ use simkeep::due::Due;
 use simkeep::recrawl::Interval;
 use simkeep::{Observation, Options, Store};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{create, open, small};
+use simkeep_testing::{create, ms, open, small};
 
 const HOUR: i64 = 3_600_000;
 
@@ -21,7 +21,7 @@ fn lease(hours: u64) -> Interval {
 }
 
 fn visit(store: &Store, page: usize, time: i64) {
-    let seen = Observation::content(&url(page), time, page as u64, store.change_epoch()).visit;
+    let seen = Observation::content(&url(page), ms(time), page as u64, store.change_epoch()).visit;
     store.observe(Observation::of(&url(page), seen)).unwrap();
 }
 
@@ -70,7 +70,7 @@ proptest! {
             match step {
                 Step::Take { budget, hours, per_host } => {
                     out.retain(|_, until| *until > now);
-                    let due = Due::new(now, budget).per_host(per_host);
+                    let due = Due::new(ms(now), budget).per_host(per_host);
                     let room = budget.min(most.saturating_sub(out.len()));
                     let everything = due.clone().budget(usize::MAX).per_host(usize::MAX);
                     let mut of_host = BTreeMap::<String, usize>::new();
@@ -109,7 +109,7 @@ proptest! {
 fn a_store_that_is_opened_again_hands_all_pages_out() {
     let disk = SimDisk::new();
     let store = store_of(&disk, 5, small());
-    let due = Due::new(24 * HOUR, 3);
+    let due = Due::new(ms(24 * HOUR), 3);
     let first = taken(&store, &due, 1000);
     assert_eq!((first.len(), taken(&store, &due, 1000).len()), (3, 2));
     assert!(taken(&store, &due, 1000).is_empty());
@@ -124,10 +124,10 @@ fn any_visit_ends_a_lease_and_what_is_restated_does_not() {
     let disk = SimDisk::new();
     let store = store_of(&disk, 2, small());
     let now = 24 * HOUR;
-    assert_eq!(taken(&store, &Due::new(now, 9), 1000).len(), 2);
-    store.observe(Observation::failed(&url(0), now)).unwrap();
+    assert_eq!(taken(&store, &Due::new(ms(now), 9), 1000).len(), 2);
+    store.observe(Observation::failed(&url(0), ms(now))).unwrap();
     assert!(!store.hand_back(&url(0)).unwrap());
     let epoch = store.register_epoch("other", simkeep::Role::Near).unwrap();
-    store.restate(simkeep::Restatement::new(&url(1), 1, 9, epoch)).unwrap();
+    store.restate(simkeep::Restatement::new(&url(1), ms(1), 9, epoch)).unwrap();
     assert!(store.hand_back(&url(1)).unwrap());
 }

@@ -10,7 +10,7 @@ use simkeep::{
 };
 
 use super::{URL, create};
-use simkeep_testing::{choice, digest, small, sound};
+use simkeep_testing::{choice, digest, ms, small, sound};
 
 /// Metadata in the leading bits goes into the history and out of every comparison.
 #[test]
@@ -24,7 +24,7 @@ fn reserved_bits_are_kept_and_not_compared() {
         let (low, metadata) = (1 << choice(6) | 1 << choice(6), choice(256));
         let fingerprint = low | metadata << 56;
         let url = format!("{URL}{page}");
-        let seen = Observation::content(&url, 1, fingerprint, epoch);
+        let seen = Observation::content(&url, ms(1), fingerprint, epoch);
         let outcome = store.observe(seen).unwrap();
         let within = |other: &&(String, u64)| ((other.1 ^ low) << 8).count_ones() <= 3;
         assert_eq!(outcome.near.len(), all.iter().filter(within).count());
@@ -52,7 +52,7 @@ fn reserved_bits_are_kept_and_not_compared() {
     let (url, fingerprint) = &all[0];
     let other = fingerprint ^ 0x4200_0000_0000_0000;
     let verdict = |time, fingerprint| {
-        store.observe(Observation::content(url, time, fingerprint, epoch)).unwrap().verdict
+        store.observe(Observation::content(url, ms(time), fingerprint, epoch)).unwrap().verdict
     };
     assert_eq!(verdict(2, other), Verdict::Same(SameBy::Fingerprint));
     let distance = Some(Distance { bits: 1, epoch });
@@ -68,29 +68,29 @@ fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
     let (old, new) = (Epoch::from_number(0), store.register_epoch("two", Role::Both).unwrap());
     let observe = |observation: Observation<'_>| store.observe(observation).unwrap().verdict;
     let far = |bits, epoch| Some(Distance { bits, epoch });
-    assert_eq!(observe(Observation::content(URL, 1, 0b0011, old)), Verdict::New);
+    assert_eq!(observe(Observation::content(URL, ms(1), 0b0011, old)), Verdict::New);
     let both =
-        |time, in_new, in_old| Observation::content(URL, time, in_new, new).also(in_old, old);
+        |time, in_new, in_old| Observation::content(URL, ms(time), in_new, new).also(in_old, old);
     assert_eq!(observe(both(2, 0xff00, 0b0111)), Verdict::Changed { distance: far(1, old) });
     // Both have both: the newest counts.
     assert_eq!(observe(both(3, 0xff01, 0b1000)), Verdict::Changed { distance: far(1, new) });
     assert_eq!(
-        observe(Observation::content(URL, 4, 0xffff, new)),
+        observe(Observation::content(URL, ms(4), 0xffff, new)),
         Verdict::Changed { distance: far(7, new) }
     );
-    let alone = observe(Observation::content(URL, 5, 0b0011, old));
-    assert_eq!(alone, Verdict::Reverted { to: 1, distance: None });
+    let alone = observe(Observation::content(URL, ms(5), 0b0011, old));
+    assert_eq!(alone, Verdict::Reverted { to: ms(1), distance: None });
     // Equal in one epoch is the same, whatever the other says.
     assert_eq!(observe(both(6, 0x1234, 0b0011)), Verdict::Same(SameBy::Fingerprint));
     // Restated, the last one has both.
     assert_eq!(
-        store.restate(Restatement::new(URL, 5, 0xf00f, new)).unwrap(),
+        store.restate(Restatement::new(URL, ms(5), 0xf00f, new)).unwrap(),
         RestateOutcome::Stored
     );
     let history = store.history(URL).unwrap();
     let verdicts: Vec<_> = history.iter().filter_map(HistoryEntry::visit).collect();
     assert_eq!(verdicts.len(), 6);
-    assert_eq!(verdicts[4].1, Verdict::Reverted { to: 1, distance: far(8, new) });
+    assert_eq!(verdicts[4].1, Verdict::Reverted { to: ms(1), distance: far(8, new) });
     assert_eq!(store.latest(URL).unwrap().unwrap().visits, 6);
 }
 
@@ -99,14 +99,15 @@ fn what_was_in_force_is_the_newest_epoch_wherever_a_long_history_is_divided() {
     // Of one time and one digest, with the newer epoch's first in order: they may come to stand in
     // two chunks.
     let of = |time, fingerprint, epoch| {
-        Observation::content(URL, time, fingerprint, Epoch::from_number(epoch)).digest(digest(1))
+        Observation::content(URL, ms(time), fingerprint, Epoch::from_number(epoch))
+            .digest(digest(1))
     };
     for before in 50..80 {
         let store = simkeep_testing::create(&SimDisk::new(), small().near_limit(0));
         let all = (0..before).map(|time| of(time, 5, 0)).chain([of(100, 1, 1), of(100, 2, 0)]);
         let later = (200..270).map(|time| of(time, 5, 0));
         store.load(all.chain(later).map(Ok), LoadOptions::default()).unwrap();
-        let found = store.as_of(URL, 100).unwrap().unwrap();
+        let found = store.as_of(URL, ms(100)).unwrap().unwrap();
         assert_eq!(found, of(100, 1, 1).visit, "with {before} visits before");
     }
 }

@@ -10,7 +10,7 @@ use simkeep::{
 };
 
 use super::{URL, create, plain, some, tables, weighed};
-use simkeep_testing::{on, open, small, sound};
+use simkeep_testing::{ms, on, open, small, sound};
 
 #[test]
 fn a_table_lives_as_long_as_its_epoch() {
@@ -34,7 +34,7 @@ fn a_table_lives_as_long_as_its_epoch() {
         None
     );
 
-    store.observe(Observation::content(URL, 1, fingerprint, epoch)).unwrap();
+    store.observe(Observation::content(URL, ms(1), fingerprint, epoch)).unwrap();
     store.seal().unwrap();
     let reader = Reader::open(on(&disk)).unwrap();
     assert_eq!(of(&reader.snapshot().origin(epoch).unwrap().unwrap()), fingerprint);
@@ -46,7 +46,10 @@ fn a_table_lives_as_long_as_its_epoch() {
     let next = store.begin_epoch(&plain("strict"), Role::Both).unwrap();
     let Err(Error::EpochInUse { url, .. }) = store.end_epoch(epoch, 0) else { panic!() };
     assert_eq!(url, URL);
-    assert_eq!(store.restate(Restatement::new(URL, 1, 7, next)).unwrap(), RestateOutcome::Stored);
+    assert_eq!(
+        store.restate(Restatement::new(URL, ms(1), 7, next)).unwrap(),
+        RestateOutcome::Stored
+    );
     store.end_epoch(epoch, 0).unwrap();
     assert_eq!(tables(&disk), []);
     assert!(matches!(store.snapshot().origin(epoch), Err(Error::EndedEpoch(_))));
@@ -112,7 +115,7 @@ fn an_epoch_with_a_table_is_due_after_so_many_visits() {
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     let observe = |epoch, times: std::ops::Range<i64>| {
         for time in times {
-            store.observe(Observation::content(URL, time, 7, epoch)).unwrap();
+            store.observe(Observation::content(URL, ms(time), 7, epoch)).unwrap();
         }
         let stats = store.stats().unwrap();
         (stats.epoch_visits, stats.epoch_due)
@@ -129,7 +132,7 @@ fn a_damaged_table_is_told_of_by_whoever_would_copy_it() {
     let (disk, to) = (SimDisk::new(), SimDisk::new());
     let store = create(&disk);
     store.begin_epoch(&some(), Role::Both).unwrap();
-    store.observe(Observation::content(URL, 1, 7, Epoch::from_number(1))).unwrap();
+    store.observe(Observation::content(URL, ms(1), 7, Epoch::from_number(1))).unwrap();
     store.close().unwrap();
     let mut files = disk.contents();
     let table = files.iter_mut().find(|(name, _)| *name == Name::Df(1)).unwrap();

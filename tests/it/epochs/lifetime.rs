@@ -11,7 +11,7 @@ use simkeep::{
 };
 
 use super::{URL, create, plain, some, tables};
-use simkeep_testing::{choice, digest, names, on, open, small, sound};
+use simkeep_testing::{choice, digest, ms, names, on, open, small, sound};
 
 #[test]
 fn the_power_may_go_while_an_epoch_begins_or_ends() {
@@ -20,7 +20,7 @@ fn the_power_may_go_while_an_epoch_begins_or_ends() {
     for stop in 1.. {
         let disk = SimDisk::new();
         let store = create(&disk);
-        store.observe(Observation::content(URL, 1, 7, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(URL, ms(1), 7, Epoch::from_number(0))).unwrap();
         disk.fail(Fault {
             strikes: Strikes::Changes,
             nth: stop,
@@ -66,7 +66,7 @@ fn a_full_disk_refuses_an_epoch_and_nothing_else() {
     assert!(full.to_string().contains("make room"), "{full}");
     disk.set_capacity_bytes(None);
     assert_eq!(names(store.snapshot().epochs()), ["one"]);
-    store.observe(Observation::content(URL, 1, 7, Epoch::from_number(0))).unwrap();
+    store.observe(Observation::content(URL, ms(1), 7, Epoch::from_number(0))).unwrap();
     assert_eq!(store.begin_epoch(&some(), Role::Both).unwrap(), Epoch::from_number(1));
 }
 
@@ -78,12 +78,12 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     assert!(matches!(store.end_epoch(Epoch::from_number(7), 0), Err(Error::UnknownEpoch(7))));
     let urls: Vec<String> = (0..10).map(|page| format!("{URL}{page}")).collect();
     for (time, url) in (1..).zip(&urls) {
-        store.observe(Observation::content(url, time, 7, one).digest(digest(1))).unwrap();
+        store.observe(Observation::content(url, ms(time), 7, one).digest(digest(1))).unwrap();
     }
     store.seal().unwrap();
     for (time, url) in (1..).zip(&urls).take(8) {
         assert_eq!(
-            store.restate(Restatement::new(url, time, 9, two)).unwrap(),
+            store.restate(Restatement::new(url, ms(time), 9, two)).unwrap(),
             RestateOutcome::Stored
         );
     }
@@ -100,12 +100,12 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     for refused in [near(Versions::InForce), near(Versions::Ever)] {
         assert!(matches!(refused, Err(Error::EndedEpoch(name)) if name == "one"));
     }
-    let late = Observation::content(URL, 100, 7, one);
+    let late = Observation::content(URL, ms(100), 7, one);
     assert!(matches!(store.observe(late), Err(Error::EndedEpoch(_))));
-    let also = Observation::content(URL, 100, 7, two).also(7, one);
+    let also = Observation::content(URL, ms(100), 7, two).also(7, one);
     assert!(matches!(store.observe(also), Err(Error::EndedEpoch(_))));
     assert!(matches!(
-        store.restate(Restatement::new(&urls[0], 1, 7, one)),
+        store.restate(Restatement::new(&urls[0], ms(1), 7, one)),
         Err(Error::EndedEpoch(_))
     ));
     assert!(matches!(store.register_epoch("one", Role::Both), Err(Error::EndedEpoch(_))));
@@ -120,7 +120,7 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
         store.snapshot().stale(store.change_epoch(), None).map(|page| page.unwrap().url).collect();
     assert_eq!(stale, urls[8..]);
     assert_eq!(
-        store.restate(Restatement::new(&urls[8], 9, 9, two)).unwrap(),
+        store.restate(Restatement::new(&urls[8], ms(9), 9, two)).unwrap(),
         RestateOutcome::Stored
     );
     assert_eq!(store.near(9, 0).unwrap().near.len(), 9);
@@ -139,9 +139,14 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
     let two = store.register_epoch("two", Role::Both).unwrap();
     for page in 0..10 {
         store
-            .observe(Observation::content(&format!("{URL}{page}"), 1, page, Epoch::from_number(0)))
+            .observe(Observation::content(
+                &format!("{URL}{page}"),
+                ms(1),
+                page,
+                Epoch::from_number(0),
+            ))
             .unwrap();
-        store.restate(Restatement::new(&format!("{URL}{page}"), 1, page, two)).unwrap();
+        store.restate(Restatement::new(&format!("{URL}{page}"), ms(1), page, two)).unwrap();
     }
     store.end_epoch(Epoch::from_number(0), 0).unwrap();
     let start = std::time::Instant::now();
@@ -159,11 +164,11 @@ fn an_epoch_that_is_not_there_is_refused() {
     // The number says which bits count: without them it is none.
     for unknown in [Epoch::from_number(1), Epoch::from_number(2), Epoch::from_number(u32::MAX)] {
         let unknown_epoch = |e: Error| assert!(matches!(e, Error::UnknownEpoch(_)), "{e}");
-        let seen = Observation::content(URL, 1, 7, unknown);
+        let seen = Observation::content(URL, ms(1), 7, unknown);
         unknown_epoch(store.observe(seen).unwrap_err());
-        let also = Observation::content(URL, 1, 7, reserved).also(7, unknown);
+        let also = Observation::content(URL, ms(1), 7, reserved).also(7, unknown);
         unknown_epoch(store.observe(also).unwrap_err());
-        unknown_epoch(store.restate(Restatement::new(URL, 1, 7, unknown)).unwrap_err());
+        unknown_epoch(store.restate(Restatement::new(URL, ms(1), 7, unknown)).unwrap_err());
         unknown_epoch(store.search(&Query::new(7, 0).epoch(unknown)).unwrap_err());
         unknown_epoch(store.snapshot().explain(&Query::new(7, 0).epoch(unknown)).unwrap_err());
         unknown_epoch(
@@ -172,7 +177,7 @@ fn an_epoch_that_is_not_there_is_refused() {
         let loaded = store.load([Ok(seen)], LoadOptions::default());
         assert!(matches!(loaded, Err(Error::Load { nth: 1, .. })));
     }
-    let twice = Observation::content(URL, 1, 7, reserved).also(8, reserved);
+    let twice = Observation::content(URL, ms(1), 7, reserved).also(8, reserved);
     assert!(matches!(store.observe(twice), Err(Error::Misuse(_))));
     assert_eq!(store.stats().unwrap().visits, 0);
 }

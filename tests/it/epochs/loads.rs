@@ -8,7 +8,7 @@ use simkeep::{Epoch, Error, Observation, Progress, Reader, Role, Store};
 
 use super::{URL, create, some, tables, weighed};
 use simkeep_testing::disks::HookDisk;
-use simkeep_testing::{names, on, small, sound};
+use simkeep_testing::{ms, names, on, small, sound};
 
 #[test]
 fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
@@ -16,7 +16,7 @@ fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
     let store = create(&disk);
     let other = create(&SimDisk::new());
     other.begin_epoch(&some(), Role::Both).unwrap();
-    other.observe(Observation::content(URL, 1, 7, Epoch::from_number(1))).unwrap();
+    other.observe(Observation::content(URL, ms(1), 7, Epoch::from_number(1))).unwrap();
     let before = (store.snapshot().epochs().to_vec(), disk.contents());
     let failing = |fails_at: i64| {
         let epochs = LoadEpochs::default();
@@ -24,10 +24,9 @@ fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
         let made = epochs.origin(&weighed(&["a boat", "the boat"]), Role::Both).unwrap();
         let observations = (0..=fails_at).map(|time| match time {
             _ if time == fails_at => Err(Error::input("the cable was pulled")),
-            time if time % 2 == 0 => Ok(Observation::content(URL, time, 7, renumbered)),
-            time => {
-                Ok(Observation::content(URL, time, 7, epochs.named("x", Role::Both)?).also(9, made))
-            }
+            time if time % 2 == 0 => Ok(Observation::content(URL, ms(time), 7, renumbered)),
+            time => Ok(Observation::content(URL, ms(time), 7, epochs.named("x", Role::Both)?)
+                .also(9, made)),
         });
         let load = LoadOptions::default().memory_bytes(1 << 16).epochs(epochs.clone());
         store.load(observations, load).unwrap_err();
@@ -80,17 +79,17 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
                 store.register_epoch("a", Role::Both)?,
             );
             assert_eq!((beside, a), (Epoch::from_number(1), Epoch::from_number(2)));
-            store.observe(Observation::content(URL, 1000, 8, beside))?;
+            store.observe(Observation::content(URL, ms(1000), 8, beside))?;
             assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a"]);
             let reader = Reader::open(on(&disk))?;
             assert_eq!(reader.snapshot().epochs(), store.snapshot().epochs());
             let early =
-                store.observe(Observation::content(URL, 1, 1, epochs.named("b", Role::Both)?));
+                store.observe(Observation::content(URL, ms(1), 1, epochs.named("b", Role::Both)?));
             assert!(matches!(early, Err(Error::UnknownEpoch(_))));
         }
         // One time has contents of all of them, told in any order.
         let (time, name) = ((n / 8) as i64, all[(n * 7 + n / 4) % 4]);
-        let visit = Observation::content(URL, time, 7, epochs.named(name, Role::Both)?);
+        let visit = Observation::content(URL, ms(time), 7, epochs.named(name, Role::Both)?);
         Ok(if n % 3 == 0 && name != "c" {
             visit.also(9, epochs.named("c", Role::Both)?)
         } else {
@@ -110,10 +109,10 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
         assert_eq!(first.map(Epoch::count), [1, 2, 3, 4]);
         expected.register_epoch(name, Role::Both).unwrap()
     };
-    expected.observe(Observation::content(URL, 1000, 8, number("beside"))).unwrap();
+    expected.observe(Observation::content(URL, ms(1000), 8, number("beside"))).unwrap();
     for n in 0..400usize {
         let (time, name) = ((n / 8) as i64, all[(n * 7 + n / 4) % 4]);
-        let visit = Observation::content(URL, time, 7, number(name));
+        let visit = Observation::content(URL, ms(time), 7, number(name));
         let also = n % 3 == 0 && name != "c";
         let visit = if also { visit.also(9, number("c")) } else { visit };
         expected.observe(visit).unwrap();
@@ -121,7 +120,7 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
     assert_eq!(store.history(URL).unwrap(), expected.history(URL).unwrap());
     sound(&store).unwrap();
     // A load of its own is told what it named, and no other.
-    let strange = [Ok(Observation::content(URL, 1, 1, epochs.named("d", Role::Both).unwrap()))];
+    let strange = [Ok(Observation::content(URL, ms(1), 1, epochs.named("d", Role::Both).unwrap()))];
     let strange = store.load(strange, LoadOptions::default()).unwrap_err();
     assert!(strange.to_string().contains("is not registered"), "{strange}");
 }

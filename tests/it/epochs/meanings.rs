@@ -4,6 +4,7 @@ use super::{URL, create, plain};
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::{Band, Meaning, Recipe};
 use simkeep::{Distance, Epoch, HistoryEntry, Observation, Origin, Outcome, Role, Store};
+use simkeep_testing::ms;
 
 fn recipe(name: &str) -> Recipe {
     name.parse().unwrap()
@@ -28,8 +29,8 @@ fn a_distance_means_what_the_recipe_of_its_epoch_says() {
     let old = store.begin_epoch(&plain("strict"), Role::Both).unwrap();
     let new = store.begin_epoch(&plain("near"), Role::Both).unwrap();
     let both =
-        |time, in_new, in_old| Observation::content(URL, time, in_new, new).also(in_old, old);
-    assert_eq!(observe(&store, Observation::content(URL, 1, 0, old)).meaning, None);
+        |time, in_new, in_old| Observation::content(URL, ms(time), in_new, new).also(in_old, old);
+    assert_eq!(observe(&store, Observation::content(URL, ms(1), 0, old)).meaning, None);
     // Only the older epoch has both.
     let changed = observe(&store, both(2, 0xff00, 0b11));
     assert_eq!(changed.verdict.distance(), Some(Distance { bits: 2, epoch: old }));
@@ -52,8 +53,8 @@ fn a_distance_means_what_the_recipe_of_its_epoch_says() {
 fn of_fingerprints_made_elsewhere_the_bands_are_those_of_no_recipe() {
     let store = create(&SimDisk::new());
     let epoch = store.register_epoch("made elsewhere", Role::Both).unwrap();
-    observe(&store, Observation::content(URL, 1, 0, epoch));
-    let changed = observe(&store, Observation::content(URL, 2, 0b111, epoch));
+    observe(&store, Observation::content(URL, ms(1), 0, epoch));
+    let changed = observe(&store, Observation::content(URL, ms(2), 0b111, epoch));
     assert_eq!(changed.meaning, Some(Meaning::ready_made(3)));
     let snapshot = store.snapshot();
     assert_eq!(snapshot.meaning(Epoch::from_number(77), 3), Meaning::ready_made(3));
@@ -64,8 +65,8 @@ fn bits_that_are_reserved_take_no_part_in_what_a_distance_means() {
     let store = create(&SimDisk::new());
     let half = Recipe::DEFAULT.reserved(32);
     let epoch = store.begin_epoch(&Origin::new(half), Role::Both).unwrap();
-    observe(&store, Observation::content(URL, 1, 0, epoch));
-    let changed = observe(&store, Observation::content(URL, 2, 0xff_0000_001f, epoch));
+    observe(&store, Observation::content(URL, ms(1), 0, epoch));
+    let changed = observe(&store, Observation::content(URL, ms(2), 0xff_0000_001f, epoch));
     let meaning = changed.meaning.unwrap();
     assert_eq!((meaning, meaning.distance), (half.meaning(5), 5));
     // Of 64 bits they would be moderate.
@@ -76,9 +77,9 @@ fn bits_that_are_reserved_take_no_part_in_what_a_distance_means() {
 fn what_comes_back_after_it_was_gone_is_told_with_its_distance() {
     let store = create(&SimDisk::new());
     let epoch = store.begin_epoch(&Origin::new(Recipe::DEFAULT), Role::Both).unwrap();
-    observe(&store, Observation::content(URL, 1000, 0, epoch));
-    assert_eq!(observe(&store, Observation::gone(URL, 2000)).to_string(), "gone");
-    let back = observe(&store, Observation::content(URL, 3000, 0, epoch));
+    observe(&store, Observation::content(URL, ms(1000), 0, epoch));
+    assert_eq!(observe(&store, Observation::gone(URL, ms(2000))).to_string(), "gone");
+    let back = observe(&store, Observation::content(URL, ms(3000), 0, epoch));
     assert_eq!(back.meaning, Some(Recipe::DEFAULT.meaning(0)));
     let expected = "1970-01-01T00:00:03Z: reverted to the version of 1970-01-01T00:00:01Z, 0 \
                     bits from the one before: no change that the fingerprint tells, at most some 0.3 % of \

@@ -3,7 +3,7 @@
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Recipe;
 use simkeep::{Epoch, Observation, Origin, Role, Store};
-use simkeep_testing::{on, small};
+use simkeep_testing::{ms, on, small};
 
 use super::{plain, some};
 
@@ -118,8 +118,8 @@ fn texts_get_fingerprints_of_our_recipes_and_extractor_or_none() {
 fn an_epoch_of_texts_that_has_pages_goes_on_beside_one_that_is_made_elsewhere() {
     let store = store();
     let mine = store.register_epoch("mine/1", Role::Both).unwrap();
-    store.observe(Observation::content("http://a/", 1, 7, mine)).unwrap();
+    store.observe(Observation::content("http://a/", ms(1), 7, mine)).unwrap();
     store.snapshot().text_epochs().unwrap_err();
-    store.observe(Observation::content("http://b/", 1, 7, FIRST)).unwrap();
+    store.observe(Observation::content("http://b/", ms(1), 7, FIRST)).unwrap();
     assert_eq!(store.snapshot().text_epochs().unwrap(), [FIRST]);
 }

@@ -8,25 +8,27 @@ use simkeep::{
 };
 
 use super::{URL, create};
-use simkeep_testing::{digest, on, open, small, sound};
+use simkeep_testing::{digest, ms, on, open, small, sound};
 
 #[test]
 fn what_is_restated_is_no_visit_and_no_change() {
     let store = create(&SimDisk::new());
     let two = store.register_epoch("two", Role::Both).unwrap();
     let seen = |time, n: u8| {
-        Observation::content(URL, time, u64::from(n), Epoch::from_number(0))
+        Observation::content(URL, ms(time), u64::from(n), Epoch::from_number(0))
             .digest(Digest([n; 16]))
             .status(200)
     };
     let restate = |time, n: u8| {
-        let restated = Restatement::new(URL, time, 0xff, two).digest(Digest([n; 16]));
+        let restated = Restatement::new(URL, ms(time), 0xff, two).digest(Digest([n; 16]));
         store.restate(restated).unwrap()
     };
     assert_eq!(restate(1, 1), RestateOutcome::Missing);
-    store.observe_batch(&[seen(1, 1), seen(5, 2), seen(5, 3), Observation::gone(URL, 7)]).unwrap();
+    store
+        .observe_batch(&[seen(1, 1), seen(5, 2), seen(5, 3), Observation::gone(URL, ms(7))])
+        .unwrap();
     assert_eq!(store.snapshot().stale(store.change_epoch(), None).count(), 0, "gone");
-    store.observe(Observation::not_modified(URL, 9)).unwrap();
+    store.observe(Observation::not_modified(URL, ms(9))).unwrap();
     assert_eq!(store.snapshot().stale(store.change_epoch(), None).count(), 1);
     // No such time, no content then, not that content.
     for (time, n) in [(2, 1), (7, 1), (9, 3), (5, 1)] {
@@ -41,16 +43,19 @@ fn what_is_restated_is_no_visit_and_no_change() {
     );
     let before = store.latest(URL).unwrap().unwrap();
     // Without a digest the last content of the time is meant.
-    assert_eq!(store.restate(Restatement::new(URL, 5, 0xfe, two)).unwrap(), RestateOutcome::Stored);
     assert_eq!(
-        store.restate(Restatement::new(URL, 6, 0xfe, two)).unwrap(),
+        store.restate(Restatement::new(URL, ms(5), 0xfe, two)).unwrap(),
+        RestateOutcome::Stored
+    );
+    assert_eq!(
+        store.restate(Restatement::new(URL, ms(6), 0xfe, two)).unwrap(),
         RestateOutcome::Missing
     );
     let after = store.latest(URL).unwrap().unwrap();
     assert_eq!((after.visits, after.last, after.first), (before.visits, before.last, before.first));
     let content = after.content.unwrap();
     assert_eq!((content.digest, content.fingerprint), (Some(digest(3)), Some(0xfe)));
-    let as_of = store.as_of(URL, 5).unwrap().unwrap();
+    let as_of = store.as_of(URL, ms(5)).unwrap().unwrap();
     assert_eq!(as_of.seen.content().unwrap().fingerprint, Some(0xfe));
     assert_eq!(as_of.status, Some(200));
     assert_eq!(store.snapshot().stale(store.change_epoch(), None).count(), 0);
@@ -61,7 +66,7 @@ fn what_is_restated_is_no_visit_and_no_change() {
     // Forgotten with its page.
     store.forget(simkeep::Scope::Url(URL)).unwrap();
     assert_eq!(
-        store.restate(Restatement::new(URL, 5, 0xfe, two)).unwrap(),
+        store.restate(Restatement::new(URL, ms(5), 0xfe, two)).unwrap(),
         RestateOutcome::Missing
     );
     assert_eq!(store.stats().unwrap().visits, 0);
@@ -74,7 +79,7 @@ fn what_has_no_fingerprint_in_an_epoch_is_near_nothing_there() {
     let one = Epoch::from_number(0);
     let two = store.register_epoch("two", Role::Both).unwrap();
     let at = |time, fingerprint: Option<u64>, n| {
-        Observation::content(URL, time, fingerprint, one).digest(digest(n))
+        Observation::content(URL, ms(time), fingerprint, one).digest(digest(n))
     };
     let near = |epoch| {
         let query = Query::new(7, 64).epoch(epoch);
@@ -82,15 +87,15 @@ fn what_has_no_fingerprint_in_an_epoch_is_near_nothing_there() {
         let found: Vec<String> = urls(store.search(&query).unwrap().near);
         found
     };
-    store.observe(Observation::content(OTHER, 1, 0, one).digest(digest(1))).unwrap();
+    store.observe(Observation::content(OTHER, ms(1), 0, one).digest(digest(1))).unwrap();
     // As its digest says, whatever the fingerprint before and after; no copy, and no distance.
     for (time, fingerprint, n, verdict) in [
         (1, None, 1, Verdict::New),
         (2, None, 1, Verdict::Same(SameBy::Digest)),
         (3, Some(7), 2, Verdict::Changed { distance: None }),
         (4, None, 3, Verdict::Changed { distance: None }),
-        (5, None, 1, Verdict::Reverted { to: 2, distance: None }),
-        (6, Some(7), 2, Verdict::Reverted { to: 3, distance: None }),
+        (5, None, 1, Verdict::Reverted { to: ms(2), distance: None }),
+        (6, Some(7), 2, Verdict::Reverted { to: ms(3), distance: None }),
     ] {
         let outcome = store.observe(at(time, fingerprint, n)).unwrap();
         assert_eq!(outcome.verdict, verdict, "{time}");
@@ -98,7 +103,7 @@ fn what_has_no_fingerprint_in_an_epoch_is_near_nothing_there() {
         assert_eq!(near(one).contains(&URL.to_owned()), fingerprint.is_some(), "{time}");
     }
     // Restated without one: in force, and found in the other epoch alone.
-    let none = Restatement::new(URL, 6, None, two).digest(digest(2));
+    let none = Restatement::new(URL, ms(6), None, two).digest(digest(2));
     assert_eq!(store.restate(none).unwrap(), RestateOutcome::Stored);
     assert_eq!(store.restate(none).unwrap(), RestateOutcome::Known);
     for sealed in [false, true] {
@@ -121,8 +126,8 @@ fn what_has_no_fingerprint_in_an_epoch_is_near_nothing_there() {
 #[test]
 fn what_is_restated_does_not_depend_on_what_came_first() {
     let (one, two) = (Epoch::from_number(0), Epoch::from_number(1));
-    let both = Observation::content(URL, 8, 1, two).also(0, one);
-    let alone = Observation::content(URL, 8, 0, one);
+    let both = Observation::content(URL, ms(8), 1, two).also(0, one);
+    let alone = Observation::content(URL, ms(8), 0, one);
     let histories = [[both, alone], [alone, both]].map(|order| {
         let (disk, to, saved) = (SimDisk::new(), SimDisk::new(), SimDisk::new());
         let (store, copy) = (create(&disk), create(&to));
@@ -150,20 +155,20 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
     let store = create(&SimDisk::new());
     let first = store.change_epoch();
     let seen = |url: &str, fingerprint: Option<u64>| {
-        store.observe(Observation::content(url, 1, fingerprint, first)).unwrap();
+        store.observe(Observation::content(url, ms(1), fingerprint, first)).unwrap();
     };
     seen("http://told.example/", Some(0));
     seen("http://short.example/", None);
     seen("http://gone.example/", Some(7));
-    store.observe(Observation::gone("http://gone.example/", 2)).unwrap();
-    store.observe(Observation::failed("http://failed.example/", 2)).unwrap();
+    store.observe(Observation::gone("http://gone.example/", ms(2))).unwrap();
+    store.observe(Observation::failed("http://failed.example/", ms(2))).unwrap();
     let without = |epoch| store.snapshot().without_fingerprint(epoch, None).unwrap();
     assert_eq!(without(first), 1);
     let second = store.register_epoch("second", Role::Both).unwrap();
     assert_eq!((without(first), without(second)), (1, 2));
     // Restated as too short to tell, it has no fingerprint all the same.
-    store.restate(Restatement::new("http://told.example/", 1, 5, second)).unwrap();
-    store.restate(Restatement::new("http://short.example/", 1, None, second)).unwrap();
+    store.restate(Restatement::new("http://told.example/", ms(1), 5, second)).unwrap();
+    store.restate(Restatement::new("http://short.example/", ms(1), None, second)).unwrap();
     for _ in 0..2 {
         assert_eq!((without(first), without(second)), (1, 1));
         store.seal().unwrap();

@@ -10,7 +10,7 @@ use simkeep::{
 };
 
 use super::{URL, create, plain};
-use simkeep_testing::{choice, digest, on, small, sound};
+use simkeep_testing::{choice, digest, ms, on, small, sound};
 
 const CHANGE: Epoch = Epoch::from_number(0);
 
@@ -26,7 +26,7 @@ fn two(disk: &SimDisk) -> (Store, Epoch) {
 fn verdicts_go_by_the_one_and_near_pages_by_the_other() {
     let (store, near) = two(&SimDisk::new());
     let seen = |url, time, change: u64, other: u64| {
-        let of = Observation::content(url, time, change, CHANGE).also(other, near);
+        let of = Observation::content(url, ms(time), change, CHANGE).also(other, near);
         store.observe(of.digest(digest(u8::try_from(time).unwrap()))).unwrap()
     };
     seen("https://a.example/", 1, 0, 0);
@@ -42,7 +42,7 @@ fn verdicts_go_by_the_one_and_near_pages_by_the_other() {
     let same = seen("https://a.example/", 5, 0b111, 0xff);
     assert_eq!(same.verdict, Verdict::Same(SameBy::Fingerprint));
     // Without a fingerprint that tells of changes, digests are all that is compared.
-    let alone = Observation::content("https://a.example/", 6, 0xff, near).digest(digest(6));
+    let alone = Observation::content("https://a.example/", ms(6), 0xff, near).digest(digest(6));
     assert_eq!(store.observe(alone).unwrap().verdict, Verdict::Changed { distance: None });
     for sealed in [false, true] {
         if sealed {
@@ -85,11 +85,11 @@ fn a_page_returns_to_any_of_its_last_eight_versions_however_many_epochs_live() {
         let mut see = |store: &Store, version: usize| {
             time += 1;
             let [one, two, three] = versions[version];
-            let seen = Observation::content(URL, time, one, CHANGE);
+            let seen = Observation::content(URL, ms(time), one, CHANGE);
             let seen = if epochs > 1 { seen.also(two, near) } else { seen };
             let verdict = store.observe(seen).unwrap().verdict;
             if epochs > 2 {
-                store.restate(Restatement::new(URL, time, three, third)).unwrap();
+                store.restate(Restatement::new(URL, ms(time), three, third)).unwrap();
             }
             verdict
         };
@@ -100,7 +100,7 @@ fn a_page_returns_to_any_of_its_last_eight_versions_however_many_epochs_live() {
         for (round, how) in [(0, "memory"), (1, "a segment"), (2, "merged"), (3, "opened again")] {
             for version in 1..9 {
                 let verdict = see(&store, version);
-                let back = matches!(verdict, Verdict::Reverted { to, .. } if to > round * 8);
+                let back = matches!(verdict, Verdict::Reverted { to, .. } if to > ms(round * 8));
                 assert!(back, "{epochs} epochs, {version} in {how}: {verdict:?}");
             }
             match round {
@@ -137,12 +137,12 @@ fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
     let strict = store.begin_epoch(&plain("strict"), Role::Change).unwrap();
     assert_eq!((store.change_epoch(), store.near_epoch()), (strict, near));
     // What has a fingerprint in the new one of its role is not left behind.
-    let seen = Observation::content(URL, 1, 7, CHANGE).also(9, near);
+    let seen = Observation::content(URL, ms(1), 7, CHANGE).also(9, near);
     store.observe(seen).unwrap();
     assert!(matches!(store.end_epoch(CHANGE, 0), Err(Error::EpochInUse { .. })));
     assert_eq!(store.snapshot().stale(near, None).count(), 0);
     assert_eq!(store.snapshot().stale(strict, None).count(), 1);
-    store.restate(Restatement::new(URL, 1, 5, strict)).unwrap();
+    store.restate(Restatement::new(URL, ms(1), 5, strict)).unwrap();
     store.end_epoch(CHANGE, 0).unwrap();
     let expected = [(Role::Both, true), (Role::Near, false), (Role::Change, false)];
     assert_eq!(roles(&store), expected);
@@ -218,7 +218,7 @@ fn near_pages_are_within_what_the_recipe_advises() {
         let strict = store.begin_epoch(&plain("strict"), Role::Near).unwrap();
         assert_eq!(store.snapshot().near_distance(strict), set.unwrap_or(5));
         let seen = |url: &str, bits: u64| {
-            store.observe(Observation::content(url, 1, bits, strict)).unwrap()
+            store.observe(Observation::content(url, ms(1), bits, strict)).unwrap()
         };
         seen("https://a.example/", 0);
         for (bits, is_near) in [0b1_1111_u64, 0b11_1111 << 40].into_iter().zip(expected) {
@@ -232,8 +232,8 @@ fn near_pages_are_within_what_the_recipe_advises() {
 #[test]
 fn of_two_epochs_one_is_left_when_the_newer_ends() {
     let (store, near) = two(&SimDisk::new());
-    store.observe(Observation::content(URL, 1, 7, CHANGE).also(9, near)).unwrap();
-    store.observe(Observation::content("https://b.example/", 1, 6, near)).unwrap();
+    store.observe(Observation::content(URL, ms(1), 7, CHANGE).also(9, near)).unwrap();
+    store.observe(Observation::content("https://b.example/", ms(1), 6, near)).unwrap();
     assert!(matches!(store.end_epoch(near, 0), Err(Error::EpochInUse { .. })));
     store.end_epoch(near, 1).unwrap();
     assert_eq!((store.change_epoch(), store.near_epoch()), (CHANGE, CHANGE));

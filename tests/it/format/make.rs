@@ -3,6 +3,7 @@
 //! What it holds is kept beside it as plain sets of visits, so the expectation owes nothing to the
 //! store. Making it again gives the same bytes.
 
+use simkeep_testing::ms;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -111,25 +112,26 @@ impl Maker {
 
 fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
     if let Some(class) = entry.class {
-        return Request::Give(Observation::classed(url, entry.time, class));
+        return Request::Give(Observation::classed(url, ms(entry.time), class));
     }
     if let Some(bits) = entry.weight {
         let weight = f64::from(f32::from_bits(bits));
-        return Request::Give(Observation::weighed(url, entry.time, weight));
+        return Request::Give(Observation::weighed(url, ms(entry.time), weight));
     }
     let fingerprint = entry.fingerprint;
     let observation = match (entry.seen, entry.epoch) {
         (Seen::Content, Some(epoch)) if entry.is_visit() => {
-            Observation::content(url, entry.time, fingerprint, Epoch::from_number(epoch))
+            Observation::content(url, ms(entry.time), fingerprint, Epoch::from_number(epoch))
         }
         (Seen::Content, Some(epoch)) => {
             let (time, digest) = (entry.time, entry.digest.map(Digest));
-            let restated = Restated { time, fingerprint, digest, epoch: Epoch::from_number(epoch) };
+            let restated =
+                Restated { time: ms(time), fingerprint, digest, epoch: Epoch::from_number(epoch) };
             return Request::Restate(Restatement::of(url, restated));
         }
-        (Seen::NotModified, _) => Observation::not_modified(url, entry.time),
-        (Seen::Gone, _) => Observation::gone(url, entry.time),
-        _ => Observation::failed(url, entry.time),
+        (Seen::NotModified, _) => Observation::not_modified(url, ms(entry.time)),
+        (Seen::Gone, _) => Observation::gone(url, ms(entry.time)),
+        _ => Observation::failed(url, ms(entry.time)),
     };
     let observation = match entry.digest {
         Some(digest) => observation.digest(Digest(digest)),
@@ -140,7 +142,7 @@ fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
         None => observation,
     };
     let observation = match entry.modified {
-        Some(time) => observation.modified(time),
+        Some(time) => observation.modified(ms(time)),
         None => observation,
     };
     Request::Observe(match also {
@@ -273,9 +275,9 @@ fn oldest_segment(maker: &mut Maker) {
     // Long ago, far ahead, without a status, and an odd one.
     let far = "https://far.example/";
     maker.observe(&[
-        (far, Entry { status: None, ..content(simkeep::limits::TIME_MIN, 0, 0) }),
+        (far, Entry { status: None, ..content(simkeep_testing::TIME_MIN, 0, 0) }),
         (far, Entry { status: Some(u16::MAX), ..content(-1, u64::MAX, 0) }),
-        (far, content(simkeep::limits::TIME_MAX, 1, 0)),
+        (far, content(simkeep_testing::TIME_MAX, 1, 0)),
     ]);
     let home = "https://example.com/";
     let (one, other) = (random(1), random(1) ^ 0b1011 << 30);
@@ -310,11 +312,11 @@ fn oldest_segment(maker: &mut Maker) {
         (home, weighed(START - DAY, 0.5)),
         (home, weighed(START + 7 * DAY, 2.0)),
         (LONG, weighed(START + 40 * DAY, 0.1)),
-        (far, weighed(simkeep::limits::TIME_MAX, f32::MAX)),
+        (far, weighed(simkeep_testing::TIME_MAX, f32::MAX)),
         (home, Entry::classed(START - DAY, 1)),
         (home, Entry::classed(START + 7 * DAY, 300)),
         (LONG, Entry::classed(START + 40 * DAY, 0)),
-        (far, Entry::classed(simkeep::limits::TIME_MAX, u32::MAX)),
+        (far, Entry::classed(simkeep_testing::TIME_MAX, u32::MAX)),
     ]);
     maker.store.seal().unwrap();
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
@@ -358,9 +360,9 @@ fn middle_segment(maker: &mut Maker) {
     maker.observe(&[
         (home, restated(with_digest(content(START + 2 * DAY, other, 0), 11), random(51), epoch)),
         (home, restated(content(START + 4 * DAY + 1, one, 0), None, epoch)),
-        (far, restated(content(simkeep::limits::TIME_MIN, 0, 0), random(53), epoch)),
+        (far, restated(content(simkeep_testing::TIME_MIN, 0, 0), random(53), epoch)),
         // In the epoch that it was seen in.
-        (far, restated(content(simkeep::limits::TIME_MAX, 1, 0), 0, 0)),
+        (far, restated(content(simkeep_testing::TIME_MAX, 1, 0), 0, 0)),
         // Alone.
         ("https://site1.example/page/0", weighed(START + 31 * DAY, 3.0)),
         ("https://site2.example/page/0", Entry::classed(START + 31 * DAY, 7)),
@@ -436,7 +438,7 @@ fn journal(maker: &mut Maker) {
         ("https://site7.example/page/1", with_digest(content(START + 92 * DAY, 3, 1), 17)),
         // Its last visit failed, so its head carries the one before as well.
         ("https://site0.example/page/0", visit(START + 92 * DAY, Seen::NotModified, 304)),
-        ("https://far.example/", restated(content(simkeep::limits::TIME_MAX, 1, 0), None, WEIGHED)),
+        ("https://far.example/", restated(content(simkeep_testing::TIME_MAX, 1, 0), None, WEIGHED)),
         // Of a page that has a weight and a class, late ones; and the first of one that has none.
         ("https://example.com/", weighed(START, 1.0)),
         ("https://example.net/", weighed(START + 90 * DAY, 1.5)),

@@ -18,7 +18,7 @@ mod tables;
 mod visits;
 
 use simkeep_testing::depth::up_to;
-use simkeep_testing::sound;
+use simkeep_testing::{ms, sound};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -27,7 +27,7 @@ use changes::Changes;
 use golden::Expected;
 use simkeep::integrity::VerifyOptions;
 use simkeep::search::{self, Address, Part, Resources, canonical_key};
-use simkeep::{Digest, Epoch, Observation, Options, Query, Versions};
+use simkeep::{Digest, Epoch, Observation, Options, Query, Time, Versions};
 use tables::{Shape, Tables};
 use visits::{Entry, Head, Seen, count, mask, visits};
 
@@ -43,7 +43,7 @@ fn expected() -> Expected {
 fn answered(entry: &simkeep::Entry) -> Entry {
     let content = entry.content();
     Entry {
-        time: entry.time(),
+        time: entry.time().as_ms(),
         digest: entry.digest().map(|d| d.0),
         restated: content.filter(|_| entry.is_restated()).map(|c| count(c.epoch.number())),
         fingerprint: content.and_then(|c| c.fingerprint),
@@ -59,7 +59,7 @@ fn answered(entry: &simkeep::Entry) -> Entry {
         class: entry.class(),
         epoch: content.map(|c| c.epoch.number()),
         status: entry.visit().and_then(|visit| visit.status),
-        modified: entry.visit().and_then(|visit| visit.modified),
+        modified: entry.visit().and_then(|visit| visit.modified).map(Time::as_ms),
     }
 }
 
@@ -131,12 +131,12 @@ fn the_golden_store_answers_as_when_it_was_made() {
         let history: Vec<Entry> = history.iter().map(|e| answered(&e.entry())).collect();
         assert_eq!(history, *entries, "{url}");
         let head = Head::of(entries).unwrap();
-        assert_eq!((page.visits, page.first), (head.visits, head.first), "{url}");
+        assert_eq!((page.visits, page.first.as_ms()), (head.visits, head.first), "{url}");
         assert_eq!(answered(&page.last.into()), head.last, "{url}");
         let contents = page.contents.iter();
         let contents = contents.map(|c| (c.digest.map(|d| d.0), c.fingerprint, c.epoch.number()));
         assert_eq!(contents.collect::<Vec<_>>(), head.in_force(), "{url}");
-        assert_eq!(page.modified, head.content_modified(), "{url}");
+        assert_eq!(page.modified.map(Time::as_ms), head.content_modified(), "{url}");
         let weight = head.weighed.map_or(1_f32.to_bits(), |(_, bits)| bits);
         assert_eq!(page.weight.get().to_bits(), weight, "{url}");
         assert_eq!(page.class, head.classed.map(|(_, class)| class), "{url}");
@@ -225,7 +225,10 @@ fn a_stranger_reads_the_same_from_the_bytes() {
             let page = reader.latest(url).unwrap().unwrap();
             assert_eq!(Changes::told(&page.changes), changes.figures(), "{url}");
             let last = changes.last.map(|(time, bits, _)| (time, bits.map(u32::from)));
-            assert_eq!(page.changes.last_change().map(|last| (last.time, last.distance)), last);
+            assert_eq!(
+                page.changes.last_change().map(|last| (last.time.as_ms(), last.distance)),
+                last
+            );
         }
     }
     let histories = urls.into_iter().map(|url| (url.clone(), store::history(&components, url)));
@@ -376,7 +379,7 @@ fn a_stranger_finds_what_is_near_in_the_cells_of_a_segment() {
         let fingerprint = if i % 100 == 99 { column[i - 1] } else { *fingerprint };
         let digest = i / 200 + if i % 200 == 199 { 1_000_000 } else { 0 };
         let digest = Digest(u128::from(random(digest as u64)).to_le_bytes());
-        Observation::content(url, 1_000, fingerprint, Epoch::from_number(0)).digest(digest)
+        Observation::content(url, ms(1_000), fingerprint, Epoch::from_number(0)).digest(digest)
     });
     let observations: Vec<Observation<'_>> = observations.collect();
     for batch in observations.chunks(10_000) {

@@ -8,7 +8,7 @@ use simkeep::disk::SimDisk;
 use simkeep::mirrors::{Mirror, Mirroring, Mirrors};
 use simkeep::{Epoch, Error, Observation, Prefix, Progress, Store};
 
-use simkeep_testing::{create, open, small};
+use simkeep_testing::{create, ms, open, small};
 
 const EPOCH: Epoch = Epoch::from_number(0);
 
@@ -24,7 +24,7 @@ fn two(pages: u64) -> Store {
     for (time, host) in [(1, "a.example"), (2, "b.example")] {
         for page in 0..pages {
             let url = format!("https://{host}/{page}");
-            store.observe(Observation::content(&url, time, page << 40, EPOCH)).unwrap();
+            store.observe(Observation::content(&url, ms(time), page << 40, EPOCH)).unwrap();
         }
     }
     store
@@ -92,7 +92,7 @@ fn no_more_pairs_are_named_than_are_asked_for_and_the_largest_are() {
             for page in 0..family {
                 let url = format!("http://{family}.{host}.example/{page}");
                 let print = (family * 100 + page).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                store.observe(Observation::content(&url, 1, print, EPOCH)).unwrap();
+                store.observe(Observation::content(&url, ms(1), print, EPOCH)).unwrap();
             }
         }
     }
@@ -108,7 +108,7 @@ fn a_path_is_the_same_whatever_its_scheme() {
     let mut time = 0;
     let mut see = |url: String, print: u64| {
         time += 1;
-        store.observe(Observation::content(&url, time, print << 32, EPOCH)).unwrap();
+        store.observe(Observation::content(&url, ms(time), print << 32, EPOCH)).unwrap();
     };
     for page in 0..12 {
         see(format!("https://a.example:8443/d/{page}?x/y"), page);
@@ -138,7 +138,7 @@ fn mirrors_do_not_depend_on_how_pages_are_stored() {
                 let print = (page + host / 6 * 100).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 let print = if choose(4) == 0 { choose(u64::MAX) } else { print };
                 let time = 1000 * round + i64::try_from(host).unwrap();
-                store.observe(Observation::content(&url, time, print, EPOCH)).unwrap();
+                store.observe(Observation::content(&url, ms(time), print, EPOCH)).unwrap();
             }
             if choose(5) == 0 {
                 store.seal().unwrap();

@@ -7,7 +7,7 @@ use simkeep::Observation;
 use simkeep::disk::SimDisk;
 use simkeep::mirrors::{Mirror, Mirroring};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{choice, create, small};
+use simkeep_testing::{choice, create, ms, small};
 
 use super::{EPOCH, ask};
 
@@ -153,12 +153,12 @@ fn deep_of(site: &str) -> usize {
 
 fn expected(world: &World, asked: &Mirroring) -> Vec<Told> {
     let mut sites: BTreeMap<String, BTreeMap<String, Known>> = BTreeMap::new();
-    let at = asked.at.unwrap_or(i64::MAX);
+    let at = asked.at.unwrap_or(ms(i64::MAX));
     // Of both schemes https is the last.
     for (url, visits) in world {
-        if known(visits, at).is_some() {
+        if known(visits, at.as_ms()).is_some() {
             for (site, path) in places(url, asked.depth.into()) {
-                sites.entry(site).or_default().insert(path, known(visits, at).unwrap());
+                sites.entry(site).or_default().insert(path, known(visits, at.as_ms()).unwrap());
             }
         }
     }
@@ -249,14 +249,14 @@ fn in_small_worlds_the_same_is_found_as_by_comparing_all_with_all() {
         for (url, (time, print)) in all {
             store
                 .observe(match print {
-                    Some(print) => Observation::content(url, time, print, EPOCH),
-                    None => Observation::gone(url, time),
+                    Some(print) => Observation::content(url, ms(time), print, EPOCH),
+                    None => Observation::gone(url, ms(time)),
                 })
                 .unwrap();
         }
         world.values_mut().for_each(|visits| visits.sort_unstable());
         let asked = Mirroring::new().within(3).depth(depth).paths(2).share(0.6);
-        for asked in [asked.clone(), asked.at(500)] {
+        for asked in [asked.clone(), asked.at(ms(500))] {
             let found = ask(&store, &asked);
             let mut pairs: Vec<Told> = found.pairs.iter().map(told).collect();
             pairs.sort_by(|a, b| a.sites.cmp(&b.sites));

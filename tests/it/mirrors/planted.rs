@@ -3,9 +3,9 @@
 use simkeep::load::LoadOptions;
 use simkeep::mirrors::{Mirror, Mirroring};
 use simkeep::{Content, Observation, Options, Progress, Seen, Store, Visit};
-use simkeep_testing::choice;
 use simkeep_testing::depth::up_to;
 use simkeep_testing::mirrors::{LAG, PAGES, PLANTED, load};
+use simkeep_testing::{choice, ms};
 
 use super::{EPOCH, ask, sites};
 
@@ -46,7 +46,7 @@ fn check(pairs: &[Mirror]) {
 
 fn visit(time: i64, fingerprint: u64) -> Visit {
     let content = Content { fingerprint: Some(fingerprint), digest: None, epoch: EPOCH };
-    Visit { time, seen: Seen::Content(content), status: None, modified: None }
+    Visit { time: ms(time), seen: Seen::Content(content), status: None, modified: None }
 }
 
 /// How many of a thousand pairs of sites are found that have the same at so many of a hundred paths, of
@@ -154,16 +154,16 @@ fn an_observed_mirror_is_found_beside_a_writer() {
     for page in 0..20_u64 {
         for host in ["a", "b"] {
             let url = format!("http://{host}.example/{page}");
-            store.observe(Observation::content(&url, 1, page << 20, EPOCH)).unwrap();
+            store.observe(Observation::content(&url, ms(1), page << 20, EPOCH)).unwrap();
         }
     }
     let before = store.snapshot();
     for page in 0..20_u64 {
         let url = format!("http://b.example/{page}");
-        store.observe(Observation::gone(&url, 2)).unwrap();
+        store.observe(Observation::gone(&url, ms(2))).unwrap();
     }
     let asked = Mirroring::new();
     assert_eq!(before.mirrors(&asked, &Progress::default()).unwrap().mirrors, 1);
     assert_eq!(ask(&store, &asked).mirrors, 0);
-    assert_eq!(ask(&store, &asked.at(1)).mirrors, 1);
+    assert_eq!(ask(&store, &asked.at(ms(1))).mirrors, 1);
 }

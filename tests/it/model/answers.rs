@@ -5,7 +5,7 @@ use simkeep::{Epoch, Observation, Query, Seen, Versions};
 
 use simkeep_testing::compare::{check_counts, check_outcome, check_page, check_search, dump};
 use simkeep_testing::model::Model;
-use simkeep_testing::{choice, create, digest, observation, small, sound};
+use simkeep_testing::{choice, create, digest, ms, observation, small, sound};
 
 /// Of a large batch, one part is looked up while another is applied, on several threads, and seals
 /// and merges come between.
@@ -55,7 +55,7 @@ fn answers_are_cut_at_the_limit_and_say_so() {
             let store = create(&disk, options);
             let mut model = Model::default();
             let mut see = |url, fingerprint, n| {
-                let seen = Observation::content(url, 7, fingerprint, Epoch::from_number(0))
+                let seen = Observation::content(url, ms(7), fingerprint, Epoch::from_number(0))
                     .digest(digest(n));
                 let expected = model.observe(&seen, 3);
                 let found = store.observe(seen).unwrap();

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
-use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{Classes, Content, Epoch, Query, Seen, Versions, Weight};
+use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 
 use simkeep_testing::digest;
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -164,8 +164,8 @@ fn query() -> impl Strategy<Value = Query> {
     let versions = prop_oneof![
         4 => Just(Versions::InForce),
         2 => Just(Versions::Ever),
-        1 => time().prop_map(Versions::At),
-        1 => (time(), time()).prop_map(|(from, to)| Versions::Seen(from, to)),
+        1 => time().prop_map(|time| Versions::At(ms(time))),
+        1 => (time(), time()).prop_map(|(from, to)| Versions::Seen(ms(from), ms(to))),
     ];
     let under = prop::option::weighted(0.2, 0..PREFIXES.len());
     let except = prop::option::weighted(0.2, 0..URLS.len());

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
-use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
     Answer, Content, Durability, Epoch, Observation, Options, Progress, Reader, Request, Restated,
     Restatement, Scope, Seen, Snapshot, Store, Terms, Visit,
 };
+use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 use tempfile::TempDir;
 
 use super::operations::{Ending, New, Op, What, When};
@@ -164,19 +164,22 @@ impl Run {
             When::At(time) => time,
         };
         let url = URLS[page];
-        let weighed = weight.map(|weight| Observation::weighed(url, time, weight));
-        let classed = class.map(|class| Observation::classed(url, time, class));
+        let weighed = weight.map(|weight| Observation::weighed(url, ms(time), weight));
+        let classed = class.map(|class| Observation::classed(url, ms(time), class));
         if let Some(giving) = weighed.or(classed).filter(|_| alone) {
             return Some(Request::Give(giving));
         }
         if let Seen::Content(Content { fingerprint, digest, epoch }) = seen
             && restated
         {
-            let restated = Restated { time, fingerprint, digest, epoch };
+            let restated = Restated { time: ms(time), fingerprint, digest, epoch };
             return Some(Request::Restate(Restatement::of(url, restated)));
         }
         let modified = modified.map(|earlier| (time - earlier).clamp(TIME_MIN, TIME_MAX));
-        let mut observation = Observation::of(url, Visit { time, seen, status, modified });
+        let mut observation = Observation::of(
+            url,
+            Visit { time: ms(time), seen, status, modified: modified.map(ms) },
+        );
         (observation.weight, observation.class) = (weight, class);
         let other = seen.content().map_or(0, |content| 1 - content.epoch.number());
         Some(Request::Observe(match also {

@@ -66,7 +66,7 @@ fn a_torn_empty_or_cut_generation_is_passed_over_until_it_is_whole() {
 fn while_a_newer_generation_comes_readers_stay_with_the_one_before() {
     let (store, to) = two();
     let mut reader = Reader::published(on(&to), None).unwrap();
-    store.observe(Observation::gone(URLS[0], 9_000)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(9_000))).unwrap();
     let more = to.crash_all_kept();
     store.publish(on(&more), options()).unwrap();
     let newest = Name::Generation(3);

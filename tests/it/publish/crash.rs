@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::backup::crash::{crashes, power_failure};
+use simkeep_testing::ms;
 
 #[test]
 fn after_a_crash_at_any_change_there_are_the_old_generations_or_the_new_one_and_all_are_whole() {
@@ -10,7 +11,7 @@ fn after_a_crash_at_any_change_there_are_the_old_generations_or_the_new_one_and_
     let earlier = SimDisk::new();
     store.publish(on(&earlier), options()).unwrap();
     let first = generation(&earlier, 1);
-    store.observe(Observation::gone(URLS[1], 3_000)).unwrap();
+    store.observe(Observation::gone(URLS[1], ms(3_000))).unwrap();
     store.publish(on(&earlier), options()).unwrap();
     let second = generation(&earlier, 2);
     go_on(&store);

@@ -26,7 +26,7 @@ fn published_at(store: &Store, to: &SimDisk, ms: i64) -> Publication {
 fn a_kept_file_that_is_damaged_gives_way_to_that_of_the_store() {
     let (_from, store, to) = copied();
     let before = generation(&to, 1);
-    store.observe(Observation::gone(URLS[0], 5_000)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(5_000))).unwrap();
     for name in names(&to, Dir::Files) {
         damage(&to, name);
         let made = published_at(&store, &to, BEGIN + 1);
@@ -89,7 +89,7 @@ fn a_link_to_a_damaged_file_of_the_store_is_named_and_earlier_generations_stay()
     let dir = tempfile::tempdir().unwrap();
     let (path, to) = (dir.path().join("a"), dir.path().join("b"));
     let store = Store::create(&path, small()).unwrap();
-    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
     assert_eq!(store.publish(&to, options()).unwrap().linked.files, 1);
     store.close().unwrap();
     let segment = std::fs::read_dir(path.join("segments")).unwrap().next().unwrap().unwrap();
@@ -133,7 +133,7 @@ fn it_is_known_whether_older_generations_have_what_was_forgotten() {
     let store = create(&SimDisk::new(), small());
     let visit = |n: i64| {
         let url = format!("https://forgotten.example/{n}");
-        store.observe(Observation::gone(&url, 1_000 + n)).unwrap();
+        store.observe(Observation::gone(&url, ms(1_000 + n))).unwrap();
     };
     let forgotten = || store.publish(on(&to), options()).unwrap().forgotten;
     (0..20).for_each(visit);

@@ -20,7 +20,7 @@ use simkeep_testing::compare::dump;
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{create, on, small};
+use simkeep_testing::{create, ms, on, small};
 
 use crate::backup::{crawl, go_on, segments, source};
 
@@ -120,7 +120,7 @@ fn older_generations_go_when_enough_came_and_their_time_is_over() {
     let (_from, store) = source();
     let to = SimDisk::new();
     for at in 0..4 {
-        store.observe(Observation::gone(URLS[0], 2_000 + at)).unwrap();
+        store.observe(Observation::gone(URLS[0], ms(2_000 + at))).unwrap();
         store.publish(on(&to), options().keep(2)).unwrap();
     }
     // None of them is a day old.
@@ -144,9 +144,9 @@ fn what_was_purged_is_in_older_generations_only_and_it_is_said_in_which() {
     let to = SimDisk::new();
     let url = format!("https://purged.example/{NAME}");
     let page = Scope::Url(&url);
-    store.observe(Observation::gone(&url, 2_000)).unwrap();
+    store.observe(Observation::gone(&url, ms(2_000))).unwrap();
     store.publish(on(&to), options()).unwrap();
-    store.observe(Observation::gone(URLS[3], 2_001)).unwrap();
+    store.observe(Observation::gone(URLS[3], ms(2_001))).unwrap();
     store.publish(on(&to), options()).unwrap();
     store.purge(page.clone(), &Progress::default()).unwrap();
     store.publish(on(&to), options()).unwrap();
@@ -394,7 +394,7 @@ fn readers_of_generations_answer_alike_while_others_come_and_go() {
     let rounds = simkeep_testing::depth::deep(50).max(5);
     let to = SimDisk::new();
     let store = create(&SimDisk::new(), small());
-    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
@@ -409,7 +409,7 @@ fn readers_of_generations_answer_alike_while_others_come_and_go() {
         let mut pinned: Vec<(Reader, Held)> = Vec::new();
         for round in 1..=rounds {
             // Something is new, also when the writer has ended.
-            store.observe(Observation::gone(URLS[0], 1_000_000 + round.cast_signed())).unwrap();
+            store.observe(Observation::gone(URLS[0], ms(1_000_000 + round.cast_signed()))).unwrap();
             let made = store.publish(on(&to), strict(3)).unwrap();
             let reader = Reader::published(on(&to), made.generation).unwrap();
             let now = held(&reader);
@@ -435,7 +435,7 @@ fn in_the_file_system_files_are_shared_and_have_the_permissions_of_the_store() {
     let dir = tempfile::tempdir().unwrap();
     let (path, to) = (dir.path().join("a"), dir.path().join("deep/er/b"));
     let store = Store::create(&path, simkeep::Options::default().file_mode(0o640)).unwrap();
-    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
     let made = store.publish(&to, options()).unwrap();
     assert_eq!((made.linked.files, made.copied.files), (1, 0));
     let mode = |name: &str| to.join(name).metadata().unwrap().permissions().mode() & 0o777;

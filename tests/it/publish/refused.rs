@@ -5,6 +5,7 @@ use simkeep_testing::open;
 
 use super::damage::damage;
 use super::*;
+use simkeep_testing::ms;
 
 fn why(made: Result<Publication>) -> String {
     match made.unwrap_err() {
@@ -22,7 +23,7 @@ fn a_directory_of_another_store_and_a_store_itself_are_refused() {
     let other = SimDisk::new();
     other.set_seed(7);
     let another = create(&other, small());
-    another.observe(Observation::gone(URLS[0], 5)).unwrap();
+    another.observe(Observation::gone(URLS[0], ms(5))).unwrap();
     let refused = why(another.publish(on(&to), options()));
     assert!(
         refused.starts_with("the store ") && refused.contains("is published there"),
@@ -51,7 +52,8 @@ fn an_older_copy_of_the_store_and_one_that_went_another_way_are_refused() {
     let (older, other) = (copy(5), copy(6));
     let go_on = |disk: &SimDisk, url: &str, more: i64| {
         let store = open(disk, small());
-        (0..more).for_each(|n| store.observe(Observation::gone(url, 3_000 + n)).map(drop).unwrap());
+        (0..more)
+            .for_each(|n| store.observe(Observation::gone(url, ms(3_000 + n))).map(drop).unwrap());
         store.seal().unwrap();
         store.close().unwrap();
     };
@@ -90,12 +92,12 @@ fn a_directory_where_a_store_is_published_is_read_like_a_store_and_not_written_t
     let dir = tempfile::tempdir().unwrap();
     let (path, to) = (dir.path().join("a"), dir.path().join("b"));
     let store = Store::create(&path, small()).unwrap();
-    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
     store.publish(&to, options()).unwrap();
     assert!(is_published(&to).unwrap() && !is_published(&path).unwrap());
     let mut reader = Reader::open(&to).unwrap();
     assert_eq!((reader.generation(), reader.incomplete()), (Some(1), None));
-    store.observe(Observation::gone(URLS[0], 2)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(2))).unwrap();
     store.publish(&to, options()).unwrap();
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.snapshot().history(URLS[0]).unwrap().len(), 2);
@@ -162,7 +164,7 @@ fn a_directory_with_something_else_and_one_in_a_store_are_refused() {
     // What comes later is nobody's business.
     std::fs::write(to.join("notes"), "mine").unwrap();
     std::fs::write(to.join("files/notes"), "mine").unwrap();
-    store.observe(Observation::gone(URLS[0], 1)).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
     store.publish(&to, strict(1)).unwrap();
     assert!(to.join("notes").exists() && to.join("files/notes").exists());
 }
@@ -190,7 +192,7 @@ fn what_another_run_is_publishing_is_older_than_what_the_next_reads() {
     let store = Arc::new(store);
     let (purging, reads) = (Arc::clone(&store), from.clone());
     let page = Scope::Url(URLS[2]);
-    store.observe(Observation::gone(URLS[2], 2_000)).unwrap();
+    store.observe(Observation::gone(URLS[2], ms(2_000))).unwrap();
     store.seal().unwrap();
     // The directory is taken; now somebody purges.
     let disk = HookDisk::new(on(&to), move |kind, _| {
@@ -220,9 +222,9 @@ fn a_damaged_generation_is_named_with_what_to_do() {
 fn a_clock_that_was_set_back_ends_no_grace() {
     let (_from, store) = source();
     let to = SimDisk::new();
-    let at = |ms: i64| {
-        to.set_clock(ms);
-        store.observe(Observation::gone(URLS[0], ms)).unwrap();
+    let at = |time: i64| {
+        to.set_clock(time);
+        store.observe(Observation::gone(URLS[0], ms(time))).unwrap();
         let options = options().keep(1).grace(Duration::from_secs(60));
         store.publish(on(&to), options).unwrap()
     };

@@ -13,7 +13,7 @@ use simkeep_testing::compare::check_store;
 use simkeep_testing::disks::Gate;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{choice, create, on, open, small};
+use simkeep_testing::{choice, create, ms, on, open, small};
 
 #[test]
 fn a_purged_url_stands_in_no_file() {
@@ -68,7 +68,7 @@ fn a_purge_that_has_returned_holds_when_the_power_goes() {
     let disk = SimDisk::new();
     let store = create(&disk, small().memtable_observations(1000));
     for n in 0..300 {
-        store.observe(Observation::gone(&marked(n), 1)).unwrap();
+        store.observe(Observation::gone(&marked(n), ms(1))).unwrap();
     }
     store.purge(prefix(), &Progress::default()).unwrap();
     check(&disk);
@@ -158,7 +158,7 @@ fn what_is_observed_after_a_purge_starts_anew() {
     let url = marked(1);
     store.purge(Scope::Url(&url), &Progress::default()).unwrap();
     model.forget(|u| u == url);
-    let again = Observation::content(&url, 1, 5, Epoch::from_number(0));
+    let again = Observation::content(&url, ms(1), 5, Epoch::from_number(0));
     assert_eq!(see(&store, &mut model, again), Verdict::New);
     check_store(&store, &model);
     store.seal().unwrap();
@@ -182,7 +182,7 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
     let mut model = Model::default();
     for time in 0..2 {
         for url in [URLS[0], &marked(1)] {
-            see(&store, &mut model, Observation::content(url, time, 5, Epoch::from_number(0)));
+            see(&store, &mut model, Observation::content(url, ms(time), 5, Epoch::from_number(0)));
         }
         store.seal().unwrap();
     }
@@ -233,8 +233,8 @@ fn a_purged_page_stands_in_no_file_of_a_real_directory() {
     let store = Store::create(dir.path(), small()).unwrap();
     let pages: Vec<String> = (0..30).map(marked).collect();
     for page in &pages {
-        store.observe(Observation::content(page, 0, 5, Epoch::from_number(0))).unwrap();
-        store.observe(Observation::content(URLS[0], 0, 5, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(page, ms(0), 5, Epoch::from_number(0))).unwrap();
+        store.observe(Observation::content(URLS[0], ms(0), 5, Epoch::from_number(0))).unwrap();
     }
     assert!(files_with(dir.path(), MARK) > 1);
     let prefix = Prefix::parse(&format!("{MARK}.example")).unwrap();

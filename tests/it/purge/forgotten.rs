@@ -13,7 +13,7 @@ use simkeep_testing::compare::{check_store, check_view};
 use simkeep_testing::disks::Gate;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{create, on, open, small, sound};
+use simkeep_testing::{create, ms, on, open, small, sound};
 
 /// Where an operation on a page was when the next one came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn then(store: Store, disk: &mut SimDisk, then: Then) -> Store {
 fn what_is_forgotten_stays_so_wherever_it_was_and_starts_anew() {
     let scopes: [fn() -> Scope<'static>; 2] =
         [|| Scope::Url(URLS[0]), || Scope::Prefix(PREFIXES[0].prefix())];
-    let old = |time| Observation::content(URLS[0], time, 5, Epoch::from_number(0));
+    let old = |time| Observation::content(URLS[0], ms(time), 5, Epoch::from_number(0));
     for scope in scopes {
         for first in THENS {
             for second in THENS {
@@ -67,7 +67,7 @@ fn what_is_forgotten_stays_so_wherever_it_was_and_starts_anew() {
                     see(
                         &store,
                         &mut model,
-                        Observation::content(URLS[1], 1_001, 5, Epoch::from_number(0)),
+                        Observation::content(URLS[1], ms(1_001), 5, Epoch::from_number(0)),
                     );
                     store = then(store, &mut disk, second);
                     let before = store.snapshot();
@@ -102,7 +102,7 @@ fn a_prefix_ends_at_a_boundary() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for (page, url) in (0..).zip(URLS) {
-        see(&store, &mut model, Observation::content(url, page, 5, Epoch::from_number(0)));
+        see(&store, &mut model, Observation::content(url, ms(page), 5, Epoch::from_number(0)));
     }
     store.seal().unwrap();
     drop(store);
@@ -117,7 +117,7 @@ fn a_prefix_ends_at_a_boundary() {
                     see(
                         &store,
                         &mut left,
-                        Observation::content(url, 100 + page, 5, Epoch::from_number(0)),
+                        Observation::content(url, ms(100 + page), 5, Epoch::from_number(0)),
                     );
                 }
             }
@@ -159,7 +159,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
     let mut model = Model::default();
     for time in 0..2 {
         for url in URLS {
-            see(&store, &mut model, Observation::content(url, time, 5, Epoch::from_number(0)));
+            see(&store, &mut model, Observation::content(url, ms(time), 5, Epoch::from_number(0)));
         }
         store.seal().unwrap();
     }
@@ -201,7 +201,7 @@ fn forgetting_during_a_merge_stays_in_force() {
             }
             // One of each comes back.
             for url in [URLS[1], URLS[9]] {
-                let again = Observation::content(url, 1, 5, Epoch::from_number(0));
+                let again = Observation::content(url, ms(1), 5, Epoch::from_number(0));
                 assert_eq!(see(store, model, again), Verdict::New);
             }
         });

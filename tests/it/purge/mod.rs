@@ -10,7 +10,7 @@ use simkeep::{Epoch, Observation, Progress, Store, Verdict};
 use simkeep_testing::compare::{check_answer, check_outcome, check_store};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{choice, create, open, request, small, sound};
+use simkeep_testing::{choice, create, ms, open, request, small, sound};
 
 /// What sets the pages to be purged apart; their neighbours' keys do not begin like it.
 const MARK: &str = "zq7unheard";
@@ -56,7 +56,7 @@ fn marked_store(disk: &SimDisk, model: &mut Model, spread: u64) -> Store {
     for round in 0..=spread {
         for (page, time) in pages.iter().zip([3, 5]) {
             let time = time + 10 * i64::try_from(round).unwrap();
-            let content = Observation::content(page, time, 5, Epoch::from_number(0)).visit;
+            let content = Observation::content(page, ms(time), 5, Epoch::from_number(0)).visit;
             see(&store, model, Observation::of(page, content));
         }
         see_some(&store, model, 20 + round, 5);

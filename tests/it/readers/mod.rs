@@ -7,6 +7,7 @@ mod moments;
 mod views;
 
 use simkeep::{Digest, Epoch, Observation, Query, Reader, Store};
+use simkeep_testing::ms;
 
 const PAGES: u64 = 40;
 
@@ -19,7 +20,7 @@ fn numbered(url: &str, n: u64) -> Observation<'_> {
     let digest = Digest(u128::from(n).to_le_bytes());
     Observation::content(
         url,
-        n.cast_signed(),
+        ms(n.cast_signed()),
         n.wrapping_mul(0x9e37_79b9_7f4a_7c15),
         Epoch::from_number(0),
     )
@@ -39,7 +40,7 @@ fn check_beginning(reader: &Reader) {
     for first in 1..=PAGES.min(last) {
         let url = page(first);
         let history = reader.snapshot().history(&url).unwrap();
-        let times: Vec<i64> = history.iter().map(|entry| entry.entry().time()).collect();
+        let times: Vec<i64> = history.iter().map(|entry| entry.entry().time().as_ms()).collect();
         let expected: Vec<i64> =
             (first..=last).filter(|n| (n - first) % PAGES == 0).map(u64::cast_signed).collect();
         assert_eq!(times, expected, "{url} up to {last}");

@@ -4,6 +4,7 @@ use simkeep::recrawl::Policy;
 use simkeep::recrawl::simulate::{Budget, Decider, Figures, Span, crawl};
 use simkeep::replay::Replay;
 use simkeep::{Changes, Observation, Options, Origin, Role, Store, fingerprint::Recipe};
+use simkeep_testing::ms;
 
 const DAY: i64 = 86_400_000;
 const URL: &str = "https://example.com/";
@@ -30,12 +31,12 @@ fn a_page_is_fresh_until_the_visit_that_found_it_changed() {
     let epoch = store.change_epoch();
     // From day 4 on two bits differ, from day 16 on 32 more; on day 30 the first version is back.
     for (day, bits) in [(0, 0), (2, 0), (4, 0b11), (9, 0b11), (16, !0 >> 30), (30, 0), (40, 0)] {
-        store.observe(Observation::content(URL, day * DAY, bits, epoch)).unwrap();
+        store.observe(Observation::content(URL, ms(day * DAY), bits, epoch)).unwrap();
     }
-    store.observe(Observation::failed(URL, 5 * DAY)).unwrap();
-    store.observe(Observation::not_modified(URL, 20 * DAY)).unwrap();
+    store.observe(Observation::failed(URL, ms(5 * DAY))).unwrap();
+    store.observe(Observation::not_modified(URL, ms(20 * DAY))).unwrap();
     let replay = replay(&store);
-    assert_eq!((replay.pages.len(), replay.first, replay.last), (1, 0, 40 * DAY));
+    assert_eq!((replay.pages.len(), replay.first, replay.last), (1, ms(0), ms(40 * DAY)));
     // Visited on days 0 (it is found), 9.5, 19.5, 29.5 and 39.5.
     let (minor, major, back) = (5.5, 3.5, 9.5);
     let figures = every(&replay, 10.0, (0.0, 40.0));
@@ -51,11 +52,11 @@ fn a_page_is_fresh_until_the_visit_that_found_it_changed() {
 fn what_made_the_fingerprints_is_no_change_of_the_page() {
     let (_dir, store) = store();
     let old = store.change_epoch();
-    store.observe(Observation::content(URL, 0, 0, old)).unwrap();
+    store.observe(Observation::content(URL, ms(0), 0, old)).unwrap();
     let origin = Origin::new(Recipe::DEFAULT).extractor("other/1").unwrap();
     let new = store.begin_epoch(&origin, Role::Both).unwrap();
-    store.observe(Observation::content(URL, 10 * DAY, !0, new)).unwrap();
-    store.observe(Observation::content(URL, 20 * DAY, !0 >> 1, new)).unwrap();
+    store.observe(Observation::content(URL, ms(10 * DAY), !0, new)).unwrap();
+    store.observe(Observation::content(URL, ms(20 * DAY), !0 >> 1, new)).unwrap();
     let figures = every(&replay(&store), 1e6, (0.0, 30.0));
     // Nothing is visited again. One bit differs from day 20 on.
     assert_eq!(figures.freshness, 2.0 / 3.0);
@@ -68,10 +69,10 @@ fn pages_are_found_when_they_were_first_seen_and_may_be_gone() {
     let (_dir, store) = store();
     let epoch = store.change_epoch();
     for (url, day) in [("https://a.example/", 0), ("https://b.example/", 10)] {
-        store.observe(Observation::content(url, day * DAY, 1, epoch)).unwrap();
+        store.observe(Observation::content(url, ms(day * DAY), 1, epoch)).unwrap();
     }
-    store.observe(Observation::gone("https://b.example/", 15 * DAY)).unwrap();
-    store.observe(Observation::failed("https://c.example/", 0)).unwrap();
+    store.observe(Observation::gone("https://b.example/", ms(15 * DAY))).unwrap();
+    store.observe(Observation::failed("https://c.example/", ms(0))).unwrap();
     let replay = replay(&store);
     assert_eq!((replay.pages.len(), replay.of), (2, 2));
     let figures = every(&replay, 1e6, (0.0, 20.0));
@@ -91,7 +92,7 @@ fn a_crawl_of_all_visits_learns_what_the_store_has_learned() {
     for day in 0..300 {
         bits = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let seen = if bits.is_multiple_of(3) { bits } else { bits % 4 * 0x0f0f_0f0f };
-        store.observe(Observation::content(URL, day * DAY, seen, epoch)).unwrap();
+        store.observe(Observation::content(URL, ms(day * DAY), seen, epoch)).unwrap();
     }
     let view = store.snapshot();
     let entries: Vec<_> = view.history(URL).unwrap().iter().map(|entry| entry.entry()).collect();
@@ -108,6 +109,6 @@ fn a_crawl_of_all_visits_learns_what_the_store_has_learned() {
     }
     assert_eq!(notes.likelihood(), likelihood);
     assert_eq!(notes.comparisons(), 299);
-    assert!(notes.recent().changes().eq(expected.recent(0, 299 * DAY).changes()));
+    assert!(notes.recent().changes().eq(expected.recent(ms(0), ms(299 * DAY)).changes()));
     assert!(notes.estimate().unwrap() > 0.1);
 }

@@ -8,7 +8,7 @@ use simkeep::{Epoch, Matches, Observation, Options, Progress, Query, Store};
 
 use super::{create, distances, fill, found, random};
 use simkeep_testing::depth::up_to;
-use simkeep_testing::on;
+use simkeep_testing::{ms, on};
 
 /// 60,000 different fingerprints that no table tells apart: within 4 of one, or equal in 44 bits.
 fn crowd(ball: bool) -> Vec<u64> {
@@ -120,7 +120,7 @@ fn observing_in_a_crowd_names_what_is_true_and_copies_first() {
         for (i, fingerprint) in fingerprints.iter().step_by(5003).enumerate() {
             let url = format!("http://new.example/{sealed}/{i}");
             let outcome = store
-                .observe(Observation::content(&url, 6, *fingerprint, Epoch::from_number(0)))
+                .observe(Observation::content(&url, ms(6), *fingerprint, Epoch::from_number(0)))
                 .unwrap();
             let near = distances(&fingerprints, *fingerprint).partition_point(|d| *d <= 3);
             assert_eq!(outcome.near[0].distance, 0);

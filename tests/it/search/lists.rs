@@ -5,7 +5,7 @@ use simkeep::{Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store
 
 use super::{create, fill, fill_later, hot, url};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{choice, digest, on};
+use simkeep_testing::{choice, digest, ms, on};
 
 #[test]
 fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
@@ -52,7 +52,7 @@ fn what_pages_elsewhere_had_costs_a_search_under_a_prefix_nothing() {
     fill(&store, &once);
     fill_later(&store, &vec![!center; once.len()]);
     let kept = "http://kept.example/";
-    store.observe(Observation::content(kept, 5, center ^ 0x1f, Epoch::from_number(0))).unwrap();
+    store.observe(Observation::content(kept, ms(5), center ^ 0x1f, Epoch::from_number(0))).unwrap();
     store.seal().unwrap();
     store.merge(&Progress::default()).unwrap();
     let query = Query::new(center, 5).limit(1);
@@ -94,7 +94,7 @@ fn copies_are_found_in_a_long_list_of_others() {
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     let observe = |page: usize, n| {
         let url = url(page / 100, page);
-        let seen = Observation::content(&url, 5, 7, Epoch::from_number(0)).digest(digest(n));
+        let seen = Observation::content(&url, ms(5), 7, Epoch::from_number(0)).digest(digest(n));
         store.observe(seen).unwrap()
     };
     for page in 0..4000 {
@@ -116,7 +116,7 @@ fn copies_hide_none_of_the_others_in_a_list() {
         let (mut copies, mut others) = (Vec::new(), Vec::new());
         let mut observe = |page: usize, of: Option<u8>| {
             let url = url(page / 100, page);
-            let seen = Observation::content(&url, 5, 7, Epoch::from_number(0));
+            let seen = Observation::content(&url, ms(5), 7, Epoch::from_number(0));
             let seen = of.map_or(seen, |n| seen.digest(digest(n)));
             store.observe(seen).unwrap();
             if of == Some(1) { copies.push(url) } else { others.push(url) }
@@ -132,7 +132,7 @@ fn copies_hide_none_of_the_others_in_a_list() {
                 store.seal().unwrap();
             }
         }
-        let seen = Observation::content("http://z.example/", 9, 7, Epoch::from_number(0));
+        let seen = Observation::content("http://z.example/", ms(9), 7, Epoch::from_number(0));
         let outcome = store.observe(seen.digest(digest(1))).unwrap();
         let found: Vec<&str> = outcome.copies.iter().map(|copy| &*copy.url).collect();
         assert_eq!(found, copies, "seed {seed}");
@@ -148,7 +148,9 @@ fn a_page_that_is_left_out_is_not_found() {
     let url = |page: u64| format!("http://example.com/{page}");
     let store = create(Options::default());
     for page in 0..3 {
-        store.observe(Observation::content(&url(page), 1, page, Epoch::from_number(0))).unwrap();
+        store
+            .observe(Observation::content(&url(page), ms(1), page, Epoch::from_number(0)))
+            .unwrap();
     }
     for sealed in [false, true] {
         let query = Query::new(1, 3).except(url(1));
@@ -171,9 +173,9 @@ fn the_versions_of_a_page_that_is_left_out_hide_no_other_page() {
     for time in 0..900_i64 {
         // All within 3 bits of 0, and different from the one before.
         let fingerprint = 1 << (time % 19) | 1 << (20 + time % 17) | 1 << (40 + time % 13);
-        store.observe(Observation::content(own, time, fingerprint, epoch)).unwrap();
+        store.observe(Observation::content(own, ms(time), fingerprint, epoch)).unwrap();
     }
-    store.observe(Observation::content(other, 1, 0b1111 << 60, epoch)).unwrap();
+    store.observe(Observation::content(other, ms(1), 0b1111 << 60, epoch)).unwrap();
     for sealed in [false, true] {
         let query = Query::new(0, 4).versions(Versions::Ever).limit(16).except(own);
         let matches = store.search(&query).unwrap();

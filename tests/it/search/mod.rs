@@ -11,7 +11,7 @@ mod shared;
 use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Matches, Observation, Options, Store};
 
-use simkeep_testing::on;
+use simkeep_testing::{ms, on};
 
 /// Numbers that look random, the same every time.
 fn random(seed: u64) -> impl Iterator<Item = u64> {
@@ -37,7 +37,7 @@ fn url(host: usize, page: usize) -> String {
 fn fill(store: &Store, fingerprints: &[u64]) {
     let urls: Vec<String> = (0..fingerprints.len()).map(|i| url(i / 100, i)).collect();
     let seen = |(url, fingerprint): (&'static str, u64)| {
-        Observation::content(url, 5, fingerprint, Epoch::from_number(0))
+        Observation::content(url, ms(5), fingerprint, Epoch::from_number(0))
     };
     for (urls, fingerprints) in urls.chunks(10_000).zip(fingerprints.chunks(10_000)) {
         let urls = urls.iter().map(|url| &*url.clone().leak());
@@ -49,7 +49,9 @@ fn fill(store: &Store, fingerprints: &[u64]) {
 fn fill_from(store: &Store, fingerprints: &[u64], from: usize, to: usize) {
     for (i, &fingerprint) in fingerprints.iter().enumerate().take(to).skip(from) {
         let url = url(i / 100, i);
-        store.observe(Observation::content(&url, 5, fingerprint, Epoch::from_number(0))).unwrap();
+        store
+            .observe(Observation::content(&url, ms(5), fingerprint, Epoch::from_number(0)))
+            .unwrap();
     }
 }
 
@@ -58,7 +60,7 @@ fn fill_later(store: &Store, fingerprints: &[u64]) {
     for (i, &fingerprint) in fingerprints.iter().enumerate() {
         let url = url(i / 100, i);
         store
-            .observe(Observation::content(&url, 3_600_005, fingerprint, Epoch::from_number(0)))
+            .observe(Observation::content(&url, ms(3_600_005), fingerprint, Epoch::from_number(0)))
             .unwrap();
     }
 }

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use simkeep::{
     Epoch, Error, Observation, Options, PairQuery, Prefix, Progress, Query, Scope, Snapshot, Store,
 };
-use simkeep_testing::choice;
 use simkeep_testing::depth::up_to;
 use simkeep_testing::model::Model;
+use simkeep_testing::{choice, ms};
 
 use super::{create, hot};
 
@@ -87,9 +87,9 @@ fn happen(store: &Store, model: &mut Model, choice: &mut impl FnMut(u64) -> u64,
             let fingerprint = fingerprint[usize::try_from(choice(6)).unwrap()];
             let epoch = Epoch::from_number(u32::from(choice(3) == 0));
             let observation = match what {
-                4..8 => Observation::gone(&url, time),
-                8 => Observation::content(&url, time, None, epoch),
-                _ => Observation::content(&url, time, fingerprint, epoch),
+                4..8 => Observation::gone(&url, ms(time)),
+                8 => Observation::content(&url, ms(time), None, epoch),
+                _ => Observation::content(&url, ms(time), fingerprint, epoch),
             };
             store.observe(observation).unwrap();
             model.observe(&observation, 0);
@@ -141,7 +141,7 @@ fn pairs_of_pages_are_those_that_there_are() {
 fn a_fingerprint_that_many_pages_have_makes_a_pair_for_each_of_them() {
     // In memory, sealed, and once more in memory behind that.
     let store = hot(5_000, false);
-    let near = Observation::content("http://a.example/", 9, 1, FIRST);
+    let near = Observation::content("http://a.example/", ms(9), 1, FIRST);
     store.observe(near).unwrap();
     for round in 0..3 {
         let snapshot = store.snapshot();
@@ -180,7 +180,7 @@ fn a_fingerprint_that_many_pages_have_makes_a_pair_for_each_of_them() {
         } else {
             let seen = |n| format!("http://h{n:04}.example/{round}");
             for n in 0..300 {
-                store.observe(Observation::content(&seen(n), 9, 7, FIRST)).unwrap();
+                store.observe(Observation::content(&seen(n), ms(9), 7, FIRST)).unwrap();
             }
         }
     }

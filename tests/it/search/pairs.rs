@@ -1,5 +1,6 @@
 //! All pairs of fingerprints that are near each other.
 
+use simkeep_testing::ms;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -188,7 +189,7 @@ fn a_page_that_is_left_out_has_no_part_in_fingerprints_and_pairs() {
     let page = |name: &str, time: i64, fingerprint: u64| {
         let url = format!("http://{name}.example/");
         store
-            .observe(Observation::content(&url, time, fingerprint, Epoch::from_number(0)))
+            .observe(Observation::content(&url, ms(time), fingerprint, Epoch::from_number(0)))
             .unwrap();
     };
     [("a", 1), ("b", 3), ("c", 3)].iter().for_each(|(name, seen)| page(name, 1, *seen));
@@ -250,7 +251,7 @@ fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_lon
         &store,
         &(0..900).map(|i| if i < 890 { 0xffff } else { 0xfffe }).collect::<Vec<_>>(),
     );
-    let seen = Observation::content("http://one.example/", 5, 6, Epoch::from_number(0));
+    let seen = Observation::content("http://one.example/", ms(5), 6, Epoch::from_number(0));
     store.observe(seen).unwrap();
     for _ in 0..2 {
         let found = Mutex::new(Vec::new());

@@ -1,5 +1,6 @@
 //! Searches of every kind answer alike, whatever shape the tables have.
 
+use simkeep_testing::ms;
 use std::time::Duration;
 
 use simkeep::explain::{Shape, Way};
@@ -202,7 +203,7 @@ fn within_is_less_than_where_a_search_stopped_looking_at_pages() {
     let store = create(Options::default());
     let (left, epoch) = (0x0123_4567_89ab_cdef_u64, store.change_epoch());
     let see = |url: &str, time: i64, fingerprint: u64| {
-        store.observe(Observation::content(url, time, fingerprint, epoch)).unwrap();
+        store.observe(Observation::content(url, ms(time), fingerprint, epoch)).unwrap();
     };
     (0..400).for_each(|n| see(&format!("http://a/{n}"), 1, left));
     see("http://z/", 1, left ^ 1);
@@ -218,7 +219,7 @@ fn within_is_less_than_where_a_search_stopped_looking_at_pages() {
     // Some pages that had the fingerprint were not looked at: one of them might have it still.
     assert_eq!(found(Query::new(left, 3)), (0, false, None));
     assert_eq!(found(Query::new(left, 3).limit(1000)), (1, true, Some(3)));
-    let before = |limit| Query::new(left, 3).limit(limit).versions(Versions::At(1));
+    let before = |limit| Query::new(left, 3).limit(limit).versions(Versions::At(ms(1)));
     assert_eq!(found(before(1000)), (401, true, Some(3)));
     assert_eq!(found(before(400)), (400, false, Some(0)));
     assert_eq!(found(before(10)), (10, false, None));

@@ -51,7 +51,7 @@ func run(path string) error {
 		defer C.free(unsafe.Pointer(text))
 		visit := &visits[i]
 		visit.url, visit.url_len = url, C.size_t(len(page[0]))
-		visit.time, visit.seen = C.int64_t(1000*(i+1)), C.SIMKEEP_SEEN_CONTENT
+		visit.time_ms, visit.seen = C.int64_t(1000*(i+1)), C.SIMKEEP_SEEN_CONTENT
 		visit.epoch, visit.status, visit.has = epoch, 200, C.SIMKEEP_HAS_STATUS
 		// A text of fewer than eight words has no fingerprint.
 		if C.simkeep_fingerprinter_text(prints, text, C.size_t(len(page[1])), &visit.fingerprint,
@@ -86,7 +86,7 @@ func run(path string) error {
 	for i := C.size_t(0); i < C.simkeep_entries_count(entries); i++ {
 		var entry C.simkeep_entry
 		C.simkeep_entries_get(entries, i, &entry, C.size_t(unsafe.Sizeof(entry)), &failure)
-		fmt.Printf("%d: %s\n", entry.time, verdicts[entry.verdict])
+		fmt.Printf("%d: %s\n", entry.time_ms, verdicts[entry.verdict])
 	}
 	C.simkeep_store_close(store, &failure)
 	return failed(failure)

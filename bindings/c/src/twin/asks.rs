@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use simkeep::cluster::{Fate, Rule};
 use simkeep::due::Decision as Decided;
-use simkeep::{Classes, PairQuery, Progress};
+use simkeep::{Classes, PairQuery, Progress, Time};
 
 use super::{Dice, Twins, done, given, made, page, same_page, texts};
 use crate::abi::{column, zeroed};
@@ -40,7 +40,7 @@ fn asked(dice: &mut Dice) -> (DueQuery, simkeep::due::Due) {
     let now = 1_000_000_000 + dice.time();
     let size = size_of::<DueQuery>();
     done(|error| simkeep_due_query_init(&raw mut query, size, now, 10_000, error));
-    let due = simkeep::due::Due::new(now, 10_000);
+    let due = simkeep::due::Due::new(Time::from_ms_unchecked(now), 10_000);
     let policy = ["value", "harmonic", "uniform", "fixed:7d"][dice.roll(4) as usize];
     (query.policy, query.policy_len) = given(policy);
     (query, due.policy(policy.parse().unwrap()))

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use simkeep::load::LoadOptions;
-use simkeep::{Answer, GiveOutcome, Observation, Prefix, Progress, Request, Scope};
+use simkeep::{Answer, GiveOutcome, Observation, Prefix, Progress, Request, Scope, Time};
 
 use super::{Dice, Twins, done, given, made};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
@@ -24,11 +24,15 @@ impl Twins {
         let (code, outcome) = match dice.roll(3) {
             0 => (
                 done(|error| simkeep_give_weight(self.c(), text, len, time, weight, error)),
-                self.rust.give(Observation::weighed(&url, time, weight)).unwrap(),
+                self.rust
+                    .give(Observation::weighed(&url, Time::from_ms_unchecked(time), weight))
+                    .unwrap(),
             ),
             1 => (
                 done(|error| simkeep_give_class(self.c(), text, len, time, class, error)),
-                self.rust.give(Observation::classed(&url, time, class)).unwrap(),
+                self.rust
+                    .give(Observation::classed(&url, Time::from_ms_unchecked(time), class))
+                    .unwrap(),
             ),
             _ => return self.give_batch(dice),
         };
@@ -43,9 +47,17 @@ impl Twins {
             let (time, weight, page_class) = (dice.time(), 2.5, dice.roll(3) as u32);
             let (text, url_len) = given(url);
             let has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
-            givings.push(Giving { url: text, url_len, time, weight, has, page_class });
-            requests.push(Request::Give(Observation::weighed(url, time, weight)));
-            requests.push(Request::Give(Observation::classed(url, time, page_class)));
+            givings.push(Giving { url: text, url_len, time_ms: time, weight, has, page_class });
+            requests.push(Request::Give(Observation::weighed(
+                url,
+                Time::from_ms_unchecked(time),
+                weight,
+            )));
+            requests.push(Request::Give(Observation::classed(
+                url,
+                Time::from_ms_unchecked(time),
+                page_class,
+            )));
         }
         let (count, size, mut missing) = (givings.len(), size_of::<Giving>(), 0);
         done(|error| {
@@ -69,7 +81,7 @@ impl Twins {
             let visit = |(url, time, print): &(String, i64, u64)| {
                 let mut visit = Visit::at_epoch(self.epoch.number());
                 (visit.url, visit.url_len) = given(url);
-                (visit.time, visit.fingerprint) = (*time, *print);
+                (visit.time_ms, visit.fingerprint) = (*time, *print);
                 visit.has = SIMKEEP_HAS_FINGERPRINT;
                 visit
             };
@@ -84,10 +96,9 @@ impl Twins {
         let size = size_of::<LoadedNumbers>();
         done(|error| simkeep_loading_finish(at, &raw mut numbers, size, error));
         simkeep_loading_free(Some(loading));
-        let seen = batches
-            .iter()
-            .flatten()
-            .map(|(url, time, print)| Ok(Observation::content(url, *time, *print, self.epoch)));
+        let seen = batches.iter().flatten().map(|(url, time, print)| {
+            Ok(Observation::content(url, Time::from_ms_unchecked(*time), *print, self.epoch))
+        });
         let loaded = self.rust.load(seen, LoadOptions::default()).unwrap();
         let of_c = (numbers.observations, numbers.visits, numbers.pages, numbers.new_pages);
         assert_eq!(of_c, (loaded.observations, loaded.visits, loaded.pages, loaded.new_pages));

@@ -59,7 +59,7 @@ static void verdicts_and_columns(const char *path) {
     CHECK(simkeep_latest(store, "https://example.net/", 20, &page, sizeof page, &error) == SIMKEEP_NONE);
     simkeep_entry entry;
     CHECK(simkeep_as_of(store, URL, URL_LEN, 2500, &entry, sizeof entry, &error) == SIMKEEP_OK);
-    CHECK(entry.time == 2000 && entry.fingerprint == 0xf && entry.has & SIMKEEP_HAS_CONTENT);
+    CHECK(entry.time_ms == 2000 && entry.fingerprint == 0xf && entry.has & SIMKEEP_HAS_CONTENT);
     simkeep_entries *entries = simkeep_history(store, "https://example.org/b", 21, &error);
     CHECK(simkeep_entries_count(entries) == 3);
     CHECK(simkeep_entries_get(entries, 1, &entry, sizeof entry, &error) == SIMKEEP_OK);
@@ -117,17 +117,17 @@ static void errors_say_what_and_where(const char *path) {
     CHECK(simkeep_error_row(error) == 2 && strstr(simkeep_error_message(error), "seen"));
     EXPECT(error, SIMKEEP_ARGUMENT);
     visits[2].seen = SIMKEEP_SEEN_GONE;
-    visits[1].time = INT64_MAX;
+    visits[1].time_ms = INT64_MAX;
     CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
     CHECK(simkeep_error_row(error) == 1);
     EXPECT(error, SIMKEEP_TIME);
-    visits[1].time = 2000;
+    visits[1].time_ms = 2000;
     visits[1].epoch = 77;
     CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
     CHECK(simkeep_error_row(error) == 1);
     EXPECT(error, SIMKEEP_UNKNOWN_EPOCH);
     visits[1].epoch = 0;
-    visits[1].time = INT64_MAX;
+    visits[1].time_ms = INT64_MAX;
     CHECK(simkeep_load(store, visits, 3, sizeof *visits, 0, NULL, NULL, 0, &error) == SIMKEEP_LOAD);
     CHECK(simkeep_error_row(error) == 1);
     EXPECT(error, SIMKEEP_LOAD);
@@ -138,7 +138,7 @@ static void errors_say_what_and_where(const char *path) {
 
     simkeep_progress *progress = simkeep_progress_new(&error);
     CHECK(simkeep_progress_cancel(progress, &error) == SIMKEEP_OK);
-    visits[1].time = 2000;
+    visits[1].time_ms = 2000;
     CHECK(simkeep_load(store, visits, 3, sizeof *visits, 0, progress, NULL, 0, &error) == SIMKEEP_CANCELLED);
     EXPECT(error, SIMKEEP_CANCELLED);
     simkeep_progress_free(progress);
@@ -328,7 +328,7 @@ static void a_redirect_is_named_by_its_target(const char *path) {
     memset(&visit, 0, sizeof visit);
     visit.url = URL;
     visit.url_len = URL_LEN;
-    visit.time = 2000;
+    visit.time_ms = 2000;
     visit.seen = SIMKEEP_SEEN_REDIRECT;
     visit.has = SIMKEEP_HAS_DIGEST;
     CHECK(!simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));

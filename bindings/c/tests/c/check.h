@@ -37,7 +37,7 @@ static simkeep_visit content(const char *url, int64_t time, uint64_t fingerprint
     memset(&visit, 0, sizeof visit);
     visit.url = url;
     visit.url_len = strlen(url);
-    visit.time = time;
+    visit.time_ms = time;
     visit.seen = SIMKEEP_SEEN_CONTENT;
     visit.has = SIMKEEP_HAS_FINGERPRINT;
     visit.fingerprint = fingerprint;

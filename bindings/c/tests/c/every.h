@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++) {
         visits[i].url = i ? "https://example.org/b" : url;
         visits[i].url_len = strlen(visits[i].url);
-        visits[i].time = 1000;
+        visits[i].time_ms = 1000;
         visits[i].seen = SIMKEEP_SEEN_CONTENT;
         visits[i].has = SIMKEEP_HAS_FINGERPRINT;
         visits[i].fingerprint = numbers[i];
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++) {
         givings[i].url = changes[i].url = texts[i].bytes = visits[i].url;
         givings[i].url_len = changes[i].url_len = texts[i].len = visits[i].url_len;
-        givings[i].time = changes[i].time = 2000;
+        givings[i].time_ms = changes[i].time_ms = 2000;
         givings[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
         givings[i].weight = 2;
     }

@@ -51,7 +51,7 @@ static void pages_are_given_weights_and_classes(const char *path) {
     for (int i = 0; i < 3; i++) {
         givings[i].url = urls[i];
         givings[i].url_len = strlen(urls[i]);
-        givings[i].time = 6000;
+        givings[i].time_ms = 6000;
         givings[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
         givings[i].weight = i + 1;
         givings[i].page_class = (uint32_t)i;
@@ -136,7 +136,7 @@ static void due_pages_are_taken_once(const char *path) {
     CHECK(decision.reason_s == 3600);
     CHECK(simkeep_decisions_next(due, &decision, sizeof decision, NULL, 0, &error) == SIMKEEP_OK);
     CHECK(is(decision.url, decision.url_len, A) && decision.reason == SIMKEEP_REASON_HINTED);
-    CHECK(decision.reason_time == 20 * DAY && decision.weight == 4);
+    CHECK(decision.reason_time_ms == 20 * DAY && decision.weight == 4);
     CHECK(decision.rule && strncmp(decision.rule, "example.com", decision.rule_len) == 0);
     CHECK(simkeep_decisions_next(due, &decision, sizeof decision, NULL, 0, &error) == SIMKEEP_NONE);
     simkeep_decisions_free(due);
@@ -210,7 +210,7 @@ static void clusters_have_leaders(const char *path) {
     simkeep_cluster_chunk of;
     CHECK(simkeep_cluster_list_next(list, &of, sizeof of, &error) == SIMKEEP_OK);
     CHECK(of.count == 1 && text_is(of.leaders, 0, A) && of.pages[0] == 3 && of.widest[0] == 3);
-    CHECK(of.first_seen[0] == 1000 && of.fingerprints[0] == 0);
+    CHECK(of.first_seen_ms[0] == 1000 && of.fingerprints[0] == 0);
     CHECK(simkeep_cluster_list_next(list, &of, sizeof of, &error) == SIMKEEP_NONE);
     simkeep_cluster_list_free(list);
     EXPECT(error, SIMKEEP_OK);
@@ -377,7 +377,7 @@ static void a_load_comes_in_parts(const char *path) {
     simkeep_loading_free(loading);
     loading = simkeep_loading_begin(store, 0, NULL, &error);
     CHECK(simkeep_loading_push(loading, visits, 2, sizeof *visits, &error) == SIMKEEP_OK);
-    visits[1].time = INT64_MAX;
+    visits[1].time_ms = INT64_MAX;
     CHECK(simkeep_loading_push(loading, visits, 2, sizeof *visits, &error) == SIMKEEP_OK);
     CHECK(simkeep_loading_finish(loading, &loaded, sizeof loaded, &error) == SIMKEEP_LOAD);
     CHECK(simkeep_error_row(error) == 3);
@@ -386,7 +386,7 @@ static void a_load_comes_in_parts(const char *path) {
     simkeep_progress *progress = simkeep_progress_new(&error);
     loading = simkeep_loading_begin(store, 0, progress, &error);
     simkeep_progress_cancel(progress, &error);
-    visits[1].time = 2;
+    visits[1].time_ms = 2;
     simkeep_loading_push(loading, visits, 2, sizeof *visits, NULL);
     CHECK(simkeep_loading_finish(loading, &loaded, sizeof loaded, &error) != SIMKEEP_OK);
     simkeep_error_free(error);

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 from ._simkeep import Bands, Hints, Learned, Plan, Policy
 
 Time: TypeAlias = datetime | SupportsIndex
-"""An aware `datetime`, or whole milliseconds since 1970."""
+"""An aware `datetime`, or whole milliseconds since 1970; an `int` that looks like seconds is refused."""
 
 Seconds: TypeAlias = timedelta | float
 """How long: a `timedelta` or seconds."""

@@ -73,7 +73,7 @@ pub(super) fn clusters(signed: bool, items: &[Item]) -> Vec<ArrayRef> {
         let Item::Cluster(of) = item else { continue };
         leader.append_value(&of.leader);
         prints.push(Some(of.fingerprint));
-        first_seen.append_value(of.first_seen);
+        first_seen.append_value(of.first_seen.as_ms());
         pages.append_value(number(of.pages));
         widest.append_value(distance(of.widest));
     }

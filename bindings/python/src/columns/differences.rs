@@ -43,13 +43,13 @@ pub(super) fn differences(signed: bool, items: &[Item]) -> Result<Vec<ArrayRef>,
         url.append_value(&of.url);
         verdict.append(told.verdict.value())?;
         distances.append_option(told.distance.map(distance));
-        to.append_option(told.to.map(|time| time.0));
+        to.append_option(told.to.map(|time| time.0.as_ms()));
         priority.append_value(of.priority);
         before.push(print(of.before));
         before_epoch.append_option(epoch(of.before));
         after.push(print(of.after));
         after_epoch.append_option(epoch(of.after));
-        seen.append_option(of.seen);
+        seen.append_option(of.seen.map(simkeep::Time::as_ms));
     }
     Ok(vec![
         Arc::new(url.finish()),

@@ -184,7 +184,7 @@ pub fn entry(url: &str, entry: &Entry, epoch: &str) -> String {
 fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
     out.extend_from_slice(b"{\"url\":");
     out.extend_from_slice(url);
-    put_time(out, b",\"t\":\"", entry.time());
+    put_time(out, b",\"t\":\"", entry.time().as_ms());
     let content = entry.content();
     let is_redirect = content.is_some() && entry.epoch().is_none();
     match content.filter(|_| !is_redirect).map(|content| content.fingerprint) {
@@ -210,7 +210,7 @@ fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
         put_number(out, status.into());
     }
     if let Some(modified) = entry.visit().and_then(|visit| visit.modified) {
-        put_time(out, b",\"modified\":\"", modified);
+        put_time(out, b",\"modified\":\"", modified.as_ms());
     }
     if let Some(weight) = entry.weight() {
         out.extend_from_slice(b",\"weight\":");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use simkeep::{Observation, Options, Restatement, Role, Store};
+use simkeep::{Observation, Options, Restatement, Role, Store, Time};
 
 use super::super::chunk::tests::items;
 use super::super::{Item, Payload, Record, ZstdWindow, part};
@@ -22,9 +22,19 @@ fn export() -> Vec<u8> {
     let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
     let epoch = store.register_epoch("mine \u{202e}\"", Role::Near).unwrap();
     let url = "https://example.com/\u{e4}\u{202e}\"\\";
-    store.observe(Observation::content(url, 1_500, 7, epoch).status(200).modified(-1)).unwrap();
-    store.restate(Restatement::new(url, 1_500, None, store.change_epoch())).unwrap();
-    store.observe(Observation::gone(url, 2_000).weight(0.1).class(7)).unwrap();
+    store
+        .observe(
+            Observation::content(url, Time::from_ms_unchecked(1_500), 7, epoch)
+                .status(200)
+                .modified(Time::from_ms_unchecked(-1)),
+        )
+        .unwrap();
+    store
+        .restate(Restatement::new(url, Time::from_ms_unchecked(1_500), None, store.change_epoch()))
+        .unwrap();
+    store
+        .observe(Observation::gone(url, Time::from_ms_unchecked(2_000)).weight(0.1).class(7))
+        .unwrap();
     let mut encoder = Encoder::new(&Extent::default());
     let snapshot = store.snapshot();
     snapshot.epochs().iter().for_each(|info| encoder.epoch(info, None));

@@ -58,7 +58,7 @@ impl Asked {
         Ok(Clustering::within(k)
             .epoch(epoch)
             .rule(self.rule.clone())
-            .at(self.at)
+            .at(self.at.map(simkeep::Time::from_ms_unchecked))
             .under(self.under.clone())
             .classes(self.classes.clone())
             .memory_bytes(self.memory.saturating_mul(1 << 20))

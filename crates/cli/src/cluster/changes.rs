@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::Snapshot;
 use simkeep::cluster::{ClusterChange, Clustering, WhyLed};
+use simkeep::{Snapshot, Time};
 use simkeep_archive::escape;
 
 use super::lines::Line;
@@ -86,7 +86,11 @@ pub(super) fn changes(
     as_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let found = watched(|progress| snapshot.cluster_changes(asked, span.from, span.to, progress))?;
+    let found = watched(|progress| {
+        let from = Time::from_ms_unchecked(span.from);
+        let to = span.to.map(Time::from_ms_unchecked);
+        snapshot.cluster_changes(asked, from, to, progress)
+    })?;
     let columns = [left("why"), left("page"), left("leader before"), left("leader")];
     let mut table = Table::new(columns);
     let mut exit = Exit::Nothing;

@@ -33,7 +33,7 @@ impl Cluster {
                 writer.row(&ClusterRow {
                     leader: &cluster.leader,
                     fingerprint: cluster.fingerprint,
-                    first_seen: cluster.first_seen,
+                    first_seen: cluster.first_seen.as_ms(),
                     size: cluster.pages,
                     widest: cluster.widest,
                 })?;

@@ -9,8 +9,8 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::Prefix;
 use simkeep::due::{Decision, Plan, Reason};
+use simkeep::{Prefix, Time};
 
 use super::Common;
 use super::asked::{Asked, ended, parse_visits};
@@ -84,7 +84,7 @@ impl Stands {
         let is_overdue = matches!(page.reason, Reason::Overdue { .. });
         match page.due {
             _ if !is_overdue && page.value < plan.threshold() * ROUNDING => Stands::Last,
-            Some(due) if due <= now => Stands::Due,
+            Some(due) if due <= Time::from_ms_unchecked(now) => Stands::Due,
             _ => Stands::NotYet,
         }
     }

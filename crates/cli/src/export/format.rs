@@ -104,7 +104,7 @@ impl<'a> Row<'a> {
         let epoch = entry.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
         Ok(Row {
             url,
-            time: entry.time(),
+            time: entry.time().as_ms(),
             epoch,
             fingerprint: content.and_then(|content| content.fingerprint),
             digest: entry.digest(),

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use simkeep::{Content, Digest, Entry, Seen, Snapshot, Visit};
+use simkeep::{Content, Digest, Entry, Seen, Snapshot, Time, Visit};
 
 use super::pending::Pending;
 
@@ -87,7 +87,7 @@ pub(super) struct History {
 impl History {
     fn add(&mut self, entry: Entry) {
         if let Entry::Visit(Visit { time, seen: Seen::Content(content), .. }) = entry {
-            self.seen.extend(content.digest.map(|digest| (digest, time)));
+            self.seen.extend(content.digest.map(|digest| (digest, time.as_ms())));
         }
         self.entries.insert(entry);
     }
@@ -95,8 +95,15 @@ impl History {
     /// What is known of one time.
     pub(super) fn at(&self, time: i64) -> impl Iterator<Item = &Entry> {
         // Nothing of that time is before it.
-        let first = Entry::Visit(Visit { time, seen: Seen::Failed, status: None, modified: None });
-        self.entries.range(first..).take_while(move |entry| entry.time() == time)
+        let first = Entry::Visit(Visit {
+            time: Time::from_ms_unchecked(time),
+            seen: Seen::Failed,
+            status: None,
+            modified: None,
+        });
+        self.entries
+            .range(first..)
+            .take_while(move |entry| entry.time() == Time::from_ms_unchecked(time))
     }
 
     /// The content with this digest that was seen last until a time, or else first after it: its

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use simkeep::{
-    Answer, Content, Digest, Entry, GiveOutcome, Given, Restated, Seen, Store, Terms, Visit,
+    Answer, Content, Digest, Entry, GiveOutcome, Given, Restated, Seen, Store, Terms, Time, Visit,
 };
 
 use super::Failure;
@@ -192,7 +192,11 @@ impl<'a> Observer<'a> {
     /// When the content of a file was seen.
     fn seen(&mut self, entry: &feed::Entry) -> Result<i64, Failure> {
         let known = self.store.latest(&entry.url)?;
-        if self.restate || known.as_ref().is_none_or(|page| page.last.time < entry.time) {
+        if self.restate
+            || known
+                .as_ref()
+                .is_none_or(|page| page.last.time < Time::from_ms_unchecked(entry.time))
+        {
             return Ok(entry.time);
         }
         if self.pending.iter().any(|pending| pending.url == entry.url) {
@@ -332,7 +336,10 @@ impl<'a> Observer<'a> {
     /// Gives a page what comes without a visit.
     fn give(&mut self, url: &str, time: i64, given: &Properties) {
         for property in given {
-            self.add_alone(url, Entry::Given(Given { time, property: *property }));
+            self.add_alone(
+                url,
+                Entry::Given(Given { time: Time::from_ms_unchecked(time), property: *property }),
+            );
         }
     }
 
@@ -354,7 +361,8 @@ impl<'a> Observer<'a> {
         let most = if known.is_known() { usize::MAX } else { 1 };
         let mut is_known = true;
         for (fingerprint, epoch) in known.missing(made).take(most) {
-            let restated = Restated { time, fingerprint, digest, epoch };
+            let restated =
+                Restated { time: Time::from_ms_unchecked(time), fingerprint, digest, epoch };
             self.add_alone(url, Entry::Restated(restated));
             is_known = false;
         }

@@ -4,7 +4,7 @@
 //! its times or checked out may be older than the version that the store has of it. It is what the
 //! folder has now all the same, so its visit is of the time of reading then.
 
-use simkeep::{Digest, Page};
+use simkeep::{Digest, Page, Time};
 
 /// Returns when the content of a file was seen. `modified` is the time of its last modification,
 /// `known` the state of its page in the store.
@@ -16,9 +16,13 @@ pub(super) fn seen(modified: i64, digest: Option<Digest>, known: Option<&Page>, 
     let last = page.last.time;
     let is_in_force = page.content.is_some_and(|content| content.digest == digest);
     if is_in_force {
-        return page.content_seen.filter(|seen| modified <= *seen).unwrap_or(modified);
+        return page
+            .content_seen
+            .map(Time::as_ms)
+            .filter(|seen| modified <= *seen)
+            .unwrap_or(modified);
     }
-    if modified > last { modified } else { after(last, now) }
+    if modified > last.as_ms() { modified } else { after(last.as_ms(), now) }
 }
 
 /// Now, or if the last visit is of no earlier time, the moment after that.
@@ -50,19 +54,19 @@ mod tests {
                 let Some(content) = content else {
                     // Its page is reported gone, if it was there.
                     if let Some(page) = known.filter(|page| !page.gone) {
-                        let gone = Observation::gone(url, after(page.last.time, now));
+                        let gone = Observation::gone(url, Time::from_ms_unchecked(after(page.last.time.as_ms(), now)));
                         store.observe(gone).unwrap();
                     }
                     continue;
                 };
                 let digest = Some(Digest([content; 16]));
                 let is_known = |page: &Page| page.content.is_some_and(|c| c.digest == digest);
-                let stays = |page: &Page| is_known(page) && page.content_seen >= Some(modified);
+                let stays = |page: &Page| is_known(page) && page.content_seen >= Some(Time::from_ms_unchecked(modified));
                 let visits = known.as_ref().filter(|page| stays(page)).map(|page| page.visits);
                 let time = seen(modified, digest, known.as_ref(), now);
                 let content = Content { fingerprint: Some(content.into()), digest, epoch };
                 let seen = Seen::Content(content);
-                let visit = Visit { time, seen, status: None, modified: None };
+                let visit = Visit { time: Time::from_ms_unchecked(time), seen, status: None, modified: None };
                 store.observe(Observation::of(url, visit)).unwrap();
                 let page = store.latest(url).unwrap().unwrap();
                 prop_assert!(is_known(&page) && !page.gone, "{page:?}");

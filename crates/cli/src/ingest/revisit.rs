@@ -1,6 +1,6 @@
 //! A record that says: the same content as before.
 
-use simkeep::{Content, Digest, Entry, Epoch, Seen, Snapshot};
+use simkeep::{Content, Digest, Entry, Epoch, Seen, Snapshot, Time};
 
 use super::histories::{Histories, History};
 use super::originals::Originals;
@@ -57,7 +57,8 @@ impl Known<'_> {
         {
             return Ok(None);
         }
-        let page = self.store.latest(url)?.filter(|page| page.last.time < before);
+        let page =
+            self.store.latest(url)?.filter(|page| page.last.time < Time::from_ms_unchecked(before));
         let content = page.and_then(|page| page.content);
         Ok(content.filter(|content| !self.has_ended(content.epoch)))
     }

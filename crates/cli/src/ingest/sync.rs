@@ -111,7 +111,7 @@ impl Sync {
 /// That the page of a file is gone.
 fn gone(page: Page, now: i64) -> Entry {
     Entry {
-        time: present::after(page.last.time, now),
+        time: present::after(page.last.time.as_ms(), now),
         url: page.url,
         status: None,
         modified: None,

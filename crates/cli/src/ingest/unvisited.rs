@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
 
-use simkeep::{Entry, Given, Property};
+use simkeep::{Entry, Given, Property, Time};
 
 use crate::exit::Failure;
 
@@ -36,7 +36,7 @@ impl Unvisited {
         let len = u32::try_from(url.len()).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
         file.write_all(&len.to_le_bytes())?;
         file.write_all(url.as_bytes())?;
-        file.write_all(&given.time.to_le_bytes())?;
+        file.write_all(&given.time.as_ms().to_le_bytes())?;
         file.write_all(&[kind])?;
         file.write_all(&bits.to_le_bytes())
     }
@@ -80,7 +80,10 @@ fn read(file: &mut BufReader<File>) -> io::Result<Option<(String, Entry)>> {
         Property::Class(bits)
     };
     let url = String::from_utf8(url).map_err(|_| io::Error::from(ErrorKind::InvalidData))?;
-    Ok(Some((url, Entry::Given(Given { time: i64::from_le_bytes(time), property }))))
+    Ok(Some((
+        url,
+        Entry::Given(Given { time: Time::from_ms_unchecked(i64::from_le_bytes(time)), property }),
+    )))
 }
 
 fn failed(error: &io::Error) -> Failure {
@@ -96,9 +99,9 @@ mod tests {
     fn what_is_kept_comes_back_in_its_order() {
         let given = |time, property| Given { time, property };
         let all = [
-            ("http://ä/", given(-5, Property::Weight(1e-45.into()))),
-            ("x", given(i64::MAX, Property::Class(u32::MAX))),
-            ("http://b/", given(0, Property::Weight(2.5.into()))),
+            ("http://ä/", given(Time::from_ms_unchecked(-5), Property::Weight(1e-45.into()))),
+            ("x", given(Time::from_ms_unchecked(i64::MAX), Property::Class(u32::MAX))),
+            ("http://b/", given(Time::from_ms_unchecked(0), Property::Weight(2.5.into()))),
         ];
         let mut unvisited = Unvisited::default();
         all.iter().for_each(|(url, given)| unvisited.add(url, given).ok().unwrap());

@@ -65,12 +65,12 @@ impl<'a> Entry<'a> {
         let seen = visit.map(|visit| visit.seen);
         Ok(Entry {
             url: url.into(),
-            t: Time(of.time()),
+            t: Time::from(of.time()),
             fingerprint: content.map(|content| OfContent(content.fingerprint.map(Fingerprint))),
             digest: of.digest().map(Digest),
             epoch: epoch.map(EpochName),
             status: visit.and_then(|visit| visit.status),
-            modified: visit.and_then(|visit| visit.modified).map(Time),
+            modified: visit.and_then(|visit| visit.modified).map(Time::from),
             weight: of.weight().map(|weight| Number(weight.to_f64())),
             class: of.class(),
             seen: match seen {
@@ -88,6 +88,10 @@ impl<'a> Entry<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn ms(ms: i64) -> simkeep::Time {
+        simkeep::Time::from_ms_unchecked(ms)
+    }
     use simkeep::{Observation, Options, Restatement, Store};
 
     /// An export is read back by `load`, and so is what is printed in its keys.
@@ -98,19 +102,19 @@ mod tests {
         let store = Store::create(dir.path().join("s"), options).unwrap();
         let (url, epoch) = ("http://a/\u{202e}\"\\", store.snapshot().near_epoch());
         let digest = simkeep::Digest([9; 16]);
-        let first = Observation::content(url, 1_500, 7, epoch).status(200).modified(1_000);
+        let first = Observation::content(url, ms(1_500), 7, epoch).status(200).modified(ms(1_000));
         for observation in [
             first.digest(digest),
-            Observation::content(url, 2_000, None, epoch).digest(digest).weight(2.5),
-            Observation::redirect(url, 2_500, "/elsewhere").status(301),
-            Observation::gone(url, 3_000),
-            Observation::failed(url, 4_000).weight(3.0).class(7),
-            Observation::not_modified(url, 5_000).status(304),
+            Observation::content(url, ms(2_000), None, epoch).digest(digest).weight(2.5),
+            Observation::redirect(url, ms(2_500), "/elsewhere").status(301),
+            Observation::gone(url, ms(3_000)),
+            Observation::failed(url, ms(4_000)).weight(3.0).class(7),
+            Observation::not_modified(url, ms(5_000)).status(304),
         ] {
             store.observe(observation).unwrap();
         }
         let other = store.register_epoch("other", simkeep::Role::Both).unwrap();
-        store.restate(Restatement::new(url, 1_500, 8, other).digest(digest)).unwrap();
+        store.restate(Restatement::new(url, ms(1_500), 8, other).digest(digest)).unwrap();
         let snapshot = store.snapshot();
         let entries = snapshot.history(url).unwrap();
         assert_eq!(entries.len(), 10);

@@ -1,7 +1,5 @@
 //! What an answer is an answer of.
 
-use std::time::UNIX_EPOCH;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Reader;
@@ -24,8 +22,7 @@ pub(crate) struct Saw {
 impl Saw {
     /// What a reader sees. Says how far it is behind by now, so it is made last.
     pub(crate) fn of(reader: &Reader) -> Saw {
-        let since = reader.written().map(|at| at.duration_since(UNIX_EPOCH).unwrap_or_default());
-        let written = since.map(|since| Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)));
+        let written = reader.written().map(|at| simkeep::Time::from(at).into());
         Saw {
             sequence: reader.snapshot().sequence(),
             generation: reader.generation(),

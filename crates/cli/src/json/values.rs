@@ -43,6 +43,13 @@ text! {
     " A time as of RFC 3339, in UTC; with its milliseconds if it has any.", Time(i64), time::format,
     { "type": "string", "format": "date-time", "pattern": "Z$" }
 }
+
+impl From<simkeep::Time> for Time {
+    fn from(time: simkeep::Time) -> Time {
+        Time(time.as_ms())
+    }
+}
+
 text! {
     " A fingerprint in 16 hexadecimal digits.", Fingerprint(u64), visit::fingerprint,
     { "type": "string", "pattern": "^[0-9a-f]{16}$" }

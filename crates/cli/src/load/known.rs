@@ -1,6 +1,6 @@
 //! What the store knows already of what is loaded.
 
-use simkeep::{Digest, Entry, Epoch, Restated, Terms, Visit};
+use simkeep::{Digest, Entry, Epoch, Restated, Terms, Time, Visit};
 
 use super::{Record, Taken};
 use crate::incoming::{KnownContent, Made};
@@ -30,7 +30,8 @@ impl Taken<'_> {
         self.restated += u64::from(first.is_some());
         // A visit takes one fingerprint beside its own.
         self.more = missing.next().map(|(fingerprint, epoch)| {
-            let restated = Restated { time, fingerprint, digest, epoch };
+            let restated =
+                Restated { time: Time::from_ms_unchecked(time), fingerprint, digest, epoch };
             Record::alone(url.to_owned(), Entry::Restated(restated))
         });
         self.restated += u64::from(self.more.is_some());

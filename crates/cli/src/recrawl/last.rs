@@ -23,6 +23,6 @@ impl Last {
                 content.map(|content| (bits, snapshot.meaning(content.epoch, bits).band))
             }
         };
-        Ok(Some(Last { time: last.time, distance }))
+        Ok(Some(Last { time: last.time.as_ms(), distance }))
     }
 }

@@ -1,8 +1,8 @@
 //! What is decided about a page, in words and figures.
 
-use simkeep::Seen;
 use simkeep::due::{Decision, NewPage, Plan, Reason};
 use simkeep::recrawl::{Interval, Policy, Rate};
+use simkeep::{Seen, Time};
 
 use super::super::{time, words};
 use super::host::Host;
@@ -45,12 +45,14 @@ impl Told<'_> {
         let url = escape::whole(&page.url);
         let when = match due {
             None => format!("{url} is never due"),
-            Some(due) if *due <= self.now => format!("{url} is due since {}", self.date(*due)),
-            Some(due) => format!("{url} is due on {}", self.date(*due)),
+            Some(due) if *due <= Time::from_ms_unchecked(self.now) => {
+                format!("{url} is due since {}", self.date((*due).as_ms()))
+            }
+            Some(due) => format!("{url} is due on {}", self.date((*due).as_ms())),
         };
         match reason {
             Reason::Overdue { after } => {
-                let (last, most) = (self.date(page.last.time), span(*after));
+                let (last, most) = (self.date(page.last.time.as_ms()), span(*after));
                 let failed = if page.last.seen == Seen::Failed { ", and failed" } else { "" };
                 format!(
                     "{when}, before others: it may wait for {most}, and its last visit was on \
@@ -59,23 +61,23 @@ impl Told<'_> {
             }
             Reason::NotYet { min } => {
                 let min = i64::try_from(min.seconds()).unwrap_or(i64::MAX).saturating_mul(1000);
-                let from = self.date(page.last.time.saturating_add(min));
+                let from = self.date(page.last.time.as_ms().saturating_add(min));
                 format!("{when}, and by its rule not before {from}")
             }
             Reason::LeftAlone { until } => {
-                let until = self.date(*until);
+                let until = self.date((*until).as_ms());
                 format!(
                     "{when}: it failed when it was last visited, and is left alone until {until}"
                 )
             }
             Reason::Ahead => {
-                let last = time::to_second(page.last.time);
+                let last = time::to_second(page.last.time.as_ms());
                 format!(
                     "{when}: its last visit is in the future, at {last}, so one now is worth nothing"
                 )
             }
             Reason::Hinted { changed } => {
-                let changed = self.date(*changed);
+                let changed = self.date((*changed).as_ms());
                 format!("{when}: it is said to have changed on {changed}, so {}", self.worth(""))
             }
             _ => format!("{when}: {}", self.since()),
@@ -91,11 +93,14 @@ impl Told<'_> {
         let limit = words::amount(threshold);
         let told = match self.policy {
             Policy::VALUE | Policy::HARMONIC if failed => {
-                return self
-                    .worth(&format!("its last visit, on {}, failed; ", self.date(last.time)));
+                return self.worth(&format!(
+                    "its last visit, on {}, failed; ",
+                    self.date(last.time.as_ms())
+                ));
             }
             Policy::VALUE | Policy::HARMONIC => {
-                let since = u64::try_from(self.now.saturating_sub(last.time)).unwrap_or(0) / 1000;
+                let since =
+                    u64::try_from(self.now.saturating_sub(last.time.as_ms())).unwrap_or(0) / 1000;
                 return self.worth(&format!("now, {} after its last visit, ", words::span(since)));
             }
             Policy::UNIFORM => format!("{before} was {value} days ago"),

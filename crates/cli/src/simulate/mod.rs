@@ -128,7 +128,7 @@ impl Simulate {
     /// Crawls the pages of a store again.
     fn replay(&self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let replay = common.read()?.snapshot().replay(None, self.pages as usize, self.returns)?;
-        let days = (replay.last - replay.first) as f64 / 86_400_000.0;
+        let days = (replay.last.as_ms() - replay.first.as_ms()) as f64 / 86_400_000.0;
         if replay.pages.is_empty() || days < 2.0 {
             say("the visits of the store are too few, or not far enough apart, to be replayed");
             return Ok(Exit::Nothing);
@@ -139,7 +139,7 @@ impl Simulate {
             sample,
             days,
             note: Setting::of_replay(sample, &replay),
-            times: Some((replay.first, replay.last)),
+            times: Some((replay.first.as_ms(), replay.last.as_ms())),
         };
         self.compare(&[replay.pages], &[], &setting, common.json, output)
     }

@@ -1,6 +1,7 @@
 //! `near`, `history`, `scan` and `stats`.
 
 use super::*;
+use simkeep_testing::ms;
 
 #[test]
 fn a_history_says_what_each_visit_meant() {
@@ -188,7 +189,7 @@ fn an_answer_says_what_it_saw() {
     assert_eq!(saw(), json!({"sequence": sequence, "written": null, "behind": 0}));
     let writer = place.open();
     let epoch = writer.snapshot().near_epoch();
-    writer.observe(simkeep::Observation::content("http://a/", 1, 7, epoch)).unwrap();
+    writer.observe(simkeep::Observation::content("http://a/", ms(1), 7, epoch)).unwrap();
     let seen = saw();
     assert_eq!((&seen["sequence"], &seen["behind"]), (&json!(sequence + 1), &json!(0)));
     assert!(seen["written"].as_str().unwrap().ends_with('Z'), "{seen}");

@@ -1,6 +1,7 @@
 //! `backup` and `compact`.
 
 use super::*;
+use simkeep_testing::ms;
 
 /// A store with segments and a journal.
 fn place() -> Place {
@@ -58,7 +59,7 @@ fn a_backup_is_made_and_brought_up_to_date_also_beside_a_writer() {
 
     let writer = place.open();
     let url = "http://c.example/";
-    writer.observe(simkeep::Observation::gone(url, 7)).unwrap();
+    writer.observe(simkeep::Observation::gone(url, ms(7))).unwrap();
     let again = place.run(&["backup", "safe", "--json"]).objects().remove(0);
     let sequence = |n: u64| -> Value { (writer.snapshot().sequence() - n).into() };
     assert_eq!((&again["sequence"], &again["earlier_sequence"]), (&sequence(0), &sequence(1)));

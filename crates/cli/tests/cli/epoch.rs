@@ -10,7 +10,7 @@ use simkeep::{
     Role, SameBy, Verdict,
 };
 
-use simkeep_testing::beside;
+use simkeep_testing::{beside, ms};
 
 use super::*;
 
@@ -334,7 +334,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
                 epoch = store.begin_epoch(&origin.unwrap(), Role::Both).unwrap();
                 days += 1;
             }
-            let again = Restatement::new(url, page.time, *fingerprint, epoch);
+            let again = Restatement::new(url, ms(page.time), *fingerprint, epoch);
             let now = (epoch, true, *fingerprint);
             let known = page.of.contains(&now);
             let expected = if known { RestateOutcome::Known } else { RestateOutcome::Stored };
@@ -346,7 +346,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
             }
             continue;
         }
-        let mut seen = Observation::content(url, *time, *fingerprint, epoch);
+        let mut seen = Observation::content(url, ms(*time), *fingerprint, epoch);
         let mut of = vec![(epoch, false, *fingerprint)];
         let page = pages.get(url).and_then(|versions| versions.last());
         // What makes the fingerprints of this page has not changed since.
@@ -413,8 +413,8 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
     assert!(stale.len() > 100);
     for page in &stale {
         let InForce { of, time } = &pages[&page.url].last().unwrap();
-        assert_eq!(page.time, *time);
-        let restated = Restatement::new(&page.url, *time, of[0].2, epoch);
+        assert_eq!(page.time, ms(*time));
+        let restated = Restatement::new(&page.url, ms(*time), of[0].2, epoch);
         assert_eq!(store.restate(restated).unwrap(), RestateOutcome::Stored);
     }
     assert_eq!(store.snapshot().stale(epoch, None).count(), 0);

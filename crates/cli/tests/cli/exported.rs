@@ -1,5 +1,6 @@
 //! `export` and `load`: out of a store, and in again as the same one.
 
+use simkeep_testing::ms;
 use std::collections::HashMap;
 
 use simkeep::df::{Counter, Table};
@@ -35,7 +36,7 @@ fn everything(place: &Place) -> String {
     let url = |n: usize| format!("https://h{}.example/{n}?\u{e4}\"\\\u{202e}", n % 7);
     let observe = |n: usize, time: i64, epoch: Epoch| {
         let fingerprint = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (time as u64 % 3);
-        store.observe(Observation::content(&url(n), time, fingerprint, epoch)).unwrap();
+        store.observe(Observation::content(&url(n), ms(time), fingerprint, epoch)).unwrap();
     };
     (0..60).for_each(|n| observe(n, 1000 + n as i64, first));
     let near = Terms::from(Role::Near).bands(Bands { minor: 0, moderate: 64 });
@@ -44,18 +45,18 @@ fn everything(place: &Place) -> String {
     (0..60).for_each(|n| observe(n, 5000 - 7 * n as i64, [first, near, minwise][n % 3]));
     let (origin, id) = table(place);
     let idf = store.begin_epoch(&origin, Role::Both).unwrap();
-    let second = Observation::content("https://h1.example/also", 9000, 1, first).also(2, idf);
-    store.observe(second.status(200).modified(8000).weight(0.1)).unwrap();
+    let second = Observation::content("https://h1.example/also", ms(9000), 1, first).also(2, idf);
+    store.observe(second.status(200).modified(ms(8000)).weight(0.1)).unwrap();
     for n in (0..60).step_by(3) {
         let time = 1000 + n as i64;
-        store.restate(Restatement::new(&url(n), time, n as u64, near)).unwrap();
+        store.restate(Restatement::new(&url(n), ms(time), n as u64, near)).unwrap();
         let weight = 1e-3 * (n + 1) as f64;
-        store.give(Observation::weighed(&url(n), -5_000_000 + n as i64, weight)).unwrap();
-        store.observe(Observation::failed(&url(n), 700).status(503)).unwrap();
-        store.observe(Observation::not_modified(&url(n), 99_500).modified(-1)).unwrap();
+        store.give(Observation::weighed(&url(n), ms(-5_000_000 + n as i64), weight)).unwrap();
+        store.observe(Observation::failed(&url(n), ms(700)).status(503)).unwrap();
+        store.observe(Observation::not_modified(&url(n), ms(99_500)).modified(ms(-1))).unwrap();
     }
     for n in (0..60).step_by(5) {
-        store.observe(Observation::gone(&url(n), 100_000).status(410)).unwrap();
+        store.observe(Observation::gone(&url(n), ms(100_000)).status(410)).unwrap();
     }
     store.end_epoch(near, u64::MAX).unwrap();
     store.end_epoch(first, u64::MAX).unwrap();
@@ -428,10 +429,10 @@ fn real(records: &[Record], place: &Place) -> Store {
                     epoch = store.begin_epoch(&with_table, Role::Both).unwrap();
                 }
             }
-            store.restate(Restatement::new(url, *seen, *fingerprint, epoch)).unwrap();
+            store.restate(Restatement::new(url, ms(*seen), *fingerprint, epoch)).unwrap();
             continue;
         }
-        store.observe(Observation::content(url, *time, *fingerprint, epoch)).unwrap();
+        store.observe(Observation::content(url, ms(*time), *fingerprint, epoch)).unwrap();
         last.insert(url, *time);
     }
     assert_eq!(days, 231);

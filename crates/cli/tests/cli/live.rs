@@ -1,5 +1,6 @@
 //! The tool beside a crawler that observes as fast as it can.
 
+use simkeep_testing::ms;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -42,7 +43,8 @@ fn observe(store: &Store, first: u64) {
     let pages = Vec::from_iter((first..=often).map(page));
     let visits = pages.iter().zip(first..).map(|((url, fingerprint), n)| {
         let fingerprint = *fingerprint;
-        let visit = Observation::content(url, n as i64 * 1000, fingerprint, Epoch::from_number(0));
+        let visit =
+            Observation::content(url, ms(n as i64 * 1000), fingerprint, Epoch::from_number(0));
         visit.digest(Digest(u128::from(n).to_le_bytes()))
     });
     store.observe_batch(&Vec::from_iter(visits)).unwrap();

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use simkeep::{Answer, Epoch, Observation, Request, Role, Verdict};
-use simkeep_testing::choice;
+use simkeep_testing::{choice, ms};
 
 use super::*;
 
@@ -170,8 +170,8 @@ fn outcomes_are_those_of_the_store_in_the_order_of_the_records() {
             let requests: Vec<Request<'_>> = records
                 .iter()
                 .map(|(_, url, time, print)| match print {
-                    Some(print) => Observation::content(url, *time, *print, epoch).into(),
-                    None => Observation::gone(url, *time).into(),
+                    Some(print) => Observation::content(url, ms(*time), *print, epoch).into(),
+                    None => Observation::gone(url, ms(*time)).into(),
                 })
                 .collect();
             answers.extend(store.request_batch(&requests).unwrap());

@@ -1,6 +1,7 @@
 //! `publish`, and what `forget` says of it.
 
 use super::*;
+use simkeep_testing::ms;
 
 fn numbers(object: &Value, key: &str) -> Vec<u64> {
     object[key].as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
@@ -61,7 +62,7 @@ fn beside_a_writer_what_is_sealed_is_published() {
     let place = Place::with(CRAWL);
     let writer = place.open();
     writer.seal().unwrap();
-    writer.observe(simkeep::Observation::gone("http://d.example/", 20)).unwrap();
+    writer.observe(simkeep::Observation::gone("http://d.example/", ms(20))).unwrap();
     let ran = place.run(&["publish", "--to", "public", "--json"]);
     let made = ran.objects().remove(0);
     assert_eq!((&made["is_new"], &made["unsealed_operations"]), (&json!(true), &json!(1)));

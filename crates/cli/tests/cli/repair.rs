@@ -1,5 +1,6 @@
 //! `verify` and `repair`.
 
+use simkeep_testing::ms;
 use std::path::PathBuf;
 
 use simkeep::load::LoadOptions;
@@ -109,7 +110,7 @@ fn unfinished(place: &Place, name: &str) {
                 std::fs::copy(made.join(file), copy.join(file)).unwrap();
             }
         }
-        Ok(Observation::gone("https://example.com/", n))
+        Ok(Observation::gone("https://example.com/", ms(n)))
     });
     let options = Options::default().background(false);
     let made = Store::create_from(&made, options, observations, LoadOptions::default());

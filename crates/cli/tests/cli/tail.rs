@@ -1,5 +1,6 @@
 //! `tail`.
 
+use simkeep_testing::ms;
 use std::io::{BufRead as _, BufReader};
 
 use super::*;
@@ -78,7 +79,7 @@ fn it_is_said_from_which_operation_on_there_are_any() {
         "{}",
         ran.err
     );
-    place.open().observe(Observation::gone("https://example.org/", 0)).unwrap();
+    place.open().observe(Observation::gone("https://example.org/", ms(0))).unwrap();
     let ran = place.run(&["tail", "-n", "1"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     assert!(ran.out.starts_with("11 "), "{}", ran.out);
@@ -93,15 +94,15 @@ fn what_comes_is_told_and_gaps_are_named() {
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["operation"], 10);
     let store = place.open();
-    store.observe(Observation::gone("https://example.com/terms", 1 << 41)).unwrap();
+    store.observe(Observation::gone("https://example.com/terms", ms(1 << 41))).unwrap();
     let came = next();
     assert_eq!((&came["operation"], &came["verdict"]), (&json!(11), &json!("gone")));
     // One look may come between the two, and then there is a gap of one.
     for n in 0..3 {
-        store.observe(Observation::gone(&format!("https://example.net/{n}"), 0)).unwrap();
+        store.observe(Observation::gone(&format!("https://example.net/{n}"), ms(0))).unwrap();
         store.seal().unwrap();
     }
-    store.observe(Observation::gone("https://example.net/last", 0)).unwrap();
+    store.observe(Observation::gone("https://example.net/last", ms(0))).unwrap();
     let mut told = 11;
     while told < 15 {
         let line = next();

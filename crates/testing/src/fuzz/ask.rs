@@ -1,6 +1,6 @@
 //! Everything that a store can be asked.
 
-use crate::sound;
+use crate::{ms, sound};
 use std::fmt::Debug;
 use std::sync::LazyLock;
 
@@ -63,14 +63,14 @@ pub fn questions(
         say(&mut answers, format!("scan {text}"), scan);
     }
     for policy in ["value", "harmonic", "fixed:7d", "thesis"] {
-        let like = Due::new(TIME, 20).policy(policy.parse().unwrap());
+        let like = Due::new(ms(TIME), 20).policy(policy.parse().unwrap());
         let under = like.clone().under(Prefix::parse("com").unwrap()).per_host(1);
         for due in [like.clone().memory_bytes(0), like, under] {
             let pages: Result<Vec<_>> = view.due(&due).collect();
             say(&mut answers, format!("{due:?}"), pages);
         }
     }
-    for asked in [Clustering::within(3), Clustering::within(64).at(TIME)] {
+    for asked in [Clustering::within(3), Clustering::within(64).at(ms(TIME))] {
         let clusters = view.clusters(&asked, &Progress::default());
         let pages = clusters.and_then(|clusters| clusters.by_page(1)?.collect::<Result<Vec<_>>>());
         say(&mut answers, format!("{asked:?}"), pages);
@@ -78,7 +78,7 @@ pub fn questions(
     for url in urls {
         say(&mut answers, format!("history {url}"), view.history(url));
         say(&mut answers, format!("latest {url}"), view.latest(url));
-        say(&mut answers, format!("{url} as of {TIME}"), view.as_of(url, TIME));
+        say(&mut answers, format!("{url} as of {TIME}"), view.as_of(url, ms(TIME)));
     }
     for &fingerprint in fingerprints {
         for (epoch, k) in [(0, 0), (0, 3), (1, 3), (1, 9), (0, 64), (RESERVED, 3), (RESERVED, 20)] {
@@ -171,10 +171,10 @@ pub fn use_all(store: &Store) {
     for (time, url) in (0..).zip(&some) {
         let time = time * 1_000_000_000_000;
         let epoch = store.change_epoch();
-        let content = Observation::content(url, time, FINGERPRINTS[0] ^ 1, epoch);
+        let content = Observation::content(url, ms(time), FINGERPRINTS[0] ^ 1, epoch);
         let _ = store.observe(content);
         let _ = store.observe(content.also(FINGERPRINTS[4], Epoch::from_number(RESERVED)));
-        let _ = store.observe(Observation::not_modified(url, time));
+        let _ = store.observe(Observation::not_modified(url, ms(time)));
         if let Ok(Some(page)) = store.latest(url)
             && let Some(time) = page.content_seen
         {

@@ -5,10 +5,11 @@ use std::fmt::Debug;
 use std::io::{BufRead, BufReader, Cursor, Read, Result, Write};
 use std::sync::Arc;
 
+use crate::{TIME_MAX, TIME_MIN};
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
-use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+use simkeep::limits::URL_BYTES_MAX;
 use zstd::bulk::Compressor;
 
 use crate::fuzz::allocator::within;

@@ -27,7 +27,7 @@ proptest! {
             Entry::Visit(Visit { time, seen, status: None, modified: None })
         };
         let mut head = None;
-        older.into_iter().for_each(|time| Head::absorb_into(&mut head, visit(time, 3)));
+        older.into_iter().for_each(|time| Head::absorb_into(&mut head, visit(Time(time), 3)));
         let older = head;
         let mut packed = Vec::new();
         if let Some(head) = &older {
@@ -46,7 +46,7 @@ proptest! {
                 all.clear();
                 in_order = true;
             } else {
-                let visit = visit(time, fingerprint);
+                let visit = visit(Time(time), fingerprint);
                 let effect = Effect::of(&mut head.clone(), &visit, &[], &[]);
                 inner.enter(sequence, number, visit, &effect, &epochs()).unwrap();
                 Head::absorb_into(&mut head, visit);
@@ -92,7 +92,7 @@ proptest! {
             let (time, digest) = (time - late, (print > 1).then_some(Digest([9; 16])));
             let (fingerprint, epoch) = (Some(print << 8), Epoch(0));
             let content = Content { fingerprint, digest, epoch };
-            let visit = |seen| Entry::Visit(Visit { time, seen, status: None, modified: None });
+            let visit = |seen| Entry::Visit(Visit { time: Time(time), seen, status: None, modified: None });
             let entry = match what {
                 0 if step == 39 => {
                     sequence += 1;
@@ -102,7 +102,7 @@ proptest! {
                     continue;
                 }
                 0 | 1 => visit(Seen::Failed),
-                2 | 3 => Entry::Given(Given { time, property: Property::Weight(Weight::ONE) }),
+                2 | 3 => Entry::Given(Given { time: Time(time), property: Property::Weight(Weight::ONE) }),
                 4..8 => {
                     // Mostly of the last visit that saw content.
                     let seen = |entry: &&Entry| entry.is_visit() && entry.content().is_some();

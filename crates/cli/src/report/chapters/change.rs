@@ -32,7 +32,8 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
     let census = &facts.census;
     let Some(first) = census.periods.first() else { return Vec::new() };
     // Periods without visits have no entry, and a column all the same.
-    let number = |period: &Period| (period.from - first.from) / census.period.max(1);
+    let number =
+        |period: &Period| (period.from.as_ms() - first.from.as_ms()) / census.period.max(1);
     let last = census.periods.last().map_or(0, number);
     let length = words::span(u64::try_from(census.period / 1000).unwrap_or(0));
     let figure = |title: &str, said: &str, of: fn(&Period) -> u64| {
@@ -41,8 +42,8 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
             let at = usize::try_from(number(period)).unwrap_or(0);
             values.iter_mut().skip(at).take(1).for_each(|value| *value = of(period) as f64);
         }
-        let ends = [(0, day(first.from))].into_iter();
-        let end = census.periods.last().map(|period| (values.len() - 1, day(period.from)));
+        let ends = [(0, day(first.from.as_ms()))].into_iter();
+        let end = census.periods.last().map(|period| (values.len() - 1, day(period.from.as_ms())));
         let below = ends.chain(end.filter(|(at, _)| *at > 0)).collect();
         let all: u64 = census.periods.iter().map(of).sum();
         let described = format!("{} in all, by the {length} in which they were", words::count(all));
@@ -62,7 +63,7 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
             drawing: drawing.html(),
             headings: headings(["from", "visits"]),
             rows: rows(
-                census.periods.iter().map(|period| day(period.from)),
+                census.periods.iter().map(|period| day(period.from.as_ms())),
                 &census.periods.iter().map(of).collect::<Vec<_>>(),
             ),
         }

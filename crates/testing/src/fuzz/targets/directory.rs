@@ -20,7 +20,7 @@ use crate::fuzz::input::Input;
 use crate::fuzz::store::{on, open, options};
 use crate::model::Model;
 use crate::pages::URLS;
-use crate::{choice, observation, sound};
+use crate::{choice, ms, observation, sound};
 
 /// Changes of one input.
 const CHANGES_MAX: usize = 8;
@@ -201,7 +201,7 @@ pub fn run(data: &[u8]) {
         return;
     };
     check(&ask(&store.snapshot()), |state| &state.answers, verified.is_ok(), "a writer");
-    let seen = Observation::gone(URLS[0], 1_000_000_000_000);
+    let seen = Observation::gone(URLS[0], ms(1_000_000_000_000));
     let done = store
         .observe(seen)
         .and_then(|_| store.seal())

@@ -8,9 +8,10 @@
 
 use std::io::{Cursor, Read};
 
+use crate::{TIME_MAX, TIME_MIN};
 use serde_json::Value;
 use simkeep::due::{Rule, Rules};
-use simkeep::limits::{TIME_MAX, TIME_MIN, URL_BYTES_MAX};
+use simkeep::limits::URL_BYTES_MAX;
 use simkeep_archive::escape::is_unfit;
 use simkeep_archive::hints::{self, Hint};
 use simkeep_archive::{Broken, ZstdWindow, rules, with_whole_characters};

@@ -7,8 +7,8 @@
 use std::io::ErrorKind;
 use std::sync::LazyLock;
 
+use crate::{TIME_MAX, TIME_MIN, ms};
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
-use simkeep::limits::{TIME_MAX, TIME_MIN};
 use simkeep::{
     Classes, Content, Epoch, Observation, Options, Progress, Query, Request, Restatement, Scope,
     Seen, Snapshot, Store, Versions, Visit, Weight,
@@ -146,22 +146,23 @@ impl Run {
         let status = (what & 9 == 9).then_some(200 + u16::from(what >> 4));
         let last = input.u8();
         let earlier = i64::from(last >> 3 & 15) * 125 - 125;
-        let modified = (last >> 7 == 1).then(|| (time - earlier).clamp(TIME_MIN, TIME_MAX));
-        let mut observation = Observation::of(url, Visit { time, seen, status, modified });
+        let modified = (last >> 7 == 1).then(|| ms((time - earlier).clamp(TIME_MIN, TIME_MAX)));
+        let mut observation =
+            Observation::of(url, Visit { time: ms(time), seen, status, modified });
         // Of the bits of a status, where there is none.
         let weight = Weight::from(f64::from(1 + (what >> 4)) / 10.0);
         observation.weight = (last % 8 == 2).then_some(weight);
         let class = CLASSES[usize::from(what >> 6)];
         observation.class = (last % 8 == 4).then_some(class);
         match (last % 8, seen.content()) {
-            (3, _) => Observation::weighed(url, time, weight).into(),
-            (5, _) => Observation::classed(url, time, class).into(),
+            (3, _) => Observation::weighed(url, ms(time), weight).into(),
+            (5, _) => Observation::classed(url, ms(time), class).into(),
             (0, Some(content)) => {
                 let other = (what & 0x30 != 0x30).then(|| fingerprint(input));
                 observation.also(other, Epoch::from_number(1 - content.epoch.number())).into()
             }
             (1, Some(Content { fingerprint, epoch, .. })) => {
-                Restatement::new(url, time, *fingerprint, *epoch).into()
+                Restatement::new(url, ms(time), *fingerprint, *epoch).into()
             }
             _ => observation.into(),
         }

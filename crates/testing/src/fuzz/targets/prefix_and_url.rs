@@ -10,7 +10,7 @@ use simkeep::{Error, Observation, Prefix, Progress, Scope, Store};
 
 use crate::fuzz::store::{CATALOG, on, open, options};
 use crate::pages::Place;
-use crate::{forge::catalog::Catalog, sound};
+use crate::{forge::catalog::Catalog, ms, sound};
 
 /// URLs of an input that are observed.
 const URLS_MAX: usize = 12;
@@ -95,7 +95,7 @@ fn prefix(text: &str) -> Option<Prefix> {
 }
 
 fn observe(store: &Store, url: &str, known: &mut BTreeSet<String>) {
-    let observation = Observation::content(url, 0, 7, store.change_epoch());
+    let observation = Observation::content(url, ms(0), 7, store.change_epoch());
     let sound =
         !url.is_empty() && url.len() <= URL_BYTES_MAX && !url.contains(|c: char| c.is_control());
     match store.observe(observation) {
@@ -129,7 +129,7 @@ fn is_of_user(url: &str, prefix: &Prefix) -> bool {
     let disk = SimDisk::of([(Name::Catalog, EMPTY.clone())]);
     let store = open(&disk).unwrap();
     let without = format!("{scheme}://{host}{path}");
-    store.observe(Observation::content(&without, 0, 7, store.change_epoch())).unwrap();
+    store.observe(Observation::content(&without, ms(0), 7, store.change_epoch())).unwrap();
     !urls(&store, Some(prefix)).is_empty()
 }
 
