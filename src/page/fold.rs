@@ -178,9 +178,9 @@ impl Course {
         }
     }
 
-    /// How many of these arrivals, the first ones, can be [followed](Self::follow) before it is known what
-    /// comes after them: all before the last entry that is of another time or digest than the one before
-    /// it. So no later entry is restated of a visit among them.
+    /// How many of these arrivals, the first ones, can be [followed](Self::follow) before it is known
+    /// what comes after them: all before the last entry that is of another time or digest than the one
+    /// before it. So no later entry is restated of a visit among them.
     pub(crate) fn settled<'e>(arrivals: impl Iterator<Item = &'e Entry>) -> usize {
         let (mut before, mut settled) = (None, 0);
         for (place, entry) in arrivals.enumerate().filter(|(_, entry)| entry.given().is_none()) {

@@ -243,8 +243,8 @@ fn by_epoch(tag: Tag) -> (u32, Kind, u16) {
     (tag.epoch, tag.kind, tag.part)
 }
 
-/// The places of the sections that are of tables, in the order in which they are sought. Each tag is there
-/// once.
+/// The places of the sections that are of tables, in the order in which they are sought. Each tag is
+/// there once.
 #[expect(clippy::cast_possible_truncation, reason = "a segment has at most 2^20 sections")]
 fn order_of_tables(sections: &[Section]) -> Vec<u32> {
     let of_tables = sections.iter().filter(|section| section.tag.kind.is_of_epoch());

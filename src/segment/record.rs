@@ -10,7 +10,7 @@ use super::changes::{put_changes, take_changes};
 use super::entries::{Entries, count_visits, put_entries};
 use crate::cpu::prefetch;
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Changes, Entry, EpochInfo, Head, Time};
+use crate::page::{Changes, Content, Digest, Entry, EpochInfo, Head, Time, is_of_version};
 
 /// Entries are packed in chunks of this many, each readable by itself.
 pub(crate) const CHUNK_ENTRIES: usize = 64;
@@ -328,6 +328,22 @@ impl<'a> RecordRef<'a> {
         Some(entries)
     }
 
+    /// When the page was first seen here, or restated, with a content of a version. Costs the chunk
+    /// directory and the chunks until then; of a version with a digest, chunks without its bytes are
+    /// only searched for these.
+    #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
+    pub(crate) fn first_seen(&self, version: &[Content]) -> Option<Option<Time>> {
+        for chunk in self.open()?.1.iter().filter(|chunk| chunk.may_have(version)) {
+            for entry in chunk.entries() {
+                let entry = entry?;
+                if entry.content().is_some_and(|content| is_of_version(version, &content)) {
+                    return Some(Some(entry.time()));
+                }
+            }
+        }
+        Some(None)
+    }
+
     /// What stands here of one time, in order.
     pub(crate) fn entries_at(&self, time: Time) -> Option<Vec<Entry>> {
         let mut found = Vec::new();
@@ -394,6 +410,15 @@ struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     fn entries(&self) -> Entries<'a> {
         Entries::new(self.cursor, self.count)
+    }
+
+    /// Whether an entry may have a content of a version. A digest stands with the first entry of the
+    /// chunk that has it, byte for byte.
+    fn may_have(&self, version: &[Content]) -> bool {
+        version.iter().any(|content| match content.digest {
+            Some(Digest(digest)) => self.cursor.rest().windows(16).any(|bytes| *bytes == digest),
+            None => true,
+        })
     }
 }
 

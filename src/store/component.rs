@@ -9,7 +9,7 @@ use super::memtable::{Inner, Memtable, PageOf};
 use crate::bug::Bug;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Changes, Course, Entry, EpochInfo, Head, Prefix, Seen, Time};
+use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, Prefix, Seen, Time, is_of_version};
 use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
 
@@ -296,6 +296,19 @@ impl PageIn<'_> {
     /// What stands here, in order.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>> {
         self.read(|record| record.entries())
+    }
+
+    /// When the page was first seen here, or restated, with a content of a version.
+    pub(crate) fn first_seen(&self, version: &[Content]) -> Result<Option<Time>> {
+        match self {
+            PageIn::Segment { live, page, .. } => {
+                page.map_or(Ok(None), |page| live.first_seen(&page, version))
+            }
+            PageIn::Memtable { inner, page, sequence, .. } => {
+                let is_it = |content: &Content| is_of_version(version, content);
+                Ok(page.and_then(|page| inner.page(page).first_seen(*sequence, is_it)))
+            }
+        }
     }
 
     /// What stands here of one time, in order.

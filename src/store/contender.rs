@@ -1,10 +1,15 @@
 //! A page with nearly the same content as another one, and what it is ranked by among such pages.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::component::{Component, Standing};
 use super::first_seen::Since;
 use super::lookup::Lookup;
 use super::query::Near;
 use super::search::Finding;
 use super::view::View;
+use crate::bug::OrBug;
 use crate::error::{Error, Result};
 use crate::page::{Head, Time, Weight};
 
@@ -13,17 +18,20 @@ pub(super) struct Contender {
     pub(super) near: Near,
     pub(super) weight: Weight,
     since: Since,
+    /// Where its newest record stands.
+    standing: Standing,
 }
 
 impl Finding for Contender {
     const WANTS_HEAD: bool = true;
 
-    fn of(near: Near, head: Option<&Head>) -> Result<Contender> {
+    fn of(near: Near, head: Option<&Head>, standing: Standing) -> Result<Contender> {
         let head = head.ok_or_else(|| {
             let what = format!("a fingerprint says that {} is known", near.url);
             Error::corrupt("segments", 0, what)
         })?;
-        Ok(Contender { near, weight: head.properties.weight(), since: Since::of(head) })
+        let (weight, since) = (head.properties.weight(), Since::of(head));
+        Ok(Contender { near, weight, since, standing })
     }
 
     fn near(&self) -> &Near {
@@ -32,8 +40,64 @@ impl Finding for Contender {
 }
 
 impl Contender {
-    /// When the page was first seen with what it has in force. Reads its entries unless its head told.
+    /// When the page was first seen with what it has in force. Reads its entries until then, unless its
+    /// head told, or somebody asked before.
     pub(super) fn since(&self, view: &View) -> Result<Time> {
-        self.since.read(|| view.entries(&Lookup::new(&self.near.url, view.seed), u64::MAX))
+        let Standing { component, page } = self.standing;
+        let read = || {
+            self.since.ask(|in_force| {
+                view.first_seen(&Lookup::new(&self.near.url, view.seed), u64::MAX, in_force)
+            })
+        };
+        if self.since.is_told() {
+            return read();
+        }
+        match view.component(component)? {
+            Component::Segment(_, live) => live.since.get_or(page, read),
+            Component::Memtable(_, memtable) => {
+                // What the page has in force, and since when, changes only with another entry.
+                let last = memtable.read().page(page).last_arrival();
+                match memtable.since.get(page) {
+                    Some((of, since)) if of == last => Ok(since),
+                    _ => {
+                        let since = read()?;
+                        memtable.since.keep(page, (last, since));
+                        Ok(since)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A time before which that was not. Reads nothing.
+    fn earliest(&self) -> Time {
+        self.since.earliest()
+    }
+
+    /// Of pages in SURT order the first `limit` by when each was first seen with what it has in force,
+    /// and then in that order; each with that time. Reads entries of those alone that may be among them.
+    pub(super) fn first_of(
+        all: Vec<Contender>,
+        limit: usize,
+        view: &View,
+    ) -> Result<Vec<(Time, Contender)>> {
+        let earliest = |(place, one): (usize, &Contender)| Reverse((one.earliest(), place));
+        let mut next: BinaryHeap<_> = all.iter().enumerate().map(earliest).collect();
+        let mut all: Vec<Option<Contender>> = all.into_iter().map(Some).collect();
+        let mut first = Vec::with_capacity(limit.min(all.len()));
+        while first.len() < limit
+            && let Some(Reverse((time, place))) = next.pop()
+        {
+            let slot = all.get_mut(place).or_bug("a place is one of all")?;
+            let one = slot.as_mut().or_bug("a page is taken once")?;
+            let since = one.since(view)?;
+            if since > time {
+                one.since = Since::Told(since);
+                next.push(Reverse((since, place)));
+            } else {
+                first.extend(slot.take().map(|one| (since, one)));
+            }
+        }
+        Ok(first)
     }
 }

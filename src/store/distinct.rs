@@ -13,8 +13,8 @@ use crate::progress::Progress;
 impl Snapshot {
     /// Hands over the different fingerprints that pages have, each once, in no particular order. It
     /// takes the epoch, versions, prefix, classes, the page that is [left out](Query::except) and the
-    /// number of threads from `like`, and ignores the rest of it. A fingerprint that only that page has is
-    /// not handed over.
+    /// number of threads from `like`, and ignores the rest of it. A fingerprint that only that page has
+    /// is not handed over.
     ///
     /// They are what work with all fingerprints begins with that is done elsewhere, such as a
     /// [`Join`](crate::join::Join) of several stores. `sink` is called from several threads with up to

@@ -29,15 +29,29 @@ impl Since {
         }
     }
 
-    /// When it was. Reads its entries unless the head told.
-    pub(super) fn read(&self, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<Time> {
+    /// When it was. Unless the head told, asks when an entry first had one of the contents that are in
+    /// force.
+    pub(super) fn ask(
+        &self,
+        first_seen: impl FnOnce(&[Content]) -> Result<Option<Time>>,
+    ) -> Result<Time> {
         match self {
             Since::Told(time) => Ok(*time),
-            Since::Untold(of) => {
-                let is_it = |content: &Content| is_of_version(&of.in_force, content);
-                // What was restated of times before that is no visit.
-                Ok(first_seen(&entries()?, is_it)?.max(of.first))
-            }
+            // What was restated of times before that is no visit.
+            Since::Untold(of) => Ok(found(first_seen(&of.in_force)?)?.max(of.first)),
+        }
+    }
+
+    /// Whether the head told.
+    pub(super) fn is_told(&self) -> bool {
+        matches!(self, Since::Told(_))
+    }
+
+    /// A time before which it was not: when it was, or that of the first visit.
+    pub(super) fn earliest(&self) -> Time {
+        match self {
+            Since::Told(time) => *time,
+            Since::Untold(of) => of.first,
         }
     }
 }
@@ -49,7 +63,15 @@ impl Since {
 /// [`Error::Corrupt`] if none of them has it.
 pub(super) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) -> Result<Time> {
     let has_it = |entry: &&Entry| entry.content().as_ref().is_some_and(&is_it);
-    let first = entries.iter().find(has_it).map(Entry::time);
+    found(entries.iter().find(has_it).map(Entry::time))
+}
+
+/// When an entry first had a content that is in force.
+///
+/// # Errors
+///
+/// [`Error::Corrupt`] if none has it.
+fn found(first: Option<Time>) -> Result<Time> {
     let what = "a page has a content in force that no entry of it has";
     first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }
@@ -57,5 +79,7 @@ pub(super) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) ->
 /// When a page with this head was first seen with what it has in force; not before its first visit.
 /// Reads its entries unless the head tells.
 pub(super) fn since(head: &Head, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<Time> {
-    Since::of(head).read(entries)
+    Since::of(head).ask(|in_force| {
+        first_seen(&entries()?, |content| is_of_version(in_force, content)).map(Some)
+    })
 }

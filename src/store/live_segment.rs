@@ -1,34 +1,40 @@
 //! A live segment: one that the manifest lists, opened.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::files::Files;
 use super::listed::{is_listed, open_listed};
+use super::memo::Memo;
 use crate::catalog::SegmentRow;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
-use crate::page::Head;
+use crate::page::{Content, Head, InForce, Time};
 use crate::segment::{EpochTables, PageRef, Segment, Tombstones};
-use crate::sync::RwLock;
 
 /// A page with this many visits is deep: finding its head means reading a long directory.
 const DEEP: usize = 4096;
 
-/// The most heads of deep pages that are kept for a segment.
-const DEEP_MAX: usize = 1024;
+/// Of a page with this many entries it is kept when it was first seen with a content.
+const LONG: usize = 256;
 
 /// A live segment with what is read of it at open.
 #[derive(Debug)]
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) tombstones: Tombstones,
-    /// The tables of each epoch that it has fingerprints of.
+    /// The tables of each epoch that it has fingerprints of, by number.
     pub(crate) tables: Vec<EpochTables>,
-    /// The heads of deep pages that were asked for, by ordinal.
-    deep: RwLock<BTreeMap<u32, Option<Head>>>,
+    /// The heads of deep pages that were asked for.
+    deep: Memo<Option<Head>>,
+    /// When long pages were first seen here with the version that was asked for last.
+    first_seen: Memo<FirstSeen>,
+    /// When pages whose newest record is here were first seen with what they have in force.
+    pub(crate) since: Memo<Time>,
 }
+
+/// A version, and when a page was first seen with it; none if it never was.
+type FirstSeen = (InForce, Option<Time>);
 
 impl LiveSegment {
     /// Makes a segment live, after plain reads of what is read through its map.
@@ -43,8 +49,10 @@ impl LiveSegment {
         let tombstones = Tombstones::read(&segment)?;
         let segment = Arc::new(segment);
         let tables = segment.epochs().map(|epoch| EpochTables::open(&segment, epoch));
-        let tables = tables.collect::<Result<_>>()?;
-        Ok(LiveSegment { segment, tombstones, tables, deep: RwLock::default() })
+        let mut tables = tables.collect::<Result<Vec<_>>>()?;
+        tables.sort_unstable_by_key(|tables| tables.epoch);
+        let (deep, first_seen, since) = (Memo::default(), Memo::default(), Memo::default());
+        Ok(LiveSegment { segment, tombstones, tables, deep, first_seen, since })
     }
 
     /// Opens what the catalog, `SNAPSHOT` or a generation names, unless it is among those that are open
@@ -70,9 +78,10 @@ impl LiveSegment {
         numbers.pages.min(MOST) + numbers.fingerprints.min(MOST)
     }
 
-    /// The tables of an epoch.
+    /// The tables of an epoch. Costs a binary search.
     pub(crate) fn tables(&self, epoch: u32) -> Option<&EpochTables> {
-        self.tables.iter().find(|t| t.epoch == epoch)
+        let at = self.tables.binary_search_by_key(&epoch, |tables| tables.epoch);
+        at.ok().and_then(|at| self.tables.get(at))
     }
 
     /// The head of a page, at the same cost however long its history.
@@ -81,18 +90,28 @@ impl LiveSegment {
         if page.record.len() < DEEP {
             return read();
         }
-        // Does not wait for the lock: after a fork its holder may not exist.
-        if let Some(head) = self.deep.try_read().and_then(|deep| deep.get(&page.ordinal).cloned()) {
-            return Ok(head);
+        self.deep.get_or(page.ordinal, read)
+    }
+
+    /// When a page was first seen here, or restated, with a content of a version. Costs reading the
+    /// record until then; if it never was, all of it, but for long pages once for each version.
+    pub(crate) fn first_seen(
+        &self,
+        page: &PageRef<'_>,
+        version: &[Content],
+    ) -> Result<Option<Time>> {
+        let read = || page.record.first_seen(version).ok_or_else(|| self.unreadable());
+        if page.record.len() < LONG {
+            return read();
         }
-        let head = read()?;
-        if let Some(mut deep) = self.deep.try_write() {
-            if deep.len() >= DEEP_MAX {
-                deep.clear();
+        match self.first_seen.get(page.ordinal) {
+            Some((of, first)) if of[..] == *version => Ok(first),
+            _ => {
+                let first = read()?;
+                self.first_seen.keep(page.ordinal, (version.into(), first));
+                Ok(first)
             }
-            deep.insert(page.ordinal, head.clone());
         }
-        Ok(head)
     }
 
     /// The error that a page's record says what none can.

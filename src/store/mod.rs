@@ -40,6 +40,7 @@ mod live;
 mod live_segment;
 mod load;
 mod lookup;
+mod memo;
 mod memtable;
 mod memtables;
 mod nearby;

@@ -91,18 +91,13 @@ pub(super) fn add_nearby(
         near = together(near, findings.near);
         outcome.complete &= findings.complete && near.len() <= wanted.limit;
         near.truncate(wanted.limit);
-        copies.reserve(findings.copies.len());
-        for copy in findings.copies {
-            copies.push((copy.since(view)?, copy));
-        }
+        copies.extend(findings.copies);
     }
     if several {
-        copies.sort_by_cached_key(|(_, copy): &(Time, Contender)| surt::key_of(&copy.near.url));
+        copies.sort_by_cached_key(|copy: &Contender| surt::key_of(&copy.near.url));
     }
-    // In SURT order so far, so copies first seen at the same time stay in it.
-    copies.sort_by_key(|(first, _)| *first);
     outcome.complete &= copies.len() <= options.near_limit;
-    copies.truncate(options.near_limit);
+    let copies = Contender::first_of(copies, options.near_limit, view)?;
     let dated = |near: Contender| Ok((near.since(view)?, near));
     Ok(Nearby { copies, near: near.into_iter().map(dated).collect::<Result<_>>()? })
 }

@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 
 use super::answer::{ExactCopy, NearDuplicate, Original, OriginalBy, Outcome};
 use super::contender::Contender;
-use super::first_seen::first_seen;
 use super::judged::also_of;
 use super::lookup::Lookup;
 use super::nearby::Nearby;
@@ -13,9 +12,7 @@ use super::query::Near;
 use super::view::View;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::page::{
-    Content, Head, Rank, Ranked, Ranking, Request, Time, Weight, is_of_version, surt,
-};
+use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Time, Weight, surt};
 
 /// What the page that a request is of was before it.
 pub(super) struct Own {
@@ -55,7 +52,7 @@ impl<'u> Place<'u> {
 /// itself and all others, if any does. `weight` is that of the page, if the request did something to
 /// it; `own` is asked for where there are others.
 ///
-/// Costs reading the page's history, if its visits may decide.
+/// Costs reading the page's history until it had that content, if its visits may decide.
 pub(super) fn rank_nearby(
     outcome: &mut Outcome,
     Nearby { copies, near }: Nearby,
@@ -105,20 +102,11 @@ fn is_before(
     // matter when, its history is not read.
     let earliest = own.map_or(time, |own| own.first.min(time));
     let [then, now] = [earliest, time].map(before);
-    if then == now { Ok(now) } else { Ok(before(own_since(view, lookup, request)?)) }
-}
-
-/// When the page was first seen with what the visit saw: with this visit, unless it had that before.
-fn own_since(view: &View, lookup: &Lookup<'_>, request: &Request<'_>) -> Result<Time> {
-    let time = request.entry().time();
-    let seen: Vec<Content> = request.seen().copied().into_iter().chain(also_of(request)).collect();
-    let entries = view.entries(lookup, u64::MAX)?;
-    let Some(visited) = entries.iter().find(|entry| entry.is_visit()) else { return Ok(time) };
-    let is_it = |content: &Content| is_of_version(&seen, content);
-    let had = entries.iter().any(|entry| entry.content().as_ref().is_some_and(is_it));
-    if !had {
-        return Ok(time);
+    if then == now {
+        return Ok(now);
     }
-    let earliest = time.min(visited.time());
-    Ok(first_seen(&entries, is_it)?.min(time).max(earliest))
+    // With this visit, unless it had that before; what is restated of times before all is no visit.
+    let seen: Vec<Content> = request.seen().copied().into_iter().chain(also_of(request)).collect();
+    let had = view.first_seen(lookup, u64::MAX, &seen)?;
+    Ok(before(had.map_or(time, |had| had.min(time).max(earliest))))
 }

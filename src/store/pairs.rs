@@ -17,7 +17,8 @@ impl Snapshot {
     /// other. It takes the epoch, versions, prefix, classes (for both pages), the page that is [left
     /// out](Query::except) and the number of threads from `like`, and ignores its fingerprint, limit and
     /// budget. A pair with a fingerprint that only the page left out has is not found. Each pair comes
-    /// once, in no particular order. [`page_pairs`](Snapshot::page_pairs) names their pages, and finds pages with equal ones.
+    /// once, in no particular order. [`page_pairs`](Snapshot::page_pairs) names their pages, and finds
+    /// pages with equal ones.
     ///
     /// This is a join, not a search for each fingerprint: it sorts all fingerprints by parts of
     /// their bits, in 256 MiB of memory and on all cores. `sink` is called from several threads

@@ -176,9 +176,8 @@ impl Snapshot {
     /// What all pages tell of how pages change: a prior for each host. It is a function of the pages,
     /// not of the order in which visits came or of how they are stored.
     ///
-    /// Hosts are told apart by 16 bits of their hash, with a seed that each store has of its own. So any
-    /// two hosts share a prior with a probability of 1 in 65,536, and then are one host to it; which
-    /// they are differs from store to store, also of stores with the same pages.
+    /// Two hosts share a prior if 16 bits of their hashes agree: 1 in 65,536 pairs of them. Hashes
+    /// differ from store to store, also of the same pages.
     ///
     /// Reads 28 bytes for each page, or for a million of them where there are more; takes some 50 ms and
     /// 30 MB for a million. The next call on this snapshot or a clone returns it at once.

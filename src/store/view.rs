@@ -17,7 +17,7 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::page::{Changes, Course, Entry, InForce, InForceVisit, Time, Visit};
+use crate::page::{Changes, Content, Course, Entry, InForce, InForceVisit, Time, Visit};
 use crate::segment::{PartOfPage, page_across};
 
 /// The live components at one moment. Never changed: a new one takes its place.
@@ -246,6 +246,22 @@ impl View {
     pub(crate) fn entries(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Vec<Entry>> {
         let pages = self.components().map(|component| component.page(lookup, sequence));
         entries_across(|| lookup.key(), pages)
+    }
+
+    /// When a page was first seen, or restated, with a content of a version. Costs reading what each
+    /// component has of the page until then.
+    pub(crate) fn first_seen(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+        version: &[Content],
+    ) -> Result<Option<Time>> {
+        let mut first = None::<Time>;
+        self.each_part(lookup, sequence, |page| {
+            first = first.into_iter().chain(page.first_seen(version)?).min();
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(first)
     }
 
     /// The entries of a page at one time.

@@ -33,7 +33,7 @@ fn measured<T>(what: &str, run: impl FnOnce() -> T) -> (T, Cost) {
 }
 
 /// The least of several: what it costs when nothing else goes on.
-fn quickest(times: usize, mut run: impl FnMut()) -> Duration {
+pub(super) fn quickest(times: usize, mut run: impl FnMut()) -> Duration {
     let time = |_| {
         let since = Instant::now();
         run();

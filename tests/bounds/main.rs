@@ -5,6 +5,7 @@
 
 mod aliases;
 mod clusters;
+mod costs;
 mod df;
 mod forget;
 mod growth;

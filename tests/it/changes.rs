@@ -161,7 +161,8 @@ fn visits_at_one_time_are_one() {
     assert_eq!(Changes::of(&entries, &epochs(Role::Both)).comparisons(), 1);
 }
 
-/// Two visits of one time and digest are two entries, and what is restated of the content is restated of both.
+/// Two visits of one time and digest are two entries, and what is restated of the content is restated of
+/// both.
 #[test]
 fn what_is_restated_of_two_visits_of_one_time_counts_for_the_first_in_histories_too() {
     for name in [0, 1] {

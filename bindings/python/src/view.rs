@@ -319,7 +319,8 @@ impl View {
     }
 
     /// All pairs of different fingerprints of pages within k bits of each other, in no particular order.
-    /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of `near`.
+    /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
+    /// `near`.
     ///
     /// A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads the
     /// pairs. It ends when the iterator is closed.
@@ -340,8 +341,8 @@ impl View {
 
     /// All pairs of one of these fingerprints and a different one of a page within k bits of it, in no
     /// particular order; once for each of the given that is in it. No page need have a given one. Takes
-    /// them as `near_batch` does, and the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever`
-    /// and `threads` of `near`.
+    /// them as `near_batch` does, and the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`,
+    /// `ever` and `threads` of `near`.
     ///
     /// Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when the
     /// iterator is closed. As many as there are in all are better joined by `all_pairs`.

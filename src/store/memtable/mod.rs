@@ -33,6 +33,7 @@ use crate::page::{Content, Entry, EpochInfo, Prefix, Time, surt};
 use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan};
 use crate::store::counted::entry_counted;
+use crate::store::memo::Memo;
 use crate::store::options::Options;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
@@ -49,6 +50,8 @@ pub(crate) struct Memtable {
     touched: AtomicBool,
     /// The process whose threads write it.
     process: Process,
+    /// When pages were first seen with what they have in force, as of an arrival of each.
+    pub(crate) since: Memo<(Option<u32>, Time)>,
 }
 
 /// The contents, behind the lock. Pages are kept in a few long columns, not in a small allocation
@@ -79,7 +82,8 @@ impl Memtable {
     pub(crate) fn new(journal: Journal) -> Memtable {
         let process = Process::current();
         let inner = RankedRwLock::new(Rank::Memtable, Inner::default());
-        Memtable { journal, inner, touched: AtomicBool::new(false), process }
+        let (touched, since) = (AtomicBool::new(false), Memo::default());
+        Memtable { journal, inner, touched, process, since }
     }
 
     /// A memtable whose contents a forked process cannot know: a thread that does not exist is
@@ -114,6 +118,7 @@ impl Memtable {
     pub(crate) fn emptied(mut self) -> Memtable {
         self.inner.get_mut().clear();
         *self.touched.get_mut() = false;
+        self.since = Memo::default();
         self
     }
 

@@ -110,8 +110,8 @@ impl<'a> PageOf<'a> {
     }
 
     /// The page as of `sequence`, and how it changes, unless a visit came late. Costs what
-    /// [`head_at`](Self::head_at) does, and a look at each entry since the last checkpoint if all of them
-    /// are of one visit.
+    /// [`head_at`](Self::head_at) does, and a look at each entry since the last checkpoint if all of
+    /// them are of one visit.
     pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> Course {
         let (packed, later) = self.kept(sequence, |says| says != Says::Head);
         let mut course = unpack_course(packed);
@@ -196,7 +196,8 @@ impl<'a> PageOf<'a> {
         self.arrivals_from(first, after, sequence).map(|(_, arrival)| arrival.entry)
     }
 
-    /// Of the arrivals from `first` on, those after one operation and up to another, each with its place.
+    /// Of the arrivals from `first` on, those after one operation and up to another, each with its
+    /// place.
     #[expect(
         clippy::indexing_slicing,
         reason = "each names the next of the same page, once it came"

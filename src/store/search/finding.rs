@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::page::Head;
+use crate::store::component::Standing;
 use crate::store::query::Near;
 
 /// What is made of each page: as much of it as its finder wants, from what is read of it in any case.
@@ -9,12 +10,13 @@ pub(crate) trait Finding: Sized {
     /// Whether the page's head is read for it.
     const WANTS_HEAD: bool;
 
-    /// A page that is near, with its head if that was read.
+    /// A page that is near, with its head if that was read, and where its newest record stands if it is
+    /// sought by what it has in force.
     ///
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) without a head that it wants.
-    fn of(near: Near, head: Option<&Head>) -> Result<Self>;
+    fn of(near: Near, head: Option<&Head>, standing: Standing) -> Result<Self>;
 
     fn near(&self) -> &Near;
 }
@@ -23,7 +25,7 @@ impl Finding for Near {
     const WANTS_HEAD: bool = false;
 
     #[inline]
-    fn of(near: Near, _: Option<&Head>) -> Result<Near> {
+    fn of(near: Near, _: Option<&Head>, _: Standing) -> Result<Near> {
         Ok(near)
     }
 

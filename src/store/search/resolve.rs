@@ -458,7 +458,8 @@ impl<F: Finding> Search<'_, '_, F> {
             return Ok(());
         }
         let &Candidate { distance, fingerprint, .. } = candidate;
-        let found = F::of(Near { url, distance: distance.into(), fingerprint }, head)?;
+        let near = Near { url, distance: distance.into(), fingerprint };
+        let found = F::of(near, head, standing)?;
         let Findings { copies, near, .. } = &mut self.findings;
         let (found_like, order) =
             if copy { (copies, &mut self.order_of_copies) } else { (near, &mut self.order) };

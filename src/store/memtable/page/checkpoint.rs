@@ -7,8 +7,8 @@ use crate::bug::{Bug, OrBug};
 use crate::page::{Course, EpochInfo};
 use crate::segment::put_course;
 
-/// A checkpoint: a page as of some operation, so that a page that is visited often need not be folded from
-/// its first visit each time.
+/// A checkpoint: a page as of some operation, so that a page that is visited often need not be folded
+/// from its first visit each time.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     /// The last operation in it.
@@ -57,8 +57,8 @@ impl<'a> PageOf<'a> {
         std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
     }
 
-    /// The page at the last checkpoint at or before `sequence` that says enough, packed, and the arrivals
-    /// after it up to `sequence`; or what older components know of it, and all arrivals.
+    /// The page at the last checkpoint at or before `sequence` that says enough, packed, and the
+    /// arrivals after it up to `sequence`; or what older components know of it, and all arrivals.
     pub(super) fn kept(
         &self,
         sequence: u64,
@@ -99,7 +99,8 @@ impl<'a> PageOf<'a> {
     }
 
     /// What is kept of it: the page and how it changes, up to an entry before which no later one changes
-    /// that. If all entries since the last checkpoint are of one visit, it is the head alone, as it is now.
+    /// that. If all entries since the last checkpoint are of one visit, it is the head alone, as it is
+    /// now.
     fn to_keep(&self, epochs: &[EpochInfo]) -> Result<ToKeep, Bug> {
         let recent: SmallVec<[(u32, &Arrival); CHECKPOINT_ARRIVALS as usize]> =
             self.kept(u64::MAX, |_| true).1.collect();

@@ -1,0 +1,103 @@
+//! What is asked of odd stores costs a few times what it costs of even ones: of very many epochs, of
+//! copies with long histories, of a page that is visited very often.
+
+use std::time::Duration;
+
+use simkeep::disk::SimDisk;
+use simkeep::load::LoadOptions;
+use simkeep::{Durability, Observation, Options, Reader, Role, Store};
+
+use simkeep_testing::allocator::alone;
+use simkeep_testing::{digest, on};
+
+use super::hostile::quickest;
+
+fn options() -> Options {
+    Options::default().durability(Durability::OnFlush)
+}
+
+/// What it takes to open a store with a segment of so many epochs.
+fn opening(epochs: u32) -> Duration {
+    let disk = SimDisk::new();
+    let store = Store::create(on(&disk), options()).unwrap();
+    let load = LoadOptions::default();
+    let epoch = |n| load.epochs.named(&format!("e{n}"), Role::Both).unwrap();
+    let pages: Vec<_> = (0..epochs).map(|n| (format!("http://{n}.example/"), epoch(n))).collect();
+    let visits = pages.iter().map(|(url, epoch)| Ok(Observation::content(url, 5, 7, *epoch)));
+    store.load(visits, load).unwrap();
+    drop(store);
+    quickest(3, || {
+        let reader = Reader::open(on(&disk)).unwrap();
+        assert_eq!(reader.snapshot().overview().unwrap().fingerprints, u64::from(epochs));
+    })
+}
+
+/// 24 times as many would take hundreds of times as long if a section were sought among all of them.
+#[test]
+fn opening_takes_time_in_proportion_to_epochs() {
+    let _alone = alone();
+    let (few, many) = (opening(500), opening(12_000));
+    eprintln!("500 epochs: {few:?}; 12,000: {many:?}");
+    assert!(many < 150 * few + Duration::from_millis(20), "{few:?} became {many:?}");
+}
+
+/// What one more visit takes of each of 40 mirrors with so many visits, which had one content, then
+/// another, and then both in turns.
+fn visit_of_mirrors(visits: i64, with_digests: bool) -> Duration {
+    const MIRRORS: i64 = 40;
+    let store = Store::create(on(&SimDisk::new()), options()).unwrap();
+    let epoch = store.change_epoch();
+    let urls: Vec<String> = (0..MIRRORS).map(|n| format!("http://{n}.example/")).collect();
+    let visit = |url, time: i64, is_first: bool| {
+        let seen = if is_first { 0x0123_4567_89ab_cdef } else { !0x0123_4567_89ab_cdef };
+        let visit = Observation::content(url, time, seen, epoch);
+        if with_digests { visit.digest(digest(u8::from(is_first))) } else { visit }
+    };
+    let all = (0..visits).flat_map(|n| urls.iter().map(move |url| (url, n)));
+    let all = all.map(|(url, n)| Ok(visit(url, 1000 * n, n < visits / 2)));
+    store.load(all, LoadOptions::default()).unwrap();
+    let mut next = visits;
+    quickest(8, || {
+        let batch: Vec<_> = urls.iter().map(|url| visit(url, 1000 * next, next % 2 == 0)).collect();
+        let since = if next % 2 == 0 { 0 } else { 1000 * (visits / 2) };
+        for outcome in store.observe_batch(&batch).unwrap() {
+            let found = outcome.copies.iter().map(|copy| copy.first);
+            assert!(found.chain(outcome.near.iter().map(|near| near.first)).all(|of| of == since));
+        }
+        next += 1;
+    })
+}
+
+#[test]
+fn copies_with_long_histories_are_observed_about_as_soon_as_others() {
+    let _alone = alone();
+    for with_digests in [false, true] {
+        let [few, many] = [16, 2000].map(|visits| visit_of_mirrors(visits, with_digests));
+        eprintln!("digests: {with_digests}; 16 visits: {few:?}, 2,000: {many:?}");
+        assert!(many < 8 * few + Duration::from_millis(2), "{few:?} became {many:?}");
+    }
+}
+
+/// What it takes to ask for a page with so many visits that are not sealed.
+fn latest(visits: i64) -> Duration {
+    let store = Store::create(on(&SimDisk::new()), options()).unwrap();
+    let (url, epoch) = ("http://one.example/", store.change_epoch());
+    let visit = |n: i64| Observation::content(url, 1000 * n, (n / 3).cast_unsigned() << 7, epoch);
+    for from in (0..visits).step_by(1000) {
+        store.observe_batch(&(from..from + 1000).map(visit).collect::<Vec<_>>()).unwrap();
+    }
+    quickest(20, || {
+        (0..20).for_each(|_| {
+            let page = store.latest(url).unwrap().unwrap();
+            assert_eq!(page.visits, visits.cast_unsigned());
+        });
+    })
+}
+
+#[test]
+fn a_page_that_is_visited_very_often_is_asked_for_as_soon_before_it_is_sealed() {
+    let _alone = alone();
+    let [few, many] = [1000, 32_000].map(latest);
+    eprintln!("1,000 visits: {few:?}, 32,000: {many:?}");
+    assert!(many < 6 * few + Duration::from_millis(1), "{few:?} became {many:?}");
+}
