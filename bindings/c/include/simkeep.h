@@ -2402,7 +2402,8 @@ typedef struct simkeep_repaired_numbers {
      */
     uint64_t lost_visits;
     /**
-     * Frames of the journal that do not have their checksums: what they had is among the lost operations.
+     * Frames of the journal that do not have their checksums. What they had is among the lost
+     * operations.
      */
     uint64_t damaged_frames;
     /**

@@ -27,7 +27,8 @@ pub struct RepairedNumbers {
     pub lost_pages: u64,
     /// Lost visits, as far as they could be counted.
     pub lost_visits: u64,
-    /// Frames of the journal that do not have their checksums: what they had is among the lost operations.
+    /// Frames of the journal that do not have their checksums. What they had is among the lost
+    /// operations.
     pub damaged_frames: u64,
     /// Pages of which something was left out, because a lost operation may have forgotten it.
     pub withheld_pages: u64,

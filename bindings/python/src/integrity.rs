@@ -85,7 +85,7 @@ value! {
         lost_pages: u64,
         /// Lost visits, as far as they could be counted.
         lost_visits: u64,
-        /// Frames of the journal that do not have their checksums: what they had is among the lost operations.
+        /// Frames of the journal that do not have their checksums: what they had is lost.
         damaged_frames: u64,
         /// Pages of which something was left out, because a lost operation may have forgotten it.
         withheld_pages: u64,

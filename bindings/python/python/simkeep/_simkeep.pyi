@@ -5665,7 +5665,7 @@ class Repaired:
         """Lost visits, as far as they could be counted."""
     @property
     def damaged_frames(self) -> int:
-        """Frames of the journal that do not have their checksums: what they had is among the lost operations."""
+        """Frames of the journal that do not have their checksums: what they had is lost."""
     @property
     def withheld_pages(self) -> int:
         """Pages of which something was left out, because a lost operation may have forgotten it."""
