@@ -8,7 +8,7 @@ use simkeep::load::LoadOptions;
 use simkeep::{Durability, Observation, Options, Reader, Role, Store};
 
 use simkeep_testing::allocator::alone;
-use simkeep_testing::{digest, on};
+use simkeep_testing::{digest, ms, on};
 
 use super::hostile::quickest;
 
@@ -23,7 +23,7 @@ fn opening(epochs: u32) -> Duration {
     let load = LoadOptions::default();
     let epoch = |n| load.epochs.named(&format!("e{n}"), Role::Both).unwrap();
     let pages: Vec<_> = (0..epochs).map(|n| (format!("http://{n}.example/"), epoch(n))).collect();
-    let visits = pages.iter().map(|(url, epoch)| Ok(Observation::content(url, 5, 7, *epoch)));
+    let visits = pages.iter().map(|(url, epoch)| Ok(Observation::content(url, ms(5), 7, *epoch)));
     store.load(visits, load).unwrap();
     drop(store);
     quickest(3, || {
@@ -50,7 +50,7 @@ fn visit_of_mirrors(visits: i64, with_digests: bool) -> Duration {
     let urls: Vec<String> = (0..MIRRORS).map(|n| format!("http://{n}.example/")).collect();
     let visit = |url, time: i64, is_first: bool| {
         let seen = if is_first { 0x0123_4567_89ab_cdef } else { !0x0123_4567_89ab_cdef };
-        let visit = Observation::content(url, time, seen, epoch);
+        let visit = Observation::content(url, ms(time), seen, epoch);
         if with_digests { visit.digest(digest(u8::from(is_first))) } else { visit }
     };
     let all = (0..visits).flat_map(|n| urls.iter().map(move |url| (url, n)));
@@ -62,7 +62,9 @@ fn visit_of_mirrors(visits: i64, with_digests: bool) -> Duration {
         let since = if next % 2 == 0 { 0 } else { 1000 * (visits / 2) };
         for outcome in store.observe_batch(&batch).unwrap() {
             let found = outcome.copies.iter().map(|copy| copy.first);
-            assert!(found.chain(outcome.near.iter().map(|near| near.first)).all(|of| of == since));
+            assert!(
+                found.chain(outcome.near.iter().map(|near| near.first)).all(|of| of == ms(since))
+            );
         }
         next += 1;
     })
@@ -82,7 +84,8 @@ fn copies_with_long_histories_are_observed_about_as_soon_as_others() {
 fn latest(visits: i64) -> Duration {
     let store = Store::create(on(&SimDisk::new()), options()).unwrap();
     let (url, epoch) = ("http://one.example/", store.change_epoch());
-    let visit = |n: i64| Observation::content(url, 1000 * n, (n / 3).cast_unsigned() << 7, epoch);
+    let visit =
+        |n: i64| Observation::content(url, ms(1000 * n), (n / 3).cast_unsigned() << 7, epoch);
     for from in (0..visits).step_by(1000) {
         store.observe_batch(&(from..from + 1000).map(visit).collect::<Vec<_>>()).unwrap();
     }

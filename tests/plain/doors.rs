@@ -2,8 +2,7 @@
 //! feature `html` and without.
 
 use simkeep::fingerprint::{Document, EXTRACTOR, Fingerprinter, Recipe, of_text};
-use simkeep::{Observation, Options, Origin, Role, Store};
-use simkeep_testing::ms;
+use simkeep::{Observation, Options, Origin, Role, Store, Time};
 
 /// The epoch of a new store. The tool, the C library and the Python package have tests with this name.
 const EPOCH: &str = "html/3 words2-sqrt/2";
@@ -49,7 +48,14 @@ fn texts_have_the_same_fingerprints_whatever_the_features() {
         assert_eq!(of_origin.of_page(&page).unwrap(), *expected);
         assert_eq!(of_recipe.of_page(&page).unwrap(), *expected);
         let url = format!("https://example.com/{number}");
-        store.observe(Observation::content(&url, ms(1_000), of_text(text), epoch)).unwrap();
+        store
+            .observe(Observation::content(
+                &url,
+                Time::from_ms_unchecked(1_000),
+                of_text(text),
+                epoch,
+            ))
+            .unwrap();
     }
     let first = TEXTS[0].1.unwrap();
     assert_eq!(store.snapshot().near(first, 0).unwrap().near.len(), 2);
