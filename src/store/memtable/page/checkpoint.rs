@@ -35,7 +35,7 @@ pub(super) enum Says {
 }
 
 /// What a checkpoint will have.
-struct ToKeep {
+struct NewCheckpoint {
     /// The last operation and the last arrival in it.
     sequence: u64,
     arrival: u32,
@@ -101,7 +101,7 @@ impl<'a> PageOf<'a> {
     /// What is kept of it: the page and how it changes, up to an entry before which no later one changes
     /// that. If all entries since the last checkpoint are of one visit, it is the head alone, as it is
     /// now.
-    fn to_keep(&self, epochs: &[EpochInfo]) -> Result<ToKeep, Bug> {
+    fn new_checkpoint(&self, epochs: &[EpochInfo]) -> Result<NewCheckpoint, Bug> {
         let recent: SmallVec<[(u32, &Arrival); CHECKPOINT_ARRIVALS as usize]> =
             self.kept(u64::MAX, |_| true).1.collect();
         let settled = Course::settled(recent.iter().map(|(_, arrival)| &arrival.entry));
@@ -121,14 +121,14 @@ impl<'a> PageOf<'a> {
         };
         let (arrival, last) = last.or_bug("a page is kept when an entry came")?;
         let later = u32::try_from(later).ok().or_bug("there are few entries since a checkpoint")?;
-        Ok(ToKeep { sequence: last.sequence, arrival: *arrival, course, says, later })
+        Ok(NewCheckpoint { sequence: last.sequence, arrival: *arrival, course, says, later })
     }
 }
 
 impl Pages {
     /// Keeps a page as it is now.
     pub(super) fn keep(&mut self, number: u32, epochs: &[EpochInfo]) -> Result<(), Bug> {
-        let kept = self.page(number).to_keep(epochs)?;
+        let kept = self.page(number).new_checkpoint(epochs)?;
         let head = self.heads.len();
         if let Some(now) = kept.course.head {
             put_course(&mut self.heads, &now, kept.course.changes.as_ref());
@@ -140,7 +140,7 @@ impl Pages {
         let page = self.pages.get_mut(number as usize).or_bug("a page that is here stays")?;
         let before = page.checkpoint.replace(place);
         page.arrivals_since = kept.later;
-        let ToKeep { sequence, arrival, says, .. } = kept;
+        let NewCheckpoint { sequence, arrival, says, .. } = kept;
         self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, says, before });
         Ok(())
     }
