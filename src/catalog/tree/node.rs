@@ -8,6 +8,12 @@ use std::ops::Range;
 const LEAF: u8 = 1;
 const BRANCH: u8 = 2;
 
+/// Where a row is in its page.
+pub(super) struct RowPlace {
+    pub(super) key: Range<usize>,
+    pub(super) value: Range<usize>,
+}
+
 /// A page of a tree.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'p> {
@@ -92,20 +98,18 @@ impl<'p> Node<'p> {
     pub(super) fn rows(&self) -> impl Iterator<Item = Option<(&'p [u8], &'p [u8])>> + use<'p> {
         let bytes = self.bytes;
         self.places().map(move |row| {
-            let (key, value) = row?;
+            let RowPlace { key, value } = row?;
             Some((bytes.get(key)?, bytes.get(value)?))
         })
     }
 
     /// Where a leaf says that the key and the value of each row are.
-    pub(super) fn places(
-        self,
-    ) -> impl Iterator<Item = Option<(Range<usize>, Range<usize>)>> + use<'p> {
+    pub(super) fn places(self) -> impl Iterator<Item = Option<RowPlace>> + use<'p> {
         let count = self.count();
         let row = move |n: usize| {
             let key = if n == 0 { self.keys() } else { self.key_end(n - 1)? };
             let value = if n == 0 { self.key_end(count - 1)? } else { self.value_end(n - 1)? };
-            Some((key..self.key_end(n)?, value..self.value_end(n)?))
+            Some(RowPlace { key: key..self.key_end(n)?, value: value..self.value_end(n)? })
         };
         (0..count).map(row)
     }

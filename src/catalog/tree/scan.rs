@@ -7,11 +7,9 @@
 //!
 //! `a_scan_reads_what_redb_writes` compares this with a file that redb has written.
 
-use std::ops::Range;
-
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::node::Node;
+use super::node::{Node, RowPlace};
 use super::page::PAGE_BYTES;
 use super::{TABLES, Table, Widths};
 use crate::disk::{DiskFile, Name};
@@ -51,8 +49,8 @@ impl<'p> Scanned<'p> {
             return Vec::new();
         }
         let last = node.count().saturating_sub(1);
-        let row = |(n, place): (usize, Option<(Range<usize>, Range<usize>)>)| {
-            let (key, value) = place?;
+        let row = |(n, place): (usize, Option<RowPlace>)| {
+            let RowPlace { key, value } = place?;
             let offset = self.offset.checked_add(u64::try_from(value.start).ok()?)?;
             let (key, value) = (self.bytes.get(key)?, self.bytes.get(value)?);
             Some(ScannedRow { key, value, offset, is_last: n == last })

@@ -38,12 +38,12 @@ const FLAWS_MAX: usize = 1000;
 ///
 /// Damage to indexes (hashes, filters, fingerprint tables) loses nothing, because they are rebuilt
 /// from the pages. A page is lost only if its own bytes are damaged. A segment is lost as a whole if
-/// its frame is damaged. Of a catalog that is damaged, every page of the file is read, and each frame of
-/// the journal is kept whose checksum holds. An operation behind a lost frame is lost as well if it names
-/// a page that this frame may have brought. Without a catalog, the segments themselves say what belongs together, and epochs get names like
-/// `unknown-0`. Segments of another store, or of a diverged copy of this one, are named and left
-/// out. If the catalog is older than `SNAPSHOT`, the newer segments count, and the older journal
-/// does not.
+/// its frame is damaged. Of a catalog that is damaged, every page of the file is read, and each frame
+/// of the journal is kept whose checksum holds. An operation behind a lost frame is lost as well if it
+/// names a page that this frame may have brought. Without a catalog, the segments themselves say what
+/// belongs together, and epochs get names like `unknown-0`. Segments of another store, or of a
+/// diverged copy of this one, are named and left out. If the catalog is older than `SNAPSHOT`, the
+/// newer segments count, and the older journal does not.
 ///
 /// What was forgotten stays forgotten. A lost operation may have forgotten something. If it may
 /// have forgotten certain pages, their older visits are left out, and counted. If nothing says what
