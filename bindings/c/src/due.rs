@@ -124,7 +124,7 @@ pub extern "C" fn simkeep_due_query_init(
 pub(crate) fn read(due_query: *const DueQuery) -> Result<due::Due> {
     let of = abi::grown(due_query, DueQuery::default(), "due_query")?;
     let largest = interval(of.largest_interval_s, "due_query.largest_interval_s")?;
-    let mut asked = due::Due::new(Time::from_ms(of.now_ms)?, size_of_number(of.budget))
+    let mut asked = due::Due::new(Time::from_ms_unchecked(of.now_ms), size_of_number(of.budget))
         .per_host(size_of_number(of.per_host))
         .largest_interval(largest)
         .memory_bytes(size_of_number(of.memory_bytes));
