@@ -106,6 +106,7 @@ def test_a_table_is_taken_as_the_rows_that_it_has(tmp_path: Path, form: str, ver
         (lambda: table().append_column("url", column([URL] * 4)), ValueError, "url is there twice"),
         (lambda: column([1, 2]), TypeError, "observations must be a table, not an array of Int64"),
         (lambda: table(url=column(["", URL, URL, URL])), simkeep.Error, "the URL is empty"),
+        (lambda: table(at=column([1_700_000_000] * 4)), ValueError, "at in row 0 looks like seconds"),
     ],
 )
 @pytest.mark.parametrize("verb", ["observe_batch", "load"])

@@ -121,6 +121,18 @@ static void errors_say_what_and_where(const char *path) {
     CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
     CHECK(simkeep_error_row(error) == 1);
     EXPECT(error, SIMKEEP_TIME);
+    /* Seconds in the place of milliseconds are refused, unless they are meant. */
+    visits[1].time_ms = 1700000000;
+    CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
+    CHECK(simkeep_error_row(error) == 1 && strstr(simkeep_error_message(error), "looks like seconds"));
+    EXPECT(error, SIMKEEP_TIME);
+    CHECK(!simkeep_gone(store, URL, strlen(URL), 1700000000, 0, &error));
+    EXPECT(error, SIMKEEP_TIME);
+    visits[1].has |= SIMKEEP_HAS_EARLY_TIME;
+    visits[1].epoch = 77;
+    CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
+    EXPECT(error, SIMKEEP_UNKNOWN_EPOCH);
+    visits[1].has &= ~SIMKEEP_HAS_EARLY_TIME;
     visits[1].time_ms = 2000;
     visits[1].epoch = 77;
     CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
