@@ -269,10 +269,10 @@ pub mod replay {
     pub use crate::store::Replay;
 }
 
-/// Limits of URLs, times, distances and versions, as constants.
+/// Limits of URLs, distances and versions, as constants.
 ///
-/// The bytes of a URL, the first and the last time of a visit, the distance of a search, and the
-/// number of versions that a verdict looks back.
+/// The bytes of a URL, the distance of a search, and the number of versions that a verdict looks back.
+/// [`Time`] has those of times.
 pub mod limits {
     pub use crate::page::{HISTORY_WINDOW, URL_BYTES_MAX};
     pub use crate::search::DISTANCE_MAX;

@@ -1,6 +1,80 @@
 //! Files of results: none of them takes the place of a file of a store.
 
+use std::collections::BTreeSet;
+
 use super::*;
+
+/// The options that write a file or into a folder, each with a command that ends in its value.
+const WRITING: [(&str, &[&str]); 17] = [
+    ("cluster --output", &["cluster", "--output"]),
+    ("dedup --output", &["dedup", "--output"]),
+    ("dedup --drop-list", &["dedup", "--drop-list"]),
+    ("dedup --keep-list", &["dedup", "--keep-list"]),
+    ("dedup --to", &["dedup", "--filter", "corpus.jsonl", "--to"]),
+    ("df-build --out", &["df", "build", "corpus.jsonl", "--out"]),
+    ("df-freeze --out", &["df", "freeze", "corpus.df", "--out"]),
+    ("evaluate --plot", &["evaluate", "corpus.jsonl", "--pairs", "pairs.tsv", "--plot"]),
+    ("export --output", &["export", "--output"]),
+    ("export --output", &["export", "--format", "csv", "--output"]),
+    ("forget --published", &["forget", "--prefix", "x.example", "--purge", "--yes", "--published"]),
+    ("man --to", &["man", "--to"]),
+    ("publish --to", &["publish", "--to"]),
+    ("repair --to", &["repair", "--to"]),
+    ("report --output", &["report", "--output"]),
+    ("simulate --plot", &["simulate", "--per-day", "5", "--plot"]),
+    ("stats --output", &["stats", "--prometheus", "--output"]),
+];
+
+/// The options that read a file, and those whose files in a folder have no name.
+const READING: [&str; 16] = [
+    "--store",
+    "cluster --labels",
+    "cluster --scratch",
+    "dedup --filter",
+    "dedup --scratch",
+    "due --hints",
+    "due --rules",
+    "epoch-begin --df",
+    "evaluate --pairs",
+    "evaluate --versions",
+    "fingerprint --df",
+    "near --batch",
+    "near --html",
+    "near --text",
+    "recrawl --hints",
+    "recrawl --rules",
+];
+
+/// Each option in the manual whose value is a file or a folder, with its verb.
+fn with_files() -> BTreeSet<String> {
+    let place = Place::new();
+    place.done(&["man", "--to", "man1"]);
+    let mut found = BTreeSet::new();
+    for (path, _, bytes) in files(&place.path("man1")) {
+        let verb = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        for line in String::from_utf8(bytes).unwrap().lines() {
+            let line = line.replace("\\-", "-").replace("\\fB", "").replace("\\fR", "");
+            let Some((options, value)) = line.split_once(" \\fI") else { continue };
+            let kinds = ["FILE", "FILES", "FOLDER", "DIR", "PATH"];
+            let value = value.trim_start_matches(['<', '[']);
+            let is_file = value.split(['>', ']']).next().is_some_and(|kind| kinds.contains(&kind));
+            if let (true, Some(option)) =
+                (is_file, options.split(", ").find(|o| o.starts_with("--")))
+            {
+                let verb = verb.trim_start_matches("simkeep").trim_start_matches('-');
+                found.insert(format!("{verb} {option}").trim().to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// A new option is added to one of the two lists.
+#[test]
+fn each_option_with_a_file_is_known_to_read_or_to_write() {
+    let known = WRITING.iter().map(|(name, _)| *name).chain(READING);
+    assert_eq!(with_files(), known.map(str::to_owned).collect::<BTreeSet<_>>());
+}
 
 #[test]
 fn no_result_takes_the_place_of_a_file_of_a_store() {
@@ -9,42 +83,40 @@ fn no_result_takes_the_place_of_a_file_of_a_store() {
     let (other, store) = (Place::with(CRAWL), place.store());
     std::os::unix::fs::symlink(&store, place.path("link")).unwrap();
     std::os::unix::fs::symlink(store.join("LOCK"), place.path("file")).unwrap();
+    let document = |id| {
+        format!(
+            "{{\"id\":\"{id}\",\"url\":\"https://{id}.example/\",\"text\":\"a b c d e f g h\"}}\n"
+        )
+    };
+    place.write("corpus.jsonl", document("a") + &document("b"));
+    place.write("pairs.tsv", "a\tb\n");
+    place.done(&["df", "build", "corpus.jsonl", "--out", "corpus.df"]);
     let before = files(&store);
-    let corpus = place.write("corpus.jsonl", "{\"url\":\"https://example.org/\",\"text\":\"x\"}\n");
-    let targets =
-        ["store/catalog.redb", "store/LOCK", "store/new", "store/segments/new", "link/new"];
+    let targets = [
+        "store",
+        "store/catalog.redb",
+        "store/LOCK",
+        "store/new",
+        "store/segments/new",
+        "link/new",
+    ];
     for target in targets.iter().map(|target| place.file(target)).chain([place.file("file")]) {
-        for args in [
-            &["export", "-o", &target][..],
-            &["export", "--format", "csv", "-o", &target],
-            &["report", "-o", &target],
-            &["stats", "--prometheus", "-o", &target],
-            &["dedup", "-o", &target],
-            &["dedup", "--drop-list", &target],
-            &["dedup", "--keep-list", &target],
-            &["cluster", "-o", &target],
-            &["simulate", "--per-day", "5", "--plot", &target],
-        ] {
-            // Whatever store is read.
-            for place in [&place, &other] {
-                let ran = place.run(args);
+        for (name, args) in WRITING {
+            let args = [args, &[&target]].concat();
+            let mut command = place.command(&args);
+            let needs_none = ["df", "evaluate", "man"].iter().any(|verb| name.starts_with(verb));
+            // Whatever store is read, if any is.
+            let stores = if needs_none { vec![None] } else { vec![Some(&place), Some(&other)] };
+            for of in stores {
+                match of {
+                    Some(of) => command.env("SIMKEEP_STORE", of.store()),
+                    None => command.env_remove("SIMKEEP_STORE"),
+                };
+                let ran = Ran::from(command.output().unwrap());
                 assert_eq!(ran.code, 5, "{args:?}: {}", ran.err);
-                assert!(ran.err.contains("is a store"), "{args:?}: {}", ran.err);
+                assert!(files(&store) == before, "{args:?}: {}", ran.err);
             }
         }
     }
-    let folder = store.to_str().unwrap();
-    for args in [
-        &["dedup", "--filter", &corpus, "--to", folder][..],
-        &["man", "--to", folder],
-        &["df", "build", &corpus, "--out", &place.file("store/new.df")],
-    ] {
-        let ran = match args[0] {
-            "dedup" => place.run(args),
-            _ => Ran::from(place.command(args).env_remove("SIMKEEP_STORE").output().unwrap()),
-        };
-        assert_eq!(ran.code, 5, "{args:?}: {}", ran.err);
-    }
-    assert!(files(&store) == before);
     place.done(&["verify"]);
 }
