@@ -95,7 +95,8 @@ fn a_load_that_is_killed_leaves_what_was_before_or_all_of_it() {
     let place = Place::with(CRAWL);
     let path = place.write("lines.jsonl", lines());
     let held = |place: &Place| held(place, "store");
-    killed(&place, Trial { args: &["load", &path], target: "store", state: &held });
+    let args = ["load", &path, "--begin-epoch"];
+    killed(&place, Trial { args: &args, target: "store", state: &held });
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_load_into_a_new_store_that_is_killed_leaves_none_or_all_of_it() {
 fn a_repair_that_is_killed_leaves_no_store_or_all_of_it() {
     let place = Place::with(TEXTS);
     let path = place.write("lines.jsonl", lines());
-    place.done(&["load", &path]);
+    place.done(&["load", &path, "--begin-epoch"]);
     let held = |place: &Place| held(place, "saved");
     killed(&place, Trial { args: &["repair", "--to", "saved"], target: "saved", state: &held });
 }

@@ -43,7 +43,7 @@ fn an_epoch_in_an_input_keeps_the_role_it_has_and_what_it_takes_over_is_said() {
     };
     for verb in ["ingest", "load"] {
         let place = Place::with(&first());
-        let input = |lines: &str| place.run_with_input(&[verb, "-"], lines);
+        let input = |lines: &str| place.run_with_input(&[verb, "-", "--begin-epoch"], lines);
         let ran = input(&format!("{{\"epoch\":\"x\",\"role\":\"near\"}}\n{line}\n"));
         assert_eq!((ran.code, roles(&place)), (0, vec![json!("both"), json!("near")]));
         assert!(ran.out.contains(&format!("{:<25}{:>13}  x (near)\n", "  in use now", 1)));
@@ -55,7 +55,8 @@ fn an_epoch_in_an_input_keeps_the_role_it_has_and_what_it_takes_over_is_said() {
         }
         assert_eq!(roles(&place), ["both", "near"]);
         let other = line.replace("\"x\"", "\"y\"");
-        let ran = place.run_with_input(&[verb, "-", "--json"], &other).objects().remove(0);
+        let ran = place.run_with_input(&[verb, "-", "--json", "--begin-epoch"], &other);
+        let ran = ran.objects().remove(0);
         assert_eq!(ran["epochs_in_use"], json!(["y"]));
         assert_eq!(roles(&place), ["both", "near", "both"]);
         // A new store says nothing, and has what its first epoch always has.
@@ -89,7 +90,7 @@ fn the_bands_of_an_epoch_are_given_shown_and_kept() {
     place.ingest(&first());
     let line = r#"{"epoch":"x","role":"near","minor":0,"moderate":64}"#;
     let ready = r#"{"url":"http://a/","t":9,"fingerprint":"00000000000000ff","epoch":"x"}"#;
-    place.ingest(&format!("{line}\n{ready}\n"));
+    place.ingest_beginning(&format!("{line}\n{ready}\n"));
     let epochs = |place: &Place| place.run(&["epoch", "list", "--json"]).objects();
     let all: Vec<_> = epochs(&place).iter().map(bands).collect();
     assert_eq!(all, [(Some(1), Some(4)), (Some(0), Some(64))]);
