@@ -186,7 +186,10 @@ fn an_answer_says_what_it_saw() {
     let place = Place::with(CRAWL);
     let saw = || place.run(&["stats", "--json"]).objects().remove(0)["saw"].take();
     let sequence = saw()["sequence"].as_u64().unwrap();
-    assert_eq!(saw(), json!({"sequence": sequence, "generation": null, "written": null, "behind": 0}));
+    assert_eq!(
+        saw(),
+        json!({"sequence": sequence, "generation": null, "written": null, "behind": 0})
+    );
     let writer = place.open();
     let epoch = writer.snapshot().near_epoch();
     writer.observe(simkeep::Observation::content("http://a/", ms(1), 7, epoch)).unwrap();
