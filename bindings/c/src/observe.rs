@@ -115,7 +115,7 @@ pub extern "C" fn simkeep_not_modified(
     error: *mut *mut Failure,
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_not_modified", store, error, || {
-        without((url, url_len, time_ms), status, |url, time| Observation::not_modified(url, time))
+        without((url, url_len, time_ms), status, Observation::not_modified)
     })
 }
 
@@ -216,7 +216,7 @@ pub extern "C" fn simkeep_gone(
     error: *mut *mut Failure,
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_gone", store, error, || {
-        without((url, url_len, time_ms), status, |url, time| Observation::gone(url, time))
+        without((url, url_len, time_ms), status, Observation::gone)
     })
 }
 
@@ -232,6 +232,6 @@ pub extern "C" fn simkeep_failed(
     error: *mut *mut Failure,
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_failed", store, error, || {
-        without((url, url_len, time_ms), status, |url, time| Observation::failed(url, time))
+        without((url, url_len, time_ms), status, Observation::failed)
     })
 }
