@@ -77,7 +77,8 @@ impl Snapshot {
     /// let texts = [("a", words(0, 200)), ("b", words(0, 202)), ("c", words(500, 900))];
     /// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
     /// for (time, (url, text)) in (1..).zip(&texts) {
-    ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprinter.of_text(text)?, epoch))?;
+    ///     let fingerprint = fingerprinter.of_text(text)?;
+    ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
     /// }
     /// let progress = Progress::default();
     /// let candidates = store.snapshot().candidates(&Clustering::within(10), &progress)?;

@@ -73,7 +73,8 @@ impl Snapshot {
     ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
     /// }
     /// let asked = Clustering::within(3);
-    /// let changes = store.snapshot().cluster_changes(&asked, Time::from_ms(2)?, None, &Progress::default())?;
+    /// let (from, progress) = (Time::from_ms(2)?, Progress::default());
+    /// let changes = store.snapshot().cluster_changes(&asked, from, None, &progress)?;
     /// let all: Vec<_> = changes.iter()?.collect::<Result<_, _>>()?;
     /// assert_eq!(all.len(), 1);
     /// assert_eq!((&*all[0].url, all[0].before.as_deref()), ("b", Some("a")));

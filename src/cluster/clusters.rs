@@ -241,7 +241,7 @@ impl Clusters {
         self.fingerprints
     }
 
-    /// How many other pages have content, but no fingerprint of the epoch: they are too short to tell, no
+    /// Returns how many other pages have content without a fingerprint of the epoch: it is too short, no
     /// text, or not [restated](crate::Store::restate) in it.
     pub fn without_fingerprint(&self) -> u64 {
         self.without

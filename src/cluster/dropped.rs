@@ -91,7 +91,8 @@ impl Clusters {
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
     /// for (time, url, fingerprint, class) in [(1, "a", 0b0000, 7), (2, "b", 0b0111, 7), (3, "c", 0, 0)] {
-    ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch).class(class))?;
+    ///     let seen = Observation::content(url, Time::from_ms(time)?, fingerprint, epoch);
+    ///     store.observe(seen.class(class))?;
     /// }
     /// let clusters = store.snapshot().clusters(&Clustering::within(3), &Progress::default())?;
     /// let dropped = clusters.dropped(&Classes::default())?;

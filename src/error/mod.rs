@@ -148,7 +148,7 @@ pub enum Error {
     Prefix(PrefixError),
     /// A time outside the years 1 to 9999, in milliseconds since 1970.
     Time(i64),
-    /// A number of milliseconds since 1970 that lies before 1990, and after 1990 if it is one of seconds.
+    /// A number of milliseconds since 1970 that lies before 1990, and after 1990 if it counts seconds.
     /// Give milliseconds, or use [`Time::from_ms_unchecked`](crate::Time::from_ms_unchecked).
     LooksLikeSeconds(i64),
     /// A visit that is later than the clock of this machine allows, by

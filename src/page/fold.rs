@@ -36,7 +36,8 @@ impl Changes {
     /// let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
     /// for (day, fingerprint) in [(0, 0x0f), (1, 0x0f), (3, 0xf0)] {
-    ///     store.observe(Observation::content(url, Time::from_ms(day * 86_400_000)?, fingerprint, epoch))?;
+    ///     let time = Time::from_ms(1_700_000_000_000 + day * 86_400_000)?;
+    ///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
     /// }
     /// let view = store.snapshot();
     /// let entries: Vec<_> = view.history(url)?.iter().map(|entry| entry.entry()).collect();

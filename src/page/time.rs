@@ -184,9 +184,9 @@ impl fmt::Display for Time {
     }
 }
 
-/// Returns the year, month and day of the day so many days after the first of January 1970, in the Gregorian calendar: the
-/// days are counted from the first of March of the year 0, so that a leap day is the last of its year
-/// (H. Hinnant, *chrono-compatible low-level date algorithms*).
+/// Returns the year, month and day of a day, counted from the first of January 1970, in the Gregorian
+/// calendar: the days are counted from the first of March of the year 0, so that a leap day is the last
+/// of its year (H. Hinnant, *chrono-compatible low-level date algorithms*).
 fn date(days: i64) -> (i64, i64, i64) {
     /// Days in 400 years.
     const ERA: i64 = 146_097;

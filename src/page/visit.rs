@@ -63,7 +63,8 @@ pub struct Visit {
     pub seen: Seen,
     /// The HTTP status, if known.
     pub status: Option<u16>,
-    /// When the page was last modified, as the server said: its `Last-Modified`. It need not be plausible.
+    /// When the page was last modified, as the server said: its `Last-Modified`. It need not be
+    /// plausible.
     pub modified: Option<Time>,
 }
 

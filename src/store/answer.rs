@@ -111,7 +111,8 @@ pub struct Outcome {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
-    /// let first = store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x00, epoch).weight(2.0))?;
+    /// let seen = Observation::content(url, Time::from_ms(1_000)?, 0x00, epoch);
+    /// let first = store.observe(seen.weight(2.0))?;
     /// assert_eq!((first.novel, first.priority), (true, 2.0));
     /// let changed = store.observe(Observation::content(url, Time::from_ms(2_000)?, 0xff, epoch))?;
     /// assert_eq!((changed.novel, changed.priority), (true, 0.5));

@@ -70,8 +70,8 @@ impl Snapshot {
     /// settings of `like` (its own fingerprint is ignored, and so is what it leaves out). Each leaves
     /// its own page out of its answer. Answers come in the order of the pages.
     ///
-    /// Costs and takes what [`search_batch`](Snapshot::search_batch) does, and no page is looked up: the
-    /// fingerprint is what is searched for, whether the page has it or not.
+    /// Costs what [`search_batch`](Snapshot::search_batch) does. No page is looked up: the fingerprint is
+    /// searched for, whether the page has it or not.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -152,12 +152,10 @@ impl Snapshot {
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::{Observation, Options, Store, Time};
     /// use simkeep::due::Due;
-    /// use std::time::Duration;
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// const DAY: Duration = Duration::from_secs(86_400);
-    /// let start = Time::from_ms(1_700_000_000_000)?;
-    /// let epoch = store.change_epoch();
+    /// const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
+    /// let (start, epoch) = (Time::from_ms(1_700_000_000_000)?, store.change_epoch());
     /// store.observe(Observation::content("https://example.com/a", start, 1, epoch))?;
     /// store.observe(Observation::content("https://example.com/b", start + 7 * DAY, 2, epoch))?;
     /// let best = store.snapshot().due(&Due::new(start + 30 * DAY, 1)).next().unwrap()?;
@@ -206,12 +204,10 @@ impl Snapshot {
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::{Observation, Options, Store, Time};
     /// use simkeep::due::Due;
-    /// use std::time::Duration;
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// const DAY: Duration = Duration::from_secs(86_400);
-    /// let start = Time::from_ms(1_700_000_000_000)?;
-    /// let epoch = store.change_epoch();
+    /// const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
+    /// let (start, epoch) = (Time::from_ms(1_700_000_000_000)?, store.change_epoch());
     /// for page in 0..100u64 {
     ///     let url = format!("https://example.com/{page}");
     ///     let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15); // near no other
@@ -282,25 +278,23 @@ impl Snapshot {
     /// [plan](Snapshot::plan) may go by that for want of a better number. `due` says under what prefix;
     /// visits after its time count as if they were then. Without pages it is 0.
     ///
-    /// Up to 65,536 pages the number is exact; under a prefix a page counts once for each segment that
-    /// has it. Of more, pages are sampled by their hashes, and the histories of at most 131,072 of them
-    /// are read: some microseconds each. Besides, this reads what [`learn`](Snapshot::learn) reads,
-    /// twice.
+    /// Exact up to 65,536 pages; under a prefix a page counts once for each segment that has it. Of more,
+    /// pages are sampled by their hashes, and the histories of at most 131,072 of them are read: some
+    /// microseconds each. Besides, this reads what [`learn`](Snapshot::learn) reads, twice.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::{Observation, Options, Store, Time};
     /// use simkeep::due::Due;
-    /// use std::time::Duration;
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// const DAY: Duration = Duration::from_secs(86_400);
+    /// # const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
     /// let start = Time::from_ms(1_700_000_000_000)?;
     /// for page in 0..56 {
     ///     store.observe(Observation::gone(&format!("https://example.com/{page}"), start + page * DAY))?;
     /// }
-    /// let pace = store.snapshot().pace(&Due::new(start + 90 * DAY, 0))?;
-    /// assert_eq!(pace, 29.0 / 28.0); // one a day, and both ends of the 28 days count
+    /// // One a day, and both ends of the 28 days count.
+    /// assert_eq!(store.snapshot().pace(&Due::new(start + 90 * DAY, 0))?, 29.0 / 28.0);
     /// # Ok(())
     /// # }
     /// ```

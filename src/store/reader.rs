@@ -197,11 +197,11 @@ impl Reader {
     /// ```
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::publishing::PublishOptions;
-    /// # use simkeep::{Observation, Options, Reader, Store};
+    /// # use simkeep::{Observation, Options, Reader, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let to = dir.path().join("published");
     /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-    /// # store.observe(Observation::gone("https://example.com/", 0))?;
+    /// # store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// # store.publish(&to, PublishOptions::default())?;
     /// // Somebody begins to write the next one.
     /// std::fs::write(to.join("generations/0000000002"), "simkgen").unwrap();

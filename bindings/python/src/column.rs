@@ -148,8 +148,8 @@ impl Column {
         }
     }
 
-    /// A time: a timestamp with a time zone, or a whole number of milliseconds since 1970, which is refused
-    /// if it looks like seconds.
+    /// A time: a timestamp with a time zone, or whole milliseconds since 1970. A number that looks like
+    /// seconds is refused.
     pub(crate) fn time(&self, row: usize) -> PyResult<Option<Time>> {
         let expected = "timestamps with a time zone, or int64 milliseconds since 1970";
         let Some((array, at)) = self.place(row) else { return Ok(None) };

@@ -43,7 +43,8 @@ const _: () = assert!(FIRST >= EPOCHS_MAX);
 /// let epochs = LoadEpochs::default();
 /// let lines = [("https://example.com/", 17, "mine/1"), ("https://example.org/", 4, "mine/2")];
 /// let observations = lines.iter().map(|(url, print, name)| {
-///     Ok(Observation::content(url, Time::from_ms(1_700_000_000_000)?, *print, epochs.named(name, Role::Both)?))
+///     let (time, epoch) = (Time::from_ms(1_700_000_000_000)?, epochs.named(name, Role::Both)?);
+///     Ok(Observation::content(url, time, *print, epoch))
 /// });
 /// let loaded = store.load(observations, LoadOptions::default().epochs(epochs.clone()))?;
 /// let begun: Vec<_> = loaded.begun.iter().map(|info| info.name.as_str()).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use simkeep::load::LoadOptions;
-use simkeep::{Content, Matches, Options, Progress, Query, Seen, Store, Visit};
+use simkeep::{Content, Matches, Options, Progress, Query, Seen, Store, Time, Visit};
 
 use super::{Source, disk_bytes};
 use crate::data::{Data, page, url};
@@ -63,8 +63,12 @@ fn fill(dir: &Path, data: &Data, k: u32) -> Store {
     let epoch = store.change_epoch();
     let observations = data.pages().map(|(fingerprint, page)| {
         let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
-        let visit =
-            Visit { time: page.into(), status: None, modified: None, seen: Seen::Content(content) };
+        let visit = Visit {
+            time: Time::from_ms_unchecked(page.into()),
+            status: None,
+            modified: None,
+            seen: Seen::Content(content),
+        };
         Ok((url(page), visit))
     });
     store.load(observations, LoadOptions::default()).unwrap();

@@ -12,7 +12,7 @@ use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use simkeep::{Durability, Observation, Options, Progress, Query, Reader, Snapshot, Store};
+use simkeep::{Durability, Observation, Options, Progress, Query, Reader, Snapshot, Store, Time};
 
 /// As many fingerprints are searched for at once.
 const QUERIES: u64 = 100_000;
@@ -42,7 +42,8 @@ fn observed() -> Result<Duration, Box<dyn Error>> {
     let store = Store::create(dir.path().join("store"), options)?;
     let epoch = store.near_epoch();
     let urls: Vec<String> = (0..VISITS).map(|n| format!("https://example.org/{n}")).collect();
-    let seen = (0..).zip(&urls).map(|(n, url)| Observation::content(url, 1, random(n), epoch));
+    let time = Time::now();
+    let seen = (0..).zip(&urls).map(|(n, url)| Observation::content(url, time, random(n), epoch));
     let seen: Vec<Observation<'_>> = seen.collect();
     let took = timed(|| store.observe_batch(&seen))?;
     store.close()?;

@@ -162,13 +162,15 @@ impl Encoder {
 /// epoch of its fingerprint.
 ///
 /// ```
-/// use simkeep::{Entry, Seen, Visit};
+/// use simkeep::{Entry, Seen, Time, Visit};
 /// # use simkeep_archive::export;
-/// let visit = Visit { time: 1_500, seen: Seen::Gone, status: Some(410), modified: None };
+/// let time = Time::from_ms(1_500)?;
+/// let visit = Visit { time, seen: Seen::Gone, status: Some(410), modified: None };
 /// let line = export::entry("https://example.com/", &Entry::Visit(visit), "");
 /// let expected =
 ///     r#"{"url":"https://example.com/","t":"1970-01-01T00:00:01.500Z","status":410,"seen":"gone"}"#;
 /// assert_eq!(line, expected);
+/// # Ok::<(), simkeep::Error>(())
 /// ```
 pub fn entry(url: &str, entry: &Entry, epoch: &str) -> String {
     let (mut out, mut quoted, mut name) = (Vec::new(), Vec::new(), Vec::new());
