@@ -8,7 +8,9 @@ use std::path::Path;
 use serde_json::Value;
 use simkeep::fingerprint::Recipe;
 use simkeep::load::LoadOptions;
-use simkeep::{Content, Digest, Epoch, Observation, Options, Origin, Role, Seen, Store, Visit};
+use simkeep::{
+    Content, Digest, Epoch, Observation, Options, Origin, Role, Seen, Store, Time, Visit,
+};
 use tempfile::TempDir;
 
 /// A store, and the folder that goes with it.
@@ -68,5 +70,5 @@ fn visit(record: &Value, epoch: Epoch) -> Visit {
             Seen::Content(Content { fingerprint, digest: Some(Digest(digest)), epoch })
         }
     };
-    Visit { time, seen, status: None, modified: None }
+    Visit { time: Time::from_ms_unchecked(time), seen, status: None, modified: None }
 }

@@ -107,7 +107,7 @@ fn replay(name: &str) {
     let snapshot = store.store.snapshot();
     for share in [Changes::RETURN_SHARE, 0.0, 1.0] {
         let replay = snapshot.replay(None, 100_000, share).unwrap();
-        let days = (replay.last - replay.first) as f64 / 86_400_000.0;
+        let days = (replay.last.as_ms() - replay.first.as_ms()) as f64 / 86_400_000.0;
         for every in [7.0, 28.0] {
             let pages = replay.pages.len();
             println!(
