@@ -70,8 +70,8 @@ impl Snapshot {
     /// settings of `like` (its own fingerprint is ignored, and so is what it leaves out). Each leaves
     /// its own page out of its answer. Answers come in the order of the pages.
     ///
-    /// Costs what [`search_batch`](Snapshot::search_batch) does. No page is looked up: the fingerprint is
-    /// searched for, whether the page has it or not.
+    /// Costs what [`search_batch`](Snapshot::search_batch) does. No page is looked up: the fingerprint
+    /// is searched for, whether the page has it or not.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

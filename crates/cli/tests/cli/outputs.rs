@@ -26,7 +26,7 @@ const WRITING: [(&str, &[&str]); 17] = [
 ];
 
 /// The options that read a file, and those whose files in a folder have no name.
-const READING: [&str; 16] = [
+const READING: [&str; 14] = [
     "--store",
     "cluster --labels",
     "cluster --scratch",
@@ -39,8 +39,6 @@ const READING: [&str; 16] = [
     "evaluate --versions",
     "fingerprint --df",
     "near --batch",
-    "near --html",
-    "near --text",
     "recrawl --hints",
     "recrawl --rules",
 ];
@@ -85,7 +83,7 @@ fn no_result_takes_the_place_of_a_file_of_a_store() {
     std::os::unix::fs::symlink(store.join("LOCK"), place.path("file")).unwrap();
     let document = |id| {
         format!(
-            "{{\"id\":\"{id}\",\"url\":\"https://{id}.example/\",\"text\":\"a b c d e f g h\"}}\n"
+            "{{\"id\":\"{id}\",\"url\":\"https://{id}.example/\",\"t\":1,\"text\":\"a b c d e f g h\"}}\n"
         )
     };
     place.write("corpus.jsonl", document("a") + &document("b"));
