@@ -8,7 +8,7 @@ use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Error, Observation, Progress, Query, Result, Role, Scope, Snapshot};
 
 use super::{busy, durable, explore, observe, pause, some_durability, start, url, visits};
-use simkeep_testing::{open, small};
+use simkeep_testing::{ms, open, small};
 
 #[test]
 fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
@@ -24,7 +24,7 @@ fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
                         assert!(store.change_epoch() >= epoch);
                         assert_eq!(store.snapshot().epochs()[epoch.count() as usize].name, name);
                         let page = url(thread);
-                        store.observe(Observation::content(&page, time, 1, epoch)).unwrap();
+                        store.observe(Observation::content(&page, ms(time), 1, epoch)).unwrap();
                         let query = Query::new(1, 0).epoch(epoch);
                         let near = store.search(&query).unwrap().near;
                         assert!(near.iter().any(|near| near.url == page));
@@ -51,7 +51,7 @@ fn a_purge_takes_what_it_names_and_nothing_else() {
         let store = start(&disk, busy());
         let secret = "https://secret.example/page";
         for page in [secret, "https://secret.example/other"] {
-            store.observe(Observation::content(page, 0, 7, Epoch::from_number(0))).unwrap();
+            store.observe(Observation::content(page, ms(0), 7, Epoch::from_number(0))).unwrap();
         }
         thread::scope(|scope| {
             for thread in 0..2 {
@@ -98,7 +98,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
             let query = Query::new(99, 0).epoch(Epoch::from_number(0));
             let near = snapshot.search(&query).unwrap().near.len() as u64;
             let history = snapshot.history(&url(0)).unwrap();
-            let of_page = history.iter().filter(|e| e.entry().time() >= 100).count() as u64;
+            let of_page = history.iter().filter(|e| e.entry().time() >= ms(100)).count() as u64;
             assert!([0, LOADED].contains(&near) && of_page == near, "{near} and {of_page}");
             near == LOADED
         };
@@ -129,7 +129,12 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
                 let all = (100..100 + LOADED).map(visit).chain((0..LOADED).map(page));
                 let all: Vec<_> = all.collect();
                 let all = all.iter().map(|(url, time, print)| {
-                    Ok(Observation::content(url, time.cast_signed(), *print, Epoch::from_number(0)))
+                    Ok(Observation::content(
+                        url,
+                        ms(time.cast_signed()),
+                        *print,
+                        Epoch::from_number(0),
+                    ))
                 });
                 store.load(all, LoadOptions::default().memory_bytes(64 << 10))?;
                 assert!(whole(&store.snapshot()) && whole(&durable(&disk)));
@@ -151,7 +156,7 @@ fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
         assert_eq!(whole(&store.snapshot()), loaded.is_ok());
         for (thread, done) in (0..).zip(done) {
             let history = store.history(&url(thread)).unwrap();
-            let own = history.iter().filter(|e| e.entry().time() < 100).count() as u64;
+            let own = history.iter().filter(|e| e.entry().time() < ms(100)).count() as u64;
             assert!((done..=done + 1).contains(&own), "{own} of {done} acknowledged");
         }
     });

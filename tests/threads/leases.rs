@@ -1,5 +1,6 @@
 //! Pages that threads take, visit and hand back: each is with one of them at a time.
 
+use simkeep_testing::ms;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
@@ -19,18 +20,18 @@ fn each_page_is_taken_by_one_thread_and_visited_once() {
     explore(|disk| {
         let store = start(&disk, busy());
         let visit = |page: &str, time| {
-            store.observe(Observation::content(page, time, 7, Epoch::from_number(0))).unwrap();
+            store.observe(Observation::content(page, ms(time), 7, Epoch::from_number(0))).unwrap();
         };
         (0..PAGES).for_each(|page| visit(&url(page), 0));
         // Not a lock of the scheduler's: nobody waits while holding it.
         let with_somebody = Mutex::new(BTreeSet::new());
-        let take = || store.take_due(&Due::new(NOW, 2), "1d".parse().unwrap()).unwrap();
+        let take = || store.take_due(&Due::new(ms(NOW), 2), "1d".parse().unwrap()).unwrap();
         let work = || {
             loop {
                 let taken = take();
                 for page in &taken {
                     let url = &page.page.url;
-                    assert_eq!(page.page.last.time, 0, "{url} was visited already");
+                    assert_eq!(page.page.last.time, ms(0), "{url} was visited already");
                     assert!(with_somebody.lock().unwrap().insert(url.clone()), "{url} is taken");
                 }
                 for page in &taken {

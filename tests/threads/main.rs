@@ -30,7 +30,7 @@ use simkeep::{Durability, Epoch, Error, Observation, Options, Reader, Snapshot, 
 
 use simkeep_testing::depth::deep;
 use simkeep_testing::disks::HookDisk;
-use simkeep_testing::{create, on, small};
+use simkeep_testing::{create, ms, on, small};
 
 /// Preemptions of a thread that would have gone on.
 const PREEMPTIONS: usize = 4;
@@ -123,9 +123,13 @@ fn url(thread: u64) -> String {
 /// are not more.
 fn observe(store: &Store, thread: u64, visits: u64, then: impl Fn(u64)) -> (u64, Option<Error>) {
     for visit in 0..visits {
-        let seen =
-            Observation::content(&url(thread), visit.cast_signed(), visit, Epoch::from_number(0))
-                .visit;
+        let seen = Observation::content(
+            &url(thread),
+            ms(visit.cast_signed()),
+            visit,
+            Epoch::from_number(0),
+        )
+        .visit;
         match store.observe(Observation::of(&url(thread), seen)) {
             Ok(_) => then(visit + 1),
             Err(e) => return (visit, Some(e)),
