@@ -210,7 +210,7 @@ static void structures_grow_at_their_end(const char *path) {
         size_t url_len;
         uint64_t visits, untouched;
     } page = {NULL, 0, 0, 77};
-    size_t of_old = offsetof(simkeep_page, first);
+    size_t of_old = offsetof(simkeep_page, first_ms);
     CHECK(simkeep_latest(store, URL, URL_LEN, (simkeep_page *)&page, of_old, &error) == SIMKEEP_OK);
     CHECK(page.visits == 4 && page.untouched == 77);
     struct {
