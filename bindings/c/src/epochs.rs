@@ -5,7 +5,7 @@ use std::path::Path;
 
 use simkeep::df::Table;
 use simkeep::fingerprint::Recipe;
-use simkeep::{Epoch, EpochInfo, Origin, Role, Snapshot, Store, Terms, Time};
+use simkeep::{Epoch, EpochInfo, Origin, Role, Snapshot, Store, Terms};
 
 use crate::abi;
 use crate::call::{done, found, free, make, quiet};
@@ -314,7 +314,7 @@ pub extern "C" fn simkeep_restate(
         let epoch = Epoch::from_number(epoch);
         let restated = simkeep::Restatement::new(
             url,
-            Time::from_ms(time_ms)?,
+            crate::visit::time(time_ms)?,
             has.then_some(fingerprint),
             epoch,
         );

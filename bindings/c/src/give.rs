@@ -40,7 +40,8 @@ impl Giving {
             let what = "it must be SIMKEEP_HAS_WEIGHT, SIMKEEP_HAS_CLASS, or both";
             return Err(Failure::argument("has", what));
         }
-        let (time, weight, class) = (Time::from_ms(self.time_ms)?, self.weight, self.page_class);
+        let (time, weight, class) =
+            (crate::visit::time(self.time_ms)?, self.weight, self.page_class);
         let is_there = |bit| self.has & bit != 0;
         let weight = is_there(SIMKEEP_HAS_WEIGHT).then(|| Observation::weighed(url, time, weight));
         let class = is_there(SIMKEEP_HAS_CLASS).then(|| Observation::classed(url, time, class));
@@ -100,8 +101,8 @@ fn give<'a>(
     giving: impl FnOnce(&'a str, Time) -> CrateGiving<'a>,
 ) -> i32 {
     found(function, error, || {
-        let outcome =
-            open(store)?.give(giving(abi::text(url, url_len, "url")?, Time::from_ms(time_ms)?))?;
+        let outcome = open(store)?
+            .give(giving(abi::text(url, url_len, "url")?, crate::visit::time(time_ms)?))?;
         Ok((outcome != GiveOutcome::Missing).then_some(()))
     })
 }

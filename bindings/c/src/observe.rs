@@ -72,7 +72,7 @@ fn without<'a>(
     status_code: u32,
     make: impl FnOnce(&'a str, Time) -> Observation<'a>,
 ) -> Result<Observation<'a>> {
-    let observation = make(abi::text(url, url_len, "url")?, Time::from_ms(time_ms)?);
+    let observation = make(abi::text(url, url_len, "url")?, crate::visit::time(time_ms)?);
     let status_code = status(status_code)?;
     Ok(if status_code == 0 { observation } else { observation.status(status_code) })
 }

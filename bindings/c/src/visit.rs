@@ -145,7 +145,7 @@ impl Visit {
         let time = if self.has(SIMKEEP_HAS_EARLY_TIME) {
             Time::from_ms_unchecked(self.time_ms)
         } else {
-            Time::from_ms(self.time_ms)?
+            time(self.time_ms)?
         };
         let visit = CrateVisit { time, seen, status, modified: None };
         let mut observation = Observation::of(url, visit);
@@ -163,6 +163,14 @@ impl Visit {
             observation = observation.also(also, Epoch::from_number(self.also_epoch));
         }
         Ok(observation)
+    }
+}
+
+/// A time that is going to be stored. The store itself refuses one outside the years 1 to 9999.
+pub(crate) fn time(ms: i64) -> Result<Time> {
+    match Time::from_ms(ms) {
+        Err(error @ simkeep::Error::LooksLikeSeconds(_)) => Err(error.into()),
+        _ => Ok(Time::from_ms_unchecked(ms)),
     }
 }
 
