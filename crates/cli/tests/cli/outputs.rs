@@ -109,8 +109,13 @@ fn no_result_takes_the_place_of_a_file_of_a_store() {
             let args = [args, &[&target]].concat();
             let mut command = place.command(&args);
             let needs_none = ["df", "evaluate", "man"].iter().any(|verb| name.starts_with(verb));
-            // Whatever store is read, if any is.
-            let stores = if needs_none { vec![None] } else { vec![Some(&place), Some(&other)] };
+            // Whatever store is read, if any is. To publish, a store is opened by its writer, which may
+            // write to it.
+            let stores = match name {
+                _ if needs_none => vec![None],
+                "publish --to" => vec![Some(&other)],
+                _ => vec![Some(&place), Some(&other)],
+            };
             for of in stores {
                 match of {
                     Some(of) => command.env("SIMKEEP_STORE", of.store()),
