@@ -139,7 +139,7 @@ mod threads;
 
 pub use bug::Bug;
 pub use disk::{Holder, Location};
-pub use error::{Corruption, Error, ErrorKind, Result};
+pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
     FetchFailure, GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError,

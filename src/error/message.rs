@@ -180,6 +180,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::error::NotStore;
     use crate::bug::Bug;
     use crate::error::ErrorKind;
     use crate::page::{PrefixError, Time, UrlError};
@@ -222,7 +223,7 @@ mod tests {
                 Error::NotAStore {
                     location: place(),
                     why: "it has no catalog.redb".into(),
-                    segments: 0,
+                    found: NotStore::Nothing,
                 },
                 "crawl.simkeep is not a simkeep store: it has no catalog.redb",
             ),

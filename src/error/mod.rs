@@ -33,6 +33,21 @@ impl fmt::Display for Corruption {
     }
 }
 
+/// What a directory holds that is not a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotStore {
+    /// No part of a store. One may be made there, unless other files are in the way.
+    Nothing,
+    /// What a store has published. A [`Reader`](crate::Reader) opens it, and nothing writes to it.
+    Published,
+    /// A number of segment files, without the catalog that names them.
+    /// [`repair`](crate::integrity::repair) saves what they hold.
+    Segments(usize),
+    /// Something else, or part of another store: name another directory.
+    Other,
+}
+
 /// Everything that can go wrong. Each message says what is wrong, where, and what to do.
 ///
 /// Unless a variant says otherwise, nothing acknowledged is lost, and the call changed nothing.
@@ -58,9 +73,8 @@ pub enum Error {
         location: String,
         /// Why it is none.
         why: String,
-        /// How many segment files are there though the catalog is not. Then it was a store, and
-        /// [`repair`](crate::integrity::repair) saves what they hold; else 0.
-        segments: usize,
+        /// What is there instead.
+        found: NotStore,
     },
     /// A file is not a table of document frequencies. Name another one, or count a table.
     NotATable {

@@ -49,7 +49,7 @@ impl Contender {
                 view.first_seen(&Lookup::new(&self.near.url, view.seed), u64::MAX, in_force)
             })
         };
-        if self.since.is_told() {
+        if self.since.is_known() {
             return read();
         }
         match view.component(component)? {
@@ -92,7 +92,7 @@ impl Contender {
             let one = slot.as_mut().or_bug("a page is taken once")?;
             let since = one.since(view)?;
             if since > time {
-                one.since = Since::Told(since);
+                one.since = Since::Known(since);
                 next.push(Reverse((since, place)));
             } else {
                 first.extend(slot.take().map(|one| (since, one)));

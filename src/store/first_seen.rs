@@ -6,14 +6,14 @@ use crate::page::{Content, Entry, Head, InForce, Time, is_of_version};
 /// Since when a page has what it has in force.
 pub(super) enum Since {
     /// Its head tells.
-    Told(Time),
+    Known(Time),
     /// Its entries tell. That is seldom, so there is no room for it in each.
-    Untold(Box<Untold>),
+    Unread(Box<Unread>),
 }
 
 /// What tells of entries since when a page has what it has in force: since it was seen with that, but
 /// not before its first visit.
-pub(super) struct Untold {
+pub(super) struct Unread {
     in_force: InForce,
     first: Time,
 }
@@ -21,10 +21,10 @@ pub(super) struct Untold {
 impl Since {
     pub(super) fn of(head: &Head) -> Since {
         match head.in_force_since() {
-            Some(time) => Since::Told(time),
+            Some(time) => Since::Known(time),
             None => {
                 let (in_force, first) = (head.in_force(), head.first);
-                Since::Untold(Box::new(Untold { in_force, first }))
+                Since::Unread(Box::new(Unread { in_force, first }))
             }
         }
     }
@@ -36,22 +36,22 @@ impl Since {
         first_seen: impl FnOnce(&[Content]) -> Result<Option<Time>>,
     ) -> Result<Time> {
         match self {
-            Since::Told(time) => Ok(*time),
+            Since::Known(time) => Ok(*time),
             // What was restated of times before that is no visit.
-            Since::Untold(of) => Ok(found(first_seen(&of.in_force)?)?.max(of.first)),
+            Since::Unread(of) => Ok(found(first_seen(&of.in_force)?)?.max(of.first)),
         }
     }
 
     /// Whether the head told.
-    pub(super) fn is_told(&self) -> bool {
-        matches!(self, Since::Told(_))
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self, Since::Known(_))
     }
 
     /// A time before which it was not: when it was, or that of the first visit.
     pub(super) fn earliest(&self) -> Time {
         match self {
-            Since::Told(time) => *time,
-            Since::Untold(of) => of.first,
+            Since::Known(time) => *time,
+            Since::Unread(of) => of.first,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::options::Options;
 use super::shared::Shared;
 use super::{epochs, open};
 use crate::disk::{Disk, Location};
-use crate::error::{Error, Result};
+use crate::error::{Error, NotStore, Result};
 use crate::page::EpochInfo;
 use crate::sync::{Rank, RankedMutex, thread};
 
@@ -105,7 +105,7 @@ impl Store {
     pub fn open_or_create(at: impl Into<Location>, options: Options) -> Result<Store> {
         let at = at.into();
         match Self::open(at.clone(), options.clone()) {
-            Err(Error::NotAStore { segments: 0, .. } | Error::Unfinished { .. }) => {}
+            Err(Error::NotAStore { found: NotStore::Nothing, .. } | Error::Unfinished { .. }) => {}
             opened => return opened,
         }
         match Self::create(at.clone(), options.clone()) {

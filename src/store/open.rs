@@ -27,7 +27,7 @@ use crate::bug::{OrBug, ensure};
 use crate::catalog::mark::{self, Begun};
 use crate::catalog::{Blob, Catalog, Contents, Frames, Journal, Locks, Published, Settings, Tail};
 use crate::disk::{Access, Dir, Disk, DiskFile, Location, Lock, Name};
-use crate::error::{Error, Result};
+use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::page::EpochInfo;
 use crate::sync::thread;
@@ -92,7 +92,7 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     }
     let begun = if has(Name::Lock) { mark::look(&**disk)? } else { Begun::Blank };
     if publish::is_here(&**disk)? {
-        return Err(Error::NotAStore { location, why: PUBLISHED.to_owned(), segments: 0 });
+        return Err(Error::NotAStore { location, why: PUBLISHED.to_owned(), found: NotStore::Published });
     }
     let segments = names.iter().filter(|name| matches!(name, Some(Name::Segment(_)))).count();
     if segments > 0 {
@@ -101,7 +101,7 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     if has(Name::Snapshot) {
         let why = "it holds a list of segments, and neither them nor the catalog that names them; restore \
                    catalog.redb from a copy";
-        return Err(Error::NotAStore { location, why: why.to_owned(), segments: 0 });
+        return Err(Error::NotAStore { location, why: why.to_owned(), found: NotStore::Other });
     }
     for ((_, entry), name) in entries.iter().zip(&names) {
         let foreign = match name {
@@ -115,7 +115,7 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
                 "it holds something else, {}; name a new or an empty directory",
                 entry.escape_debug()
             );
-            return Err(Error::NotAStore { location, why, segments: 0 });
+            return Err(Error::NotAStore { location, why, found: NotStore::Other });
         }
     }
     Ok(())
@@ -128,7 +128,7 @@ pub(super) fn require_apart(at: &Location, other: Option<&Location>) -> Result<(
         return Ok(());
     };
     let why = format!("it lies in the store {}; name a directory elsewhere", store.display());
-    Err(Error::NotAStore { location, why, segments: 0 })
+    Err(Error::NotAStore { location, why, found: NotStore::Other })
 }
 
 /// Whether the store of a catalog is one.
@@ -273,14 +273,13 @@ fn list(disk: &Arc<dyn Disk>, dir: Dir) -> Result<Vec<std::ffi::OsString>> {
 }
 
 pub(super) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
-    let not = |why: &str| Error::NotAStore {
-        location: disk.location(),
-        why: why.to_owned(),
-        segments: 0,
+    let not = |found, why: &str| {
+        let (location, why) = (disk.location(), why.to_owned());
+        Error::NotAStore { location, why, found }
     };
     let entries = disk.list(Dir::Root).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => not("it does not exist"),
-        std::io::ErrorKind::NotADirectory => not("it is not a directory"),
+        std::io::ErrorKind::NotFound => not(NotStore::Nothing, "it does not exist"),
+        std::io::ErrorKind::NotADirectory => not(NotStore::Nothing, "it is not a directory"),
         _ => Error::io("list", disk.location(), e),
     })?;
     let names: Vec<Name> = entries.iter().filter_map(|e| Name::parse(Dir::Root, e)).collect();
@@ -293,13 +292,13 @@ pub(super) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
         0 => {}
         segments => return Err(without_catalog(disk, segments)),
     }
-    Err(not(if names.contains(&Name::CatalogNew) {
-        "it was not finished when it was made; make it again"
+    Err(if names.contains(&Name::CatalogNew) {
+        not(NotStore::Nothing, "it was not finished when it was made; make it again")
     } else if publish::is_here(&**disk)? {
-        PUBLISHED
+        not(NotStore::Published, PUBLISHED)
     } else {
-        "it has no catalog.redb"
-    }))
+        not(NotStore::Nothing, "it has no catalog.redb")
+    })
 }
 
 /// Why a directory is no store that has segments and no catalog.
@@ -309,13 +308,13 @@ fn without_catalog(disk: &Arc<dyn Disk>, segments: usize) -> Error {
         "it has no catalog.redb, but {files}; if this was a store, restore catalog.redb from a copy, or \
          save what they hold in a new store: simkeep repair --store STORE --to NEW"
     );
-    Error::NotAStore { location: disk.location(), why, segments }
+    Error::NotAStore { location: disk.location(), why, found: NotStore::Segments(segments) }
 }
 
 /// Whether there is anything of a store.
 pub(super) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
     match require_store(disk) {
-        Err(Error::NotAStore { segments: 1.., .. }) => Ok(()),
+        Err(Error::NotAStore { found: NotStore::Segments(_), .. }) => Ok(()),
         required => required,
     }
 }

@@ -17,7 +17,7 @@ use crate::catalog::{
     read_beside,
 };
 use crate::disk::{Disk, Location, Lock, LockGuard};
-use crate::error::{Error, Result};
+use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::sync::thread;
 
@@ -121,7 +121,7 @@ impl Reader {
     pub fn open(at: impl Into<Location>) -> Result<Reader> {
         let disk = at.into().disk(None);
         match look(&disk, None, [None; 2]) {
-            Err(Error::NotAStore { .. }) if publish::is_here(&*disk)? => Reader::follow(disk),
+            Err(Error::NotAStore { found: NotStore::Published, .. }) => Reader::follow(disk),
             seen => Ok(Reader { disk, follows: Follows::Store, seen: seen?, incomplete: None }),
         }
     }

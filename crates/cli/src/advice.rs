@@ -1,6 +1,6 @@
 //! What to do about an error of the library, in verbs and options of this tool.
 
-use simkeep::Error;
+use simkeep::{Error, NotStore};
 
 /// An error, with what this tool can do about it.
 pub(super) fn message(error: &Error) -> String {
@@ -13,14 +13,14 @@ pub(super) fn message(error: &Error) -> String {
 fn advice(error: &Error) -> Option<&'static str> {
     match error {
         Error::Corrupt(_) => Some("see simkeep verify and simkeep repair"),
-        Error::NotAStore { why, .. } if why.starts_with("a store is published there") => {
-            Some("verbs that read take it as --store, and simkeep load as input")
-        }
-        // Of a store whose catalog is missing the error says what to do.
-        Error::NotAStore { segments: 1.., .. } => None,
-        Error::NotAStore { .. } => {
-            Some("name the directory of a store, or make one: simkeep ingest")
-        }
+        Error::NotAStore { found, .. } => match found {
+            NotStore::Nothing => Some("name the directory of a store, or make one: simkeep ingest"),
+            NotStore::Published => {
+                Some("verbs that read take it as --store, and simkeep load as input")
+            }
+            // The error itself says what to do.
+            _ => None,
+        },
         Error::NotATable { .. } => Some("make one: simkeep df build"),
         Error::EndedEpoch(_) => Some("see simkeep epoch begin"),
         Error::NoTable { .. } => Some("see simkeep epoch begin --df"),
@@ -44,20 +44,6 @@ mod tests {
         Error::Corrupt(simkeep::Corruption { file, offset: 60, what })
     }
 
-    /// What is said of a directory where a store is published.
-    fn published() -> Error {
-        let dir = tempfile::tempdir().unwrap();
-        let public = dir.path().join("files");
-        std::fs::create_dir_all(&public).unwrap();
-        std::fs::write(public.join("e220a8397b1dcdaf-0000000003-0d640880.seg"), "").unwrap();
-        match simkeep::Store::open(dir.path(), simkeep::Options::default()).unwrap_err() {
-            Error::NotAStore { why, .. } => {
-                Error::NotAStore { location: "public".into(), why, segments: 0 }
-            }
-            other => other,
-        }
-    }
-
     #[test]
     fn what_this_tool_can_do_about_an_error_is_said_behind_it() {
         let (epoch, why) = (|| "2024".to_owned(), || "it does not exist".to_owned());
@@ -68,18 +54,17 @@ mod tests {
                  the rest of the store; see simkeep verify and simkeep repair",
             ),
             (
-                Error::NotAStore { location: "crawl".into(), why: why(), segments: 0 },
+                Error::NotAStore { location: "crawl".into(), why: why(), found: NotStore::Nothing },
                 "crawl is not a simkeep store: it does not exist; name the directory of a store, or make \
                  one: simkeep ingest",
             ),
             (
-                published(),
-                "public is not a simkeep store: a store is published there, which is read and never written \
-                 to; write to the store itself, or load what is published into a new one; verbs that read \
-                 take it as --store, and simkeep load as input",
+                Error::NotAStore { location: "crawl".into(), why: why(), found: NotStore::Published },
+                "crawl is not a simkeep store: it does not exist; verbs that read take it as --store, and \
+                 simkeep load as input",
             ),
             (
-                Error::NotAStore { location: "crawl".into(), why: why(), segments: 3 },
+                Error::NotAStore { location: "crawl".into(), why: why(), found: NotStore::Segments(3) },
                 "crawl is not a simkeep store: it does not exist",
             ),
             (

@@ -6,11 +6,7 @@ use arrayvec::ArrayVec;
 use clap::Args;
 use simkeep::fingerprint::{Bands, Recipe};
 use simkeep::load::LoadEpochs;
-use simkeep::publishing::is_published;
-use simkeep::{
-    Digest, Epoch, EpochInfo, Error, HistoryEntry, Options, Origin, Seen, Snapshot, Store, Terms,
-    Time, Visit,
-};
+use simkeep::{Digest, Epoch, EpochInfo, Error, HistoryEntry, NotStore, Options, Origin, Seen, Snapshot, Store, Terms, Time, Visit};
 
 use super::clock::ClockCheck;
 use super::exit::Failure;
@@ -437,9 +433,7 @@ pub(super) fn existing(
 ) -> Result<Option<Store>, Failure> {
     match Store::open(place, options) {
         Ok(store) => Ok(Some(store)),
-        // Nothing is written where a store is published.
-        Err(e @ Error::NotAStore { .. }) if is_published(place).unwrap_or(false) => Err(e.into()),
-        Err(Error::NotAStore { segments: 0, .. } | Error::Unfinished { .. }) => Ok(None),
+        Err(Error::NotAStore { found: NotStore::Nothing, .. } | Error::Unfinished { .. }) => Ok(None),
         Err(e) => Err(e.into()),
     }
 }

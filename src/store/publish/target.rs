@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use crate::bug::OrBug;
 use crate::catalog::{Contents, Generation, TableRow};
 use crate::disk::{Access, Dir, Disk, Fixed, Lock, LockGuard, Locked, Name};
-use crate::error::{Corruption, Error, Result};
+use crate::error::{Corruption, Error, NotStore, Result};
 use crate::page::EpochInfo;
 use crate::store::copying::State;
 use crate::store::files::{Files, Listed, has_table};
@@ -173,7 +173,7 @@ pub(crate) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     let numbers = numbers(&**disk)?;
     if numbers.is_empty() {
         let (location, why) = (disk.location(), "nothing is published there".to_owned());
-        return Err(Error::NotAStore { location, why, segments: 0 });
+        return Err(Error::NotAStore { location, why, found: NotStore::Other });
     }
     Ok(numbers)
 }
@@ -255,7 +255,10 @@ fn require_published(disk: &Arc<dyn Disk>) -> Result<()> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(e) => return Err(Error::io("list", location, e)),
     };
-    let not = |why: String| Err(Error::NotAStore { location: location.clone(), why, segments: 0 });
+    let not = |why| {
+        let location = location.clone();
+        Err(Error::NotAStore { location, why, found: NotStore::Other })
+    };
     if entries.iter().any(|entry| Name::parse(Dir::Root, entry) == Some(Name::Catalog)) {
         return not("it is a store itself; name another directory".to_owned());
     }

@@ -7,7 +7,7 @@
 use super::numbers::Numbers;
 use crate::bug::{Bug, OrBug};
 use crate::catalog::{Blob, Journal, Salvage, Saved};
-use crate::layout::Delta;
+use crate::layout::{Cursor, Delta};
 use crate::page::check_url;
 use crate::segment::url_hash;
 use crate::store::journal::{Operation, PageName};
@@ -72,7 +72,7 @@ struct Survey<'s> {
 }
 
 impl Survey<'_> {
-    fn run(&mut self, next: u64) {
+    fn run(&mut self, next: u64) -> Result<(), Bug> {
         let salvage = self.salvage;
         for sequence in salvage.begins(next) {
             // Those within a frame that counts are of a commit that a crash cut short.
@@ -80,7 +80,7 @@ impl Survey<'_> {
                 continue;
             }
             match salvage.frame(sequence) {
-                Saved::Frame(blob) => self.keep(&blob),
+                Saved::Frame(blob) => self.keep(&blob)?,
                 Saved::Damaged => {
                     self.damaged_frames += 1;
                     self.why = Some(DAMAGED);
@@ -92,10 +92,11 @@ impl Survey<'_> {
             self.gaps.push(Gap { first: self.next, last: None, why });
         }
         self.tables.iter_mut().for_each(Numbers::finish);
+        Ok(())
     }
 
     /// Keeps a frame, of the table of the one before or of another.
-    fn keep(&mut self, blob: &Blob) {
+    fn keep(&mut self, blob: &Blob) -> Result<(), Bug> {
         let first = blob.first_sequence;
         let lost = first - self.next;
         if lost > 0 {
@@ -110,13 +111,13 @@ impl Survey<'_> {
             // A table begins where the segments end, or later.
             None => self.tables.push(Numbers::after(Some(lost))),
             Some(before) if runs.has_both(before, first) => {
-                self.tables.last_mut().into_iter().for_each(|numbers| numbers.lose(lost));
+                self.tables.last_mut().or_bug("a frame that is kept has a table")?.lose(lost);
             }
             Some(_) => self.tables.push(Numbers::after(None)),
         }
         let table = self.tables.len() - 1;
         self.kept.push(Kept { sequence: first, table });
-        let Some(numbers) = self.tables.last_mut() else { return };
+        let numbers = self.tables.last_mut().or_bug("a frame that is kept has a table")?;
         let mut unread = None;
         each(blob, &mut |sequence, operation| match operation {
             Some(Operation::Entry(page, _) | Operation::ForgetUrl(page, _)) => match page {
@@ -132,12 +133,13 @@ impl Survey<'_> {
             self.gaps.push(Gap { first: unread, last: Some(last), why: UNREADABLE });
         }
         self.next = blob.last_sequence() + 1;
+        Ok(())
     }
 }
 
 /// Passes each operation of a frame, and where the rest is not readable, `None` for all of it.
 fn each(blob: &Blob, see: &mut dyn FnMut(u64, Option<Operation<'_>>)) {
-    let mut cursor = crate::layout::Cursor::new(&blob.bytes);
+    let mut cursor = Cursor::new(&blob.bytes);
     for sequence in blob.first_sequence..=blob.last_sequence() {
         let operation = Operation::take(&mut cursor);
         let is_there = operation.is_some();
@@ -160,7 +162,7 @@ pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, B
         next,
         why: None,
     };
-    survey.run(next);
+    survey.run(next)?;
     let Survey { kept, tables, mut gaps, damaged_frames, next: mut end, .. } = survey;
     let memtable = Memtable::new(Journal::A);
     let mut nameless = Nameless::default();

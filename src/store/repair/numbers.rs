@@ -19,26 +19,28 @@ struct Stretch {
 /// The numbers of one table: first its operations are counted, then they are resolved.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    stretches: Vec<Stretch>,
+    /// Those that have ended, in order.
+    earlier: Vec<Stretch>,
+    last: Stretch,
     /// Pages that were saved so far.
     saved: u64,
 }
 
 impl Numbers {
-    /// Of a table that may have brought so many pages before what is saved of it.
+    /// Starts with a table that has brought at most `most` pages before what is saved of it.
     pub(super) fn after(most: Option<u64>) -> Numbers {
-        Numbers { stretches: vec![Stretch { first: 0, least: 0, most }], saved: 0 }
+        Numbers { earlier: Vec::new(), last: Stretch { first: 0, least: 0, most }, saved: 0 }
     }
 
-    /// So many operations are lost here.
+    /// Notes that a number of operations is lost here.
     pub(super) fn lose(&mut self, operations: u64) {
         if operations == 0 {
             return;
         }
-        let before = self.stretches.last();
-        let least = before.map_or(0, |before| before.least);
-        let most = before.and_then(|before| before.most?.checked_add(operations));
-        self.stretches.push(Stretch { first: self.saved, least, most });
+        let Stretch { least, most, .. } = self.last;
+        let most = most.and_then(|most| most.checked_add(operations));
+        let next = Stretch { first: self.saved, least, most };
+        self.earlier.push(std::mem::replace(&mut self.last, next));
     }
 
     /// An operation brings a page.
@@ -48,7 +50,7 @@ impl Numbers {
 
     /// An operation names the page of a number.
     pub(super) fn name(&mut self, number: u64) {
-        let Some(last) = self.stretches.last_mut() else { return };
+        let last = &mut self.last;
         let lost = number.saturating_add(1).saturating_sub(self.saved);
         last.least = last.least.max(lost);
         // No table has this: what names a page that cannot be there says nothing of the others.
@@ -61,7 +63,7 @@ impl Numbers {
     /// those before it.
     pub(super) fn finish(&mut self) {
         let mut is_exact = false;
-        for stretch in self.stretches.iter_mut().rev() {
+        for stretch in self.earlier.iter_mut().chain([&mut self.last]).rev() {
             is_exact &= stretch.most.is_some();
             if let Some(most) = stretch.most.filter(|most| is_exact || *most == stretch.least) {
                 stretch.least = most;
@@ -73,7 +75,7 @@ impl Numbers {
     /// Which of the saved pages has a number, from 0; `None` if it is lost, or that is unknown.
     pub(super) fn resolve(&self, number: u64) -> Option<u64> {
         let mut end = self.saved;
-        for stretch in self.stretches.iter().rev() {
+        for stretch in self.earlier.iter().chain([&self.last]).rev() {
             let pages = stretch.first..std::mem::replace(&mut end, stretch.first);
             let is_exact = stretch.most == Some(stretch.least);
             let saved =

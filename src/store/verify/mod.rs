@@ -26,7 +26,7 @@ use super::snapshot::Snapshot;
 use super::view::View;
 use crate::catalog::{After, Catalog, Contents, Journal, Published, mark};
 use crate::disk::{Access, Disk, DiskFile, Location, Name};
-use crate::error::{Error, Result};
+use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::page::EpochInfo;
 use crate::segment::{PlainSegment, Segment};
@@ -65,7 +65,7 @@ pub fn verify(at: impl Into<Location>, options: VerifyOptions) -> Result<Verifie
 fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> {
     let mut check = Check::start(options)?;
     match open::require_store(&disk) {
-        Err(Error::NotAStore { .. }) if publish::is_here(&*disk)? => return check.published(disk),
+        Err(Error::NotAStore { found: NotStore::Published, .. }) => return check.published(disk),
         required => required?,
     }
     let sight = sight(&disk, |published| beside(&disk, published));
