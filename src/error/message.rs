@@ -180,9 +180,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::error::NotStore;
     use crate::bug::Bug;
     use crate::error::ErrorKind;
+    use crate::error::NotStore;
     use crate::page::{PrefixError, Time, UrlError};
 
     fn io(kind: io::ErrorKind) -> Error {

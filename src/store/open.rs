@@ -92,7 +92,11 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     }
     let begun = if has(Name::Lock) { mark::look(&**disk)? } else { Begun::Blank };
     if publish::is_here(&**disk)? {
-        return Err(Error::NotAStore { location, why: PUBLISHED.to_owned(), found: NotStore::Published });
+        return Err(Error::NotAStore {
+            location,
+            why: PUBLISHED.to_owned(),
+            found: NotStore::Published,
+        });
     }
     let segments = names.iter().filter(|name| matches!(name, Some(Name::Segment(_)))).count();
     if segments > 0 {

@@ -138,13 +138,6 @@ pub fn time(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
 }
 
-/// A time in milliseconds since 1970 as RFC 3339 in UTC; with its milliseconds if it has any.
-pub fn time_text(ms: i64) -> String {
-    let mut out = Vec::new();
-    time::put(&mut out, ms);
-    String::from_utf8_lossy(&out).into_owned()
-}
-
 /// The URL of a file or a folder, as pages of files have it: `file://` and the absolute path,
 /// percent-encoded. `..` is resolved as the system does, and other links are left as they are.
 ///

@@ -59,12 +59,20 @@ mod tests {
                  one: simkeep ingest",
             ),
             (
-                Error::NotAStore { location: "crawl".into(), why: why(), found: NotStore::Published },
+                Error::NotAStore {
+                    location: "crawl".into(),
+                    why: why(),
+                    found: NotStore::Published,
+                },
                 "crawl is not a simkeep store: it does not exist; verbs that read take it as --store, and \
                  simkeep load as input",
             ),
             (
-                Error::NotAStore { location: "crawl".into(), why: why(), found: NotStore::Segments(3) },
+                Error::NotAStore {
+                    location: "crawl".into(),
+                    why: why(),
+                    found: NotStore::Segments(3),
+                },
                 "crawl is not a simkeep store: it does not exist",
             ),
             (

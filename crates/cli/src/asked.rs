@@ -39,7 +39,7 @@ pub(super) struct Asked {
     /// The time it is: 2024-05-01 (its first moment in UTC), '2024-05-01 12:00', '3d ago', RFC 3339, or
     /// seconds since 1970 [default: that of this machine]
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
-    now: Option<i64>,
+    now: Option<Time>,
 }
 
 /// How many visits there are in a day.
@@ -51,7 +51,7 @@ pub(super) fn parse_visits(text: &str) -> Result<f64, &'static str> {
 /// What is asked of a store.
 pub(super) struct Question {
     pub(super) due: Due,
-    pub(super) now: i64,
+    pub(super) now: Time,
     pub(super) rules: Rules,
     /// After how long a page comes first.
     pub(super) largest: Interval,
@@ -75,10 +75,9 @@ pub(super) fn ended(exit: Exit, unread: &[String]) -> Result<Exit, Failure> {
 impl Asked {
     /// What is asked, with no page wanted yet. Reads the rules and hints.
     pub(super) fn question(&self, snapshot: &Snapshot) -> Result<Question, Failure> {
-        let now = self.now.unwrap_or_else(time::now);
+        let now = self.now.unwrap_or_else(Time::now);
         let largest = self.max_interval;
-        let mut due =
-            Due::new(Time::from_ms_unchecked(now), 0).policy(self.policy).largest_interval(largest);
+        let mut due = Due::new(now, 0).policy(self.policy).largest_interval(largest);
         let rules = match &self.rules {
             Some(file) => read_rules(file)?,
             None => Rules::default(),

@@ -1,5 +1,7 @@
 //! The clock of this machine, and visits that are later than it allows.
 
+use std::time::Duration;
+
 use clap::Args;
 use simkeep::recrawl::Interval;
 use simkeep::{Snapshot, Time};
@@ -18,12 +20,12 @@ pub(super) struct ClockOptions {
     clock_tolerance: Tolerance,
     /// What time it is now, instead of what the clock of this machine says
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
-    now: Option<i64>,
+    now: Option<Time>,
 }
 
 impl ClockOptions {
     /// What time it is, if the user says so.
-    pub(super) fn now(self) -> Option<i64> {
+    pub(super) fn now(self) -> Option<Time> {
         self.now
     }
 }
@@ -44,14 +46,14 @@ pub(super) struct ClockCheck {
     options: ClockOptions,
     /// The last visit in the store before anything comes. If the clock does not allow that one either,
     /// the clock is behind, and says nothing about visits.
-    last: Option<i64>,
+    last: Option<Time>,
     refused: u64,
 }
 
 impl ClockCheck {
     /// For a store, if there is one. Warns if the clock is behind it.
     pub(super) fn new(options: ClockOptions, store: Option<&Snapshot>) -> ClockCheck {
-        let last = store.and_then(Snapshot::last_visit).map(Time::as_ms);
+        let last = store.and_then(Snapshot::last_visit);
         let check = ClockCheck { options, last, refused: 0 };
         if let (Some(limit), Some(last)) = (check.limit(), last)
             && last > limit
@@ -65,9 +67,9 @@ impl ClockCheck {
         check
     }
 
-    /// What time it is, in milliseconds since 1970.
-    pub(super) fn now(&self) -> i64 {
-        self.options.now.unwrap_or_else(time::now)
+    /// Returns the time of the clock, or the one that the user says.
+    pub(super) fn now(&self) -> Time {
+        self.options.now.unwrap_or_else(Time::now)
     }
 
     /// How many visits were refused.
@@ -76,24 +78,24 @@ impl ClockCheck {
     }
 
     /// The last time that a visit may have; none if it may have any.
-    fn limit(&self) -> Option<i64> {
+    fn limit(&self) -> Option<Time> {
         let Tolerance(tolerance) = self.options.clock_tolerance;
-        let seconds = i64::try_from(tolerance?.seconds()).unwrap_or(i64::MAX);
-        Some(self.now().saturating_add(seconds.saturating_mul(1000)))
+        Some(self.now() + Duration::from_secs(tolerance?.seconds()))
     }
 
     /// What came; a visit that is too late is a broken record.
     pub(super) fn check(&mut self, fed: Fed) -> Fed {
         let Fed::Entry(entry) = &fed else { return fed };
         let is_visit = !matches!(entry.found, Found::Given | Found::Restated(..));
-        let Some(limit) = self.limit().filter(|limit| is_visit && entry.time > *limit) else {
+        let time = Time::from_ms_unchecked(entry.time);
+        let Some(limit) = self.limit().filter(|limit| is_visit && time > *limit) else {
             return fed;
         };
         if self.last.is_some_and(|last| last > limit) {
             return fed;
         }
         self.refused += 1;
-        let [time, limit] = [entry.time, limit].map(time::to_second);
+        let [time, limit] = [time, limit].map(time::to_second);
         let why = format!(
             "a visit of {time}, later than {limit}, which is the last that the clock allows; see \
              --clock-tolerance"

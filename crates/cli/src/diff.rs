@@ -51,10 +51,10 @@ pub(super) struct Diff {
     stores: Vec<PathBuf>,
     /// Compare with what was in force at this time
     #[arg(long, value_name = "TIME", value_parser = time::parse, conflicts_with = "stores")]
-    since: Option<i64>,
+    since: Option<simkeep::Time>,
     /// By what was seen until this time [default: the last visit]
     #[arg(long, value_name = "TIME", value_parser = time::parse, requires = "since")]
-    until: Option<i64>,
+    until: Option<simkeep::Time>,
     /// Compare all entries
     #[arg(long, conflicts_with = "since")]
     exact: bool,
@@ -83,9 +83,7 @@ impl Diff {
             }
             (_, Some(since)) => {
                 let store = common.read()?.snapshot();
-                let [since, until] =
-                    [since, self.until.unwrap_or(i64::MAX)].map(simkeep::Time::from_ms_unchecked);
-                store.diff_since(since, until, under)
+                store.diff_since(since, self.until.unwrap_or(simkeep::Time::MAX), under)
             }
             _ => return Err(Failure::Usage("name two stores, or --since a time".to_owned())),
         };
@@ -176,7 +174,7 @@ impl Page<'_> {
             priority: found.priority,
             before: found.before.map(in_force).transpose()?,
             after: found.after.map(in_force).transpose()?,
-            content_seen: found.seen.map(Time::from),
+            content_seen: found.seen.map(Time),
         })
     }
 }

@@ -230,14 +230,14 @@ impl Stale {
             if common.json {
                 output.object(&StalePage {
                     url: &page.url,
-                    content_seen: Time::from(page.time),
+                    content_seen: Time(page.time),
                     fingerprint: content.fingerprint.map(Fingerprint),
                     digest: content.digest.map(Digest),
                     epoch: EpochName(epoch),
                 })?;
             } else {
                 let (epoch, url) = (escape::whole(epoch), escape::whole(&page.url));
-                table.row([clock.show(page.time.as_ms()), epoch, url], output)?;
+                table.row([clock.show(page.time), epoch, url], output)?;
             }
         }
         table.end(output)?;

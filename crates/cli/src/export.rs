@@ -98,7 +98,7 @@ pub(super) struct Export {
     under: Option<Prefix>,
     /// Only entries of this time or later
     #[arg(long, value_name = "TIME", value_parser = time::parse, conflicts_with = "in_force")]
-    since: Option<i64>,
+    since: Option<Time>,
     /// Only what is in force
     #[arg(long)]
     in_force: bool,
@@ -189,10 +189,7 @@ impl Export {
             let (url, history) = page?;
             let mut entries = 0;
             for entry in &history {
-                if self
-                    .since
-                    .is_none_or(|since| entry.entry().time() >= Time::from_ms_unchecked(since))
-                {
+                if self.since.is_none_or(|since| entry.entry().time() >= since) {
                     let row = Row::new(&url, entry, snapshot.epochs())?;
                     entries += u64::from(rows.row(&row)?);
                 }
@@ -215,7 +212,7 @@ impl Export {
         let Export { under, since, in_force, .. } = self;
         let (prefix, in_force) = (under.as_ref(), *in_force);
         let under = prefix.map(ToString::to_string);
-        let mut encoder = Encoder::new(&Extent { under, since: *since, in_force });
+        let mut encoder = Encoder::new(&Extent { under, since: since.map(Time::as_ms), in_force });
         let mut tables: Vec<Origin> = Vec::new();
         for info in snapshot.epochs() {
             let origin = if self.no_tables { None } else { origin(snapshot, info)? };
@@ -233,7 +230,7 @@ impl Export {
         let mut page = std::sync::Arc::from("");
         for observation in observations {
             let (url, entry) = observation?;
-            if since.is_some_and(|since| entry.time() < Time::from_ms_unchecked(since)) {
+            if since.is_some_and(|since| entry.time() < since) {
                 continue;
             }
             if page != url {

@@ -21,7 +21,7 @@ pub(super) struct Foreign {
     /// The time of texts that have none
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
     #[arg(help_heading = HEADING)]
-    at: Option<i64>,
+    at: Option<simkeep::Time>,
 }
 
 const HEADING: &str = "Texts that others keep";
@@ -39,7 +39,7 @@ impl Foreign {
                 *key = said.clone();
             }
         }
-        keys.at = *at;
+        keys.at = at.map(simkeep::Time::as_ms);
         is_said.then_some(keys)
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct History {
     /// Print only the visit that found the version in force at this time: 2024-05-01 (its first moment
     /// in UTC), '2024-05-01 12:00', '3d ago', yesterday, RFC 3339, or seconds since 1970
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
-    as_of: Option<i64>,
+    as_of: Option<simkeep::Time>,
     /// Print digests whole, with all 32 digits
     #[arg(short, long)]
     wide: bool,
@@ -58,7 +58,7 @@ struct Entries<'a> {
     epochs: &'a [EpochInfo],
     is_wide: bool,
     /// When the visit was below which its other fingerprints stand.
-    last: Option<i64>,
+    last: Option<simkeep::Time>,
 }
 
 impl<'a> Entries<'a> {
@@ -75,12 +75,12 @@ impl<'a> Entries<'a> {
         let of = entry.entry();
         let is_restated = matches!(entry, HistoryEntry::Restated(_));
         // What stands below its visit need not repeat when that was.
-        let time = match is_restated && self.last == Some(of.time().as_ms()) {
+        let time = match is_restated && self.last == Some(of.time()) {
             true => String::new(),
-            false => self.clock.show(of.time().as_ms()),
+            false => self.clock.show(of.time()),
         };
         if !is_restated {
-            self.last = Some(of.time().as_ms());
+            self.last = Some(of.time());
         }
         let status = of.visit().and_then(|visit| visit.status);
         let status = status.map(|status| status.to_string());
@@ -99,7 +99,7 @@ impl<'a> Entries<'a> {
             digits
         });
         let modified = entry.visit().and_then(|(visit, _)| visit.modified);
-        let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms.as_ms())));
+        let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms)));
         let told = told(entry, &self.clock) + &modified.unwrap_or_default();
         cells.extend([digest.unwrap_or_else(none), told]);
         Ok(self.table.cells(cells, output)?)
@@ -129,7 +129,7 @@ fn told(entry: &HistoryEntry, clock: &Clock) -> String {
 /// What a visit found. Times are as in the rest of the table.
 fn found(verdict: Verdict, clock: &Clock) -> String {
     let Verdict::Reverted { to, distance } = verdict else { return verdict.to_string() };
-    let back = format!("reverted to the version of {}", clock.show(to.as_ms()));
+    let back = format!("reverted to the version of {}", clock.show(to));
     match distance {
         None => back,
         Some(distance) => format!("{back}, {distance} from the one before"),
@@ -145,9 +145,8 @@ impl History {
             return Ok(Exit::Nothing);
         }
         if let Some(time) = self.as_of {
-            let Some(found) = store.as_of(&self.url, simkeep::Time::from_ms_unchecked(time))?
-            else {
-                let (url, when) = (&self.url, time::format(time));
+            let Some(found) = store.as_of(&self.url, time)? else {
+                let (url, when) = (&self.url, time);
                 say(&format!("{url} had no version in force at {when}: not known then, or gone"));
                 return Ok(Exit::Nothing);
             };
@@ -210,7 +209,7 @@ impl Line<'_> {
         let verdict = of.visit().map(|(_, verdict)| verdict);
         let by = verdict.and_then(|verdict| visit::known_by(&of.entry(), verdict));
         let to = match verdict {
-            Some(Verdict::Reverted { to, .. }) => Some(Time::from(to)),
+            Some(Verdict::Reverted { to, .. }) => Some(Time(to)),
             _ => None,
         };
         let meaning = match of {

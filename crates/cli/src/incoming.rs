@@ -6,7 +6,10 @@ use arrayvec::ArrayVec;
 use clap::Args;
 use simkeep::fingerprint::{Bands, Recipe};
 use simkeep::load::LoadEpochs;
-use simkeep::{Digest, Epoch, EpochInfo, Error, HistoryEntry, NotStore, Options, Origin, Seen, Snapshot, Store, Terms, Time, Visit};
+use simkeep::{
+    Digest, Epoch, EpochInfo, Error, HistoryEntry, NotStore, Options, Origin, Seen, Snapshot,
+    Store, Terms, Time, Visit,
+};
 
 use super::clock::ClockCheck;
 use super::exit::Failure;
@@ -433,7 +436,9 @@ pub(super) fn existing(
 ) -> Result<Option<Store>, Failure> {
     match Store::open(place, options) {
         Ok(store) => Ok(Some(store)),
-        Err(Error::NotAStore { found: NotStore::Nothing, .. } | Error::Unfinished { .. }) => Ok(None),
+        Err(Error::NotAStore { found: NotStore::Nothing, .. } | Error::Unfinished { .. }) => {
+            Ok(None)
+        }
         Err(e) => Err(e.into()),
     }
 }

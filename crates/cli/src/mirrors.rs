@@ -73,7 +73,7 @@ pub(super) struct Mirrors {
     /// Compare what was in force at this time: 2024-05-01 (its first moment in UTC), '2024-05-01 12:00',
     /// '3d ago', yesterday, RFC 3339, or seconds since 1970
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
-    at: Option<i64>,
+    at: Option<simkeep::Time>,
     /// How many pairs to list at most, or all
     #[arg(long, value_name = "COUNT|all", default_value = "1000")]
     limit: Limit,
@@ -192,7 +192,7 @@ impl Mirrors {
             .under(self.prefix.clone())
             .classes(self.classes.clone());
         asked = asked.paths(self.paths).share(self.share).depth(self.depth).limit(self.limit.0);
-        asked.at = self.at.map(simkeep::Time::from_ms_unchecked);
+        asked.at = self.at;
         let found = watched(|progress| snapshot.mirrors(&asked, progress))?;
         if common.json {
             for mirror in &found.pairs {

@@ -107,7 +107,7 @@ pub(super) struct Near {
     /// Compare with the versions that were in force at this time: 2024-05-01 (its first moment in UTC),
     /// '2024-05-01 12:00', '3d ago', yesterday, RFC 3339, or seconds since 1970
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, conflicts_with = "ever")]
-    as_of: Option<i64>,
+    as_of: Option<Time>,
     /// Compare with pages under this prefix only: a domain, a host, or one with a path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
@@ -218,7 +218,7 @@ impl Near {
             None => Query::new(fingerprint, k).limit(self.limit),
         };
         query.versions = match self.as_of {
-            Some(time) => Versions::At(Time::from_ms_unchecked(time)),
+            Some(time) => Versions::At(time),
             None if self.ever => Versions::Ever,
             None => Versions::InForce,
         };

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -11,15 +11,14 @@ use simkeep::publishing::{
     FileCount, GenerationInfo, Publication, PublishOptions, generations, publish,
 };
 use simkeep::recrawl::Interval;
-use simkeep::{Error, Options, Store};
+use simkeep::{Error, Options, Store, Time};
 
 use super::Common;
 use super::common::Bare;
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
 use super::output::Output;
-use super::words::{bytes, count, many};
-use super::{time, words};
+use super::words::{self, bytes, count, many};
 
 /// Publish a state of a store, as files that never change, for readers on other machines
 ///
@@ -192,7 +191,7 @@ impl Publish {
             output.line(&format!(
                 "{:>10}  {}  up to operation {}, {}, {}",
                 of.number,
-                common.clock().show(ms(of.written)),
+                common.clock().show(of.written.into()),
                 count(of.sequence),
                 many(of.files.files, "file", "files"),
                 bytes(of.files.bytes),
@@ -234,17 +233,12 @@ impl From<&GenerationInfo> for Listed {
     fn from(of: &GenerationInfo) -> Listed {
         Listed {
             generation: of.number,
-            written: time::format(ms(of.written)),
+            written: Time::from(of.written).to_string(),
             sequence: of.sequence,
             files: of.files.files,
             file_bytes: of.files.bytes,
         }
     }
-}
-
-fn ms(at: SystemTime) -> i64 {
-    let since = at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    i64::try_from(since).unwrap_or(i64::MAX)
 }
 
 /// For people.

@@ -68,7 +68,7 @@ fn row(page: &Page, clock: &Clock) -> [String; 4] {
     };
     let fingerprint = page.content.and_then(|content| content.fingerprint);
     [
-        clock.show(page.last.time.as_ms()),
+        clock.show(page.last.time),
         fingerprint.map_or_else(|| none.to_owned(), visit::fingerprint),
         words::count(page.visits),
         escape::whole(&page.url),
@@ -108,8 +108,8 @@ impl Line<'_> {
         Ok(Line {
             url: &page.url,
             visits: page.visits,
-            first: Time::from(page.first),
-            last: Time::from(page.last.time),
+            first: Time(page.first),
+            last: Time(page.last.time),
             seen: Seen(page.last.seen),
             is_gone: page.gone,
             weight: Number(page.weight.to_f64()),
@@ -117,8 +117,8 @@ impl Line<'_> {
             fingerprint: content.and_then(|content| content.fingerprint).map(Fingerprint),
             digest: content.and_then(|content| content.digest).map(Digest),
             epoch: epoch.map(EpochName),
-            content_seen: content.and(page.content_seen).map(Time::from),
-            modified: content.and(page.modified).map(Time::from),
+            content_seen: content.and(page.content_seen).map(Time),
+            modified: content.and(page.modified).map(Time),
         })
     }
 }

@@ -208,7 +208,7 @@ fn row(operation: &Operation, clock: &Clock) -> [String; 4] {
     let number = words::count(operation.sequence);
     match &operation.done {
         Done::Entry { url, entry } => {
-            [number, clock.show(entry.entry().time().as_ms()), meant(entry), escape::whole(url)]
+            [number, clock.show(entry.entry().time()), meant(entry), escape::whole(url)]
         }
         Done::Forgot { url, visits } => {
             let visits = words::many(*visits, "visit", "visits");

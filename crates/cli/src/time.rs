@@ -3,16 +3,12 @@
 use jiff::civil::{self, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use simkeep::Time;
 
-const TIME_MIN: i64 = simkeep::Time::MIN.as_ms();
-const TIME_MAX: i64 = simkeep::Time::MAX.as_ms();
+const TIME_MIN: i64 = Time::MIN.as_ms();
+const TIME_MAX: i64 = Time::MAX.as_ms();
 
 const MS_PER_DAY: i64 = 86_400_000;
-
-/// A time in milliseconds since 1970 as RFC 3339 in UTC; with its milliseconds if it has any.
-pub(super) fn format(ms: i64) -> String {
-    simkeep_archive::time_text(ms)
-}
 
 /// The day and the time of day of a time in milliseconds since 1970.
 fn civil(ms: i64) -> Option<DateTime> {
@@ -48,8 +44,9 @@ impl Clock {
         format!("{what} ({})", self.name)
     }
 
-    /// A time in milliseconds since 1970.
-    pub(super) fn show(&self, ms: i64) -> String {
+    /// Writes a time to the minute.
+    pub(super) fn show(&self, time: Time) -> String {
+        let ms = time.as_ms();
         // Of the last day of all, which is the next one in some zones, it is not known how these are.
         let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
         let offset = i64::from(self.zone.to_offset(at).seconds()) * 1000;
@@ -60,21 +57,18 @@ impl Clock {
     }
 }
 
-/// A time in milliseconds since 1970, to the second.
-pub(super) fn to_second(ms: i64) -> String {
-    format(ms.saturating_sub(ms.rem_euclid(1000)))
+/// Writes a time to the second, in UTC.
+pub(super) fn to_second(time: Time) -> String {
+    let ms = time.as_ms();
+    Time::from_ms_unchecked(ms.saturating_sub(ms.rem_euclid(1000))).to_string()
 }
 
-/// Returns the time of the clock, in milliseconds since 1970.
-pub(super) fn now() -> i64 {
-    simkeep::Time::now().as_ms()
-}
-
-/// A time as an argument, in milliseconds since 1970: one that [`simkeep_archive::time`] reads, or one
+/// Reads a time from an argument: one that [`simkeep_archive::time`] reads, or one
 /// that is told by the clock.
-pub(super) fn parse(text: &str) -> Result<i64, &'static str> {
-    let time = simkeep_archive::time(text).or_else(|| told_by(now(), text));
-    time.ok_or("write 2024-05-01T12:00:00Z, 2024-05-01, '2024-05-01 12:00', '3d ago' or 1714564800")
+pub(super) fn parse(text: &str) -> Result<Time, &'static str> {
+    let time = simkeep_archive::time(text).or_else(|| told_by(Time::now().as_ms(), text));
+    time.map(Time::from_ms_unchecked)
+        .ok_or("write 2024-05-01T12:00:00Z, 2024-05-01, '2024-05-01 12:00', '3d ago' or 1714564800")
 }
 
 /// A time as it is told at another one: `now`, the first moment of `today` or `yesterday` in UTC, or so
@@ -109,19 +103,17 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn times_are_shown_in_utc_with_milliseconds_if_there_are_any() {
-        assert_eq!(format(0), "1970-01-01T00:00:00Z");
-        assert_eq!(format(-1), "1969-12-31T23:59:59.999Z");
-        assert_eq!(format(TIME_MIN), "0001-01-01T00:00:00Z");
-        assert_eq!(format(TIME_MAX), "9999-12-31T23:59:59.999Z");
-        assert_eq!([-1, 999].map(to_second), ["1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"]);
+    fn times_are_shown_to_the_second() {
+        let shown = [-1, 999].map(|ms| to_second(Time::from_ms_unchecked(ms)));
+        assert_eq!(shown, ["1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"]);
     }
 
     #[test]
     fn times_in_a_table_are_to_the_minute() {
         let utc = Clock::new(false);
         assert_eq!(utc.heading("first"), "first (UTC)");
-        let shown = [0, -1, 59_999, TIME_MIN, TIME_MAX].map(|ms| utc.show(ms));
+        let shown =
+            [0, -1, 59_999, TIME_MIN, TIME_MAX].map(|ms| utc.show(Time::from_ms_unchecked(ms)));
         let expected = [
             "1970-01-01 00:00",
             "1969-12-31 23:59",
@@ -132,15 +124,15 @@ mod tests {
         assert_eq!(shown, expected);
         let zone = TimeZone::fixed(jiff::tz::offset(2));
         let local = Clock { zone, name: "local" };
-        assert_eq!(local.show(-1), "1970-01-01 01:59");
-        assert_eq!(local.show(TIME_MAX), "253402300799999 ms");
-        assert_eq!(local.show(TIME_MIN), "0001-01-01 02:00");
+        assert_eq!(local.show(Time::from_ms_unchecked(-1)), "1970-01-01 01:59");
+        assert_eq!(local.show(Time::MAX), "253402300799999 ms");
+        assert_eq!(local.show(Time::MIN), "0001-01-01 02:00");
     }
 
     #[test]
     fn times_are_told_by_the_clock() {
         let noon = simkeep_archive::time("2024-05-03T12:00:00.5Z").unwrap();
-        let told = |text| told_by(noon, text).map(format);
+        let told = |text| told_by(noon, text).map(|ms| Time::from_ms_unchecked(ms).to_string());
         for (text, time) in [
             ("now", "2024-05-03T12:00:00.500Z"),
             ("Today", "2024-05-03T00:00:00Z"),
@@ -180,7 +172,8 @@ mod tests {
 
         #[test]
         fn what_is_shown_is_read_back(ms in TIME_MIN..=TIME_MAX) {
-            prop_assert_eq!(simkeep_archive::time(&format(ms)), Some(ms));
+            let shown = Time::from_ms_unchecked(ms).to_string();
+            prop_assert_eq!(simkeep_archive::time(&shown), Some(ms));
         }
     }
 }

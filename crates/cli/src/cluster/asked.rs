@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     /// Take what was in force at this time: 2024-05-01 (its first moment in UTC), '3d ago', RFC 3339, or
     /// seconds since 1970
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
-    at: Option<i64>,
+    at: Option<simkeep::Time>,
     /// Take pages under this prefix only: a domain, a host, or one with a path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
@@ -58,7 +58,7 @@ impl Asked {
         Ok(Clustering::within(k)
             .epoch(epoch)
             .rule(self.rule.clone())
-            .at(self.at.map(simkeep::Time::from_ms_unchecked))
+            .at(self.at)
             .under(self.under.clone())
             .classes(self.classes.clone())
             .memory_bytes(self.memory.saturating_mul(1 << 20))

@@ -17,8 +17,8 @@ use crate::words::many;
 /// Two times; the later one may be now.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
-    from: i64,
-    to: Option<i64>,
+    from: Time,
+    to: Option<Time>,
 }
 
 impl Span {
@@ -86,11 +86,7 @@ pub(super) fn changes(
     as_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let found = watched(|progress| {
-        let from = Time::from_ms_unchecked(span.from);
-        let to = span.to.map(Time::from_ms_unchecked);
-        snapshot.cluster_changes(asked, from, to, progress)
-    })?;
+    let found = watched(|progress| snapshot.cluster_changes(asked, span.from, span.to, progress))?;
     let columns = [left("why"), left("page"), left("leader before"), left("leader")];
     let mut table = Table::new(columns);
     let mut exit = Exit::Nothing;

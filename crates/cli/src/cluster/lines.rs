@@ -111,7 +111,7 @@ impl<'a> From<&'a Cluster> for OfCluster<'a> {
         OfCluster {
             leader: &of.leader,
             fingerprint: Fingerprint(of.fingerprint),
-            first_seen: Time::from(of.first_seen),
+            first_seen: Time(of.first_seen),
             size: of.pages,
             widest: of.widest,
         }

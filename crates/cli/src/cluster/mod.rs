@@ -147,7 +147,7 @@ impl Cluster {
             "{} within {}, led since {}",
             many(found.cluster.pages, "page", "pages"),
             many(found.cluster.widest.into(), "bit", "bits"),
-            clock.show(found.cluster.first_seen.as_ms()),
+            clock.show(found.cluster.first_seen),
         ))?;
         let mut table = Table::new([right("bits"), left("URL")]);
         for page in &found.pages {
@@ -273,8 +273,7 @@ impl Cluster {
         let mut table = Table::new([right("pages"), right("within"), seen, left("leader")]);
         for cluster in self.clusters(clusters)? {
             let cluster = cluster?;
-            let (seen, leader) =
-                (clock.show(cluster.first_seen.as_ms()), escape::whole(&cluster.leader));
+            let (seen, leader) = (clock.show(cluster.first_seen), escape::whole(&cluster.leader));
             table.row([count(cluster.pages), within(cluster.widest), seen, leader], output)?;
         }
         Ok(table.end(output)?)

@@ -80,11 +80,11 @@ enum Stands {
 }
 
 impl Stands {
-    fn of(page: &Decision, plan: &Plan, now: i64) -> Stands {
+    fn of(page: &Decision, plan: &Plan, now: Time) -> Stands {
         let is_overdue = matches!(page.reason, Reason::Overdue { .. });
         match page.due {
             _ if !is_overdue && page.value < plan.threshold() * ROUNDING => Stands::Last,
-            Some(due) if due <= Time::from_ms_unchecked(now) => Stands::Due,
+            Some(due) if due <= now => Stands::Due,
             _ => Stands::NotYet,
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn row(page: &Decision, clock: &Clock) -> [String; 4] {
     let mark = if matches!(page.reason, Reason::Overdue { .. }) { '!' } else { ' ' };
     [
         format!("{}{mark}", words::amount(page.value)),
-        clock.show(page.page.last.time.as_ms()),
+        clock.show(page.page.last.time),
         page.every.map_or("-".into(), |every| words::span(every.seconds())),
         escape::whole(&page.page.url),
     ]
@@ -84,8 +84,8 @@ impl<'a> From<&'a Decision> for Page<'a> {
         Page {
             url: of.url.as_str().into(),
             value: *value,
-            last: Some(of.last.time.into()),
-            due: due.map(Time::from),
+            last: Some(Time(of.last.time)),
+            due: due.map(Time),
             every_seconds: every.map(Interval::seconds),
             changes_per_day: Changes::from(*rate),
             weight: Number(*weight),
@@ -94,7 +94,7 @@ impl<'a> From<&'a Decision> for Page<'a> {
             returns: of.changes.returns(),
             reason: reason.to_string().into(),
             hinted: match reason {
-                Reason::Hinted { changed } => Some(Time::from(*changed)),
+                Reason::Hinted { changed } => Some(Time(*changed)),
                 _ => None,
             },
             leader: near.as_deref(),

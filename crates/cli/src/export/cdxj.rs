@@ -6,10 +6,12 @@ use serde_json::{Map, Value};
 use simkeep::inspect::surt;
 use simkeep_archive::escape;
 
+use simkeep::Time;
+
 use super::format::{Row, Rows};
 use super::gathered::Gathered;
 use crate::exit::Failure;
-use crate::{time, visit};
+use crate::visit;
 
 /// An index that is being written.
 pub(super) struct Cdxj<'w> {
@@ -76,8 +78,8 @@ fn key(url: &str) -> String {
 }
 
 /// A time in 14 digits.
-fn stamp(ms: i64) -> String {
-    time::format(ms).chars().filter(char::is_ascii_digit).take(14).collect()
+fn stamp(time: Time) -> String {
+    time.to_string().chars().filter(char::is_ascii_digit).take(14).collect()
 }
 
 #[cfg(test)]
@@ -88,7 +90,7 @@ mod tests {
     fn a_line_has_no_space_but_where_it_is_cut() {
         assert_eq!(key("https://www.example.com/a b?é"), "com,example,www)/a%20b?%C3%A9");
         assert_eq!(key("urn:isbn:1"), "urn:isbn:1");
-        assert_eq!(stamp(1_704_877_323_999), "20240110090203");
-        assert_eq!(stamp(-62_135_596_800_000), "00010101000000");
+        assert_eq!(stamp(Time::from_ms_unchecked(1_704_877_323_999)), "20240110090203");
+        assert_eq!(stamp(Time::MIN), "00010101000000");
     }
 }

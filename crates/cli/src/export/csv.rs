@@ -8,7 +8,7 @@ use simkeep_archive::escape;
 use super::format::{Row, Rows};
 use super::gathered::Gathered;
 use crate::exit::Failure;
-use crate::{time, visit};
+use crate::visit;
 
 /// The names of the columns.
 const HEADER: &str = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class\n";
@@ -34,7 +34,7 @@ impl Rows for Csv<'_> {
         let out = &mut self.gathered.bytes;
         cell(out, &shown(row.url));
         out.push(b',');
-        out.extend_from_slice(time::format(row.time).as_bytes());
+        out.extend_from_slice(row.time.to_string().as_bytes());
         out.push(b',');
         cell(out, &shown(row.epoch.unwrap_or_default()));
         for plain in [

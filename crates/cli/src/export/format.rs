@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
-use simkeep::{Digest, EpochInfo, HistoryEntry, Property, Weight};
+use simkeep::{Digest, EpochInfo, HistoryEntry, Property, Time, Weight};
 
 use super::cdxj::Cdxj;
 use super::csv::Csv;
@@ -79,7 +79,7 @@ impl Format {
 /// An entry of a page, as tables have it.
 pub(super) struct Row<'a> {
     pub(super) url: &'a str,
-    pub(super) time: i64,
+    pub(super) time: Time,
     pub(super) epoch: Option<&'a str>,
     pub(super) fingerprint: Option<u64>,
     pub(super) digest: Option<Digest>,
@@ -104,7 +104,7 @@ impl<'a> Row<'a> {
         let epoch = entry.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
         Ok(Row {
             url,
-            time: entry.time().as_ms(),
+            time: entry.time(),
             epoch,
             fingerprint: content.and_then(|content| content.fingerprint),
             digest: entry.digest(),

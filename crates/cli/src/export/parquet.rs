@@ -22,7 +22,7 @@ impl Rows for Parquet<'_> {
     fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure> {
         self.writer.row(&simkeep_parquet::Row {
             url: row.url,
-            time: row.time,
+            time: row.time.as_ms(),
             epoch: row.epoch,
             fingerprint: row.fingerprint,
             digest: row.digest.map(|digest| digest.0),

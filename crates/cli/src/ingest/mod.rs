@@ -247,7 +247,7 @@ impl Ingest {
             say(&format!("{stored} stored before it ended; run it again to go on"));
         })?;
         let synced = match sync.filter(|_| stopped.is_none()) {
-            Some(sync) => sync.run(&place, feed.walk_failed(), now, &mut observer),
+            Some(sync) => sync.run(&place, feed.walk_failed(), now.as_ms(), &mut observer),
             None => Ok(()),
         };
         let mut summary = observer.summary;

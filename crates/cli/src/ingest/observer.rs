@@ -20,7 +20,6 @@ use super::unvisited::Unvisited;
 use crate::feed::{self, Found, Properties, Text};
 use crate::incoming::{Epochs, KnownContent, Made, Register, is_of_record};
 use crate::origin::Makers;
-use crate::time;
 use simkeep_archive::{Broken, Question, digest_of_file, escape, file_of};
 
 /// The kind of a redirect of a page that had content at the same time.
@@ -60,7 +59,7 @@ pub(super) struct Observer<'a> {
     histories: Histories,
     originals: Originals,
     /// What time it is, if the user says so.
-    pub(super) now: Option<i64>,
+    pub(super) now: Option<simkeep::Time>,
     /// How many requests the record at hand has made so far.
     requests: usize,
     /// What was given to pages that have no visit yet; none at the end of the input, and where each
@@ -203,7 +202,7 @@ impl<'a> Observer<'a> {
             self.flush()?;
         }
         let known = self.store.latest(&entry.url)?;
-        let now = self.now.unwrap_or_else(time::now);
+        let now = self.now.unwrap_or_else(Time::now).as_ms();
         Ok(present::seen(entry.time, entry.digest, known.as_ref(), now))
     }
 

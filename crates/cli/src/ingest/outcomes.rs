@@ -231,7 +231,7 @@ impl<'a> Outcome<'a> {
     fn of(url: &'a str, time: i64, is_known: bool) -> Outcome<'a> {
         Outcome {
             url,
-            t: Time(time),
+            t: Time(simkeep::Time::from_ms_unchecked(time)),
             stored: false,
             verdict: is_known.then_some(Verdict(simkeep::Verdict::Known)),
             by: None,
@@ -260,7 +260,7 @@ impl<'a> Outcome<'a> {
         self.verdict = Some(Verdict(told.verdict));
         self.by = visit::known_by(&of.entry, told.verdict).map(words::same_by_key);
         if let simkeep::Verdict::Reverted { to, .. } = told.verdict {
-            self.to = Some(Time::from(to));
+            self.to = Some(Time(to));
         }
         self.distance = told.meaning.map(|meaning| meaning.distance);
         self.band = told.meaning.map(|meaning| Band(meaning.band));
@@ -269,14 +269,13 @@ impl<'a> Outcome<'a> {
         self.fingerprint = content.and_then(|content| content.fingerprint).map(Fingerprint);
         self.novel = told.novel;
         self.priority = told.priority;
-        let copy =
-            |copy: &'a simkeep::ExactCopy| Copy { url: &copy.url, first: Time::from(copy.first) };
+        let copy = |copy: &'a simkeep::ExactCopy| Copy { url: &copy.url, first: Time(copy.first) };
         self.copies = told.copies.iter().map(copy).collect();
         let near = |near: &'a simkeep::NearDuplicate| NearPage {
             url: &near.url,
             distance: near.distance,
             fingerprint: Fingerprint(near.fingerprint),
-            first: Time::from(near.first),
+            first: Time(near.first),
         };
         self.near = told.near.iter().map(near).collect();
         self.original = told.original.as_ref().map(|original| Original {

@@ -135,15 +135,15 @@ impl<'a> From<&'a Census> for Answer<'a> {
         let periods = census
             .periods
             .iter()
-            .map(|period| Period { from: Time::from(period.from), found: period.found.into() });
+            .map(|period| Period { from: Time(period.from), found: period.found.into() });
         Answer {
             pages: census.pages,
             pages_in_force: census.in_force,
             pages_gone: census.gone,
             pages_never_seen: census.never,
             visits: census.visits,
-            first: census.first.map(Time::from),
-            last: census.last.map(Time::from),
+            first: census.first.map(Time),
+            last: census.last.map(Time),
             host_count: census.hosts,
             largest_hosts: hosts.collect(),
             fingerprint_census: Fingerprints {

@@ -71,8 +71,8 @@ struct Counts {
     comparisons: u64,
     changes: u64,
     returns: u64,
-    first: Option<i64>,
-    last: Option<i64>,
+    first: Option<simkeep::Time>,
+    last: Option<simkeep::Time>,
     /// Pages by their fingerprints.
     fingerprints: HashMap<u64, u64>,
     /// Whether there were more of those than are kept.
@@ -88,10 +88,8 @@ impl Counts {
         self.comparisons += u64::from(page.changes.comparisons());
         self.changes += u64::from(page.changes.changes());
         self.returns += u64::from(page.changes.returns());
-        self.first =
-            Some(self.first.map_or(page.first.as_ms(), |first| first.min(page.first.as_ms())));
-        self.last =
-            Some(self.last.map_or(page.last.time.as_ms(), |last| last.max(page.last.time.as_ms())));
+        self.first = Some(self.first.map_or(page.first, |first| first.min(page.first)));
+        self.last = Some(self.last.map_or(page.last.time, |last| last.max(page.last.time)));
         let Some(fingerprint) = fingerprint else { return };
         let is_full = self.fingerprints.len() == KEPT;
         match self.fingerprints.get_mut(&fingerprint) {

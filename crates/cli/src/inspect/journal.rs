@@ -34,7 +34,7 @@ impl JournalOf {
         output.line(&figure("operations", view.operations, &numbers))?;
         let clock = common.clock();
         let times = view.times.map(|(first, last)| {
-            clock.heading(&format!("{} to {}", clock.show(first.as_ms()), clock.show(last.as_ms())))
+            clock.heading(&format!("{} to {}", clock.show(first), clock.show(last)))
         });
         let visits = [
             ("new", view.found.new, times.unwrap_or_default()),
@@ -87,8 +87,8 @@ impl Answer {
             last_operation: is_any.then_some(view.last_operation),
             operations: view.operations,
             pages: view.pages,
-            first: view.times.map(|(first, _)| Time::from(first)),
-            last: view.times.map(|(_, last)| Time::from(last)),
+            first: view.times.map(|(first, _)| Time(first)),
+            last: view.times.map(|(_, last)| Time(last)),
             found: view.found.into(),
             restated: view.restated,
             weights: view.weights,

@@ -55,7 +55,7 @@ pub(super) fn run(
         None => overview.first.zip(overview.last),
     };
     let span = ends.map(|(first, last)| {
-        clock.heading(&format!(", {} to {}", clock.show(first.as_ms()), clock.show(last.as_ms())))
+        clock.heading(&format!(", {} to {}", clock.show(first), clock.show(last)))
     });
     let span = span.unwrap_or_default();
     let visits = format!("{} a page{span}", words::amount(per_page));
@@ -126,7 +126,7 @@ fn print_segments(overview: &Overview, clock: &Clock, output: &mut Output) -> Re
                 segment.shape.map_or("-", shape).to_owned(),
                 bytes(segment.bytes),
                 format!("~{:.0} %", segment.superseded * 100.0),
-                clock.show(segment.written.as_ms()),
+                clock.show(segment.written),
             ],
             output,
         )?;
@@ -250,9 +250,9 @@ impl<'a> Answer<'a> {
             last_operation: segment.last_operation,
             pages: segment.pages,
             visits: segment.visits,
-            first: segment.times.map(|(first, _)| Time::from(first)),
-            last: segment.times.map(|(_, last)| Time::from(last)),
-            created: Time::from(segment.written),
+            first: segment.times.map(|(first, _)| Time(first)),
+            last: segment.times.map(|(_, last)| Time(last)),
+            created: Time(segment.written),
             size_bytes: segment.bytes,
             shape: segment.shape.map(shape),
             superseded: Share(segment.superseded),
@@ -263,8 +263,8 @@ impl<'a> Answer<'a> {
             pages_gone: overview.gone,
             pages_never_seen: overview.never,
             visits: overview.visits,
-            first: overview.first.map(Time::from),
-            last: overview.last.map(Time::from),
+            first: overview.first.map(Time),
+            last: overview.last.map(Time),
             unsealed_pages: overview.unsealed_pages,
             unsealed_operations: overview.unsealed.map(<[u64; 2]>::from),
             fingerprints: overview.fingerprints,

@@ -80,7 +80,7 @@ fn place(place: &Place) -> String {
 /// What is in force now.
 fn in_force(trace: &Trace, versions: &[Version], clock: &Clock) -> String {
     let page = &trace.page;
-    let last = clock.show(page.last.time.as_ms());
+    let last = clock.show(page.last.time);
     if page.gone {
         return clock.heading(&format!("gone; last visited {last}"));
     }
@@ -92,11 +92,11 @@ fn in_force(trace: &Trace, versions: &[Version], clock: &Clock) -> String {
     let Some((number, version)) = newest.into_iter().next() else {
         return clock.heading(&format!("no content was ever seen; last visited {last}"));
     };
-    let since = clock.show(version.visit.time.as_ms());
+    let since = clock.show(version.visit.time);
     let seen = many(version.visits, "time", "times");
     clock.heading(&format!(
         "in force: version {number}, since {since}, seen {seen}, last {}; last visited {last}",
-        clock.show(version.last.as_ms())
+        clock.show(version.last)
     ))
 }
 
@@ -129,8 +129,8 @@ fn print(
         let differing = version.differing.filter(|bits| *bits != 0);
         let mut cells = vec![
             number,
-            clock.show(version.visit.time.as_ms()),
-            clock.show(version.last.as_ms()),
+            clock.show(version.visit.time),
+            clock.show(version.last),
             count(version.visits),
             digest.unwrap_or_default(),
             fingerprint.map_or_else(String::new, |f| digits(f, version.differing)),
@@ -278,8 +278,8 @@ impl OfVersion<'_> {
                 _ => None,
             },
             seen: Seen(version.visit.seen),
-            first: Time::from(version.visit.time),
-            last: Time::from(version.last),
+            first: Time(version.visit.time),
+            last: Time(version.last),
             visits: version.visits,
             verdict: Verdict(version.verdict),
             fingerprint: content.and_then(|content| content.fingerprint).map(Fingerprint),

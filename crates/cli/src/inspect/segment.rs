@@ -87,9 +87,9 @@ fn print(
         count(first_operation),
         count(last_operation)
     ))?;
-    output.line(&format!("written {}", clock.heading(&clock.show(segment.written.as_ms()))))?;
+    output.line(&format!("written {}", clock.heading(&clock.show(segment.written))))?;
     let times = segment.times.map(|(first, last)| {
-        clock.heading(&format!("; {} to {}", clock.show(first.as_ms()), clock.show(last.as_ms())))
+        clock.heading(&format!("; {} to {}", clock.show(first), clock.show(last)))
     });
     let times = times.unwrap_or_default();
     let longest = match segment.longest_list {
@@ -271,10 +271,10 @@ impl Answer<'_> {
             visit_delta: segment.visit_delta,
             in_force_delta: segment.in_force_delta,
             gone_delta: segment.gone_delta,
-            first: segment.times.map(|(first, _)| Time::from(first)),
-            last: segment.times.map(|(_, last)| Time::from(last)),
+            first: segment.times.map(|(first, _)| Time(first)),
+            last: segment.times.map(|(_, last)| Time(last)),
             longest_list: segment.longest_list,
-            created: Time::from(segment.written),
+            created: Time(segment.written),
             forgotten_prefixes: segment.forgotten,
             sections: segment.sections.iter().map(section).collect::<simkeep::Result<_>>()?,
             tables: segment.tables.iter().map(table).collect::<simkeep::Result<_>>()?,

@@ -65,12 +65,12 @@ impl<'a> Entry<'a> {
         let seen = visit.map(|visit| visit.seen);
         Ok(Entry {
             url: url.into(),
-            t: Time::from(of.time()),
+            t: Time(of.time()),
             fingerprint: content.map(|content| OfContent(content.fingerprint.map(Fingerprint))),
             digest: of.digest().map(Digest),
             epoch: epoch.map(EpochName),
             status: visit.and_then(|visit| visit.status),
-            modified: visit.and_then(|visit| visit.modified).map(Time::from),
+            modified: visit.and_then(|visit| visit.modified).map(Time),
             weight: of.weight().map(|weight| Number(weight.to_f64())),
             class: of.class(),
             seen: match seen {

@@ -22,7 +22,7 @@ pub(crate) struct Saw {
 impl Saw {
     /// What a reader sees. Says how far it is behind by now, so it is made last.
     pub(crate) fn of(reader: &Reader) -> Saw {
-        let written = reader.written().map(|at| simkeep::Time::from(at).into());
+        let written = reader.written().map(|at| Time(at.into()));
         Saw {
             sequence: reader.snapshot().sequence(),
             generation: reader.generation(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use crate::{time, visit, words};
+use crate::{visit, words};
 
 /// A value that is written as a text, what it is, how it is written, and what its schema says.
 macro_rules! text {
@@ -40,14 +40,8 @@ fn described(what: &str, mut schema: Schema) -> Schema {
 }
 
 text! {
-    " A time as of RFC 3339, in UTC; with its milliseconds if it has any.", Time(i64), time::format,
+    " A time as of RFC 3339, in UTC; with its milliseconds if it has any.", Time(simkeep::Time), |time| time.to_string(),
     { "type": "string", "format": "date-time", "pattern": "Z$" }
-}
-
-impl From<simkeep::Time> for Time {
-    fn from(time: simkeep::Time) -> Time {
-        Time(time.as_ms())
-    }
 }
 
 text! {

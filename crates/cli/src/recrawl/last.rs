@@ -1,12 +1,12 @@
 //! The last change of a page.
 
 use simkeep::fingerprint::Band;
-use simkeep::{Page, Snapshot};
+use simkeep::{Page, Snapshot, Time};
 
 /// When a page was last found changed, or back at an earlier version.
 #[derive(Clone, Copy)]
 pub(super) struct Last {
-    pub(super) time: i64,
+    pub(super) time: Time,
     /// By how many bits, and how much that is in their epoch.
     pub(super) distance: Option<(u32, Band)>,
 }
@@ -23,6 +23,6 @@ impl Last {
                 content.map(|content| (bits, snapshot.meaning(content.epoch, bits).band))
             }
         };
-        Ok(Some(Last { time: last.time.as_ms(), distance }))
+        Ok(Some(Last { time: last.time, distance }))
     }
 }

@@ -1,5 +1,7 @@
 //! What is decided about a page, in words and figures.
 
+use std::time::Duration;
+
 use simkeep::due::{Decision, NewPage, Plan, Reason};
 use simkeep::recrawl::{Interval, Policy, Rate};
 use simkeep::{Seen, Time};
@@ -27,7 +29,7 @@ pub(super) struct Told<'a> {
     pub(super) policy: Policy,
     /// The longest time that it may wait.
     pub(super) longest: Interval,
-    pub(super) now: i64,
+    pub(super) now: Time,
     pub(super) host: Option<Host>,
     pub(super) last: Option<Last>,
 }
@@ -45,14 +47,14 @@ impl Told<'_> {
         let url = escape::whole(&page.url);
         let when = match due {
             None => format!("{url} is never due"),
-            Some(due) if *due <= Time::from_ms_unchecked(self.now) => {
-                format!("{url} is due since {}", self.date((*due).as_ms()))
+            Some(due) if *due <= self.now => {
+                format!("{url} is due since {}", self.date(*due))
             }
-            Some(due) => format!("{url} is due on {}", self.date((*due).as_ms())),
+            Some(due) => format!("{url} is due on {}", self.date(*due)),
         };
         match reason {
             Reason::Overdue { after } => {
-                let (last, most) = (self.date(page.last.time.as_ms()), span(*after));
+                let (last, most) = (self.date(page.last.time), span(*after));
                 let failed = if page.last.seen == Seen::Failed { ", and failed" } else { "" };
                 format!(
                     "{when}, before others: it may wait for {most}, and its last visit was on \
@@ -60,24 +62,23 @@ impl Told<'_> {
                 )
             }
             Reason::NotYet { min } => {
-                let min = i64::try_from(min.seconds()).unwrap_or(i64::MAX).saturating_mul(1000);
-                let from = self.date(page.last.time.as_ms().saturating_add(min));
+                let from = self.date(page.last.time + Duration::from_secs(min.seconds()));
                 format!("{when}, and by its rule not before {from}")
             }
             Reason::LeftAlone { until } => {
-                let until = self.date((*until).as_ms());
+                let until = self.date(*until);
                 format!(
                     "{when}: it failed when it was last visited, and is left alone until {until}"
                 )
             }
             Reason::Ahead => {
-                let last = time::to_second(page.last.time.as_ms());
+                let last = time::to_second(page.last.time);
                 format!(
                     "{when}: its last visit is in the future, at {last}, so one now is worth nothing"
                 )
             }
             Reason::Hinted { changed } => {
-                let changed = self.date((*changed).as_ms());
+                let changed = self.date(*changed);
                 format!("{when}: it is said to have changed on {changed}, so {}", self.worth(""))
             }
             _ => format!("{when}: {}", self.since()),
@@ -93,14 +94,11 @@ impl Told<'_> {
         let limit = words::amount(threshold);
         let told = match self.policy {
             Policy::VALUE | Policy::HARMONIC if failed => {
-                return self.worth(&format!(
-                    "its last visit, on {}, failed; ",
-                    self.date(last.time.as_ms())
-                ));
+                return self
+                    .worth(&format!("its last visit, on {}, failed; ", self.date(last.time)));
             }
             Policy::VALUE | Policy::HARMONIC => {
-                let since =
-                    u64::try_from(self.now.saturating_sub(last.time.as_ms())).unwrap_or(0) / 1000;
+                let since = self.now.saturating_duration_since(last.time).as_secs();
                 return self.worth(&format!("now, {} after its last visit, ", words::span(since)));
             }
             Policy::UNIFORM => format!("{before} was {value} days ago"),
@@ -211,9 +209,9 @@ impl Told<'_> {
     }
 
     /// A time: a date, unless it is near.
-    fn date(&self, ms: i64) -> String {
-        let time = time::to_second(ms);
-        if ms.abs_diff(self.now) < 2 * DAY_MS.unsigned_abs() {
+    fn date(&self, at: Time) -> String {
+        let time = time::to_second(at);
+        if at.as_ms().abs_diff(self.now.as_ms()) < 2 * DAY_MS.unsigned_abs() {
             return time;
         }
         time.split_once('T').map_or(time.clone(), |(date, _)| date.to_owned())

@@ -112,7 +112,7 @@ impl Report {
         let epoch = snapshot.epochs().iter().find(|info| info.epoch == snapshot.change_epoch());
         let facts = Facts {
             name: store.to_string_lossy().into_owned(),
-            made: time::to_second(time::now()),
+            made: time::to_second(simkeep::Time::now()),
             overview: snapshot.overview()?,
             catalog_bytes: reader.stats()?.catalog_bytes,
             nearest: nearest(&snapshot, &census)?,

@@ -20,7 +20,7 @@ use super::asked::parse_visits;
 use super::common::Common;
 use super::exit::{Exit, Failure, say};
 use super::output::Output;
-use super::{time, words};
+use super::words;
 use help::HELP;
 pub(super) use json::Line;
 use row::Row;
@@ -139,7 +139,7 @@ impl Simulate {
             sample,
             days,
             note: Setting::of_replay(sample, &replay),
-            times: Some((replay.first.as_ms(), replay.last.as_ms())),
+            times: Some((replay.first, replay.last)),
         };
         self.compare(&[replay.pages], &[], &setting, common.json, output)
     }

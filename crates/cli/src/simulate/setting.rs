@@ -1,9 +1,10 @@
 //! What is simulated, in words.
 
+use simkeep::Time;
 use simkeep::recrawl::simulate::Span;
 use simkeep::replay::Replay;
 
-use super::{time, words};
+use super::words;
 
 /// What is simulated.
 pub(super) struct Setting {
@@ -15,7 +16,7 @@ pub(super) struct Setting {
     /// What is to be said below the table.
     pub(super) note: Vec<String>,
     /// The first and the last time of a store.
-    pub(super) times: Option<(i64, i64)>,
+    pub(super) times: Option<(Time, Time)>,
 }
 
 impl Setting {
@@ -49,12 +50,9 @@ impl Setting {
             "{pages}, {per_day:.4} visits a day: one for each page in {every:.3} days"
         )];
         lines.push(match self.times {
-            Some((first, last)) => format!(
-                "{} to {}, measured from day {:.0} on",
-                time::format(first),
-                time::format(last),
-                span.from()
-            ),
+            Some((first, last)) => {
+                format!("{} to {}, measured from day {:.0} on", first, last, span.from())
+            }
             None => format!(
                 "{:.0} days, measured from day {:.0} on; means of {}",
                 self.days,

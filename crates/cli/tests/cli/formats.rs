@@ -286,7 +286,7 @@ fn a_parquet_file_has_the_rows_of_the_table() {
                         Cell::Text(text) => text.clone(),
                         Cell::Whole(number) => number.to_string(),
                         Cell::Decimal(number) => number.to_string(),
-                        Cell::Milliseconds(ms) => simkeep_archive::time_text(*ms),
+                        Cell::Milliseconds(ms) => simkeep::Time::from_ms_unchecked(*ms).to_string(),
                         other => panic!("{other:?}"),
                     };
                     assert_eq!(shown, text, "{name}");

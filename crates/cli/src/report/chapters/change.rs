@@ -1,8 +1,9 @@
 //! How pages change, and when.
 
+use simkeep::Time;
 use simkeep::inspect::Period;
 
-use super::super::super::{time, words};
+use super::super::super::words;
 use super::super::Facts;
 use super::super::figure::{Columns, Figure};
 use super::{Chapter, headings, heights, rows};
@@ -23,8 +24,8 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
 }
 
 /// The day that a time is on.
-fn day(ms: i64) -> String {
-    time::format(ms).split('T').next().unwrap_or_default().to_owned()
+fn day(time: Time) -> String {
+    time.to_string().split('T').next().unwrap_or_default().to_owned()
 }
 
 /// A figure for each thing that visits find.
@@ -42,8 +43,8 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
             let at = usize::try_from(number(period)).unwrap_or(0);
             values.iter_mut().skip(at).take(1).for_each(|value| *value = of(period) as f64);
         }
-        let ends = [(0, day(first.from.as_ms()))].into_iter();
-        let end = census.periods.last().map(|period| (values.len() - 1, day(period.from.as_ms())));
+        let ends = [(0, day(first.from))].into_iter();
+        let end = census.periods.last().map(|period| (values.len() - 1, day(period.from)));
         let below = ends.chain(end.filter(|(at, _)| *at > 0)).collect();
         let all: u64 = census.periods.iter().map(of).sum();
         let described = format!("{} in all, by the {length} in which they were", words::count(all));
@@ -63,7 +64,7 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
             drawing: drawing.html(),
             headings: headings(["from", "visits"]),
             rows: rows(
-                census.periods.iter().map(|period| day(period.from.as_ms())),
+                census.periods.iter().map(|period| day(period.from)),
                 &census.periods.iter().map(of).collect::<Vec<_>>(),
             ),
         }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::fuzz::feed::{Feed, Packing};
 use crate::fuzz::input::Input;
-use simkeep_archive::{Item, Payload, Record, time_text};
+use simkeep_archive::{Item, Payload, Record};
 
 const MS_PER_DAY: i64 = 86_400_000;
 
@@ -42,7 +42,7 @@ pub fn run(data: &[u8]) {
 }
 
 fn line(record: &Record) -> String {
-    let mut line = json!({ "url": record.url, "t": time_text(record.time) });
+    let mut line = json!({ "url": record.url, "t": crate::ms(record.time).to_string() });
     match &record.payload {
         Payload::Text(text) => line["text"] = json!(text.text()),
         Payload::Ready { fingerprint } => {
@@ -69,7 +69,7 @@ fn line(record: &Record) -> String {
         line["status"] = json!(status);
     }
     if let Some(modified) = record.modified {
-        line["modified"] = json!(time_text(modified));
+        line["modified"] = json!(crate::ms(modified).to_string());
     }
     if let Some(weight) = record.weight {
         line["weight"] = json!(weight.to_f64());
