@@ -85,7 +85,7 @@ impl Generation {
     }
 
     /// Whether the one of a number is there and its bytes are not all there: it is being written by
-    /// whoever carries it, or was cut.
+    /// what carries it, or was cut.
     pub(crate) fn is_torn(disk: &dyn Disk, number: u64) -> Result<bool> {
         match envelope::read(disk, Name::Generation(number)) {
             Ok(bytes) => Ok(bytes.is_some_and(|bytes| !envelope::is_whole(&bytes))),

@@ -261,7 +261,7 @@ fn add<T: PartialEq>(versions: &mut Vec<T>, version: T) {
     }
 }
 
-/// The epochs from 0 on, up to the first that is missing, or of which nothing says which one it is. An
+/// Returns the epochs from 0 on, up to the first that is missing or has two different rows. An
 /// epoch that has ended was there before without the flag.
 fn epochs(found: &BTreeMap<u32, Vec<EpochInfo>>) -> Vec<EpochInfo> {
     let mut epochs: Vec<EpochInfo> = Vec::new();
@@ -291,7 +291,7 @@ mod tests {
     use crate::fingerprint::Bands;
     use crate::page::Role;
 
-    /// A catalog after commits of blobs with so many bytes each, one operation in each.
+    /// Returns a catalog after commits of blobs of these sizes in bytes, with one operation each.
     fn catalog(sizes: &[usize]) -> (Vec<u8>, Vec<Blob>) {
         let sim = SimDisk::new();
         let disk: Arc<dyn Disk> = Arc::new(sim.clone());

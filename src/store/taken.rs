@@ -106,7 +106,7 @@ impl Taking {
         self.take(|| Ok(url.to_owned()), || lookup.key(), parts, (&view.epochs, &mut 0))
     }
 
-    /// What is in force on a page of which components have these parts, if it is taken. Counts it in
+    /// What is in force on a page with these parts in components, if it is taken. Counts it in
     /// `without` if it would be, and has no fingerprint of the epoch.
     fn found<'k, 'v>(
         &self,

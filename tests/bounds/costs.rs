@@ -16,7 +16,7 @@ fn options() -> Options {
     Options::default().durability(Durability::OnFlush)
 }
 
-/// What it takes to open a store with a segment of so many epochs.
+/// The cost of opening a store with a segment that has a number of epochs.
 fn opening(epochs: u32) -> Duration {
     let disk = SimDisk::new();
     let store = Store::create(on(&disk), options()).unwrap();
@@ -41,7 +41,7 @@ fn opening_takes_time_in_proportion_to_epochs() {
     assert!(many < 150 * few + Duration::from_millis(20), "{few:?} became {many:?}");
 }
 
-/// What one more visit takes of each of 40 mirrors with so many visits, which had one content, then
+/// The cost of one more visit of each of 40 mirrors with a number of visits, which had one content, then
 /// another, and then both in turns.
 fn visit_of_mirrors(visits: i64, with_digests: bool) -> Duration {
     const MIRRORS: i64 = 40;
@@ -80,7 +80,7 @@ fn copies_with_long_histories_are_observed_about_as_soon_as_others() {
     }
 }
 
-/// What it takes to ask for a page with so many visits that are not sealed.
+/// The cost of asking for a page with a number of unsealed visits.
 fn latest(visits: i64) -> Duration {
     let store = Store::create(on(&SimDisk::new()), options()).unwrap();
     let (url, epoch) = ("http://one.example/", store.change_epoch());

@@ -1,4 +1,4 @@
-//! The library without its features, as whoever takes no HTML builds it.
+//! The library without its features, as a build without HTML has it.
 
 #[cfg(test)]
 mod doors;

@@ -59,7 +59,7 @@ pub(super) struct Admission {
     new: bool,
     /// Whether nothing has come but names of epochs.
     at_head: bool,
-    /// The epoch that verdicts go by.
+    /// The epoch that verdicts go by, or will in a new store.
     change: String,
     /// Why fingerprints that name no epoch are refused.
     refused: Option<String>,
@@ -79,10 +79,10 @@ impl Admission {
         let first = || vec![Options::default().epoch];
         let names = |store: &Snapshot| store.epochs().iter().map(|i| i.name.clone()).collect();
         let known: Vec<String> = store.map_or_else(first, names);
-        let change = store.and_then(|store| {
-            let change = store.epochs().iter().find(|info| info.epoch == store.change_epoch());
-            change.map(|info| info.name.clone())
-        });
+        let change = match store {
+            Some(store) => visit::epoch(store.epochs(), store.change_epoch())?.to_owned(),
+            None => Options::default().epoch,
+        };
         let first_page = store.and_then(|store| store.scan(None).next()).transpose()?;
         let mut admission = Admission {
             begins: begin_epoch,
@@ -91,7 +91,7 @@ impl Admission {
             begun: 0,
             new: first_page.is_none(),
             at_head: true,
-            change: change.unwrap_or_default(),
+            change,
             refused: None,
             clock,
         };
@@ -181,8 +181,8 @@ impl Admission {
     /// Why no epoch of this name begins in a store that is there.
     fn not_there(&self, name: &str) -> String {
         format!(
-            "the store has no epoch {}, and its verdicts go by {}, which the pages have that it knows; \
-             to begin the new one say --begin-epoch",
+            "the store has no epoch {}; verdicts about its pages go by {}. --begin-epoch begins the new \
+             one",
             escape::whole(name),
             escape::whole(&self.change)
         )

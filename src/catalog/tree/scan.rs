@@ -3,7 +3,7 @@
 //! redb begins each page of a tree at a multiple of 4096 bytes: with a byte that says whether it is a
 //! leaf or a branch, and the number of its rows or keys. So every page can be found without a root
 //! that leads to it. That includes pages that no commit needs any more: redb does not overwrite them
-//! until it uses them again. Whoever reads rows here must tell by their own checksums what they are.
+//! until it uses them again. A caller must check rows by their own checksums.
 //!
 //! `a_scan_reads_what_redb_writes` compares this with a file that redb has written.
 

@@ -115,7 +115,8 @@ impl fmt::Display for Decision {
     }
 }
 
-/// What a visit is worth, with so many decimals, or with two digits if it is very small or large.
+/// Writes what a visit is worth with a number of decimals, or with two digits if it is very small or
+/// large.
 pub(super) fn legible(value: f64, decimals: usize) -> String {
     if value == 0.0 || value.is_infinite() || (1e-4..1e9).contains(&value) {
         format!("{value:.decimals$}")

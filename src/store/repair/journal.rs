@@ -34,7 +34,7 @@ pub(super) struct SavedJournal {
     pub(super) nameless: Nameless,
 }
 
-/// Operations that are sound, on pages of which nothing says which they are.
+/// Sound operations whose pages are unknown.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Nameless {
     pub(super) operations: u64,

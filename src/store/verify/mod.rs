@@ -175,7 +175,7 @@ impl Check {
         Ok(Check { pace, flaws_max, names: Files::Own, verified: Verified::default() })
     }
 
-    /// Checks the newest generation of which all files are there.
+    /// Checks the newest generation that is whole.
     fn published(mut self, disk: Arc<dyn Disk>) -> Result<Verified> {
         let newest = publish::newest(&disk, |generation| {
             publish::require_tables(&disk, generation)?;

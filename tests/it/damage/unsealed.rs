@@ -17,7 +17,7 @@ use simkeep_testing::{again, choice, create, ms, small};
 const JOURNALS: [TableDefinition<'_, (u64, u32), &[u8]>; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
 
-/// A store of which nothing is sealed, and the URL that each operation is about.
+/// A store with nothing sealed, and the URL that each operation is about.
 struct Young {
     sound: Sound,
     urls: Vec<String>,
@@ -68,7 +68,7 @@ impl Young {
         Young { sound, urls, frames }
     }
 
-    /// The URLs whose first operation is in a frame of which all bytes are there.
+    /// The URLs whose first operation is in an intact frame.
     fn intact(&self, damaged: &[u8]) -> Vec<&str> {
         let was = self.sound.file(Name::Catalog);
         let is_there = |part: &Range<usize>| damaged.get(part.clone()) == Some(&was[part.clone()]);

@@ -9,7 +9,7 @@ fn page(n: usize) -> String {
     format!("{{\"url\":\"https://example.com/{n}\",\"t\":1,\"text\":\"{text}: {}\"}}\n", n * 7919)
 }
 
-/// Five pages of a store, of which two have no fingerprint in its newest epoch.
+/// Five pages of a store. Two have no fingerprint in its newest epoch.
 fn stale() -> Place {
     let place = Place::with(&(0..2).map(page).collect::<String>());
     place.done(&["epoch", "begin", "--recipe", "strict"]);
