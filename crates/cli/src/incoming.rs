@@ -15,8 +15,8 @@ use super::clock::ClockCheck;
 use super::exit::Failure;
 use super::feed::{Entry, Fed, Found};
 use super::origin::{self, Makers};
-use super::words;
-use super::words::count;
+use super::visit;
+use super::words::{self, count};
 use simkeep_archive::Broken;
 use simkeep_archive::escape;
 

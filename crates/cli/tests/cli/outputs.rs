@@ -67,7 +67,7 @@ fn with_files() -> BTreeSet<String> {
     found
 }
 
-/// The files of a store and what is in them, but for `LOCK`, which names the process that opened it last.
+/// The files of a store and what is in them, without `LOCK`, which names the process that opened it.
 fn held(store: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let all = files(store).into_iter().map(|(path, _, bytes)| (path, bytes));
     all.filter(|(path, _)| !path.ends_with("LOCK")).collect()
