@@ -3,6 +3,7 @@
 import importlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -43,6 +44,21 @@ def heard() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def pressed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Presses Ctrl-C again where Python dropped it, as it does with all that is raised in a callback of a weak
+    reference or in `__del__`."""
+    before = sys.unraisablehook
+
+    def dropped(what: "sys.UnraisableHookArgs") -> None:
+        if what.exc_type is not KeyboardInterrupt:
+            before(what)
+            return
+        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    monkeypatch.setattr(sys, "unraisablehook", dropped)
 
 
 def load(store: simkeep.Store) -> None:
