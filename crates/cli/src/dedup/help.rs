@@ -56,9 +56,10 @@ that took no part), \"fingerprints\", \"k\", \"rule\", \"clusters\" (of each one
 \"dropped\"; then a line for each page that is dropped with \"url\", \"kept\",
 \"distance\", \"reason\", \"size\" (pages of the cluster) and \"fingerprint\", or for one that stays for its class
 with \"leader\" instead of \"kept\", and with \"class\" and \"leader_class\"; then the sums: \"by_reason\",
-\"by_distance\", \"hosts\" and \"other_class\"; then, with --filter, \"files\", \"documents\", \"left_out\",
-\"marked\", \"unknown\", \"other_text\", \"broken\" and \"file_bytes\". A file of -o has the lines of the pages that
-are dropped alone, or as Parquet a row for each, with columns of these names. Where texts decide, the first
-line and those of pages have \"resemblance\" as well.
+\"by_distance\", \"near_on_host\" (pages near one of their own host, as where a template makes them so),
+\"hosts\" and \"other_class\"; then, with --filter, \"files\", \"documents\", \"left_out\", \"marked\",
+\"unknown\", \"other_text\", \"broken\" and \"file_bytes\". A file of -o has the lines of the pages that are
+dropped alone, or as Parquet a row for each, with columns of these names. Where texts decide, the first line
+and those of pages have \"resemblance\" as well.
 
 Exits with 1 if nothing is to be dropped; with --filter with 0, for then the corpus is there.";

@@ -130,17 +130,17 @@ impl Dedup {
             }
             _ => (watched(|progress| snapshot.clusters(&asked, progress))?, None),
         };
+        let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
         let open = self.open.clone().unwrap_or_default();
         let dropped = clusters.count_dropped(&open)?;
         if common.json {
             let whole = self.whole(&clusters, dropped, compared, &reader);
             output.object(&Line::Whole(whole))?;
         } else {
-            let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
             output.line(&self.said((&clusters, epoch), dropped, compared))?;
         }
         if let Some(lists) = lists {
-            self.plan(&clusters, &open, lists, common, output)?;
+            self.plan((&clusters, epoch), &open, lists, common, output)?;
         }
         if let Some(filter) = filter {
             let started = Instant::now();
@@ -211,7 +211,7 @@ impl Dedup {
     /// Goes through the pages: lists them, writes them, and sums them up.
     fn plan(
         &self,
-        clusters: &Clusters,
+        (clusters, epoch): (&Clusters, &str),
         open: &Classes,
         mut files: lists::Files,
         common: &Common,
@@ -265,6 +265,9 @@ impl Dedup {
         table.end(out)?;
         lists.end()?;
         let written = files.put()?;
+        if let Some(advice) = self.resemblance.is_none().then(|| summary.advice(epoch)).flatten() {
+            say(&advice);
+        }
         if common.json {
             out.object(&Line::Summary(summary.answer()))?;
             return Ok(());

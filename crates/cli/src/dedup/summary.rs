@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::fingerprint::Recipe;
 use simkeep_archive::escape;
 
 use super::lines::{OfDropped, Reason};
@@ -22,9 +23,14 @@ pub(super) struct Summary {
     host: Host,
     /// Of those before it the ones with the most pages, most first.
     hosts: Vec<Host>,
+    /// Pages that are near what is kept for them, and of its host.
+    near_on_host: u64,
     /// Pages that stay only for their class.
     other_class: u64,
 }
+
+/// So many pages near others of their host are enough to suspect a template.
+const TEMPLATED_MIN: u64 = 20;
 
 #[derive(Clone, Default)]
 struct Host {
@@ -38,6 +44,9 @@ pub(crate) struct Answer {
     by_reason: ByReason,
     /// How many pages differ by so many bits from what is kept for them: 0, 1, 2 and so on up to k.
     by_distance: Vec<u64>,
+    /// Pages that are dropped since they are near a page of their own host. Pages of one template may be
+    /// near each other without having much else in common.
+    near_on_host: u64,
     /// The hosts of which most pages are dropped, most first.
     hosts: Vec<OfHost>,
     /// Pages that are not dropped, only because the pages that lead them are of other classes.
@@ -65,7 +74,7 @@ impl Summary {
     pub(super) fn new(k: u32) -> Summary {
         let distances = vec![0; k as usize + 1];
         let (reasons, host, hosts) = ([0; _], Host::default(), Vec::new());
-        Summary { reasons, distances, host, hosts, other_class: 0 }
+        Summary { reasons, distances, host, hosts, near_on_host: 0, other_class: 0 }
     }
 
     /// Counts a page that stays only for its class.
@@ -83,13 +92,36 @@ impl Summary {
         } += 1;
         let at = of.distance as usize;
         self.distances.iter_mut().skip(at).take(1).for_each(|pages| *pages += 1);
-        // What is no URL has no host.
-        let name = if of.url.contains(':') { host(of.url) } else { String::new() };
+        let name = host_of(of.url);
+        let is_on_host = matches!(of.reason, Reason::Near) && name == host_of(of.kept);
+        self.near_on_host += u64::from(is_on_host && !name.is_empty());
         if self.host.name != name {
             self.ended();
             self.host.name = name;
         }
         self.host.dropped += 1;
+    }
+
+    /// Whether most pages that are dropped as near are so to a page of their own host, as where the pages
+    /// of a site share a template.
+    fn looks_templated(&self) -> bool {
+        let [_, _, near] = self.reasons;
+        self.near_on_host >= TEMPLATED_MIN && self.near_on_host.saturating_mul(4) >= near * 3
+    }
+
+    /// What to try instead, where fingerprints of the epoch count the words of a template as any others,
+    /// and the pages look as if they had one.
+    pub(super) fn advice(&self, epoch: &str) -> Option<String> {
+        let plain = Recipe::DEFAULT.name();
+        let is_plain = epoch.split(' ').any(|part| part == plain);
+        (is_plain && self.looks_templated()).then(|| {
+            format!(
+                "{} near a page of the same host: pages that share a template may have little else in \
+                 common; look at some with --sample 5, let texts decide with --filter FILES --to FOLDER \
+                 --resemblance 0.8, or fingerprint texts by the recipe near",
+                many(self.near_on_host, "page is", "pages are"),
+            )
+        })
     }
 
     /// No more pages come from a host.
@@ -115,6 +147,7 @@ impl Summary {
         Answer {
             by_reason: ByReason { same_digest, same_fingerprint, near },
             by_distance: self.distances,
+            near_on_host: self.near_on_host,
             hosts: self.hosts.into_iter().map(of).collect(),
             other_class: self.other_class,
         }
@@ -144,10 +177,41 @@ impl Summary {
     }
 }
 
+/// The host of a page. What is no URL has none.
+fn host_of(url: &str) -> String {
+    if url.contains(':') { host(url) } else { String::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::json::Fingerprint;
+
+    #[test]
+    fn texts_are_proposed_where_pages_share_a_template() {
+        let advised = |epoch: &str, same_host: u64, others: u64| {
+            let mut summary = Summary::new(3);
+            for n in 0..same_host + others {
+                let site = if n < same_host { "a.example" } else { "b.example" };
+                let (url, kept) = (format!("https://a.example/{n}"), format!("https://{site}/"));
+                let (resemblance, size, fingerprint) = (None, 2, Fingerprint(0));
+                let (reason, distance) = (Reason::Near, 2);
+                let (url, kept) = (&url[..], &kept[..]);
+                let of = OfDropped { url, kept, distance, resemblance, reason, size, fingerprint };
+                summary.add(&of);
+            }
+            summary.advice(epoch)
+        };
+        let (default, near) = (Recipe::DEFAULT.name(), "html/3 words3-minwise/2");
+        let default = format!("html/3 {default}");
+        let advice = advised(&default, 30, 10).unwrap();
+        assert!(advice.starts_with("30 pages are near a page of the same host"), "{advice}");
+        assert!(advice.contains("--resemblance 0.8"), "{advice}");
+        assert_eq!(advised(&default, 30, 11), None);
+        assert_eq!(advised(&default, 19, 0), None);
+        assert_eq!(advised(near, 30, 0), None);
+        assert_eq!(advised("external", 30, 0), None);
+    }
 
     #[test]
     fn pages_are_counted_by_reason_distance_and_host() {
