@@ -82,7 +82,8 @@ impl Store {
     /// without the journal. When this returns, all of them are stored, or none. The store is then
     /// the same as if each had been observed.
     ///
-    /// Some ten times as fast as [`observe_batch`](Store::observe_batch). Each observation is
+    /// Some four times as fast as [`observe_batch`](Store::observe_batch) of 1,000 observations each
+    /// with fingerprints that are ready: 1,000,000 new pages took 2.7 s and 11 s. Each observation is
     /// written twice: to a scratch file, some 70 bytes for a URL of 50, and to a segment, some 110
     /// bytes including the tables. Costs a sync for every 64 MiB of the segment, and one commit.
     /// Memory is bounded by the options.

@@ -3949,7 +3949,7 @@ int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerpri
 void simkeep_fingerprinter_free(struct simkeep_fingerprinter *fingerprinter);
 
 /**
- * Loads visits in any order, without searches and without the journal: all of them, or none. Some ten
+ * Loads visits in any order, without searches and without the journal: all of them, or none. Some four
  * times as fast as `simkeep_observe_batch`; it does not say what each meant, and `simkeep_history` does
  * afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the memory beside the visits, 0 for 512
  * MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is

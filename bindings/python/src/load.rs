@@ -127,7 +127,7 @@ fn makers(
 #[pymethods]
 impl Store {
     /// Loads a corpus: any number of observations in any order, of the kinds that `observe_batch` takes,
-    /// some ten times as fast, in bounded memory. All of them are stored, or none. `epochs` are those
+    /// some four times as fast, in bounded memory. All of them are stored, or none. `epochs` are those
     /// that come with it. Ctrl-C ends it. `LoadError` names the first that the store refuses; what the
     /// iterable raises, this raises.
     #[pyo3(signature = (observations, *, epochs=None, memory_bytes=None, segment_pages=None,

@@ -39,10 +39,12 @@ use summary::Summary;
 
 /// Load other stores, exports, JSON lines, files and web archives into a store, all of it or nothing
 ///
-/// Many times as fast as `ingest`. Reads the same inputs, and other stores. It does not say what
-/// each record means. Makes the store if there is none. If it ends early, for whatever reason, the
-/// store and its epochs are as before, or there is no store if there was none. Other programs may
-/// read it meanwhile.
+/// Reads what `ingest` reads, and other stores. It does not say what each record means. Makes the
+/// store if there is none. If it ends early, for whatever reason, the store and its epochs are as
+/// before, or there is no store if there was none. Other programs may read it meanwhile.
+///
+/// With ready-made fingerprints it takes about a third of the time of `ingest`, with texts of 60
+/// words two thirds. With long texts both take the time that fingerprints take.
 #[derive(Args)]
 #[command(after_long_help = concat!("Examples:
   simkeep load old.simkeep --store new.simkeep
