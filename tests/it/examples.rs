@@ -1,13 +1,22 @@
 //! The examples run, and print what they should. `cargo test` builds them beside the tests.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use simkeep_testing::in_repository;
 
 /// What an example prints, line by line.
 fn lines(example: &str) -> Vec<String> {
+    lines_in(Path::new("."), example)
+}
+
+/// What an example prints that runs in this folder.
+fn lines_in(folder: &Path, example: &str) -> Vec<String> {
     let tests = std::env::current_exe().unwrap();
     let target: PathBuf = tests.ancestors().nth(2).unwrap().into();
     let output = Command::new(target.join("examples").join(example))
+        .current_dir(folder)
         .output()
         .unwrap_or_else(|e| panic!("{e}; `cargo build --release --examples` builds {example}"));
     assert!(output.status.success(), "{output:?}");
@@ -71,4 +80,18 @@ fn a_history_says_what_each_visit_meant() {
         "6 visits, the last on day 29",
     ];
     assert_eq!(lines("history"), told);
+}
+
+#[test]
+fn the_program_of_the_readme_finds_its_page_unchanged_when_it_runs_again() {
+    let readme = fs::read_to_string(in_repository("README.md")).unwrap();
+    let shown = readme.split_once("```rust,no_run\n").unwrap().1.split_once("```\n").unwrap().0;
+    let program = fs::read_to_string(in_repository("tests/examples/readme.rs")).unwrap();
+    assert_eq!(program.split_once("\n\n").unwrap().1, shown, "copy it to tests/examples/readme.rs");
+    let folder = tempfile::tempdir().unwrap();
+    for (verdict, visits) in [("never seen before", 1), ("unchanged", 2)] {
+        let said = lines_in(folder.path(), "readme");
+        assert_eq!(said[..2], [verdict.to_owned(), format!("visits so far: {visits}")]);
+        assert!(said[2].ends_with("was in force then") && said.len() == 3, "{said:?}");
+    }
 }

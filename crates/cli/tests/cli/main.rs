@@ -44,6 +44,7 @@ mod no_room;
 mod no_threads;
 mod outcomes;
 mod outputs;
+mod pace;
 mod pairs;
 mod publish;
 mod repair;

@@ -1,12 +1,17 @@
 //! Signals: an answer is a promise.
 
-use std::io::{BufRead, BufReader};
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Child;
+use std::time::Duration;
+
+use simkeep_testing::choice;
+use simkeep_testing::depth::deep;
 
 use super::*;
 
 fn begin(place: &Place, more: &[&str]) -> Child {
-    let args = [&["ingest", "-", "--outcomes", "--durability", "end"], more].concat();
+    let args = [&["ingest", "-", "--outcomes"], more].concat();
     place.command(&args).stdin(Stdio::piped()).spawn().unwrap()
 }
 
@@ -33,7 +38,7 @@ fn what_was_answered_is_stored_when_a_signal_ends_it() {
             continue;
         }
         let place = Place::new();
-        let mut child = begin(&place, &[]);
+        let mut child = begin(&place, &["--durability", "end"]);
         let mut stdin = child.stdin.take().unwrap();
         for time in 0..5 {
             writeln!(stdin, "{{\"url\":\"http://k/{time}\",\"t\":{time},\"seen\":\"gone\"}}")
@@ -53,10 +58,58 @@ fn what_was_answered_is_stored_when_a_signal_ends_it() {
     }
 }
 
+/// Sends records without end, and reads what is answered, until a signal comes some time after the
+/// first answer; returns the URLs that were answered.
+fn answered_until_stopped(mut child: Child, wait: Duration) -> BTreeSet<String> {
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        let line = |n: u64| json!({"url": format!("http://k/{n}"), "t": n, "seen": "gone"});
+        (0..).try_for_each(|n: u64| writeln!(stdin, "{}", line(n)))
+    });
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut answers = String::new();
+    assert_ne!(out.read_line(&mut answers).unwrap(), 0);
+    let reader = std::thread::spawn(move || {
+        out.read_to_string(&mut answers).unwrap();
+        answers
+    });
+    std::thread::sleep(wait);
+    signal(&child, libc::SIGTERM);
+    let ended = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 143, "{}", ended.err);
+    // Its input was at no end.
+    assert!(writer.join().unwrap().is_err());
+    // An answer whose end was not printed is none.
+    let answers = reader.join().unwrap();
+    urls(answers.rsplit_once('\n').unwrap().0.lines())
+}
+
+/// The URLs of objects.
+fn urls<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    lines.map(|line| objects(line)[0]["url"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_was_answered_is_stored_when_a_signal_comes_in_the_middle() {
+    for durability in ["end", "group"] {
+        for n in 0..deep(100) {
+            let mut choice = choice(n);
+            let batch = ["1", "10", "1000"][usize::try_from(choice(3)).unwrap()];
+            let place = Place::new();
+            let args = ["--durability", durability, "--batch", batch];
+            let wait = Duration::from_millis(choice(100));
+            let answered = answered_until_stopped(begin(&place, &args), wait);
+            let stored = urls(entries(&place.export()).into_iter());
+            let missing: Vec<_> = answered.difference(&stored).collect();
+            assert!(missing.is_empty() && !answered.is_empty(), "{args:?} {n}: {missing:?}");
+        }
+    }
+}
+
 #[test]
 fn what_was_answered_is_stored_though_nobody_reads_the_next_answers() {
     let place = Place::new();
-    let mut child = begin(&place, &["--batch", "1"]);
+    let mut child = begin(&place, &["--durability", "end", "--batch", "1"]);
     let mut stdin = child.stdin.take().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let line = |number: u32| {
@@ -69,9 +122,9 @@ fn what_was_answered_is_stored_though_nobody_reads_the_next_answers() {
     let writer = std::thread::spawn(move || {
         (1..100).try_for_each(|number| stdin.write_all(line(number).as_bytes()))
     });
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(500));
     signal(&child, libc::SIGTERM);
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(500));
     signal(&child, libc::SIGTERM);
     let _ = child.wait().unwrap();
     drop(out);

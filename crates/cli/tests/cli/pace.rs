@@ -1,0 +1,61 @@
+//! How many visits a day there are, where nothing says so: `recrawl` counts those of late.
+
+use serde_json::{Value, json};
+
+use super::Place;
+
+const DAYS: u64 = 60;
+const PAGES: u64 = 1_000;
+/// Visits a day: of each of the busiest pages one, and the rest of others.
+const BUSIEST: u64 = 10;
+const REST: usize = 90;
+const VISITS_PER_DAY: u32 = 100;
+
+fn url(page: u64) -> String {
+    format!("https://site{}.example/{page}", page % 7)
+}
+
+/// The busiest pages are visited each day, and in the rest of its visits all others in turn. Each page
+/// changes after some days of its own, at least twelve.
+fn crawl() -> String {
+    let mut lines = String::new();
+    let mut others = (BUSIEST..PAGES).cycle();
+    for day in 0..DAYS {
+        let rest = others.by_ref().take(REST);
+        for (visit, page) in (0..).zip((0..BUSIEST).chain(rest)) {
+            let version = (day + page) / (12 + page % 9);
+            let fingerprint = (page * DAYS + version + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let line = json!({
+                "url": url(page),
+                "t": 1_704_067_200 + day * 86_400 + visit * 600,
+                "fingerprint": format!("{fingerprint:016x}"),
+                "epoch": "e",
+            });
+            lines += &format!("{line}\n");
+        }
+    }
+    lines
+}
+
+/// What `recrawl` says of a page a day after the crawl.
+fn said(place: &Place, page: u64, args: &[&str]) -> Value {
+    let url = url(page);
+    let args = [&["recrawl", &url, "--now", "2024-03-02", "--json"], args].concat();
+    super::objects(&place.done(&args)).remove(0)
+}
+
+#[test]
+fn the_busiest_pages_have_the_dates_of_the_visits_that_there_were() {
+    let place = Place::with(&crawl());
+    for page in 0..BUSIEST {
+        let of_late = said(&place, page, &[]);
+        let asked = said(&place, page, &["--per-day", &VISITS_PER_DAY.to_string()]);
+        let every = |said: &Value| said["every_seconds"].as_f64().unwrap() / 86_400.0;
+        // A page that is hardly worth a visit has the longest interval, whatever the pace.
+        assert!(every(&asked) < 30.0, "page {page}: {asked}");
+        let ratio = every(&of_late) / every(&asked);
+        assert!((0.5..=2.0).contains(&ratio), "page {page}: {of_late}, and when asked {asked}");
+        let pace = of_late["visits_per_day"].as_f64().unwrap();
+        assert!((pace / f64::from(VISITS_PER_DAY) - 1.0).abs() < 0.05, "page {page}: {of_late}");
+    }
+}
