@@ -113,6 +113,8 @@ mod error;
 pub mod fingerprint;
 #[doc = include_str!("../docs/glossary.md")]
 pub mod glossary {}
+mod admin;
+mod engine;
 pub mod inspect;
 mod layout;
 #[cfg(feature = "metrics")]
@@ -124,7 +126,9 @@ mod mirror;
 mod page;
 mod process;
 mod progress;
+mod query;
 pub mod recrawl;
+mod schedule;
 #[cfg(feature = "internals")]
 #[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
 pub mod search;
@@ -133,10 +137,21 @@ pub mod search;
 mod search;
 mod segment;
 mod sort;
-mod store;
 mod sync;
 mod threads;
 
+pub use crate::admin::forget::Scope;
+pub use crate::engine::answer::{
+    Answer, ExactCopy, History, HistoryEntry, NearDuplicate, Original, OriginalBy, Outcome, Page,
+};
+pub use crate::engine::options::{Durability, Options};
+pub use crate::engine::origin::Origin;
+pub use crate::engine::reader::Reader;
+pub use crate::engine::search::query::{Matches, Near, Query, Versions};
+pub use crate::engine::snapshot::Snapshot;
+pub use crate::engine::store::Store;
+pub use crate::page::route;
+pub use crate::query::pairs::{NearPair, PagePair, PairQuery, PairedPage};
 pub use bug::Bug;
 pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
@@ -144,14 +159,9 @@ pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
     FetchFailure, GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError,
     Property, Request, Response, ResponseMeaning, RestateOutcome, Restated, Restatement, Role,
-    RoleError, SameBy, Seen, Terms, Time, UrlError, Verdict, Visit, Weight, route,
+    RoleError, SameBy, Seen, Terms, Time, UrlError, Verdict, Visit, Weight,
 };
 pub use progress::{Progress, Stage};
-pub use store::{
-    Answer, Durability, ExactCopy, History, HistoryEntry, Matches, Near, NearDuplicate, NearPair,
-    Options, Origin, Original, OriginalBy, Outcome, Page, PagePair, PairQuery, PairedPage, Query,
-    Reader, Scope, Snapshot, Store, Versions,
-};
 
 /// Options and results of loading a corpus or another store in bulk.
 ///
@@ -159,7 +169,7 @@ pub use store::{
 /// [`LoadEpochs`](load::LoadEpochs) names the epochs that a load brings, and
 /// [`Observed`](load::Observed) is what can be loaded.
 pub mod load {
-    pub use crate::store::{LoadEpochs, LoadOptions, Loaded, Observed};
+    pub use crate::admin::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 }
 
 /// Which pages to visit next.
@@ -174,7 +184,7 @@ pub mod load {
 /// [`Hints`](due::Hints) are what sitemaps and feeds say of when pages changed.
 /// [`Survey`](due::Survey) says how all pages change, on the whole.
 pub mod due {
-    pub use crate::store::{
+    pub use crate::schedule::{
         Decision, Due, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,
     };
 }
@@ -190,11 +200,12 @@ pub mod due {
 /// which generations still have what was purged. [`is_published`](publishing::is_published()) tells such
 /// a directory from others; [`Reader::open`] reads it like a store.
 pub mod publishing {
-    pub use crate::store::{
-        FileCount, GenerationInfo, Incomplete, Publication, PublishOptions, PublishedFile,
-        check_file, check_generation as check, generation_files as files,
-        generation_fingerprints as fingerprints, generations, holding, is_published, publish,
+    pub use crate::admin::copy::FileCount;
+    pub use crate::admin::publish::{
+        GenerationInfo, Incomplete, Publication, PublishOptions, PublishedFile, check_file,
+        generations, holding, is_published,
     };
+    pub use crate::admin::publish::{check, files, fingerprints, publish};
 }
 
 /// Checking that a store is sound, saving it, and repairing one that is not.
@@ -204,10 +215,13 @@ pub mod publishing {
 /// [`verify`](integrity::verify()) reads all of a store and names every flaw.
 /// [`repair`](integrity::repair()) makes a new store of what is sound, and says what is lost.
 pub mod integrity {
-    pub use crate::store::{
-        BackedUp, BackupOptions, FileCount, Loss, RepairOptions, Repaired, Verified, VerifyOptions,
-        backup, repair, verify,
-    };
+    pub use crate::admin::backup::backup;
+    pub use crate::admin::backup::{BackedUp, BackupOptions};
+    pub use crate::admin::copy::FileCount;
+    pub use crate::admin::repair::repair;
+    pub use crate::admin::repair::{Loss, RepairOptions, Repaired};
+    pub use crate::admin::verify::verify;
+    pub use crate::admin::verify::{Verified, VerifyOptions};
 }
 
 /// Sizes of a store and its segments, and the results of merging and forgetting.
@@ -215,7 +229,8 @@ pub mod integrity {
 /// For [`Store::stats`] and [`Reader::stats`], [`Store::merge`] and [`Store::compact`], and
 /// [`Store::forget`] and [`Store::purge`].
 pub mod maintenance {
-    pub use crate::store::{Compacted, Forgotten, Merged, SegmentStats, Stats};
+    pub use crate::admin::compact::Compacted;
+    pub use crate::engine::answer::{Forgotten, Merged, SegmentStats, Stats};
 }
 
 /// How a search was planned and what it cost, segment by segment.
@@ -223,8 +238,8 @@ pub mod maintenance {
 /// For [`Snapshot::explain`]: an [`Explanation`](explain::Explanation) has the tables of each
 /// component, the way that was chosen, and its cost, expected and met.
 pub mod explain {
+    pub use crate::engine::search::query::{ComponentSearch, Explanation};
     pub use crate::search::{Address, Cost, Plan, Shape, Way};
-    pub use crate::store::{ComponentSearch, Explanation};
 }
 
 /// All pairs within a distance among fingerprints that are in no store.
@@ -255,10 +270,12 @@ pub mod mirrors {
 /// [`Snapshot::due`], [`Snapshot::diff`], [`Snapshot::diff_since`] and [`Snapshot::diff_exact`], read
 /// lazily, and end after an error.
 pub mod iter {
-    pub use crate::store::{
-        Diff, Difference, DuePages, ExactDiff, ExactDifference, Histories, Observations, Scan,
-        Stale, StalePage,
-    };
+    pub use crate::query::diff::{Diff, Difference, ExactDiff, ExactDifference};
+    pub use crate::query::histories::Histories;
+    pub use crate::query::observations::Observations;
+    pub use crate::query::scan::Scan;
+    pub use crate::query::stale::{Stale, StalePage};
+    pub use crate::schedule::DuePages;
 }
 
 /// The pages of a store as what really happened, to be crawled again in a simulation.
@@ -266,7 +283,7 @@ pub mod iter {
 /// From [`Snapshot::replay`], for [`recrawl::simulate::crawl`].
 pub mod replay {
     pub use crate::page::{Replayed, ReplayedPage};
-    pub use crate::store::Replay;
+    pub use crate::query::replay::Replay;
 }
 
 /// Limits of URLs, distances and versions, as constants.

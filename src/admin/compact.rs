@@ -2,11 +2,11 @@
 
 use std::io::ErrorKind;
 
-use super::answer::Merged;
-use super::handle::Store;
-use super::open::catalog_bytes;
-use super::shared::Shared;
 use crate::disk::Dir;
+use crate::engine::answer::Merged;
+use crate::engine::db::Shared;
+use crate::engine::open::catalog_bytes;
+use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 

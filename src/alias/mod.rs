@@ -24,10 +24,11 @@ mod walk;
 
 use std::ops::ControlFlow;
 
+use crate::engine::answer::Page;
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::{Content, Epoch, Prefix, check_url, known, surt};
 use crate::progress::{Progress, Stage};
-use crate::store::{Page, Snapshot};
 use counting::Counting;
 use names::{HOST, HOST_AND_SCHEME, Number};
 use walk::{Standing, Walk};

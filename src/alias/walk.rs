@@ -7,11 +7,13 @@
 use super::address::Address;
 use super::rule::{takes_www, without_www};
 use crate::bug::{OrBug, ensure};
+use crate::engine::answer::Page;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::Prefix;
 use crate::page::surt::{self, END, LABEL};
 use crate::progress::Progress;
-use crate::store::{Page, Scan, Snapshot};
+use crate::query::scan::Scan;
 
 /// What the key of a host ends with that begins with `www.`.
 const WWW: &[u8] = &[LABEL, b'w', b'w', b'w'];

@@ -375,8 +375,8 @@ fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Epoch;
     use crate::disk::{Lock, SimDisk};
+    use crate::page::Epoch;
 
     #[test]
     #[should_panic(expected = "a journal goes on where it ends")]

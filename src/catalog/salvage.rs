@@ -285,10 +285,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Epoch;
     use crate::catalog::{Catalog, Contents, Journal, Locks};
     use crate::disk::{Access, Disk, Lock, Name, SimDisk};
     use crate::fingerprint::Bands;
+    use crate::page::Epoch;
     use crate::page::Role;
 
     /// Returns a catalog after commits of blobs of these sizes in bytes, with one operation each.

@@ -8,11 +8,11 @@ use super::clustering::Clustering;
 use super::column::Column;
 use super::gather::{captures, fingerprints, nodes};
 use super::items::Bearer;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 use crate::sort::{Spooled, Workspace};
-use crate::store::Snapshot;
 
 /// The balls of one distance: each page with all that are within so many bits of it, itself included.
 ///

@@ -11,13 +11,13 @@ use super::documents::{documents, members};
 use super::items::Sketched;
 use super::places::{Place, Places};
 use crate::bug::OrBug;
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::fingerprint::BitSketch;
 use crate::page::Digest;
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 use crate::sort::{Sorter, Workspace};
-use crate::store::Snapshot;
 use crate::sync::Mutex;
 
 /// Pages that have others within k bits of them, from [`Snapshot::candidates`]: those whose texts are

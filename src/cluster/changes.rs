@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::clustering::Clustering;
 use super::clusters::{ClusteredPage, ClusteredPages, Clusters};
 use crate::bug::{Bug, OrBug};
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Time, surt};
 use crate::progress::Progress;
-use crate::store::Snapshot;
 
 /// The clusters of two times, from [`Snapshot::cluster_changes`].
 #[derive(Debug)]

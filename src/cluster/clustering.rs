@@ -4,11 +4,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::engine::answer::Page;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Classes, Epoch, Prefix, Rank, Ranked, Ranking, Time};
+use crate::query::in_force::{Taken, Taking};
 use crate::search::DISTANCE_MAX;
 use crate::sort::Workspace;
-use crate::store::{Page, Snapshot, Taken, Taking};
 
 /// Memory that clustering takes at least.
 const MEMORY_BYTES_MIN: usize = 1 << 20;

@@ -7,14 +7,18 @@ use super::clustering::Clustering;
 use super::gather::{captures, members, nodes, settled};
 use super::items::{Listed, Member, Row};
 use crate::bug::OrBug;
+use crate::engine::answer::OriginalBy;
+use crate::engine::component::Standing;
+use crate::engine::lookup::Lookup;
+use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
 use crate::page::{Digest, Epoch, Time, check_url};
 use crate::progress::Progress;
+use crate::query::in_force::Taking;
 use crate::sort::{Sorted, Spooled, Workspace};
-use crate::store::{Lookup, OriginalBy, Snapshot, Standing, Taking};
 
 /// The clusters of a snapshot, from [`Snapshot::clusters`].
 ///

@@ -7,11 +7,12 @@ use super::clustering::Clustering;
 use super::column::Column;
 use super::gather::{captures, fingerprints, nodes};
 use crate::bug::OrBug;
+use crate::engine::component::Standing;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 use crate::sort::Workspace;
-use crate::store::{Snapshot, Standing};
 use crate::sync::Mutex;
 
 /// The largest components that are looked into.

@@ -15,11 +15,12 @@ use super::items::{Bearer, Document, Member, Sketched, Unread};
 use super::leaders::{Leaders, Nodes};
 use super::places::Places;
 use crate::bug::OrBug;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
 use crate::progress::{Progress, Stage};
+use crate::query::in_force::{Taken, Taking};
 use crate::sort::{Sorted, Workspace};
-use crate::store::{Snapshot, Taken, Taking};
 
 /// All pages in the order of their ranks, those of `compared` with their sketches.
 pub(super) fn documents(

@@ -9,7 +9,7 @@ use super::places::{Place, Places};
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
 use crate::page::{Classes, Digest};
-use crate::store::Taken;
+use crate::query::in_force::Taken;
 
 /// The pages that are dropped in favour of those that lead their clusters, from [`Clusters::dropped`].
 ///

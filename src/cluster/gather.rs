@@ -11,10 +11,11 @@ use super::column::Column;
 use super::items::{Bearer, Capture, Member, Node, Settled};
 use super::leaders::{Belongs, Leaders, Nodes};
 use crate::bug::OrBug;
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
+use crate::query::in_force::{Taken, Taking};
 use crate::sort::{Sorted, Spooled, Workspace};
-use crate::store::{Snapshot, Taken, Taking};
 
 /// Fingerprints between two looks at whether to go on.
 const STEP: u64 = 1024;

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use super::clustering::Clustering;
 use super::clusters::{Cluster, ClusteredPage};
 use crate::bug::{Bug, OrBug};
+use crate::engine::search::query::{Query, Versions};
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Rank, surt};
-use crate::store::{Query, Snapshot, Taken, Taking, Versions};
+use crate::query::in_force::{Taken, Taking};
 
 /// Searches for the cluster of one page, at most.
 const SEARCHES_MAX: usize = 1 << 12;

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use super::clustering::Clustering;
+use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::store::{Snapshot, TakenPages};
+use crate::query::in_force::TakenPages;
 
 /// What separates the key of a page from its URL: less than any byte of a key.
 const BEFORE_URL: u8 = 0;

@@ -134,12 +134,12 @@ pub struct Outcome {
     /// compare. Nearest first, then in SURT order.
     pub near: Vec<NearDuplicate>,
     /// Of `copies` and `near` the page that ranks before this one and before all others, by
-    /// [`Options::rule`](super::Options::rule): as a rule that which was first seen with its content.
+    /// [`Options::rule`](crate::Options::rule): as a rule that which was first seen with its content.
     /// `None` if this page comes first, or there is no other.
     ///
     /// It is what an indexer keeps in favour of this page, at once; and with `priority`, it says what
     /// need not be processed at all. A page may yield to one that yields to a third which is not near
-    /// this one; [clusters](super::Snapshot::clusters) would not let it, as only a page that leads is
+    /// this one; [clusters](crate::Snapshot::clusters) would not let it, as only a page that leads is
     /// yielded to.
     ///
     /// ```
@@ -161,7 +161,7 @@ pub struct Outcome {
     pub original: Option<Original>,
     /// Whether `copies` and `near` name everything, so that no other can be the original. If not, they
     /// were cut short, for one of the reasons that
-    /// [`Matches::complete`](super::Matches::complete) lists.
+    /// [`Matches::complete`](crate::Matches::complete) lists.
     pub complete: bool,
 }
 
@@ -177,7 +177,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    pub(super) fn observed(self) -> Result<Outcome, Bug> {
+    pub(crate) fn observed(self) -> Result<Outcome, Bug> {
         let outcome = match self {
             Answer::Observed(outcome) => Some(outcome),
             Answer::Restated(_) | Answer::Given(_) => None,
@@ -185,7 +185,7 @@ impl Answer {
         outcome.or_bug("an observation is answered as one")
     }
 
-    pub(super) fn restated(self) -> Result<RestateOutcome, Bug> {
+    pub(crate) fn restated(self) -> Result<RestateOutcome, Bug> {
         let outcome = match self {
             Answer::Restated(outcome) => Some(outcome),
             Answer::Observed(_) | Answer::Given(_) => None,
@@ -193,7 +193,7 @@ impl Answer {
         outcome.or_bug("a restatement is answered as one")
     }
 
-    pub(super) fn given(self) -> Result<GiveOutcome, Bug> {
+    pub(crate) fn given(self) -> Result<GiveOutcome, Bug> {
         let outcome = match self {
             Answer::Given(outcome) => Some(outcome),
             Answer::Observed(_) | Answer::Restated(_) => None,
@@ -328,7 +328,7 @@ pub struct Page {
 
 impl Page {
     /// A page of which this is known, in a store with these epochs.
-    pub(super) fn new(url: &str, Changing { head, changes }: &Changing, epochs: &Epochs) -> Page {
+    pub(crate) fn new(url: &str, Changing { head, changes }: &Changing, epochs: &Epochs) -> Page {
         let contents = head.in_force();
         Page {
             url: url.to_owned(),
@@ -347,7 +347,7 @@ impl Page {
     }
 }
 
-/// What [`Store::forget`](super::Store::forget) has hidden.
+/// What [`Store::forget`](crate::Store::forget) has hidden.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Forgotten {
@@ -357,7 +357,7 @@ pub struct Forgotten {
     pub visits: u64,
 }
 
-/// What [`Store::merge`](super::Store::merge) did.
+/// What [`Store::merge`](crate::Store::merge) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
@@ -384,7 +384,7 @@ pub struct Stats {
     /// Visits that have come since the newest epoch in use began.
     pub epoch_visits: u64,
     /// Whether a new epoch is advised: one in use weighs words by a table of document
-    /// frequencies, and [`Options::epoch_visits`](super::Options::epoch_visits) visits have come
+    /// frequencies, and [`Options::epoch_visits`](crate::Options::epoch_visits) visits have come
     /// since it began.
     pub epoch_due: bool,
     /// Bytes of the live segments.

@@ -7,8 +7,8 @@
 use std::cell::OnceCell;
 use std::time::Duration;
 
-use super::base::Base;
 use super::component::Component;
+use super::core::Base;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::{Request, Time};
@@ -44,7 +44,7 @@ impl Snapshot {
 
 /// The last time that a visit may have, where the options bound it.
 #[derive(Debug)]
-pub(super) struct Clock<'b> {
+pub(crate) struct Clock<'b> {
     base: &'b Base,
     tolerance: Option<Duration>,
     /// The last visit in the store, looked up once it matters: that takes a pass over what is in memory.
@@ -53,7 +53,7 @@ pub(super) struct Clock<'b> {
 
 impl<'b> Clock<'b> {
     /// That of an open store.
-    pub(super) fn of(base: &'b Base) -> Clock<'b> {
+    pub(crate) fn of(base: &'b Base) -> Clock<'b> {
         Clock { base, tolerance: base.options.clock_tolerance, last: OnceCell::new() }
     }
 
@@ -65,7 +65,7 @@ impl<'b> Clock<'b> {
     /// # Errors
     ///
     /// [`Error::InTheFuture`].
-    pub(super) fn check(&self, request: &Request<'_>) -> Result<()> {
+    pub(crate) fn check(&self, request: &Request<'_>) -> Result<()> {
         let (Some(tolerance), Request::Observe(visit)) = (self.tolerance, request) else {
             return Ok(());
         };
@@ -83,10 +83,13 @@ impl<'b> Clock<'b> {
 #[cfg(test)]
 mod tests {
 
+    use crate::engine::options::Options;
+    use crate::engine::store::Store;
     use super::*;
+    use crate::admin::load::LoadOptions;
     use crate::disk::Location;
-    use crate::store::load::LoadOptions;
-    use crate::{ErrorKind, Observation, Options, Restatement, Store};
+    use crate::error::ErrorKind;
+    use crate::page::{Observation, Restatement};
 
     const HOUR: i64 = 3_600_000;
 
@@ -109,7 +112,7 @@ mod tests {
         let (late, future) = (now + 2 * HOUR, Some(ErrorKind::InTheFuture));
         let visit = |time| Observation::content("http://a/", Time(time), 7, store.change_epoch());
         // It does not matter how far back.
-        for time in [crate::Time::MIN.0, 0, now, now + HOUR / 2] {
+        for time in [crate::page::Time::MIN.0, 0, now, now + HOUR / 2] {
             store.observe(visit(time)).unwrap();
         }
         let count = || store.stats().unwrap().visits;
@@ -125,7 +128,7 @@ mod tests {
         assert_eq!((url.as_str(), time), ("http://a/", Time(late)));
         assert!((now + HOUR..now + 2 * HOUR).contains(&limit.0));
         // What is no visit has a time of its own.
-        let epoch = store.register_epoch("other", crate::Role::Near).unwrap();
+        let epoch = store.register_epoch("other", crate::page::Role::Near).unwrap();
         store.restate(Restatement::new("http://a/", Time(late), 9, epoch)).unwrap();
         store.give(Observation::weighed("http://a/", Time(late), 2.0)).unwrap();
     }

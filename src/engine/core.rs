@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::lifecycle::Lifecycle;
 use super::live::Live;
 use super::options::Options;
-use super::stamps::Stamps;
+use super::segment_ids::Stamps;
 use crate::catalog::Catalog;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
@@ -13,30 +13,30 @@ use crate::metrics::Metrics;
 
 /// The files of an open store, and what is live in them.
 #[derive(Debug)]
-pub(super) struct Base {
-    pub(super) disk: Arc<dyn Disk>,
-    pub(super) options: Options,
-    pub(super) catalog: Catalog,
-    pub(super) stamps: Stamps,
-    pub(super) live: Live,
-    pub(super) lifecycle: Lifecycle,
-    pub(super) metrics: Metrics,
+pub(crate) struct Base {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) options: Options,
+    pub(crate) catalog: Catalog,
+    pub(crate) stamps: Stamps,
+    pub(crate) live: Live,
+    pub(crate) lifecycle: Lifecycle,
+    pub(crate) metrics: Metrics,
 }
 
 impl Base {
     /// Accepts nothing more from here on: see [`Lifecycle::poison`].
-    pub(super) fn poison(&self, cause: Error) -> Error {
+    pub(crate) fn poison(&self, cause: Error) -> Error {
         self.lifecycle.poison(cause)
     }
 
     /// Rewrites the catalog. A full disk leaves the store as it was.
-    pub(super) fn rewrite_catalog(&self) -> Result<()> {
+    pub(crate) fn rewrite_catalog(&self) -> Result<()> {
         self.catalog.rewrite().map_err(|e| self.poison(e))?
     }
 
     /// Whether the files with this store's names are known to be its own, so that they may be
     /// removed.
-    pub(super) fn is_in_place(&self) -> bool {
+    pub(crate) fn is_in_place(&self) -> bool {
         self.lifecycle.check_poison().is_ok() && self.catalog.check_locks().is_ok()
     }
 }

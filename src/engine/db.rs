@@ -5,45 +5,45 @@
 
 use std::sync::Arc;
 
-use super::admission::Admission;
-use super::base::Base;
-use super::committer::Committer;
-use super::compactor::Compactor;
-use super::leases::Leases;
+use super::compaction::Compactor;
+use super::core::Base;
+use super::epoch_registry::Registry;
 use super::publisher::Publisher;
-use super::registry::Registry;
-use super::sealer::Sealer;
+use super::seal::Sealer;
+use super::write::admission::Admission;
+use super::write::commit::Committer;
 use crate::disk::Name;
 use crate::error::Result;
+use crate::schedule::leases::Leases;
 use crate::sync::{Rank, RankedMutex};
 
 /// An open store.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     /// Its files, what is live in them, and whether writes are accepted.
-    pub(super) base: Arc<Base>,
+    pub(crate) base: Arc<Base>,
     /// `SNAPSHOT`, and the files that are kept for its readers.
-    pub(super) publisher: Arc<Publisher>,
+    pub(crate) publisher: Arc<Publisher>,
     /// The epochs.
-    pub(super) registry: Registry,
+    pub(crate) registry: Registry,
     /// Merges.
-    pub(super) compactor: Arc<Compactor>,
+    pub(crate) compactor: Arc<Compactor>,
     /// The write lock, and back-pressure.
-    pub(super) admission: Arc<Admission>,
+    pub(crate) admission: Arc<Admission>,
     /// Group commit.
-    pub(super) committer: Arc<Committer>,
+    pub(crate) committer: Arc<Committer>,
     /// From memtables to segments.
-    pub(super) sealer: Arc<Sealer>,
+    pub(crate) sealer: Arc<Sealer>,
     /// Pages that are handed out to be visited.
-    pub(super) leases: Leases,
+    pub(crate) leases: Leases,
     /// Taken by a load from beginning to end.
-    pub(super) loading: RankedMutex<()>,
+    pub(crate) loading: RankedMutex<()>,
 }
 
 impl Shared {
     /// Operation `last` was the last. An `unfinished` one is no store until something was loaded into
     /// it; `orphans` are what is left of an earlier process.
-    pub(super) fn start(
+    pub(crate) fn start(
         base: Base,
         last: u64,
         unfinished: bool,
@@ -72,7 +72,7 @@ impl Shared {
     }
 
     /// Returns when no seal and no merge is due: waits for those in the background, or does them.
-    pub(super) fn wait_idle(&self) -> Result<()> {
+    pub(crate) fn wait_idle(&self) -> Result<()> {
         let Shared { base, compactor, sealer, .. } = self;
         if !base.options.background {
             sealer.seal_waiting()?;
@@ -86,7 +86,7 @@ impl Shared {
     }
 
     /// Makes everything durable, and accepts nothing more; `join` waits for the background threads.
-    pub(super) fn close(&self, join: impl FnOnce()) -> Result<()> {
+    pub(crate) fn close(&self, join: impl FnOnce()) -> Result<()> {
         let Base { catalog, lifecycle, .. } = &*self.base;
         let flushed = self.committer.commit_all();
         lifecycle.close();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::base::Base;
+use super::core::Base;
 use super::epochs::{
     Epochs, begun, check_name, check_terms, live_number, may_end, next_epoch, of_name, reserved,
 };
@@ -18,7 +18,7 @@ use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 /// Changes the list of epochs.
 #[derive(Debug)]
-pub(super) struct Registry {
+pub(crate) struct Registry {
     base: Arc<Base>,
     publisher: Arc<Publisher>,
     /// Taken while an epoch is registered, or ended.
@@ -26,23 +26,23 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    pub(super) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Registry {
+    pub(crate) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Registry {
         let (base, publisher) = (Arc::clone(base), Arc::clone(publisher));
         Registry { base, publisher, registering: RankedMutex::new(Rank::Epochs, ()) }
     }
 
     /// Keeps epochs from beginning and ending while what it returns is held.
-    pub(super) fn hold(&self) -> RankedGuard<'_, ()> {
+    pub(crate) fn hold(&self) -> RankedGuard<'_, ()> {
         self.registering.lock()
     }
 
     /// The epoch of this name; a new one is registered.
-    pub(super) fn register(&self, name: &str, terms: Terms) -> Result<Epoch> {
+    pub(crate) fn register(&self, name: &str, terms: Terms) -> Result<Epoch> {
         live_number(&self.register_with(name, reserved(name), terms, |_| Ok(()))?)
     }
 
     /// The epoch of this origin, with its table; a new one is registered.
-    pub(super) fn begin(&self, origin: &Origin, terms: Terms) -> Result<Epoch> {
+    pub(crate) fn begin(&self, origin: &Origin, terms: Terms) -> Result<Epoch> {
         let Base { disk, live, .. } = &*self.base;
         origin.fingerprinter()?;
         let reserved = origin.recipe().mask().leading_zeros();
@@ -63,7 +63,7 @@ impl Registry {
     }
 
     /// Ends an epoch; at most `left` pages may have a version in force that is of it.
-    pub(super) fn end(&self, epoch: Epoch, left: u64) -> Result<()> {
+    pub(crate) fn end(&self, epoch: Epoch, left: u64) -> Result<()> {
         let _one = self.hold();
         self.base.lifecycle.check()?;
         let view = self.base.live.view();
@@ -132,7 +132,7 @@ impl Registry {
     }
 
     /// Removes the table of an epoch that has ended, of which this was known before.
-    pub(super) fn remove_table(&self, info: &EpochInfo) {
+    pub(crate) fn remove_table(&self, info: &EpochInfo) {
         if has_table(info) {
             // If this fails, the next open finds the file and removes it.
             let _ = self.base.disk.remove(table_name(info.epoch));

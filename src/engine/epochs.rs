@@ -137,7 +137,7 @@ pub(crate) fn may_end(epochs: &[EpochInfo], info: &EpochInfo) -> bool {
 }
 
 /// Whether an epoch may have this name.
-pub(super) fn check_name(name: &str) -> Result<()> {
+pub(crate) fn check_name(name: &str) -> Result<()> {
     if !is_epoch_name(name) {
         return Err(Error::misuse("an epoch's name has 1 to 256 bytes and no control characters"));
     }
@@ -145,7 +145,7 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 }
 
 /// The first epoch of a store.
-pub(super) fn first(options: &Options) -> Result<EpochInfo> {
+pub(crate) fn first(options: &Options) -> Result<EpochInfo> {
     let name = &options.epoch;
     check_name(name)?;
     let epoch = Epoch::new(0, reserved(name)).or_bug("a recipe reserves 64 bits at most")?;
@@ -158,7 +158,7 @@ pub(super) fn first(options: &Options) -> Result<EpochInfo> {
 /// # Errors
 ///
 /// [`Error::Misuse`] for bands that no fingerprint can have.
-pub(super) fn begun(epoch: Epoch, name: &str, visits: u64, terms: Terms) -> Result<EpochInfo> {
+pub(crate) fn begun(epoch: Epoch, name: &str, visits: u64, terms: Terms) -> Result<EpochInfo> {
     let Terms { role, bands } = terms;
     let bands = bands.unwrap_or_else(|| calibrated(name));
     if !bands.are_possible() {
@@ -183,17 +183,17 @@ fn recipe(name: &str) -> Option<Recipe> {
 }
 
 /// Whether an earlier simkeep made the fingerprints of an epoch of this name, and this one makes none.
-pub(super) fn is_of_earlier_version(name: &str) -> bool {
+pub(crate) fn is_of_earlier_version(name: &str) -> bool {
     Named::parse(name).is_some_and(|named| !named.is_made())
 }
 
 /// How many leading bits of its fingerprints are reserved for metadata, as the name says.
-pub(super) fn reserved(name: &str) -> u32 {
+pub(crate) fn reserved(name: &str) -> u32 {
     recipe(name).map_or(0, |recipe| recipe.mask().leading_zeros())
 }
 
 /// Opens and checks the table of an epoch.
-pub(super) fn open_table(disk: &dyn Disk, names: Files, info: &EpochInfo) -> Result<Table> {
+pub(crate) fn open_table(disk: &dyn Disk, names: Files, info: &EpochInfo) -> Result<Table> {
     let name = names.table(info);
     let table = Table::open_as(disk, name).map_err(|e| match e {
         Error::NotATable { why, .. } => Error::corrupt(name, 0, why),
@@ -211,7 +211,7 @@ pub(super) fn open_table(disk: &dyn Disk, names: Files, info: &EpochInfo) -> Res
 }
 
 /// Whether something may be observed in an epoch, or searched.
-pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
+pub(crate) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     match known(epochs, epoch) {
         Some(info) if info.ended => Err(Error::EndedEpoch(info.name.clone())),
         Some(_) => Ok(()),
@@ -220,7 +220,7 @@ pub(super) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
 }
 
 /// Whether an epoch that has these terms may be asked for with those: it keeps what it began with.
-pub(super) fn check_terms(name: &str, has: Terms, asked: Terms) -> Result<()> {
+pub(crate) fn check_terms(name: &str, has: Terms, asked: Terms) -> Result<()> {
     let (role, wanted) = (has.role, asked.role);
     if role != wanted {
         let what =
@@ -242,24 +242,24 @@ pub(super) fn check_terms(name: &str, has: Terms, asked: Terms) -> Result<()> {
 }
 
 /// The epoch of a name.
-pub(super) fn of_name<'e>(epochs: &'e [EpochInfo], name: &str) -> Option<&'e EpochInfo> {
+pub(crate) fn of_name<'e>(epochs: &'e [EpochInfo], name: &str) -> Option<&'e EpochInfo> {
     epochs.iter().find(|info| info.name == name)
 }
 
 /// The number of an epoch that has not ended.
-pub(super) fn live_number(info: &EpochInfo) -> Result<Epoch> {
+pub(crate) fn live_number(info: &EpochInfo) -> Result<Epoch> {
     if info.ended { Err(Error::EndedEpoch(info.name.clone())) } else { Ok(info.epoch) }
 }
 
 /// The number of an epoch that is registered after so many others.
-pub(super) fn next_epoch(registered: usize, reserved: u32) -> Result<Epoch> {
+pub(crate) fn next_epoch(registered: usize, reserved: u32) -> Result<Epoch> {
     let next = Epoch::new(registered, reserved).filter(|_| registered < EPOCHS_MAX);
     let (what, instead) = ("epochs in a store", "make another store");
     next.ok_or(Error::Limit { what, max: EPOCHS_MAX as u64, instead })
 }
 
 /// What makes the fingerprints of an epoch, with its table.
-pub(super) fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
+pub(crate) fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     view.poison.check_read()?;
     check_live(&view.epochs, epoch)?;
     let info = known(&view.epochs, epoch).or_bug("an epoch that lives is known")?;

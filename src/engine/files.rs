@@ -64,16 +64,16 @@ impl Files {
 }
 
 /// Whether the store keeps a table for an epoch.
-pub(super) fn has_table(epoch: &EpochInfo) -> bool {
+pub(crate) fn has_table(epoch: &EpochInfo) -> bool {
     !epoch.ended && table_of(&epoch.name).is_some()
 }
 
 /// The checksum of the table that the name of an epoch says.
-pub(super) fn table_of(name: &str) -> Option<u64> {
+pub(crate) fn table_of(name: &str) -> Option<u64> {
     Named::parse(name).and_then(|named| named.table)
 }
 
 /// The name of an epoch's table.
-pub(super) fn table_name(epoch: Epoch) -> Name {
+pub(crate) fn table_name(epoch: Epoch) -> Name {
     Name::Df(epoch.count().into())
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::page::{Content, Entry, Head, InForce, Time, is_of_version};
 
 /// Since when a page has what it has in force.
-pub(super) enum Since {
+pub(crate) enum Since {
     /// Its head tells.
     Known(Time),
     /// Its entries tell. That is seldom, so there is no room for it in each.
@@ -13,13 +13,13 @@ pub(super) enum Since {
 
 /// What tells of entries since when a page has what it has in force: since it was seen with that, but
 /// not before its first visit.
-pub(super) struct Unread {
+pub(crate) struct Unread {
     in_force: InForce,
     first: Time,
 }
 
 impl Since {
-    pub(super) fn of(head: &Head) -> Since {
+    pub(crate) fn of(head: &Head) -> Since {
         match head.in_force_since() {
             Some(time) => Since::Known(time),
             None => {
@@ -31,7 +31,7 @@ impl Since {
 
     /// When it was. Unless the head told, asks when an entry first had one of the contents that are in
     /// force.
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &self,
         first_seen: impl FnOnce(&[Content]) -> Result<Option<Time>>,
     ) -> Result<Time> {
@@ -43,12 +43,12 @@ impl Since {
     }
 
     /// Whether the head told.
-    pub(super) fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         matches!(self, Since::Known(_))
     }
 
     /// A time before which it was not: when it was, or that of the first visit.
-    pub(super) fn earliest(&self) -> Time {
+    pub(crate) fn earliest(&self) -> Time {
         match self {
             Since::Known(time) => *time,
             Since::Unread(of) => of.first,
@@ -61,7 +61,7 @@ impl Since {
 /// # Errors
 ///
 /// [`Error::Corrupt`] if none of them has it.
-pub(super) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) -> Result<Time> {
+pub(crate) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) -> Result<Time> {
     let has_it = |entry: &&Entry| entry.content().as_ref().is_some_and(&is_it);
     found(entries.iter().find(has_it).map(Entry::time))
 }
@@ -78,7 +78,7 @@ fn found(first: Option<Time>) -> Result<Time> {
 
 /// When a page with this head was first seen with what it has in force; not before its first visit.
 /// Reads its entries unless the head tells.
-pub(super) fn since(head: &Head, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<Time> {
+pub(crate) fn since(head: &Head, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<Time> {
     Since::of(head).ask(|in_force| {
         first_seen(&entries()?, |content| is_of_version(in_force, content)).map(Some)
     })

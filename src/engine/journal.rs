@@ -3,8 +3,8 @@
 //! A record carries what the store had looked up when the operation came: whether older segments
 //! know the page, and its head. So a replay reads no segment.
 
-use super::counted::{Counted, page_counted};
 use super::memtable::{Effect, Inner};
+use super::totals::{Counted, page_counted};
 use crate::bug::Bug;
 use crate::catalog::Blob;
 use crate::disk::Name;
@@ -26,7 +26,7 @@ const EARLIER: u8 = 8;
 const HEAD: u8 = 16;
 
 /// How a journalled operation names its page.
-pub(super) enum PageName<'a> {
+pub(crate) enum PageName<'a> {
     /// The number of a page that is in the memtable.
     Known(u32),
     /// A page that this operation adds to the memtable.
@@ -50,20 +50,20 @@ fn put_page(out: &mut Vec<u8>, kind: u8, page: &PageName<'_>) {
 }
 
 /// Packs an entry.
-pub(super) fn put_entry(out: &mut Vec<u8>, page: &PageName<'_>, entry: &Entry) {
+pub(crate) fn put_entry(out: &mut Vec<u8>, page: &PageName<'_>, entry: &Entry) {
     put_page(out, ENTRY, page);
     put_entries(out, std::slice::from_ref(entry));
 }
 
 /// Packs the forgetting of a page of which this was known.
-pub(super) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Counted) {
+pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Counted) {
     put_page(out, FORGET_URL, page);
     put_varint(out, known.visits);
     out.push(u8::from(known.in_force > 0) | u8::from(known.gone > 0) << 1);
 }
 
 /// Packs the forgetting of a prefix under which this was known.
-pub(super) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Counted) {
+pub(crate) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Counted) {
     out.push(FORGET_PREFIX);
     let prefix = prefix.to_bytes();
     put_varint(out, prefix.len() as u64);
@@ -80,7 +80,7 @@ fn count(cursor: &mut Cursor<'_>) -> Option<i64> {
 }
 
 /// An operation as it is read.
-pub(super) enum Operation<'a> {
+pub(crate) enum Operation<'a> {
     Entry(PageName<'a>, Entry),
     ForgetUrl(PageName<'a>, Delta),
     ForgetPrefix(Prefix, Delta),
@@ -88,7 +88,7 @@ pub(super) enum Operation<'a> {
 
 impl<'a> Operation<'a> {
     /// Reads one; `None` if it is not readable.
-    pub(super) fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
+    pub(crate) fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
         let tag = cursor.u8().filter(|tag| tag & !(KIND | NEW_PAGE | EARLIER | HEAD) == 0)?;
         if tag & KIND == FORGET_PREFIX {
             let len = cursor.count()?;
@@ -186,7 +186,7 @@ impl PageName<'_> {
 
 /// Applies a blob to a memtable, whose last operation is the one before its first; of a store with this
 /// seed and these epochs, or none if they are not known.
-pub(super) fn replay(
+pub(crate) fn replay(
     blob: &Blob,
     (seed, epochs): (u64, &[EpochInfo]),
     inner: &mut Inner,

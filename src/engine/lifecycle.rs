@@ -14,7 +14,7 @@ use crate::sync::{Condvar, Rank, RankedMutex};
 
 /// A store is open until it is closed; it may be poisoned before.
 #[derive(Debug)]
-pub(super) struct Lifecycle {
+pub(crate) struct Lifecycle {
     /// Why nothing more is accepted. Shared with the store's views.
     poison: Arc<Poison>,
     closed: AtomicBool,
@@ -27,7 +27,7 @@ pub(super) struct Lifecycle {
 }
 
 impl Lifecycle {
-    pub(super) fn new(poison: Arc<Poison>) -> Lifecycle {
+    pub(crate) fn new(poison: Arc<Poison>) -> Lifecycle {
         let (waiting, changed) = (RankedMutex::new(Rank::Wait, ()), Condvar::new());
         let (closed, process) = (AtomicBool::new(false), Process::current());
         Lifecycle { poison, closed, waiting, changed, process }
@@ -35,27 +35,27 @@ impl Lifecycle {
 
     /// Checks that this is the process that opened the store. Asked before any lock is taken: in a
     /// forked process, a lock may be held by a thread that does not exist.
-    pub(super) fn check_process(&self) -> Result<()> {
+    pub(crate) fn check_process(&self) -> Result<()> {
         if self.process.is_current() { Ok(()) } else { Err(Error::Forked) }
     }
 
     /// Whether writes are accepted.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.check_poison()?;
         if self.is_closed() { Err(Error::Closed) } else { Ok(()) }
     }
 
     /// Checks that nothing went wrong, so that the store may be written, even while it closes.
-    pub(super) fn check_poison(&self) -> Result<()> {
+    pub(crate) fn check_poison(&self) -> Result<()> {
         self.poison.check_write()
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 
     /// Accepts nothing more from now on, and wakes all waiting threads.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.notify();
     }
@@ -63,7 +63,7 @@ impl Lifecycle {
     /// Accepts nothing more from now on, and wakes all waiting threads. After a failed write it is
     /// unknown what reached the disk, until the store is opened again; after a bug, what is in
     /// memory.
-    pub(super) fn poison(&self, cause: Error) -> Error {
+    pub(crate) fn poison(&self, cause: Error) -> Error {
         if matches!(cause, Error::Poisoned(_) | Error::Closed) {
             return cause;
         }
@@ -74,14 +74,14 @@ impl Lifecycle {
 
     /// Poisons the store if a call met a bug. Called under a lock, this happens before the lock is
     /// released.
-    pub(super) fn heed<T>(&self, done: Result<T>) -> Result<T> {
+    pub(crate) fn heed<T>(&self, done: Result<T>) -> Result<T> {
         done.map_err(
             |error| if matches!(error, Error::Bug(_)) { self.poison(error) } else { error },
         )
     }
 
     /// Wakes all threads that wait for work or for its end.
-    pub(super) fn notify(&self) {
+    pub(crate) fn notify(&self) {
         // Taken so that no thread checks and then sleeps through this.
         drop(self.waiting.lock());
         self.changed.notify_all();
@@ -92,7 +92,7 @@ impl Lifecycle {
     /// # Errors
     ///
     /// The store accepts no writes any more.
-    pub(super) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
+    pub(crate) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
         let mut guard = self.waiting.lock();
         while !done() {
             self.check()?;
@@ -103,7 +103,7 @@ impl Lifecycle {
 
     /// Waits once: until something changes, or for as long as `at_most` says. Does not wait if that
     /// is `None`, or if the store accepts no more writes. Returns whether it waited.
-    pub(super) fn wait(&self, at_most: impl FnOnce() -> Option<Duration>) -> bool {
+    pub(crate) fn wait(&self, at_most: impl FnOnce() -> Option<Duration>) -> bool {
         let mut guard = self.waiting.lock();
         let at_most = self.check().ok().and_then(|()| at_most());
         at_most.map(|time| self.changed.wait_for(guard.unranked(), time)).is_some()
@@ -112,7 +112,7 @@ impl Lifecycle {
 
 /// Poisons a store when the thread that holds this panics.
 #[derive(Debug)]
-pub(super) struct OnPanic<'s> {
+pub(crate) struct OnPanic<'s> {
     lifecycle: &'s Lifecycle,
     /// Whether it did so before, and is writing while it unwinds.
     before: bool,
@@ -122,7 +122,7 @@ pub(super) struct OnPanic<'s> {
 impl<'s> OnPanic<'s> {
     /// Names the caller's line as the cause.
     #[track_caller]
-    pub(super) fn new(lifecycle: &'s Lifecycle) -> Self {
+    pub(crate) fn new(lifecycle: &'s Lifecycle) -> Self {
         OnPanic { lifecycle, before: panicking(), at: Location::caller() }
     }
 }

@@ -16,7 +16,7 @@ use crate::sync::{Rank, RankedRwLock};
 
 /// The live view of an open store. It is replaced, never changed.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(crate) struct Live {
     view: RankedRwLock<Arc<View>>,
     /// The last acknowledged operation: readers see up to here.
     visible: AtomicU64,
@@ -30,7 +30,7 @@ pub(super) struct Live {
 
 impl Live {
     /// Everything in a view is acknowledged, up to operation `last`.
-    pub(super) fn new(view: View, last: u64) -> Live {
+    pub(crate) fn new(view: View, last: u64) -> Live {
         let (disk, poison) = (Arc::clone(&view.disk), Arc::clone(&view.poison));
         let metrics = view.metrics.clone();
         metrics.opened();
@@ -40,12 +40,12 @@ impl Live {
         Live { view, visible, process: Process::current(), disk, poison, metrics }
     }
 
-    pub(super) fn view(&self) -> Arc<View> {
+    pub(crate) fn view(&self) -> Arc<View> {
         self.with_view(Arc::clone)
     }
 
     /// A view of everything that is acknowledged.
-    pub(super) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         // Together: a memtable is only taken from the view after all its operations are visible.
         self.with_view(|view| {
             let sequence = self.visible.load(Ordering::Acquire);
@@ -82,19 +82,19 @@ impl Live {
     }
 
     /// Replaces the live view.
-    pub(super) fn change(&self, change: impl FnOnce(&View) -> View) {
+    pub(crate) fn change(&self, change: impl FnOnce(&View) -> View) {
         let mut view = self.view.write();
         *view = Arc::new(change(&view));
         self.metrics.segments(view.segments.len());
     }
 
     /// Makes the operations up to this one visible to readers.
-    pub(super) fn show(&self, sequence: u64) {
+    pub(crate) fn show(&self, sequence: u64) {
         self.visible.fetch_max(sequence, Ordering::AcqRel);
     }
 
     /// Whether a memtable waits to be sealed, or is being sealed.
-    pub(super) fn is_sealing(&self) -> bool {
+    pub(crate) fn is_sealing(&self) -> bool {
         self.view().memtables.sealing.is_some()
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::files::Files;
-use super::listed::{is_listed, open_listed};
+use super::manifest_check::{is_listed, open_listed};
 use super::memo::Memo;
 use crate::catalog::SegmentRow;
 use crate::disk::Disk;

@@ -1,121 +1,44 @@
-//! The store: observations in, verdicts and histories out.
+//! An open store: what it is in memory and in files, how it is opened, and how it is written.
 //!
 //! An observation is looked up, judged and applied in memory, then journalled in one commit with
-//! others that came at the same time; there it is durable and acknowledged. A full memtable is
-//! sealed into a segment beside the running store, and neighbouring segments are merged into
-//! larger ones. Readers take a [`Snapshot`] and wait for none of this.
+//! others that came at the same time; there it is durable and acknowledged ([`write`]). A full memtable is
+//! sealed into a segment in the background ([`seal`]), and neighbouring segments are merged into larger ones
+//! ([`compaction`]). Readers take a [`Snapshot`](snapshot::Snapshot) and wait for none of this.
 
-mod admission;
-mod ahead;
-mod answer;
-mod apply;
-mod ask;
-mod backup;
-mod base;
-mod clock;
-mod committer;
-mod compact;
-mod compaction;
-mod compactor;
-mod component;
-mod contender;
-mod copying;
-mod counted;
-mod dealt;
-mod diff;
-mod distinct;
-mod due;
-mod epochs;
-mod files;
-mod first_seen;
-mod forget;
-mod handle;
-mod histories;
-mod journal;
-mod judged;
-mod leases;
-mod lifecycle;
-mod listed;
-mod live;
-mod live_segment;
-mod load;
-mod lookup;
-mod memo;
-mod memtable;
-mod memtables;
-mod nearby;
-mod new_segment;
-mod observations;
-mod observe;
-mod open;
-mod options;
-mod origin;
-mod original;
-mod origins;
-mod pairs;
-mod pending;
-mod poison;
-mod prepared;
-mod publish;
-mod publisher;
-mod query;
-mod read;
-mod reader;
-mod registry;
-mod repair;
-mod replay;
-mod request;
-mod scan;
-mod sealer;
-mod search;
-mod settings;
-mod shared;
-mod snapshot;
-mod splits;
-mod stale;
-mod stamps;
-mod taken;
-mod verify;
-mod view;
-mod write;
-
-pub(crate) use component::{Component, ComponentId, PageIn, Standing};
-pub(crate) use counted::Counted;
-pub(crate) use epochs::Epochs;
-pub(crate) use live_segment::LiveSegment;
-pub(crate) use lookup::Lookup;
-pub(crate) use memtable::{Effect, Inner, Logged, Memtable};
-pub(crate) use taken::{Taken, TakenPages, TakenVersion, TakenVersions, Taking};
-
-pub use answer::{
-    Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, Original,
-    OriginalBy, Outcome, Page, SegmentStats, Stats,
-};
-pub use backup::{BackedUp, BackupOptions, backup};
-pub use compact::Compacted;
-pub use copying::FileCount;
-pub use diff::{Diff, Difference, ExactDiff, ExactDifference};
-pub use due::{
-    Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,
-};
-pub use forget::Scope;
-pub use handle::Store;
-pub use histories::Histories;
-pub use load::{LoadEpochs, LoadOptions, Loaded, Observed};
-pub use observations::Observations;
-pub use options::{Durability, Options};
-pub use origin::Origin;
-pub use pairs::{NearPair, PagePair, PairQuery, PairedPage};
-pub use publish::{
-    GenerationInfo, Incomplete, Publication, PublishOptions, PublishedFile,
-    check as check_generation, check_file, files as generation_files,
-    fingerprints as generation_fingerprints, generations, holding, is_published, publish,
-};
-pub use query::{ComponentSearch, Explanation, Matches, Near, Query, Versions};
-pub use reader::Reader;
-pub use repair::{Loss, RepairOptions, Repaired, repair};
-pub use replay::Replay;
-pub use scan::Scan;
-pub use snapshot::Snapshot;
-pub use stale::{Stale, StalePage};
-pub use verify::{Verified, VerifyOptions, verify};
+pub(crate) mod answer;
+pub(crate) mod clock;
+pub(crate) mod compaction;
+pub(crate) mod component;
+pub(crate) mod core;
+pub(crate) mod db;
+pub(crate) mod epoch_makers;
+pub(crate) mod epoch_registry;
+pub(crate) mod epochs;
+pub(crate) mod files;
+pub(crate) mod first_seen;
+pub(crate) mod journal;
+pub(crate) mod lifecycle;
+pub(crate) mod live;
+pub(crate) mod live_segment;
+pub(crate) mod lookup;
+pub(crate) mod manifest_check;
+pub(crate) mod memo;
+pub(crate) mod memtable;
+pub(crate) mod memtables;
+pub(crate) mod new_segment;
+pub(crate) mod open;
+pub(crate) mod options;
+pub(crate) mod origin;
+pub(crate) mod poison;
+pub(crate) mod publisher;
+pub(crate) mod reader;
+pub(crate) mod seal;
+pub(crate) mod search;
+pub(crate) mod segment_ids;
+pub(crate) mod settings;
+pub(crate) mod snapshot;
+pub(crate) mod store;
+pub(crate) mod store_writes;
+pub(crate) mod totals;
+pub(crate) mod view;
+pub(crate) mod write;

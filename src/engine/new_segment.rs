@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::base::Base;
+use super::core::Base;
 use super::epochs::Epochs;
 use super::live_segment::LiveSegment;
 use super::options::Options;
@@ -16,14 +16,14 @@ use crate::segment::{Layout, Segment};
 const WARM_BYTES_MAX: u64 = 4 << 30;
 
 /// How tables of new segments are made, in a store with these epochs.
-pub(super) fn layout(epochs: &Epochs, options: &Options, resources: Resources) -> Layout {
+pub(crate) fn layout(epochs: &Epochs, options: &Options, resources: Resources) -> Layout {
     let distance = |info: &EpochInfo| epochs.near_distance(info.epoch, options.near_distance);
     let distances = epochs.iter().map(distance).collect();
     Layout { distances, bytes_each: options.fingerprint_bytes, resources }
 }
 
 /// How tables are made beside other work: by one thread, in a part of the memory.
-pub(super) fn background_layout(base: &Base) -> Layout {
+pub(crate) fn background_layout(base: &Base) -> Layout {
     let options = &base.options;
     let memory_bytes = options.background_memory_bytes / 4;
     layout(&base.live.view().epochs, options, Resources { memory_bytes, threads: 1 })
@@ -31,7 +31,7 @@ pub(super) fn background_layout(base: &Base) -> Layout {
 
 /// Opens a segment that was just written, ready to be searched at full speed. One that turns out
 /// not to be sound is removed.
-pub(super) fn open(base: &Base, id: u64) -> Result<Arc<LiveSegment>> {
+pub(crate) fn open(base: &Base, id: u64) -> Result<Arc<LiveSegment>> {
     let open = || {
         let segment = Segment::open(&base.disk, id)?;
         if base.options.background && segment.file_bytes() <= WARM_BYTES_MAX {

@@ -7,22 +7,22 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use super::base::Base;
+use super::core::Base;
+use super::db::Shared;
 use super::epochs::{self, Epochs};
 use super::files::{Files, has_table};
 use super::journal;
 use super::lifecycle::Lifecycle;
-use super::listed::check_unlisted;
 use super::live::Live;
 use super::live_segment::LiveSegment;
+use super::manifest_check::check_unlisted;
 use super::memtable::Memtable;
 use super::memtables::Memtables;
 use super::options::Options;
 use super::poison::Poison;
-use super::publish;
-use super::shared::Shared;
-use super::stamps::Stamps;
+use super::segment_ids::Stamps;
 use super::view::View;
+use crate::admin::publish;
 use crate::bug::{OrBug, ensure};
 use crate::catalog::mark::{self, Begun};
 use crate::catalog::{Blob, Catalog, Contents, Frames, Journal, Locks, Published, Settings, Tail};
@@ -33,14 +33,14 @@ use crate::page::EpochInfo;
 use crate::sync::thread;
 
 /// Creates a store, completely or not at all.
-pub(super) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
+pub(crate) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     check_options(options)?;
     make(disk, &Contents::new(&**disk, vec![epochs::first(options)?], false)).map(drop)
 }
 
 /// Creates and opens a store with these epochs that does not count as one until something is
 /// loaded.
-pub(super) fn begin(
+pub(crate) fn begin(
     disk: &Arc<dyn Disk>,
     options: Options,
     epochs: Vec<EpochInfo>,
@@ -52,7 +52,7 @@ pub(super) fn begin(
 }
 
 /// Makes a store whose catalog holds this. The lock is held since it is there.
-pub(super) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
+pub(crate) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
     // Checked before anything is created: somebody else's directory stays as it is.
     require_empty(disk)?;
     disk.create_dirs(Dir::STORE).map_err(|e| Error::io("create", disk.location(), e))?;
@@ -71,7 +71,7 @@ pub(super) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
 /// Leftovers are recognised by `LOCK`, which is made before anything else and has our mark. Without
 /// the mark, only an empty `LOCK` is accepted: anything else with one of our names belongs to
 /// somebody else, and stays as it is.
-pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
+pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     if never_finished(disk).is_some() {
         return Ok(());
     }
@@ -126,7 +126,7 @@ pub(super) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
 }
 
 /// Checks that a directory lies in no store: none with a catalog, and not in `other` without one.
-pub(super) fn require_apart(at: &Location, other: Option<&Location>) -> Result<()> {
+pub(crate) fn require_apart(at: &Location, other: Option<&Location>) -> Result<()> {
     let (above, location) = (at.store_above(other), at.clone().disk(None).location());
     let Some(store) = above.map_err(|e| Error::io("look at", &location, e))? else {
         return Ok(());
@@ -136,7 +136,7 @@ pub(super) fn require_apart(at: &Location, other: Option<&Location>) -> Result<(
 }
 
 /// Whether the store of a catalog is one.
-pub(super) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
+pub(crate) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
     if contents.settings.unfinished {
         return Err(Error::Unfinished { location: disk.location() });
     }
@@ -166,7 +166,7 @@ fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
 
 /// Removes a store that was begun. The catalog goes last, so what is left is unfinished, or
 /// nothing.
-pub(super) fn unmake(disk: &Arc<dyn Disk>) {
+pub(crate) fn unmake(disk: &Arc<dyn Disk>) {
     let remove_from = |dir: Dir, last: bool| {
         let entries = disk.list(dir)?;
         let names = entries.iter().filter_map(|entry| Name::parse(dir, entry));
@@ -182,7 +182,7 @@ pub(super) fn unmake(disk: &Arc<dyn Disk>) {
 }
 
 /// Opens a store for writing.
-pub(super) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
+pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
     check_options(&options)?;
     require_store(&disk)?;
     let (disk, metrics) = Metrics::watching(disk);
@@ -219,17 +219,17 @@ fn open_locked(
 }
 
 /// Opens the catalog's file to read it.
-pub(super) fn open_catalog(disk: &Arc<dyn Disk>) -> Result<Box<dyn DiskFile>> {
+pub(crate) fn open_catalog(disk: &Arc<dyn Disk>) -> Result<Box<dyn DiskFile>> {
     disk.open(Name::Catalog, Access::Read).map_err(|e| Error::io("open", Name::Catalog, e))
 }
 
 /// The length of the catalog's file.
-pub(super) fn catalog_bytes(disk: &Arc<dyn Disk>) -> Result<u64> {
+pub(crate) fn catalog_bytes(disk: &Arc<dyn Disk>) -> Result<u64> {
     open_catalog(disk)?.size().map_err(|e| Error::io("measure", Name::Catalog, e))
 }
 
 /// The numbers of the segments that are there, listed or not, in order.
-pub(super) fn segment_ids(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
+pub(crate) fn segment_ids(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     let entries = list(disk, Dir::Segments)?;
     let names = entries.iter().filter_map(|entry| Name::parse(Dir::Segments, entry));
     let ids = names.filter_map(|name| match name {
@@ -242,7 +242,7 @@ pub(super) fn segment_ids(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
 }
 
 /// The numbers of those of them that the catalog does not list.
-pub(super) fn unlisted_ids(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<u64>> {
+pub(crate) fn unlisted_ids(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<u64>> {
     let mut ids = segment_ids(disk)?;
     ids.retain(|id| contents.segments.iter().all(|row| row.id != *id));
     Ok(ids)
@@ -276,7 +276,7 @@ fn list(disk: &Arc<dyn Disk>, dir: Dir) -> Result<Vec<std::ffi::OsString>> {
     disk.list(dir).map_err(|e| Error::io("list", disk.location(), e))
 }
 
-pub(super) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
+pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     let not = |found, why: &str| {
         let (location, why) = (disk.location(), why.to_owned());
         Error::NotAStore { location, why, found }
@@ -316,7 +316,7 @@ fn without_catalog(disk: &Arc<dyn Disk>, segments: usize) -> Error {
 }
 
 /// Whether there is anything of a store.
-pub(super) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
+pub(crate) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
     match require_store(disk) {
         Err(Error::NotAStore { found: NotStore::Segments(_), .. }) => Ok(()),
         required => required,
@@ -325,7 +325,7 @@ pub(super) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
 
 /// What is live, and the number of the last operation. Segments that are open in the view of `before`
 /// are not opened again; its memtables go on where a journal follows a frame that is in them.
-pub(super) fn view_of(
+pub(crate) fn view_of(
     disk: &Arc<dyn Disk>,
     contents: &Contents,
     before: Option<&View>,
@@ -352,7 +352,7 @@ type Replay<'c> = (Arc<Memtable>, &'c [Blob]);
 
 /// Replays the journals, into the memtables of `before` where they follow what is in them. Returns their
 /// memtables, and the number of the last operation.
-pub(super) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<(Memtables, u64)> {
+pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<(Memtables, u64)> {
     let of_store = (contents.settings.url_seed, &contents.epochs[..]);
     let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
     let mut journals = Vec::from_iter(&contents.journals);
@@ -429,7 +429,7 @@ fn check_next(sequence: u64, last: u64) -> Result<()> {
 /// # Errors
 ///
 /// If there is a segment of another store.
-pub(super) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
+pub(crate) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
     let live = |name| match name {
         Name::Lock | Name::Catalog | Name::Snapshot => true,
         Name::Df(number) => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::origin::Origin;
-use super::query::FINGERPRINTS;
+use super::search::query::FINGERPRINTS;
 use super::settings::settings;
 use crate::fingerprint::Bands;
 use crate::page::Ranking;
@@ -16,12 +16,12 @@ pub enum Durability {
     Each,
     /// When the call returns; a commit waits this long for others to join it.
     Grouped(Duration),
-    /// After the next [`Store::flush`](super::Store::flush), or when the memtable is sealed.
+    /// After the next [`Store::flush`](crate::Store::flush), or when the memtable is sealed.
     OnFlush,
 }
 
 settings! {
-    /// Settings of a [`Store`](super::Store).
+    /// Settings of a [`Store`](crate::Store).
     ///
     /// ```
     /// use std::time::Duration;
@@ -51,7 +51,7 @@ settings! {
         pub merge_fanout: usize = 8,
         /// Whether sealing and merging go on in the background. Default: yes. If not, a full memtable
         /// is sealed by the call that fills it, and merges wait for
-        /// [`Store::merge`](super::Store::merge).
+        /// [`Store::merge`](crate::Store::merge).
         pub background: bool = true,
         /// The name of the epoch that a new store begins with. Default: that of
         /// [`Origin::default`], `html/3 words2-sqrt/2`, with any features of this crate. The tool and
@@ -64,7 +64,7 @@ settings! {
         pub epoch_bands: Option<Bands> = None,
         /// Permissions of the files of a new store, as for chmod(1); whoever may read a directory may
         /// also enter it. Default: `0o600`, so that nobody else can read which pages were crawled.
-        /// `0o640` lets the group use a [`Reader`](super::Reader). An existing store keeps the
+        /// `0o640` lets the group use a [`Reader`](crate::Reader). An existing store keeps the
         /// permissions of its `catalog.redb`, also for new files. They apply to a store in a directory
         /// only.
         pub file_mode: u32 = 0o600,
@@ -72,10 +72,10 @@ settings! {
         /// [advised](crate::maintenance::Stats::epoch_due).
         /// Default: 1,000,000.
         pub epoch_visits: u64 = 1_000_000,
-        /// The distance within which [`Outcome`](super::Outcome) names near-duplicates, within which
+        /// The distance within which [`Outcome`](crate::Outcome) names near-duplicates, within which
         /// one page [leads](field@crate::due::Decision::near) another, and for which
         /// the tables of new segments are laid out. Other distances can be searched as well. It is not
-        /// kept in the store, so a [`Reader`](super::Reader) goes by the default. Default:
+        /// kept in the store, so a [`Reader`](crate::Reader) goes by the default. Default:
         /// for each epoch what its recipe
         /// [advises](crate::fingerprint::Recipe::near_distance).
         pub near_distance: Option<u32> = None,
@@ -88,19 +88,19 @@ settings! {
         /// fingerprint and its page. Default: 48. With 16, there are only popcount shards, and searches
         /// scan them.
         pub fingerprint_bytes: u32 = 48,
-        /// The most near-duplicates, and the most copies, that an [`Outcome`](super::Outcome) names.
+        /// The most near-duplicates, and the most copies, that an [`Outcome`](crate::Outcome) names.
         /// Default: 16.
         pub near_limit: usize = 16,
         /// Which of several pages with nearly the same content comes first, and is the
-        /// [original](field@super::Outcome::original). Default: that which was first seen with its
+        /// [original](field@crate::Outcome::original). Default: that which was first seen with its
         /// content.
         pub rule: Ranking = Ranking::default(),
-        /// How many pages may be handed out at a time by [`Store::take_due`](super::Store::take_due).
+        /// How many pages may be handed out at a time by [`Store::take_due`](crate::Store::take_due).
         /// Each takes some 100 bytes and its URL. Default: 1,000,000.
         pub leases_max: usize = 1_000_000,
         /// How many fingerprints are compared to find near-duplicates, in each segment and in memory,
         /// if so many crowd together that the tables cannot tell them apart; see
-        /// [`Query::fingerprints`](super::Query::fingerprints). Default: 4,096.
+        /// [`Query::fingerprints`](crate::Query::fingerprints). Default: 4,096.
         pub near_fingerprints: u32 = FINGERPRINTS,
         /// Memory that sealing and merging may take together, besides the memtables, however many pages
         /// there are. Default: 256 MiB. More than half of it is for sorting. Buffers of files and of

@@ -25,13 +25,13 @@ pub struct Origin {
 
 /// What the name of an epoch says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Named<'n> {
-    pub(super) extractor: Option<&'n str>,
-    pub(super) recipe: Recipe,
+pub(crate) struct Named<'n> {
+    pub(crate) extractor: Option<&'n str>,
+    pub(crate) recipe: Recipe,
     /// That of the recipe. Fingerprints of an earlier one are compared, and no more are made.
     version: u32,
     /// The checksum that identifies the table.
-    pub(super) table: Option<u64>,
+    pub(crate) table: Option<u64>,
 }
 
 /// The prefix of the part of a name that names the table.
@@ -39,7 +39,7 @@ const TABLE: &str = "df:";
 
 impl<'n> Named<'n> {
     /// Parses the name of an epoch, if this or an earlier simkeep makes its fingerprints.
-    pub(super) fn parse(name: &'n str) -> Option<Named<'n>> {
+    pub(crate) fn parse(name: &'n str) -> Option<Named<'n>> {
         let mut parts: Vec<&str> = name.split(' ').collect();
         let last = parts.last().and_then(|last| last.strip_prefix(TABLE));
         let table = match last {
@@ -72,12 +72,12 @@ impl<'n> Named<'n> {
     }
 
     /// Whether this simkeep makes such fingerprints.
-    pub(super) fn is_made(&self) -> bool {
+    pub(crate) fn is_made(&self) -> bool {
         self.version == RECIPE_VERSION
     }
 
     /// The origin, with its table.
-    pub(super) fn with(self, table: Option<Table>) -> Origin {
+    pub(crate) fn with(self, table: Option<Table>) -> Origin {
         Origin {
             extractor: self.extractor.map(str::to_owned),
             recipe: self.recipe,

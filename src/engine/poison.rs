@@ -21,18 +21,18 @@ pub(crate) struct Poison {
 
 impl Poison {
     /// Nothing went wrong so far; when it does, this is told.
-    pub(super) fn telling(metrics: Metrics) -> Poison {
+    pub(crate) fn telling(metrics: Metrics) -> Poison {
         Poison { cause: OnceLock::new(), metrics }
     }
 
     /// Notes why nothing more is accepted. The first cause stays.
-    pub(super) fn set(&self, cause: Error) {
+    pub(crate) fn set(&self, cause: Error) {
         let _ = self.cause.set(Arc::new(cause));
         self.metrics.poisoned();
     }
 
     /// Whether nothing went wrong, so that the store may be written.
-    pub(super) fn check_write(&self) -> Result<()> {
+    pub(crate) fn check_write(&self) -> Result<()> {
         self.cause.get().map_or(Ok(()), |cause| Err(Error::Poisoned(Arc::clone(cause))))
     }
 

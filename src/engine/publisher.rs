@@ -9,8 +9,8 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::base::Base;
-use super::listed::row;
+use super::core::Base;
+use super::manifest_check::row;
 use crate::catalog::Published;
 use crate::disk::{Dir, Name};
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ const RETRY: Duration = Duration::from_secs(2);
 
 /// Writes `SNAPSHOT`, and removes the files of segments that left the manifest.
 #[derive(Debug)]
-pub(super) struct Publisher {
+pub(crate) struct Publisher {
     base: Arc<Base>,
     /// Whether the store does not count as one yet, because nothing was loaded. Then nothing is
     /// published.
@@ -76,7 +76,7 @@ impl State {
 }
 
 impl Publisher {
-    pub(super) fn new(base: &Arc<Base>, unfinished: bool) -> Publisher {
+    pub(crate) fn new(base: &Arc<Base>, unfinished: bool) -> Publisher {
         let unfinished = AtomicBool::new(unfinished);
         let state = RankedMutex::new(Rank::Publish, State::default());
         Publisher { base: Arc::clone(base), unfinished, state }
@@ -84,7 +84,7 @@ impl Publisher {
 
     /// Publishes what is live now; `departed` are the segments that no longer are. Costs two syncs.
     /// A full disk is not a failure: it is done later.
-    pub(super) fn publish(&self, departed: Vec<Arc<Segment>>) -> Result<()> {
+    pub(crate) fn publish(&self, departed: Vec<Arc<Segment>>) -> Result<()> {
         self.try_to_publish(departed).map_err(|e| self.base.poison(e))
     }
 
@@ -143,7 +143,7 @@ impl Publisher {
 
     /// Publishes at open, where `orphans` are what is left of an earlier process: what is live is
     /// published before they go, or nothing is.
-    pub(super) fn publish_at_open(&self, orphans: &[Name]) -> Result<()> {
+    pub(crate) fn publish_at_open(&self, orphans: &[Name]) -> Result<()> {
         let (finished, unfinished): (Vec<Name>, Vec<Name>) =
             orphans.iter().partition(|name| matches!(name, Name::Segment(_)));
         // No `SNAPSHOT` ever named these.
@@ -174,24 +174,24 @@ impl Publisher {
     }
 
     /// Whether it is no store yet.
-    pub(super) fn is_unfinished(&self) -> bool {
+    pub(crate) fn is_unfinished(&self) -> bool {
         self.unfinished.load(Ordering::Acquire)
     }
 
     /// From here on it is a store.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.unfinished.store(false, Ordering::Release);
     }
 
     /// Releases all segments that left the manifest and that `SNAPSHOT` no longer names. A reader
     /// that is about to open one starts again.
-    pub(super) fn release_all(&self) {
+    pub(crate) fn release_all(&self) {
         self.state.lock().release(Duration::ZERO);
     }
 
     /// Releases them when the store closes. What snapshots still hold is left to the next open: by
     /// the time they release it, another store may be in this place.
-    pub(super) fn release_at_close(&self) {
+    pub(crate) fn release_at_close(&self) {
         let in_place = self.base.is_in_place();
         let mut state = self.state.lock();
         if in_place {
@@ -202,13 +202,13 @@ impl Publisher {
 
     /// How long until [`catch_up`](Self::catch_up) has something to do. Does not wait for a thread
     /// that is publishing: it wakes the others when it is done.
-    pub(super) fn due_in(&self) -> Option<Duration> {
+    pub(crate) fn due_in(&self) -> Option<Duration> {
         let due = self.state.try_lock()?.due(self.base.options.reader_grace);
         due.map(|due| due.saturating_duration_since(Instant::now()))
     }
 
     /// Publishes what could not be published before, and releases what has waited long enough.
-    pub(super) fn catch_up(&self) -> Result<()> {
+    pub(crate) fn catch_up(&self) -> Result<()> {
         let again = self.state.lock().again;
         if again.is_some_and(|again| again <= Instant::now()) {
             return self.publish(Vec::new());

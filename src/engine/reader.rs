@@ -9,9 +9,10 @@ use super::files::Files;
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
-use super::publish::{self, Incomplete, Newest};
 use super::snapshot::Snapshot;
 use super::view::View;
+use crate::admin::publish;
+use crate::admin::publish::{Incomplete, Newest};
 use crate::catalog::{
     Catalog, Contents, Frames, Generation, Journal, Locks, Published, Tail, Tries, mark,
     read_beside,
@@ -32,18 +33,18 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// A reader sees everything that was acknowledged before it was opened or [refreshed](Self::refresh),
 /// whether a writer is at work, was killed, or was never there in its time. It sees one state, as a
 /// commit left it: perhaps one that is being synced and of which nobody was told yet. With
-/// [`Durability::OnFlush`](super::Durability::OnFlush), what waits for a flush is in the writer's memory
+/// [`Durability::OnFlush`](crate::Durability::OnFlush), what waits for a flush is in the writer's memory
 /// only, and no reader sees it.
 ///
 /// A reader writes nothing to the store's directory, and a writer neither waits for readers nor
 /// notices them. The catalog is read while it is written: where a page was written again meanwhile,
 /// the reader begins again with the next commit, and keeps what it has. If it does not come to an end
 /// in 2 seconds, it shows what the writer had sealed, which may be some minutes old
-/// ([`Options::seal_after`](super::Options::seal_after)), and [`fell_back`](Self::fell_back) says so.
+/// ([`Options::seal_after`](crate::Options::seal_after)), and [`fell_back`](Self::fell_back) says so.
 /// Beside a writer at full speed it takes one pass or a few.
 ///
 /// What is not sealed is in memory, as it is in the writer's: at most two memtables of its
-/// [size](super::Options::memtable_bytes).
+/// [size](crate::Options::memtable_bytes).
 ///
 /// A reader can also be used in a forked process. There, what was read before is read anew by the next
 /// refresh; a snapshot that another thread was reading or refreshing at the moment of the fork may
@@ -320,7 +321,10 @@ impl Reader {
             Follows::Store => open::catalog_bytes(&self.disk)?,
             Follows::Newest(_) | Follows::Generation(_) => 0,
         };
-        Ok(Stats { catalog_bytes, ..self.seen.now.sizes(super::Options::default().epoch_visits)? })
+        Ok(Stats {
+            catalog_bytes,
+            ..self.seen.now.sizes(super::options::Options::default().epoch_visits)?
+        })
     }
 }
 
@@ -388,7 +392,7 @@ fn seen(
 }
 
 /// How a reader finds a store.
-pub(super) enum Sight<T> {
+pub(crate) enum Sight<T> {
     /// No writer is at work, and none will be while this lock is held.
     Alone(Box<dyn LockGuard>),
     /// A writer is at work; when it wrote what it shows, and what was taken of that.
@@ -400,7 +404,7 @@ pub(super) enum Sight<T> {
 ///
 /// Only what a newer `SNAPSHOT` does not name is ever removed. So where a file is gone it is looked
 /// again, and is damage if `SNAPSHOT` is the same still.
-pub(super) fn sight<T>(
+pub(crate) fn sight<T>(
     disk: &Arc<dyn Disk>,
     take: impl Fn(&Published) -> Result<T>,
 ) -> Result<Sight<T>> {

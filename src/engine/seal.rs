@@ -6,16 +6,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::admission::{Admission, Admitted, WriteLock};
-use super::base::Base;
-use super::committer::Committer;
-use super::listed::row;
+use super::core::Base;
 use super::lookup::Lookup;
+use super::manifest_check::row;
 use super::memtable::{Memtable, PageOf};
 use super::memtables::Memtables;
 use super::new_segment;
 use super::publisher::Publisher;
 use super::view::View;
+use super::write::admission::{Admission, Admitted, WriteLock};
+use super::write::commit::Committer;
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
 use crate::metrics::Work;
@@ -28,7 +28,7 @@ const RETRY: Duration = Duration::from_secs(10);
 
 /// Seals memtables.
 #[derive(Debug)]
-pub(super) struct Sealer {
+pub(crate) struct Sealer {
     base: Arc<Base>,
     admission: Arc<Admission>,
     committer: Arc<Committer>,
@@ -38,7 +38,7 @@ pub(super) struct Sealer {
 }
 
 impl Sealer {
-    pub(super) fn new(
+    pub(crate) fn new(
         base: &Arc<Base>,
         admission: &Arc<Admission>,
         committer: &Arc<Committer>,
@@ -55,7 +55,7 @@ impl Sealer {
 
     /// Takes the write lock once there is room for an operation. Without background work, the
     /// thread that finds the memtable full seals it.
-    pub(super) fn admit(&self) -> Result<WriteLock<'_>> {
+    pub(crate) fn admit(&self) -> Result<WriteLock<'_>> {
         loop {
             match self.admission.admit()? {
                 Admitted::Now(writer) => return Ok(writer),
@@ -65,7 +65,7 @@ impl Sealer {
     }
 
     /// Seals what is unsealed, however little.
-    pub(super) fn seal_all(&self) -> Result<()> {
+    pub(crate) fn seal_all(&self) -> Result<()> {
         while self.admission.rotate_all()? {
             self.seal_waiting()?;
         }
@@ -73,7 +73,7 @@ impl Sealer {
     }
 
     /// Seals the memtable that waits for it, if there is one, and returns it.
-    pub(super) fn seal_waiting(&self) -> Result<Option<Arc<Memtable>>> {
+    pub(crate) fn seal_waiting(&self) -> Result<Option<Arc<Memtable>>> {
         let _one = self.wait_idle();
         let Base { live, lifecycle, .. } = &*self.base;
         lifecycle.check()?;
@@ -86,7 +86,7 @@ impl Sealer {
     }
 
     /// Returns when nobody seals, and lets nobody while what it returns is held.
-    pub(super) fn wait_idle(&self) -> RankedGuard<'_, ()> {
+    pub(crate) fn wait_idle(&self) -> RankedGuard<'_, ()> {
         self.sealing.lock()
     }
 
@@ -146,7 +146,7 @@ impl Sealer {
 
     /// The sealing thread. It seals full memtables and old ones, and releases files that were kept
     /// for readers.
-    pub(super) fn run(&self) {
+    pub(crate) fn run(&self) {
         let Base { options, live, lifecycle, .. } = &*self.base;
         while lifecycle.check().is_ok() {
             let idle = || {

@@ -6,34 +6,34 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Hands out stamps: each number once.
 #[derive(Debug)]
-pub(super) struct Stamps {
+pub(crate) struct Stamps {
     store: u64,
     next: AtomicU64,
 }
 
 impl Stamps {
     /// Those of a store, from this number on.
-    pub(super) fn new(store: u64, next: u64) -> Stamps {
+    pub(crate) fn new(store: u64, next: u64) -> Stamps {
         Stamps { store, next: AtomicU64::new(next) }
     }
 
     /// The store that they are of.
-    pub(super) fn store(&self) -> u64 {
+    pub(crate) fn store(&self) -> u64 {
         self.store
     }
 
     /// The stamp of a new segment.
-    pub(super) fn stamp(&self, disk: &dyn Disk) -> Stamp {
+    pub(crate) fn stamp(&self, disk: &dyn Disk) -> Stamp {
         Stamp { id: self.number(), store: self.store, nonce: disk.random() }
     }
 
     /// A number for something that will be no segment.
-    pub(super) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::AcqRel)
     }
 
     /// The number that comes next.
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.next.load(Ordering::Acquire)
     }
 }

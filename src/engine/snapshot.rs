@@ -4,19 +4,19 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::answer::{History, HistoryEntry, Page};
-use super::counted::Counted;
-use super::due::{Hints, Learned};
 use super::epochs::Epochs;
 use super::lookup::Lookup;
+use super::totals::Counted;
 use super::view::{VersionAt, View};
 use crate::error::{Error, Result};
 use crate::layout::Delta;
 use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Time, Visit, check_url, judge, restated};
 use crate::progress::{Progress, Stage};
+use crate::schedule::{Hints, Learned};
 
 /// A consistent view of a store: every operation up to a sequence number, and none after it. It
-/// answers every question about a store. [`Store::snapshot`](super::Store::snapshot) and
-/// [`Reader::snapshot`](super::Reader::snapshot) return one.
+/// answers every question about a store. [`Store::snapshot`](crate::Store::snapshot) and
+/// [`Reader::snapshot`](crate::Reader::snapshot) return one.
 ///
 /// Cheap to make and to clone. It does not change, whatever is observed, sealed, merged or
 /// forgotten later. The files that it needs stay until it is dropped.
@@ -38,8 +38,8 @@ use crate::progress::{Progress, Stage};
 /// ```
 #[derive(Clone)]
 pub struct Snapshot {
-    pub(super) view: Arc<View>,
-    pub(super) sequence: u64,
+    pub(crate) view: Arc<View>,
+    pub(crate) sequence: u64,
     /// What its pages tell of how pages change, once that was asked for.
     learned: Arc<OnceLock<Learned>>,
 }
@@ -52,7 +52,7 @@ impl fmt::Debug for Snapshot {
 
 impl Snapshot {
     /// What a view has up to an operation.
-    pub(super) fn new(view: Arc<View>, sequence: u64) -> Snapshot {
+    pub(crate) fn new(view: Arc<View>, sequence: u64) -> Snapshot {
         Snapshot { view, sequence, learned: Arc::default() }
     }
 
@@ -62,7 +62,7 @@ impl Snapshot {
     }
 
     /// What its pages tell of how pages change, learned once.
-    pub(super) fn learned(&self) -> Result<Learned> {
+    pub(crate) fn learned(&self) -> Result<Learned> {
         if let Some(learned) = self.learned.get() {
             return Ok(learned.clone());
         }
@@ -219,7 +219,7 @@ impl Snapshot {
 
 /// Entries in order, each visit with what it meant; and what all of them make of the page.
 #[expect(clippy::indexing_slicing, reason = "behind each entry there is a rest, if an empty one")]
-pub(super) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>) {
+pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>) {
     let mut head: Option<Head> = None;
     let mut history = Vec::with_capacity(entries.len());
     let mut also = Vec::new();

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::db::Shared;
 use super::lifecycle::OnPanic;
 use super::live::Live;
-use super::load::{LoadOptions, Loaded, Observed};
 use super::options::Options;
-use super::shared::Shared;
 use super::{epochs, open};
+use crate::admin::load::{LoadOptions, Loaded, Observed};
 use crate::disk::{Disk, Location};
 use crate::error::{Error, NotStore, Result};
 use crate::page::EpochInfo;
@@ -61,8 +61,8 @@ impl fmt::Debug for Store {
 }
 
 /// The one owner of the background threads.
-pub(super) struct Handle {
-    pub(super) shared: Arc<Shared>,
+pub(crate) struct Handle {
+    pub(crate) shared: Arc<Shared>,
     threads: RankedMutex<Vec<thread::JoinHandle<()>>>,
     closing: RankedMutex<()>,
 }
@@ -157,7 +157,7 @@ impl Store {
     }
 
     /// Creates a store that does not count as one until something is loaded into it.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         disk: &Arc<dyn Disk>,
         options: Options,
         epochs: Vec<EpochInfo>,
@@ -167,7 +167,7 @@ impl Store {
 
     /// Removes a store that was begun and never loaded. If the commit failed, it may be finished
     /// nevertheless: opening it will show.
-    pub(super) fn abandon(&self) {
+    pub(crate) fn abandon(&self) {
         // In a forked process it is the other one's.
         let Ok(shared) = self.shared() else { return };
         if shared.base.is_in_place() {
@@ -204,7 +204,7 @@ impl Store {
     }
 
     /// What is live: to be read in a forked process, too.
-    pub(super) fn live(&self) -> &Live {
+    pub(crate) fn live(&self) -> &Live {
         &self.handle.shared.base.live
     }
 
@@ -215,7 +215,7 @@ impl Store {
     }
 
     /// A public call. If it meets a bug, the store is poisoned.
-    pub(super) fn call<T>(&self, call: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
+    pub(crate) fn call<T>(&self, call: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
         let shared = self.shared()?;
         shared.base.lifecycle.heed(call(shared))
     }
@@ -223,7 +223,7 @@ impl Store {
     /// A public call that changes the store and runs no code of the caller. If it panics, the store
     /// is poisoned as well.
     #[track_caller]
-    pub(super) fn change<T>(&self, change: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
         let shared = self.shared()?;
         let _on_panic = OnPanic::new(&shared.base.lifecycle);
         shared.base.lifecycle.heed(change(shared))
@@ -246,7 +246,7 @@ impl Handle {
         Ok(())
     }
 
-    pub(super) fn close(&self) -> Result<()> {
+    pub(crate) fn close(&self) -> Result<()> {
         let shared = &self.shared;
         shared.base.lifecycle.check_process()?;
         let _one = self.closing.lock();

@@ -1,13 +1,14 @@
 //! Calls that change a store: observing, loading, forgetting, epochs, and maintenance.
 
 use super::answer::{Answer, Forgotten, Merged, Outcome};
-use super::due::{self, Decision, Due};
-use super::forget::{self, Scope};
-use super::handle::Store;
-use super::load::{self, LoadOptions, Loaded, Observed};
-use super::observe::observe;
 use super::origin::Origin;
 use super::snapshot::Snapshot;
+use super::store::Store;
+use super::write::observe;
+use crate::admin::forget;
+use crate::admin::forget::Scope;
+use crate::admin::load;
+use crate::admin::load::{LoadOptions, Loaded, Observed};
 use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
 use crate::page::{
@@ -15,11 +16,13 @@ use crate::page::{
 };
 use crate::progress::Progress;
 use crate::recrawl::Interval;
+use crate::schedule;
+use crate::schedule::{Decision, Due};
 
 impl Store {
     /// Reports one visit to the store. The answer says what the page is now, and which other pages
     /// are copies of it or near it. Durable when this returns, unless
-    /// [`Options::durability`](super::Options::durability) says otherwise.
+    /// [`Options::durability`](crate::Options::durability) says otherwise.
     ///
     /// Costs a lookup of the page and a search in every segment, some microseconds together, and a
     /// share of a commit: two or three syncs for all calls that wait at the same time. Waits while
@@ -29,7 +32,7 @@ impl Store {
     ///
     /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
     /// [`Error::Option`] for a weight that is not finite or not positive, [`Error::InTheFuture`] with
-    /// [`Options::clock_tolerance`](super::Options::clock_tolerance), or [`Error::Corrupt`] if a page
+    /// [`Options::clock_tolerance`](crate::Options::clock_tolerance), or [`Error::Corrupt`] if a page
     /// needed for the answer is damaged: nothing was stored.
     /// [`Error::Io`] if the commit failed: the observation may or may not be stored, and the store
     /// accepts nothing more ([`Error::Poisoned`]) until it is opened again.
@@ -129,7 +132,7 @@ impl Store {
 
     /// [Loads](Store::load) everything in a snapshot of another store. Epochs with the same name
     /// are the same; new epochs bring their tables of document frequencies, and begin when the load
-    /// is done ([`LoadEpochs::of`](super::LoadEpochs::of)).
+    /// is done ([`LoadEpochs::of`](crate::admin::load::LoadEpochs::of)).
     ///
     /// ```
     /// use simkeep::load::LoadOptions;
@@ -157,7 +160,7 @@ impl Store {
 
     /// Forgets everything observed so far of a page, or of all pages under a prefix. It is hidden
     /// from every answer at once. Later observations start a new history.
-    /// [`Snapshot::in_scope`](super::Snapshot::in_scope) lists what would be forgotten.
+    /// [`Snapshot::in_scope`](crate::Snapshot::in_scope) lists what would be forgotten.
     ///
     /// The bytes leave the files when merges reach them; [`purge`](Store::purge) removes them right
     /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers wait.
@@ -196,7 +199,7 @@ impl Store {
     ///
     /// Leases are in memory only. After a crash, or when the store is opened again, all pages can be
     /// taken: then a page may be visited twice, and none is forgotten. At most
-    /// [`Options::leases_max`](super::Options::leases_max) are out, and then nothing is handed out.
+    /// [`Options::leases_max`](crate::Options::leases_max) are out, and then nothing is handed out.
     ///
     /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are out. What pages
     /// tell of how pages change is learned anew after as many operations as an eighth of the pages.
@@ -233,7 +236,7 @@ impl Store {
     /// [`Error::Corrupt`] or [`Error::Io`] if what it reads is damaged or cannot be read: then nothing
     /// is handed out. [`Error::Poisoned`], [`Error::Forked`].
     pub fn take_due(&self, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
-        self.change(|shared| due::take(shared, due, lease))
+        self.change(|shared| schedule::take(shared, due, lease))
     }
 
     /// Ends the lease of a page that was not visited, so that it can be taken again. Returns whether it
@@ -405,7 +408,7 @@ impl Store {
 
     /// Gives a page a property from a time on, without a visit: a [weight](Observation::weighed) or a
     /// [class](Observation::classed). That is no change of the page;
-    /// [`Page::weight`](super::Page::weight) and [`Page::class`](super::Page::class) tell those in
+    /// [`Page::weight`](crate::Page::weight) and [`Page::class`](crate::Page::class) tell those in
     /// force. As durable and as fast as [`observe`](Store::observe);
     /// [`request_batch`](Store::request_batch) takes many at a time, and [`load`](Store::load) gives
     /// all pages others.

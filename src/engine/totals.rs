@@ -20,7 +20,7 @@ pub(crate) struct Counted {
 
 impl Counted {
     /// That to which all changes come together; `None` if that is impossible.
-    pub(super) fn of(sum: Delta) -> Option<Counted> {
+    pub(crate) fn of(sum: Delta) -> Option<Counted> {
         let Delta { pages, visits, in_force, gone } = sum;
         let counted = Counted {
             pages: pages.try_into().ok()?,

@@ -143,7 +143,7 @@ mod tests {
         let mut document = Document::new("one two three four five six seven");
         document.field("description", "and very many other words that nobody sees on the page");
         assert!(document.is_too_short());
-        document.push(" eight", super::super::Marks::TITLE);
+        document.push(" eight", crate::fingerprint::Marks::TITLE);
         assert!(!document.is_too_short());
     }
 

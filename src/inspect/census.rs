@@ -5,10 +5,12 @@ use std::cmp::Reverse;
 use super::found::Found;
 use super::periods::Periods;
 use super::sample::{Drawn, Sample};
+use crate::engine::answer::History;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Content, Epoch, Head, PageState, Time, Verdict, surt};
 use crate::progress::{Progress, Stage};
-use crate::store::{History, Scan, Snapshot};
+use crate::query::scan::Scan;
 
 /// Hosts that are named.
 const HOSTS: usize = 20;

@@ -1,9 +1,9 @@
 //! What a merge of all segments would give back, and what room it takes.
 
 use crate::bug::OrBug;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::known;
-use crate::store::Snapshot;
 
 /// A page with its first visit, and what finds both, takes about as much as so many more visits.
 const VISITS_OF_A_RECORD: f64 = 8.0;

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::Epoch;
 pub use crate::segment::DumpLine;
 use crate::segment::Dumped;
-use crate::store::Snapshot;
 
 /// What of a segment to dump; for [`Snapshot::dump`].
 ///

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::found::Found;
 use super::operations::Done;
+use crate::engine::answer::HistoryEntry;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Property, Time};
-use crate::store::{HistoryEntry, Snapshot};
 
 /// What the journal holds: the operations that no segment has yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

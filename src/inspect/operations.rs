@@ -3,10 +3,13 @@
 use std::ops::RangeInclusive;
 
 use crate::bug::OrBug;
+use crate::engine::answer::HistoryEntry;
+use crate::engine::epochs::Epochs;
+use crate::engine::memtable::{Effect, Inner, Logged, Memtable};
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::layout::Delta;
 use crate::page::{Content, Entry, Prefix, Seen, Verdict, Visit, surt};
-use crate::store::{Effect, Epochs, HistoryEntry, Inner, Logged, Memtable, Snapshot};
 
 /// An operation, as it was acknowledged.
 #[derive(Clone, Debug, PartialEq)]

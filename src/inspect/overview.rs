@@ -5,10 +5,12 @@ use std::ops::RangeInclusive;
 use super::segment::frame_bytes;
 use super::space::{Space, SpaceOf, Sums};
 use crate::bug::OrBug;
+use crate::engine::component::Component;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Counted;
 use crate::error::{Corruption, Error, Result};
 use crate::page::{EpochInfo, Role, Time, in_use, surt};
 use crate::search::Shape;
-use crate::store::{Component, Counted, Snapshot};
 
 /// Pages that are looked at to tell which hosts have many.
 const SAMPLED: u64 = 64;
@@ -248,9 +250,11 @@ fn leave(segments: &mut [SegmentOverview], known: u64) {
 fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
     let segments = &snapshot.view().segments;
     let pages = |segments: &[_]| -> u64 {
-        let numbers = segments
-            .iter()
-            .map(|live: &std::sync::Arc<crate::store::LiveSegment>| live.segment.numbers().pages);
+        let numbers = segments.iter().map(
+            |live: &std::sync::Arc<crate::engine::live_segment::LiveSegment>| {
+                live.segment.numbers().pages
+            },
+        );
         numbers.sum()
     };
     let (all, mut hosts, mut looked_at) = (pages(segments), Vec::<HostShare>::new(), 0_u32);

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::space::Space;
+use crate::engine::live_segment::LiveSegment;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::layout::{HEAD_BYTES, block_count};
 use crate::page::{Epoch, Time};
 use crate::search::Shape;
-use crate::store::{LiveSegment, Snapshot};
 
 /// A segment, by what its file says of itself.
 #[derive(Clone, Debug)]

@@ -3,9 +3,12 @@
 use std::ops::ControlFlow;
 
 use super::hosts;
+use crate::engine::answer::{History, Page};
+use crate::engine::component::{ComponentId, PageIn};
+use crate::engine::lookup::Lookup;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::check_url;
-use crate::store::{ComponentId, History, Lookup, Page, PageIn, Snapshot};
 
 /// All that is known of a page, and where that stands.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The visits of a page, folded into its versions.
 
+use crate::engine::answer::HistoryEntry;
 use crate::page::{Content, Restated, Time, Verdict, Visit};
-use crate::store::HistoryEntry;
 
 /// What a row of a page's versions is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

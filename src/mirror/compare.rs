@@ -9,10 +9,11 @@ use super::sample::path_hash;
 use super::sites::Listed;
 use super::versions::Nearest;
 use crate::bug::{OrBug, ensure};
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::Prefix;
 use crate::progress::Progress;
-use crate::store::{Snapshot, TakenVersions, Taking};
+use crate::query::in_force::{TakenVersions, Taking};
 
 /// How many pairs of pages are shown of two sites.
 const EXAMPLES: usize = 10;

@@ -38,12 +38,13 @@ use self::families::Families;
 use self::paths::Paths;
 use self::sample::{Drawn, Sampler};
 use self::sites::{Sites, SitesWriter};
+use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
+use crate::query::in_force::Taking;
 use crate::sort::{Sorted, Sorter, Workspace};
-use crate::store::{Snapshot, Taking};
 
 impl Snapshot {
     /// Finds the sites that mirror each other: hosts, and folders of them, of which so many paths lead

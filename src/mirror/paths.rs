@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::page::site;
-use crate::store::{TakenPages, TakenVersions};
+use crate::query::in_force::{TakenPages, TakenVersions};
 
 /// What is read of each page.
 pub(super) trait Read: Sized {

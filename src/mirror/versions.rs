@@ -1,6 +1,6 @@
 //! What the versions of two pages have in common: which are nearest, and who was later.
 
-use crate::store::{TakenVersion, TakenVersions};
+use crate::query::in_force::{TakenVersion, TakenVersions};
 
 /// The versions of two pages that are nearest to each other, one of them in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

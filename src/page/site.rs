@@ -1,7 +1,7 @@
 //! Sites: a host, and the folders of it, by what the SURT keys of their pages begin with.
 //!
 //! The key of a site ends with the `/` of its host or folder, so it is that of a
-//! [`Prefix`](super::Prefix) that ends with one: all pages below it, and the folder itself. A port
+//! [`Prefix`](crate::Prefix) that ends with one: all pages below it, and the folder itself. A port
 //! belongs to the host. What follows the key of a site in that of a page, but for the scheme, is the
 //! page's *path* in it, query and fragment included: the same path of two sites is the same bytes, and
 //! the pages of a site stand in the order of their paths.

@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::scan::Scan;
-use super::snapshot::Snapshot;
 use crate::bug::OrBug;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{
     Content, Course, Entry, Epoch, EpochInfo, Prefix, Time, Verdict, in_force_on, judge, surt,

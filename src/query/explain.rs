@@ -2,17 +2,17 @@
 
 use std::time::Instant;
 
-use super::widen::{is_better_widened, search, wanted, widen};
-use super::{Found, Hit, Wanted, segment_hits};
 use crate::disk::page_faults;
+use crate::engine::component::{Component, ComponentId};
+use crate::engine::search::query::{ComponentSearch, Explanation, Query};
+use crate::engine::search::widen::{is_better_widened, search, wanted, widen};
+use crate::engine::search::{Found, Hit, Wanted, segment_hits};
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::search::{Cost, instruction_set};
-use crate::store::component::{Component, ComponentId};
-use crate::store::query::{ComponentSearch, Explanation, Query};
-use crate::store::snapshot::Snapshot;
 
 /// How a search runs.
-pub(in crate::store) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
+pub(crate) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
     let mut wanted = wanted(snapshot, query)?;
     if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
         // Of a search in circles, the last one is reported.

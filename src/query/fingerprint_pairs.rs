@@ -2,20 +2,20 @@
 
 use std::ops::ControlFlow;
 
-use super::columns::Columns;
-use super::shown::Shown;
-use super::widen::wanted;
+use super::pairs::NearPair;
+use crate::engine::search::columns::Columns;
+use crate::engine::search::query::Query;
+use crate::engine::search::shown::Shown;
+use crate::engine::search::widen::wanted;
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
-use crate::store::pairs::NearPair;
-use crate::store::query::Query;
-use crate::store::snapshot::Snapshot;
 use crate::sync::Mutex;
 use crate::threads::up_to;
 
 /// All pairs of near fingerprints.
-pub(in crate::store) fn all_pairs(
+pub(crate) fn all_pairs(
     snapshot: &Snapshot,
     like: &Query,
     progress: &Progress,
@@ -43,7 +43,7 @@ impl Shown<'_> {
 }
 
 /// Joins all fingerprints with each other. What is done with pairs may fail, which ends the join.
-pub(super) fn join(
+pub(crate) fn join(
     columns: &Columns<'_>,
     join: Join,
     progress: &Progress,
@@ -72,10 +72,10 @@ fn near_pair(pair: &Pair) -> Option<NearPair> {
 }
 
 /// The fingerprints of some pairs with their ordinals, each once: a crowd has each in many pairs.
-pub(super) struct Fingerprints(pub(super) Vec<(u32, u64)>);
+pub(crate) struct Fingerprints(pub(crate) Vec<(u32, u64)>);
 
 impl Fingerprints {
-    pub(super) fn of(pairs: &[Pair]) -> Fingerprints {
+    pub(crate) fn of(pairs: &[Pair]) -> Fingerprints {
         let mut all = Vec::with_capacity(2 * pairs.len());
         for pair in pairs.iter().filter(|pair| pair.distance > 0) {
             let [left, right] = pair.fingerprints;
@@ -84,14 +84,14 @@ impl Fingerprints {
         Fingerprints::new(all)
     }
 
-    pub(super) fn new(mut all: Vec<(u32, u64)>) -> Fingerprints {
+    pub(crate) fn new(mut all: Vec<(u32, u64)>) -> Fingerprints {
         all.sort_unstable();
         all.dedup();
         Fingerprints(all)
     }
 
     /// The place of one of them.
-    pub(super) fn place(&self, ordinal: u32) -> usize {
+    pub(crate) fn place(&self, ordinal: u32) -> usize {
         self.0.partition_point(|(other, _)| *other < ordinal)
     }
 }

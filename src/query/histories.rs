@@ -1,11 +1,11 @@
 //! The history of every page of a store, as a stream.
 
-use super::answer::{History, HistoryEntry};
 use super::scan::Scan;
+use crate::engine::answer::{History, HistoryEntry};
 use crate::error::Result;
 use crate::page::retain_in_force;
 
-/// An iterator over the histories of pages, from [`Snapshot::histories`](super::Snapshot::histories). It
+/// An iterator over the histories of pages, from [`Snapshot::histories`](crate::Snapshot::histories). It
 /// ends after an error.
 #[derive(Debug)]
 pub struct Histories {
@@ -16,12 +16,12 @@ pub struct Histories {
 
 impl Histories {
     /// Those of a scan.
-    pub(super) fn of(scan: Scan) -> Histories {
+    pub(crate) fn of(scan: Scan) -> Histories {
         Histories { scan, in_force: false }
     }
 
     /// Leaves out what is not in force, as
-    /// [`Observations::in_force`](super::Observations::in_force) does, and pages of which nothing is
+    /// [`Observations::in_force`](super::observations::Observations::in_force) does, and pages of which nothing is
     /// left. What visits meant is not changed by that.
     ///
     /// ```

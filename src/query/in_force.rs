@@ -1,13 +1,13 @@
 //! Pages with a version in force, now or at a past time: what clusters and mirrors are made of.
 
-use super::answer::Page;
-use super::component::{Changing, Known, PageIn, Standing, entries_across};
-use super::epochs::{Epochs, check_live};
-use super::first_seen::{first_seen, since};
-use super::lookup::Lookup;
 use super::scan::Scan;
-use super::snapshot::Snapshot;
 use crate::bug::OrBug;
+use crate::engine::answer::Page;
+use crate::engine::component::{Changing, Known, PageIn, Standing, entries_across};
+use crate::engine::epochs::{Epochs, check_live};
+use crate::engine::first_seen::{first_seen, since};
+use crate::engine::lookup::Lookup;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{
     Changes, Classes, Content, Digest, Entry, Epoch, Head, Prefix, Time, Weight, is_of_version,

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::page::{Entry, Epoch, retain_in_force};
 
 /// An iterator over every observation, from
-/// [`Snapshot::observations`](super::Snapshot::observations). It ends after an error.
+/// [`Snapshot::observations`](crate::Snapshot::observations). It ends after an error.
 #[derive(Debug)]
 pub struct Observations {
     scan: Scan,
@@ -22,7 +22,7 @@ pub struct Observations {
 
 impl Observations {
     /// Those of a scan.
-    pub(super) fn of(scan: Scan) -> Observations {
+    pub(crate) fn of(scan: Scan) -> Observations {
         let (url, entries) = (Arc::from(""), Vec::new().into_iter());
         Observations { scan, url, entries, numbers: None, in_force: false }
     }
@@ -49,7 +49,7 @@ impl Observations {
     }
 
     /// Replaces epoch numbers by those of a load, as returned by
-    /// [`LoadEpochs::of`](super::LoadEpochs::of). An epoch that is not among them gets a number
+    /// [`LoadEpochs::of`](crate::admin::load::LoadEpochs::of). An epoch that is not among them gets a number
     /// that every store refuses.
     ///
     /// ```

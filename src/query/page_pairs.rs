@@ -7,21 +7,21 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::bearers::Bearers;
-use super::columns::Columns;
-use super::many::Expected;
-use super::pairs::{Fingerprints, join};
-use super::resolve::Search;
-use super::widen::wanted;
-use super::{Hit, Wanted};
+use super::fingerprint_pairs::{Fingerprints, join};
+use super::pairs::{PagePair, PairQuery, PairedPage};
 use crate::bug::OrBug;
+use crate::engine::component::Component;
+use crate::engine::search::columns::Columns;
+use crate::engine::search::many::Expected;
+use crate::engine::search::pages_of_fingerprint::Bearers;
+use crate::engine::search::query::Query;
+use crate::engine::search::resolve::Search;
+use crate::engine::search::widen::wanted;
+use crate::engine::search::{Hit, Wanted};
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
-use crate::store::component::Component;
-use crate::store::pairs::{PagePair, PairQuery, PairedPage};
-use crate::store::query::Query;
-use crate::store::snapshot::Snapshot;
 
 /// Pairs handed over at a time, at most...
 const CHUNK_PAIRS: usize = 1024;
@@ -29,7 +29,7 @@ const CHUNK_PAIRS: usize = 1024;
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// All pairs of pages that are asked for.
-pub(in crate::store) fn page_pairs(
+pub(crate) fn page_pairs(
     snapshot: &Snapshot,
     asked: &PairQuery,
     progress: &Progress,

@@ -3,9 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::query::Query;
-use super::search;
-use super::snapshot::Snapshot;
+use crate::engine::search::query::Query;
+use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -54,7 +53,7 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
-        self.heed(|| search::all_pairs(self, like, progress, sink))
+        self.heed(|| super::fingerprint_pairs::all_pairs(self, like, progress, sink))
     }
 
     /// Finds all pairs of one of some fingerprints and a different one of a page within distance
@@ -104,7 +103,7 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
-        self.heed(|| search::pairs_with(self, fingerprints, like, progress, sink))
+        self.heed(|| super::pairs_with::pairs_with(self, fingerprints, like, progress, sink))
     }
 
     /// Finds pairs of pages with fingerprints that are near each other, or equal, of the versions in
@@ -150,12 +149,12 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[PagePair]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
-        self.heed(|| search::page_pairs(self, asked, progress, sink))
+        self.heed(|| super::page_pairs::page_pairs(self, asked, progress, sink))
     }
 }
 
 /// Two different fingerprints of pages that are near each other; from
-/// [`Snapshot::all_pairs`](super::Snapshot::all_pairs).
+/// [`Snapshot::all_pairs`](crate::Snapshot::all_pairs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NearPair {
     /// The smaller one.
@@ -166,7 +165,7 @@ pub struct NearPair {
     pub distance: u32,
 }
 
-/// Which pairs of pages to find; for [`Snapshot::page_pairs`](super::Snapshot::page_pairs).
+/// Which pairs of pages to find; for [`Snapshot::page_pairs`](crate::Snapshot::page_pairs).
 ///
 /// A fingerprint that a million pages have, such as that of an error page, makes half a trillion pairs.
 /// So by default each fingerprint stands for its pages by the first in SURT
@@ -250,7 +249,7 @@ impl PairQuery {
 }
 
 /// Two pages with fingerprints that are equal or near each other; from
-/// [`Snapshot::page_pairs`](super::Snapshot::page_pairs).
+/// [`Snapshot::page_pairs`](crate::Snapshot::page_pairs).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct PagePair {

@@ -3,16 +3,16 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::pairs::Fingerprints;
-use super::shown::Shown;
-use super::widen::wanted;
+use super::fingerprint_pairs::Fingerprints;
+use super::pairs::NearPair;
 use crate::bug::OrBug;
+use crate::engine::search::query::Query;
+use crate::engine::search::shown::Shown;
+use crate::engine::search::widen::wanted;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::Epoch;
 use crate::progress::{Progress, Stage};
-use crate::store::pairs::NearPair;
-use crate::store::query::Query;
-use crate::store::snapshot::Snapshot;
 use crate::threads::{share, up_to};
 
 /// Fingerprints searched for together: few, since each may be near thousands.
@@ -22,7 +22,7 @@ const TOGETHER: usize = 256;
 const SHOWN: usize = 1 << 12;
 
 /// All pairs of one of some fingerprints and a different one that a page shows.
-pub(in crate::store) fn pairs_with(
+pub(crate) fn pairs_with(
     snapshot: &Snapshot,
     fingerprints: &[u64],
     like: &Query,

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::query::Query;
-use super::snapshot::Snapshot;
+use crate::engine::search::query::Query;
+use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::snapshot::Snapshot;
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::{Entry, EpochInfo, Prefix, ReplayedPage, Time, surt};
 

@@ -4,18 +4,20 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use super::answer::{History, Page};
-use super::component::{Changing, Component, ComponentId, PageIn, changing_across, entries_across};
-use super::epochs::Epochs;
-use super::live_segment::LiveSegment;
-use super::memtable::Memtable;
-use super::snapshot::{Snapshot, fold};
 use crate::bug::{Bug, OrBug};
+use crate::engine::answer::{History, Page};
+use crate::engine::component::{
+    Changing, Component, ComponentId, PageIn, changing_across, entries_across,
+};
+use crate::engine::epochs::Epochs;
+use crate::engine::live_segment::LiveSegment;
+use crate::engine::memtable::Memtable;
+use crate::engine::snapshot::{Snapshot, fold};
 use crate::error::{Error, Result};
 use crate::page::{Entry, Head, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 
-/// An iterator over pages in SURT order, from [`Snapshot::scan`](super::Snapshot::scan).
+/// An iterator over pages in SURT order, from [`Snapshot::scan`](crate::Snapshot::scan).
 ///
 /// Reads lazily. Takes memory for the unsealed pages under the prefix and one page of each segment.
 /// It ends after an error.
@@ -58,19 +60,19 @@ struct MemtablePages {
 
 /// Which pages a scan reads, of those that are under a prefix, if there is one.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Range<'a> {
-    pub(super) under: Option<&'a Prefix>,
-    pub(super) start: Option<Start<'a>>,
+pub(crate) struct Range<'a> {
+    pub(crate) under: Option<&'a Prefix>,
+    pub(crate) start: Option<Start<'a>>,
     /// The URL before which it ends.
-    pub(super) to: Option<&'a str>,
+    pub(crate) to: Option<&'a str>,
     /// The first key, and the first key past the range; a start that is given counts instead of the
     /// first.
-    pub(super) keys: Option<(&'a [u8], &'a [u8])>,
+    pub(crate) keys: Option<(&'a [u8], &'a [u8])>,
 }
 
 /// Where a scan starts.
 #[derive(Clone, Copy)]
-pub(super) enum Start<'a> {
+pub(crate) enum Start<'a> {
     /// At this URL, or behind it.
     At(&'a str),
     /// Behind this URL.
@@ -225,13 +227,13 @@ impl Pages for Stream {
 
 impl Scan {
     /// No pages, and perhaps why.
-    pub(super) fn none(snapshot: &Snapshot, failed: Option<Error>) -> Scan {
+    pub(crate) fn none(snapshot: &Snapshot, failed: Option<Error>) -> Scan {
         let pages = PageMerge::new(Vec::new());
         Scan { snapshot: snapshot.clone(), end: None, pages, failed }
     }
 
     /// The pages of a range.
-    pub(super) fn new<'a>(snapshot: &Snapshot, range: impl Into<Range<'a>>) -> Scan {
+    pub(crate) fn new<'a>(snapshot: &Snapshot, range: impl Into<Range<'a>>) -> Scan {
         let range = range.into();
         let scan = snapshot.heed(|| Scan::begin(snapshot, range));
         scan.unwrap_or_else(|e| Scan::none(snapshot, Some(e)))
@@ -260,23 +262,23 @@ impl Scan {
     }
 
     /// What the components have of the page that this stands at, the newest first.
-    pub(super) fn parts(&self) -> impl Iterator<Item = Result<PageIn<'_>>> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Result<PageIn<'_>>> {
         let sequence = self.snapshot.sequence;
         self.pages.newest_first().map(move |(stream, taken)| stream.page(taken, sequence))
     }
 
     /// The SURT key of the page that this stands at.
-    pub(super) fn key(&self) -> &[u8] {
+    pub(crate) fn key(&self) -> &[u8] {
         self.pages.key()
     }
 
     /// The page that this stands at.
-    pub(super) fn url(&self) -> Result<&str, Bug> {
+    pub(crate) fn url(&self) -> Result<&str, Bug> {
         self.pages.url()
     }
 
     /// The epochs of the snapshot.
-    pub(super) fn epochs(&self) -> &Epochs {
+    pub(crate) fn epochs(&self) -> &Epochs {
         &self.snapshot.view.epochs
     }
 
@@ -304,7 +306,7 @@ impl Scan {
         Ok(None)
     }
 
-    pub(super) fn next_with<T>(
+    pub(crate) fn next_with<T>(
         &mut self,
         read: impl FnMut(&Scan) -> Result<Option<T>>,
     ) -> Option<Result<T>> {
@@ -335,7 +337,7 @@ impl Scan {
     }
 
     /// The next page, and how it changes.
-    pub(super) fn next_changing(&mut self) -> Option<Result<(String, Changing)>> {
+    pub(crate) fn next_changing(&mut self) -> Option<Result<(String, Changing)>> {
         self.next_with(|scan| {
             let epochs = scan.epochs();
             let page = changing_across(|| scan.key(), || scan.parts(), epochs)?;
@@ -344,7 +346,7 @@ impl Scan {
     }
 
     /// The next page with its entries, in order.
-    pub(super) fn next_entries(&mut self) -> Option<Result<(String, Vec<Entry>)>> {
+    pub(crate) fn next_entries(&mut self) -> Option<Result<(String, Vec<Entry>)>> {
         self.next_with(|scan| {
             let entries = entries_across(|| scan.key(), scan.parts())?;
             Ok((!entries.is_empty()).then_some((scan.url()?.to_owned(), entries)))

@@ -1,20 +1,20 @@
 //! Searches, scans and sizes of a snapshot.
 
-use super::answer::{Page, SegmentStats, Stats};
-use super::counted::Counted;
-use super::due::{self, Decision, Due, DuePages, Learned, Plan, Survey};
-use super::epochs::{check_live, origin_of};
-use super::files::has_table;
 use super::histories::Histories;
-use super::memtable::PageOf;
 use super::observations::Observations;
-use super::origin::Origin;
-use super::query::{Explanation, Matches, Query};
 use super::scan::Scan;
-use super::search::{self, Sought};
-use super::snapshot::Snapshot;
 use super::stale::Stale;
 use crate::bug::OrBug;
+use crate::engine::answer::{Page, SegmentStats, Stats};
+use crate::engine::epochs::{check_live, origin_of};
+use crate::engine::files::has_table;
+use crate::engine::memtable::PageOf;
+use crate::engine::origin::Origin;
+use crate::engine::search;
+use crate::engine::search::Sought;
+use crate::engine::search::query::{Explanation, Matches, Query};
+use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Counted;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -22,6 +22,8 @@ use crate::fingerprint::Meaning;
 use crate::page::{
     Classes, Content, Distance, Entry, Epoch, EpochInfo, Prefix, Role, in_use, known,
 };
+use crate::schedule;
+use crate::schedule::{Decision, Due, DuePages, Learned, Plan, Survey};
 
 impl Snapshot {
     /// Pages whose version in force is within distance `k`, in the epoch that near-duplicates are
@@ -116,7 +118,7 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn explain(&self, query: &Query) -> Result<Explanation> {
-        self.heed(|| search::explain(self, query))
+        self.heed(|| super::explain::explain(self, query))
     }
 
     /// All pages, or those under a prefix, in SURT order, in which all pages of a host are
@@ -305,7 +307,7 @@ impl Snapshot {
     pub fn pace(&self, due: &Due) -> Result<f64> {
         self.heed(|| {
             self.view.check()?;
-            due::pace(self, due)
+            schedule::pace(self, due)
         })
     }
 
@@ -323,7 +325,7 @@ impl Snapshot {
     }
 
     /// Every entry of every page: pages in SURT order, their entries in order of time.
-    /// [`Store::load`](super::Store::load) accepts these.
+    /// [`Store::load`](crate::Store::load) accepts these.
     ///
     /// Reads lazily and mostly sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of
     /// the entries of one page.
@@ -381,7 +383,7 @@ impl Snapshot {
     /// epoch. If `after` is given, begins with the first page after this URL.
     ///
     /// If you still have the content of such a page, give it a fingerprint of the epoch by
-    /// [`Store::restate`](super::Store::restate). To do this in several sittings, pass the last URL
+    /// [`Store::restate`](crate::Store::restate). To do this in several sittings, pass the last URL
     /// of the previous one. Costs a scan, some microseconds per page; nothing if there are no
     /// fingerprints of other epochs.
     ///
@@ -441,7 +443,7 @@ impl Snapshot {
     }
 
     /// How many pages have content in force that no search of an epoch finds: it has no fingerprint of
-    /// it, since its text is too short to tell or nobody has [restated](super::Store::restate) it; of
+    /// it, since its text is too short to tell or nobody has [restated](crate::Store::restate) it; of
     /// these classes, or of all with `None`. Costs a [scan](Snapshot::scan).
     ///
     /// # Errors
@@ -465,7 +467,7 @@ impl Snapshot {
     }
 
     /// Sizes of what is seen; those of the catalog's file are for others to say.
-    pub(super) fn sizes(&self, epoch_visits: u64) -> Result<Stats> {
+    pub(crate) fn sizes(&self, epoch_visits: u64) -> Result<Stats> {
         let mut stats =
             Stats { epochs: self.epochs().to_vec(), sequence: self.sequence, ..Stats::default() };
         for live in self.view.segments.iter() {

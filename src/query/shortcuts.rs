@@ -1,12 +1,12 @@
 //! What a crawler asks a store all the time: shortcuts to a [`Snapshot`] of the moment, and the
 //! state of the store itself.
 
-use super::answer::{History, Page, Stats};
-use super::handle::Store;
-use super::open;
-use super::query::{Matches, Query};
-use super::snapshot::Snapshot;
-use super::verify::{Verified, VerifyOptions, verify_open};
+use crate::admin::verify::{Verified, VerifyOptions, verify_open};
+use crate::engine::answer::{History, Page, Stats};
+use crate::engine::open;
+use crate::engine::search::query::{Matches, Query};
+use crate::engine::snapshot::Snapshot;
+use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Time, Visit};
 

@@ -1,10 +1,10 @@
 //! A snapshot's pages in ranges, for as many readers.
 
-use super::component::Component;
 use super::observations::Observations;
 use super::scan::{Range, Scan, Start};
-use super::snapshot::Snapshot;
 use crate::bug::OrBug;
+use crate::engine::component::Component;
+use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;

@@ -1,8 +1,8 @@
 //! Stale pages: those without a fingerprint of an epoch.
 
-use super::epochs::check_live;
 use super::scan::{Range, Scan, Start};
-use super::snapshot::Snapshot;
+use crate::engine::epochs::check_live;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Content, Epoch, Time};
 
@@ -18,7 +18,7 @@ pub struct StalePage {
     pub content: Content,
 }
 
-/// An iterator over stale pages, from [`Snapshot::stale`](super::Snapshot::stale). It ends after an
+/// An iterator over stale pages, from [`Snapshot::stale`](crate::Snapshot::stale). It ends after an
 /// error.
 #[derive(Debug)]
 pub struct Stale {
@@ -29,7 +29,7 @@ pub struct Stale {
 impl Stale {
     /// Those of a snapshot that come after a page, or all. Nothing is read if all fingerprints are of
     /// the epoch.
-    pub(super) fn new(snapshot: &Snapshot, epoch: Epoch, after: Option<&str>) -> Stale {
+    pub(crate) fn new(snapshot: &Snapshot, epoch: Epoch, after: Option<&str>) -> Stale {
         let scan = match check_live(snapshot.epochs(), epoch) {
             Err(e) => Scan::none(snapshot, Some(e)),
             Ok(()) if may_be_stale(snapshot, epoch) => {

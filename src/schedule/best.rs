@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::by_rows::{After, rule_of};
-use super::calm::Calm;
 use super::candidates::{Candidate, Candidates};
 use super::decide::Asked;
-use super::held::Held;
 use super::hints::HintCursor;
 use super::rows::{Found, Part, parts, source_of};
+use super::rules_by_page::Held;
 use super::score::{ByWorth, Facts};
+use super::score_cache::Worked;
+use super::skip_cache::Calm;
 use super::sources::Source;
-use super::worked::Worked;
 use crate::error::Result;
 use crate::recrawl::Recent;
 use crate::segment::Rows;

@@ -6,10 +6,10 @@ use std::collections::BinaryHeap;
 use super::decide::Asked;
 use super::in_order::{Coming, Most};
 use super::score::{Facts, Score};
-use super::worked::Worked;
+use super::score_cache::Worked;
+use crate::engine::component::Changing;
 use crate::error::Result;
 use crate::segment::{Row, host_slot, url_hash};
-use crate::store::component::Changing;
 
 /// Pages of which it is kept what was worked out.
 const BELIEVED: u64 = 1 << 12;

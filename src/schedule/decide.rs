@@ -7,16 +7,16 @@ use super::pages::{differs, unknown};
 use super::plan::NewPage;
 use super::rule::Rule;
 use super::score::{Facts, Score, Scorer, Stands, weight};
-use super::worked::Worked;
+use super::score_cache::Worked;
 use crate::bug::OrBug;
+use crate::engine::answer::Page;
+use crate::engine::component::Changing;
+use crate::engine::lookup::Lookup;
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::Time;
 use crate::recrawl::{Belief, Interval, Recent};
 use crate::segment::{Row, host_slot, seconds, url_hash};
-use crate::store::answer::Page;
-use crate::store::component::Changing;
-use crate::store::lookup::Lookup;
-use crate::store::snapshot::Snapshot;
 
 /// A question, and what it takes to answer it.
 pub(super) struct Asked {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use crate::engine::answer::Page;
 use crate::page::{Prefix, Time};
 use crate::recrawl::{Interval, Rate};
-use crate::store::answer::Page;
 
 /// What is decided about a page: what a visit to it is worth, when it is due, and why.
 ///

@@ -66,7 +66,7 @@ fn seconds(time: Time) -> u64 {
 
 impl Hints {
     /// The hints for pages of a store with this seed.
-    pub(in crate::store) fn new<U: AsRef<str>>(
+    pub(crate) fn new<U: AsRef<str>>(
         seed: u64,
         changes: impl Iterator<Item = (U, Time)>,
     ) -> Result<Hints> {

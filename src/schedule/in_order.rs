@@ -5,9 +5,9 @@ use super::by_scan::{ByScan, ScanPlace};
 use super::decide::Asked;
 use super::score::Score;
 use crate::bug::Bug;
+use crate::engine::component::Standing;
 use crate::error::Result;
 use crate::page::surt;
-use crate::store::component::Standing;
 
 /// All pages, the best first, then in SURT order; whether one leads another is not looked at.
 pub(super) enum InOrder {

@@ -8,14 +8,14 @@ use std::collections::HashMap;
 
 use super::decide::{Asked, Looked};
 use crate::bug::OrBug;
+use crate::engine::first_seen;
+use crate::engine::lookup::Lookup;
+use crate::engine::search::query::{FINGERPRINTS, Near, Versions};
+use crate::engine::search::{Wanted, bounds_of_search, pages_near, together};
+use crate::engine::snapshot::Snapshot;
+use crate::engine::write::nearby::{SEARCHES_MAX, sought};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Head, Time, known, surt};
-use crate::store::first_seen;
-use crate::store::lookup::Lookup;
-use crate::store::nearby::{SEARCHES_MAX, sought};
-use crate::store::query::{FINGERPRINTS, Near, Versions};
-use crate::store::search::{Wanted, bounds_of_search, pages_near, together};
-use crate::store::snapshot::Snapshot;
 
 /// How many other pages are looked at, the nearest first, then in SURT order.
 const NEAREST: usize = 16;

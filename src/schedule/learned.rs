@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::rows::{each_page, part_of};
+use super::score_cache::Kept;
 use super::sources::{Source, sources};
-use super::worked::Kept;
 use crate::bug::{Bug, OrBug};
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::recrawl::{Class, Code, Evidence, Fit, Hosts, Priors};
-use crate::store::snapshot::Snapshot;
 use crate::threads;
 
 /// Of more pages than this, as a power of two, about so many are looked at.
@@ -87,7 +87,7 @@ impl PartialEq for Learned {
 }
 
 impl Learned {
-    pub(in crate::store) fn new(snapshot: &Snapshot) -> Result<Learned> {
+    pub(crate) fn new(snapshot: &Snapshot) -> Result<Learned> {
         let (last, _) = sample(snapshot)?;
         let sources = sources(snapshot, None)?;
         let compared = compared(&sources, last)?;

@@ -2,13 +2,13 @@
 
 use super::decision::Decision;
 use super::options::Due;
+use crate::engine::db::Shared;
 use crate::error::Result;
 use crate::page::Time;
 use crate::recrawl::Interval;
-use crate::store::shared::Shared;
 
 /// Hands out the best pages that nobody has, until the lease is over.
-pub(in crate::store) fn take(shared: &Shared, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
+pub(crate) fn take(shared: &Shared, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
     shared.base.lifecycle.check()?;
     let mut taking = shared.leases.take(due.now);
     let out = shared.leases.len();

@@ -7,15 +7,15 @@ use crate::page::Time;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::due::Learned;
-use super::snapshot::Snapshot;
+use super::Learned;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, Rank, RankedGuard, RankedMutex};
 
 /// What is handed out.
 #[derive(Debug)]
-pub(super) struct Leases {
+pub(crate) struct Leases {
     /// Held while pages are chosen: by one thread at a time, so that no two choose the same page.
     taking: RankedMutex<Option<AsOf>>,
     out: Mutex<Out>,
@@ -59,13 +59,13 @@ impl Out {
 }
 
 impl Leases {
-    pub(super) fn new() -> Leases {
+    pub(crate) fn new() -> Leases {
         let taking = RankedMutex::new(Rank::Lease, None);
         Leases { taking, out: Mutex::new(Out::default()), count: AtomicUsize::new(0) }
     }
 
     /// Begins to take pages at this time. The view by which they are chosen is taken after this.
-    pub(super) fn take(&self, now: Time) -> Taking<'_> {
+    pub(crate) fn take(&self, now: Time) -> Taking<'_> {
         let one = self.taking.lock();
         let mut out = self.out.lock();
         while out.by_end.first().is_some_and(|(until, _)| *until <= now) {
@@ -81,7 +81,7 @@ impl Leases {
 
     /// Ends the lease of a page, if it has one.
     #[inline]
-    pub(super) fn end(&self, url: &str) -> bool {
+    pub(crate) fn end(&self, url: &str) -> bool {
         // Whoever visits a page because of its lease knows of it already.
         self.count.load(Ordering::Acquire) != 0 && self.end_one(url)
     }
@@ -95,20 +95,20 @@ impl Leases {
     }
 
     /// How many leases are not over by what is known of the time.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::Acquire)
     }
 }
 
 /// Somebody takes pages.
-pub(super) struct Taking<'a> {
+pub(crate) struct Taking<'a> {
     leases: &'a Leases,
     one: RankedGuard<'a, Option<AsOf>>,
 }
 
 impl Taking<'_> {
     /// What the pages of a snapshot told about how pages change, or did a while ago.
-    pub(super) fn learned(&mut self, snapshot: &Snapshot) -> Result<Learned> {
+    pub(crate) fn learned(&mut self, snapshot: &Snapshot) -> Result<Learned> {
         let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
         let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
         if let Some(of) = self.one.as_ref().filter(is_recent) {
@@ -121,13 +121,13 @@ impl Taking<'_> {
     }
 
     /// Whether a page is not to be taken: it is handed out, or was until a moment ago.
-    pub(super) fn is_out(&self, url: &str) -> bool {
+    pub(crate) fn is_out(&self, url: &str) -> bool {
         let out = self.leases.out.lock();
         out.until.contains_key(url) || out.ended.contains(url)
     }
 
     /// Hands a page out until this time.
-    pub(super) fn lease(&self, url: &str, until: Time) {
+    pub(crate) fn lease(&self, url: &str, until: Time) {
         let mut out = self.leases.out.lock();
         out.end(url);
         let url: Arc<str> = url.into();

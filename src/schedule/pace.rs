@@ -4,11 +4,11 @@ use super::learned::sample_of;
 use super::options::Due;
 use super::rows::{each_page, part_of, source_of};
 use super::sources::{Source, sources};
+use crate::engine::lookup::Lookup;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::Time;
 use crate::segment::seconds;
-use crate::store::lookup::Lookup;
-use crate::store::snapshot::Snapshot;
 use crate::threads;
 
 /// Parts of all hashes that are shared out among threads.
@@ -24,7 +24,7 @@ const DAY_MS: i64 = 86_400_000;
 
 /// The visits of the 28 days up to the latest visit, a day. If all visits are younger, there were fewer
 /// days; one counts at least.
-pub(in crate::store) fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
+pub(crate) fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
     let sources = sources(snapshot, due.under.as_ref())?;
     let pages = match due.under {
         Some(_) => sources.iter().map(Source::pages).sum(),

@@ -3,7 +3,7 @@
 use super::decide::Asked;
 use super::rules::RuleNumber;
 use super::score::{DAY_SECONDS, Facts, Scorer, bounded, interval};
-use super::worked::{Of, Worked};
+use super::score_cache::{Of, Worked};
 use crate::recrawl::{Belief, Curve, Worths};
 use crate::threads;
 

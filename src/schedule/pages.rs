@@ -8,11 +8,11 @@ use super::hosts::Hosts;
 use super::in_order::{Coming, InOrder, Most};
 use super::leader::Crowds;
 use super::options::Due;
+use super::score_cache::Worked;
 use super::waiting::{Led, Waiting};
-use super::worked::Worked;
 use crate::bug::OrBug;
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::store::snapshot::Snapshot;
 
 /// What part of the memory is for pages that others lead, if any may; and what part for reading again
 /// those of them that did not fit.
@@ -64,7 +64,7 @@ impl fmt::Debug for DuePages {
 }
 
 impl DuePages {
-    pub(in crate::store) fn new(snapshot: &Snapshot, due: &Due) -> DuePages {
+    pub(crate) fn new(snapshot: &Snapshot, due: &Due) -> DuePages {
         DuePages { snapshot: snapshot.clone(), state: State::New(due.clone()) }
     }
 

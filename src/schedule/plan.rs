@@ -5,20 +5,20 @@ use std::fmt;
 use super::by_rows::rule_of;
 use super::decide::Asked;
 use super::decision::{Decision, legible};
-use super::held::Held;
-use super::kinds::{Kind, Kinds};
 use super::leader::Crowds;
 use super::learned::sample;
 use super::options::Due;
+use super::page_kinds::{Kind, Kinds};
 use super::rows::{Found, each_page, part_of, source_of};
+use super::rules_by_page::Held;
 use super::score::Facts;
+use super::score_cache::Worked;
 use super::sources::sources;
-use super::worked::Worked;
+use crate::engine::lookup::Lookup;
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::check_url;
 use crate::recrawl::{Interval, Rate, Recent, spend};
-use crate::store::lookup::Lookup;
-use crate::store::snapshot::Snapshot;
 use crate::threads;
 
 /// Parts of all hashes that are shared out among threads.
@@ -62,7 +62,7 @@ pub struct NewPage {
 }
 
 impl Plan {
-    pub(in crate::store) fn new(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
+    pub(crate) fn new(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         if !(per_day > 0.0 && per_day.is_finite()) {
             return Err(Error::Option { name: "per_day", takes: "a positive number" });
         }
@@ -123,11 +123,7 @@ impl Plan {
     }
 
     /// What is decided about a page.
-    pub(in crate::store) fn decide(
-        &self,
-        snapshot: &Snapshot,
-        url: &str,
-    ) -> Result<Option<Decision>> {
+    pub(crate) fn decide(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Decision>> {
         check_url(url)?;
         snapshot.view.check()?;
         let asked = Asked::new(snapshot, self.due.clone())?;

@@ -4,7 +4,7 @@ use super::hints::Hints;
 use super::learned::Learned;
 use super::options::Due;
 use super::rule::Rule;
-use super::worked::{Of, Worked};
+use super::score_cache::{Of, Worked};
 use crate::error::Result;
 use crate::recrawl::{Belief, Index, Interval, Policy, Recent, Standing, Worths};
 use crate::segment::{Row, seconds};

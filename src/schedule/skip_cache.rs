@@ -76,7 +76,7 @@ fn key(page: &ByWorth) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::worked::Of;
+    use super::super::score_cache::Of;
     use super::*;
     use crate::recrawl::Index;
 

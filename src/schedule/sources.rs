@@ -3,17 +3,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::held::Held;
 use super::rules::Rules;
+use super::rules_by_page::Held;
 use crate::bug::OrBug;
+use crate::engine::component::{Component, ComponentId, Standing};
+use crate::engine::live_segment::LiveSegment;
+use crate::engine::lookup::Lookup;
+use crate::engine::memtable::{Memtable, PageOf};
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Changes, Entry, Prefix, surt};
 use crate::segment::{Row, RowOf, Rows, RowsInMemory, host_slot};
-use crate::store::component::{Component, ComponentId, Standing};
-use crate::store::live_segment::LiveSegment;
-use crate::store::lookup::Lookup;
-use crate::store::memtable::{Memtable, PageOf};
-use crate::store::snapshot::Snapshot;
 
 /// Pages of a memtable that are read in one go, while nobody writes.
 const TOGETHER: usize = 1024;

@@ -3,9 +3,9 @@
 use super::learned::{Learned, sample};
 use super::rows::{each_page, part_of};
 use super::sources::sources;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::recrawl::{Belief, Class, Code};
-use crate::store::snapshot::Snapshot;
 use crate::threads;
 
 /// Parts of all hashes that are shared out among threads.
@@ -43,7 +43,7 @@ struct Told {
 }
 
 impl Survey {
-    pub(in crate::store) fn new(snapshot: &Snapshot) -> Result<Survey> {
+    pub(crate) fn new(snapshot: &Snapshot) -> Result<Survey> {
         let learned = snapshot.learned()?;
         let (last, of_one) = sample(snapshot)?;
         let Told { pages, changed, mut by } = told(snapshot, &learned, last)?;

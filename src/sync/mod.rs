@@ -25,6 +25,8 @@ mod real {
 mod rank;
 mod ranked;
 
+#[cfg(shuttle)]
+pub(crate) use self::scheduled::*;
 pub(crate) use rank::Rank;
 #[cfg(feature = "internals")]
 pub use ranked::apart;
@@ -33,8 +35,6 @@ pub(crate) use ranked::{
 };
 #[cfg(not(shuttle))]
 pub(crate) use real::*;
-#[cfg(shuttle)]
-pub(crate) use scheduled::*;
 
 #[cfg(shuttle)]
 mod scheduled;

@@ -2,7 +2,7 @@
 //!
 //! What a commit of the catalog holds is read as readers beside a writer do it, or by the writer itself
 //! between two commits, and the files that it lists are opened. They are linked or copied
-//! ([`copying`](super::copying)), a new catalog is written beside them, all of it is checked, and then
+//! ([`copying`](super::copy)), a new catalog is written beside them, all of it is checked, and then
 //! that catalog gets its name ([`target`]).
 
 mod options;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 pub use options::{BackedUp, BackupOptions};
 
 use self::target::Target;
-use super::copying::{Counts, Placed, Source, newest};
-use super::files::Files;
-use super::handle::Store;
-use super::open::require_apart;
+use super::copy::{Counts, Placed, Source, newest};
 use super::verify::{VerifyOptions, verify_files};
 use crate::catalog::{Contents, Whole};
 use crate::disk::{Disk, Location};
+use crate::engine::files::Files;
+use crate::engine::open::require_apart;
+use crate::engine::store::Store;
 use crate::error::{Corruption, Error, Result};
 use crate::progress::Stage;
 

@@ -1,8 +1,8 @@
 //! Settings of a backup, and what it did.
 
+use crate::admin::copy::FileCount;
+use crate::engine::settings::settings;
 use crate::progress::Progress;
-use crate::store::copying::FileCount;
-use crate::store::settings::settings;
 
 settings! {
     /// Settings of a [`backup`](crate::integrity::backup()).

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
+use crate::admin::copy::State;
 use crate::catalog::{Catalog, Contents, Locks, Marked, Whole, mark};
 use crate::disk::{Dir, Disk, Lock, Name};
+use crate::engine::open;
 use crate::error::{Error, Result};
-use crate::store::copying::State;
-use crate::store::open;
 
 /// Where a backup is made. Nobody else writes there.
 pub(super) struct Target {

@@ -7,13 +7,13 @@ use super::count::FileCount;
 use super::source::Source;
 use crate::bug::OrBug;
 use crate::disk::{Access, Disk, DiskFile, Linkable, Name, NewFile, is_refused};
+use crate::engine::epochs::open_table;
+use crate::engine::files::{Files, Listed};
+use crate::engine::manifest_check::open_listed;
 use crate::error::{Corruption, Error, Result};
 use crate::layout::in_memory;
 use crate::progress::Progress;
 use crate::segment::PlainSegment;
-use crate::store::epochs::open_table;
-use crate::store::files::{Files, Listed};
-use crate::store::listed::open_listed;
 
 /// What is copied at once.
 const CHUNK_BYTES: u64 = 1 << 20;

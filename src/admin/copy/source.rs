@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use crate::catalog::{Catalog, Contents, Locks, Tries, read_beside};
 use crate::disk::{Access, Disk, DiskFile, Lock};
+use crate::engine::files::{Files, Listed, has_table};
+use crate::engine::open::{require_finished, require_store};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::store::files::{Files, Listed, has_table};
-use crate::store::open::{require_finished, require_store};
 use crate::sync::thread;
 
 /// How long to try beside a writer whose commits follow one another too fast.

@@ -2,26 +2,27 @@
 
 use std::sync::Arc;
 
-use super::admission::Writer;
-use super::answer::{Forgotten, Page};
-use super::compactor::Purge;
-use super::component::{ComponentId, changing_across};
-use super::counted::{Counted, page_counted};
-use super::journal::{self, PageName};
-use super::live_segment::LiveSegment;
-use super::lookup::Lookup;
-use super::scan::{Range, Scan, Start};
-use super::shared::Shared;
-use super::snapshot::Snapshot;
-use super::view::View;
 use crate::disk::Dir;
+use crate::engine::answer::{Forgotten, Page};
+use crate::engine::compaction::Purge;
+use crate::engine::component::{ComponentId, changing_across};
+use crate::engine::db::Shared;
+use crate::engine::journal;
+use crate::engine::journal::PageName;
+use crate::engine::live_segment::LiveSegment;
+use crate::engine::lookup::Lookup;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::{Counted, page_counted};
+use crate::engine::view::View;
+use crate::engine::write::admission::Writer;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
 use crate::page::{Head, PageState, Prefix, Users, check_url, surt};
 use crate::progress::{Progress, Stage};
+use crate::query::scan::{Range, Scan, Start};
 use crate::segment::PageCursor;
 
-/// What [`Store::forget`](super::Store::forget) should forget.
+/// What [`Store::forget`](crate::Store::forget) should forget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scope<'a> {
@@ -45,7 +46,7 @@ const SCANNED_PAGES: usize = 1 << 14;
 /// forgotten by itself, by an operation of its own. Up to [`USER_PAGES`] of them become durable with
 /// the prefix, in one commit; more follow in further commits. After a crash or an error between these
 /// the call is to be made again.
-pub(super) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
+pub(crate) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
     let Shared { base, sealer, committer, .. } = shared;
     if let Scope::Url(url) = scope {
         check_url(url)?;
@@ -136,7 +137,7 @@ fn user_pages(
 
 impl Scope<'_> {
     /// The pages that are forgotten with it, and that its prefix does not cover.
-    pub(super) fn users(&self) -> Option<Users> {
+    pub(crate) fn users(&self) -> Option<Users> {
         match self {
             Scope::Prefix(prefix) => prefix.users(),
             Scope::Url(_) => None,
@@ -145,7 +146,7 @@ impl Scope<'_> {
 }
 
 impl Snapshot {
-    /// The pages that [`Store::forget`](super::Store::forget) and [`Store::purge`](super::Store::purge)
+    /// The pages that [`Store::forget`](crate::Store::forget) and [`Store::purge`](crate::Store::purge)
     /// would forget: a page, or those under a prefix; and with a prefix that has a path, those of its
     /// host that would be under it without the user in their URLs. In SURT order, those with a user
     /// last.
@@ -255,7 +256,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
 }
 
 /// Whether a segment has pages in a scope, forgotten or not.
-pub(super) fn holds(live: &LiveSegment, scope: &Scope<'_>, seed: u64) -> Result<bool> {
+pub(crate) fn holds(live: &LiveSegment, scope: &Scope<'_>, seed: u64) -> Result<bool> {
     match scope {
         Scope::Url(url) => {
             let lookup = Lookup::new(url, seed);
@@ -292,7 +293,7 @@ fn head_counted(head: &Head) -> Option<Delta> {
 
 /// Forgets, and rewrites what holds the bytes: each segment that has pages under it, those that
 /// hold its tombstone, and the catalog.
-pub(super) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> Result<Forgotten> {
+pub(crate) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> Result<Forgotten> {
     let Shared { base, sealer, compactor, publisher, .. } = shared;
     progress.start(Stage::Merging, None)?;
     let forgotten = forget(shared, scope)?;

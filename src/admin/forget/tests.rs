@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::disk::{Name, SimDisk};
-use crate::{Durability, Observation, Options, Store};
+use crate::engine::options::{Durability, Options};
+use crate::engine::store::Store;
+use crate::page::Observation;
 
 fn store() -> Store {
     Store::create(Arc::new(SimDisk::new()), Options::default().background(false)).unwrap()

@@ -7,14 +7,14 @@ use std::ops::Range;
 use super::epochs::Settled;
 use super::runs::{Joined, Merge, sort_tail};
 use crate::bug::{Bug, OrBug, ensure};
+use crate::engine::lookup::Lookup;
+use crate::engine::view::View;
 use crate::error::Result;
 use crate::layout::PackedRow;
 use crate::page::{
     Changes, Course, Entry, EpochInfo, InForce, PageState, Restated, in_force_on, restated_digest,
 };
 use crate::segment::{Row, count_visits, host_slot_of, put_carried, url_hash};
-use crate::store::lookup::Lookup;
-use crate::store::view::View;
 
 /// Pages that are passed on together.
 const BATCH_PAGES: usize = 2048;

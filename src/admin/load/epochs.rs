@@ -7,19 +7,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::files::{Files, has_table, table_name, table_of};
 use super::unlisted::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::EPOCHS_MAX;
 use crate::df::Table;
 use crate::disk::Disk;
-use crate::error::{Error, Result};
-use crate::page::{Entry, Epoch, EpochInfo, Terms};
-use crate::store::epochs::{
+use crate::engine::epochs::{
     begun, check_name, check_terms, live_number, may_end, next_epoch, of_name, open_table, reserved,
 };
-use crate::store::origin::Origin;
-use crate::store::snapshot::Snapshot;
+use crate::engine::files::{Files, has_table, table_name, table_of};
+use crate::engine::origin::Origin;
+use crate::engine::snapshot::Snapshot;
+use crate::error::{Error, Result};
+use crate::page::{Entry, Epoch, EpochInfo, Terms};
 use crate::sync::{Rank, RankedMutex};
 
 /// Counts of epochs from here on are a load's own: a store hands out none of them.

@@ -33,20 +33,20 @@ use self::epochs::Settled;
 use self::runs::Runs;
 use self::watch::Watch;
 use self::write::{Writing, Written};
-use super::base::Base;
-use super::clock::Clock;
-use super::compaction::tier;
-use super::epochs::Epochs;
-use super::lifecycle::OnPanic;
-use super::listed::row;
-use super::memtables::Memtables;
-use super::new_segment;
-use super::request::{check, of_epochs};
-use super::shared::Shared;
-use super::view::View;
 use crate::bug::{OrBug, ensure};
 use crate::catalog::SegmentRow;
 use crate::disk::Name;
+use crate::engine::clock::Clock;
+use crate::engine::compaction::policy::tier;
+use crate::engine::core::Base;
+use crate::engine::db::Shared;
+use crate::engine::epochs::Epochs;
+use crate::engine::lifecycle::OnPanic;
+use crate::engine::manifest_check::row;
+use crate::engine::memtables::Memtables;
+use crate::engine::new_segment;
+use crate::engine::view::View;
+use crate::engine::write::validate::{check, of_epochs};
 use crate::error::{Error, Result};
 use crate::page::{EpochInfo, known};
 use crate::progress::Stage;
@@ -61,7 +61,7 @@ const RUN_BYTES: usize = 64 << 10;
 const FAN_IN: std::ops::RangeInclusive<usize> = 4..=256;
 
 /// Loads observations: all of them, or none.
-pub(super) fn load<O: Observed>(
+pub(crate) fn load<O: Observed>(
     shared: &Shared,
     observations: impl Iterator<Item = Result<O>>,
     options: LoadOptions,

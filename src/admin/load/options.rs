@@ -1,10 +1,10 @@
 //! Settings of a load, and its result.
 
 use super::epochs::LoadEpochs;
+use crate::engine::settings::settings;
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::progress::Progress;
-use crate::store::settings::settings;
 
 settings! {
     /// Settings of a [`Store::load`](crate::Store::load).

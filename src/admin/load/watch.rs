@@ -1,8 +1,8 @@
 //! How far a load has come, and whether it is to go on.
 
+use crate::engine::lifecycle::Lifecycle;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
-use crate::store::lifecycle::Lifecycle;
 
 /// Observations after which it is asked whether to go on.
 const STEP: u64 = 1 << 12;

@@ -9,12 +9,12 @@ use super::runs::Runs;
 use super::unlisted::Unlisted;
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
+use crate::engine::segment_ids::Stamps;
+use crate::engine::totals::page_counted;
+use crate::engine::view::View;
 use crate::error::Result;
 use crate::layout::Delta;
 use crate::segment::{Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits};
-use crate::store::counted::page_counted;
-use crate::store::stamps::Stamps;
-use crate::store::view::View;
 use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Batches on their way from one thread to the other.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::catalog::{Published, SegmentRow};
 use crate::disk::{Access, Disk};
+use crate::engine::files::Files;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::segment::Frame;
-use crate::store::files::Files;
 
 /// Whether anything was forgotten between two states that are published in a directory. `None` if that
 /// cannot be told: a merge leaves nothing of what was forgotten before. Costs a small read for each

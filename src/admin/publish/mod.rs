@@ -1,6 +1,6 @@
 //! Publishing: states of a store as files that never change, for readers on other machines.
 //!
-//! A state that a commit of the catalog lists is read as for a backup ([`copying`](super::copying)).
+//! A state that a commit of the catalog lists is read as for a backup ([`copying`](super::copy)).
 //! Its segments and tables get names of their own, which say what they are, and last of all a
 //! generation that names them becomes durable. Nothing is ever written again, so files can be carried
 //! elsewhere by whatever carries files, in any order, if only generations come last.
@@ -17,23 +17,24 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use named::{PublishedFile, check_file, files, fingerprints};
 pub use newest::Incomplete;
-pub(super) use newest::{Newest, missing, newest, require_tables};
+pub(crate) use newest::{Newest, missing, newest, require_tables};
 pub use options::{GenerationInfo, Publication, PublishOptions};
 
 use self::checks::Checks;
 use self::forgotten::forgotten;
 use self::named::check_one;
 use self::target::{Target, each};
-pub(super) use self::target::{is_published as is_here, listed, read, some_numbers};
-use super::copying::{self, Counts, FileCount, Placed, Source};
-use super::epochs::Epochs;
-use super::files::{Files, Listed};
+pub(crate) use self::target::{is_published as is_here, listed, read, some_numbers};
+use super::copy;
+use super::copy::{Counts, FileCount, Placed, Source};
 use super::forget::{Scope, holds};
-use super::handle::Store;
-use super::live_segment::LiveSegment;
-use super::open::{require_apart, require_store};
 use crate::catalog::{Contents, Generation, Published, TableRow};
 use crate::disk::{Dir, Disk, Location};
+use crate::engine::epochs::Epochs;
+use crate::engine::files::{Files, Listed};
+use crate::engine::live_segment::LiveSegment;
+use crate::engine::open::{require_apart, require_store};
+use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 
@@ -98,7 +99,7 @@ pub fn publish(
     require_store(&from)?;
     let to = to.disk(from.file_mode());
     let progress = options.progress.clone();
-    publish_disk(&from, &to, &|| copying::newest(&from, &progress), &options)
+    publish_disk(&from, &to, &|| copy::newest(&from, &progress), &options)
 }
 
 /// The generations that are published in a directory, in order. Costs a small read for each.

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use super::target::{listed, read, some_numbers};
+use crate::admin::copy::check_whole;
 use crate::catalog::Generation;
 use crate::disk::{Access, Disk, Location};
+use crate::engine::files::{Files, Listed};
+use crate::engine::manifest_check::check_listed;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::Epoch;
 use crate::progress::{Progress, Stage};
 use crate::segment::Frame;
-use crate::store::copying::check_whole;
-use crate::store::files::{Files, Listed};
-use crate::store::listed::check_listed;
 
 /// Bytes of a fingerprint in the section that has them.
 const FINGERPRINT_BYTES: u64 = 8;

@@ -9,8 +9,8 @@ use super::target::{listed, read, some_numbers};
 use crate::bug::OrBug;
 use crate::catalog::Generation;
 use crate::disk::{Access, Disk, Name};
+use crate::engine::files::{Files, Listed};
 use crate::error::{Error, Result};
-use crate::store::files::{Files, Listed};
 
 /// A generation that is newer than the one that is read, and was passed over: it is not whole yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use crate::admin::copy::FileCount;
+use crate::engine::settings::settings;
 use crate::page::{Epoch, EpochInfo};
 use crate::progress::Progress;
-use crate::store::copying::FileCount;
-use crate::store::settings::settings;
 
 settings! {
     /// Settings of [`publish`](crate::publishing::publish()).

@@ -6,13 +6,13 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use crate::admin::copy::State;
 use crate::bug::OrBug;
 use crate::catalog::{Contents, Generation, TableRow};
 use crate::disk::{Access, Dir, Disk, Fixed, Lock, LockGuard, Locked, Name};
+use crate::engine::files::{Files, Listed, has_table};
 use crate::error::{Corruption, Error, NotStore, Result};
 use crate::page::EpochInfo;
-use crate::store::copying::State;
-use crate::store::files::{Files, Listed, has_table};
 
 /// Where one store publishes. Nobody else publishes there meanwhile.
 pub(super) struct Target {

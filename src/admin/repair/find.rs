@@ -10,13 +10,13 @@ use crate::catalog::{
     After, Blob, Catalog, Contents, EPOCHS_MAX, Journal, Published, Salvage, SegmentRow,
 };
 use crate::disk::{Access, Disk, Name};
+use crate::engine::epochs::{begun, next_epoch};
+use crate::engine::manifest_check::{check_listed, check_store, check_unlisted, row as row_of};
+use crate::engine::memtable::Memtable;
+use crate::engine::{journal, open};
 use crate::error::{Corruption, Error, Result};
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 use crate::segment::Frame;
-use crate::store::epochs::{begun, next_epoch};
-use crate::store::listed::{check_listed, check_store, check_unlisted, row as row_of};
-use crate::store::memtable::Memtable;
-use crate::store::{journal, open};
 
 /// Gaps of the journal that are named one by one.
 const GAPS_MAX: usize = 1000;

@@ -7,11 +7,11 @@
 use super::numbers::Numbers;
 use crate::bug::{Bug, OrBug};
 use crate::catalog::{Blob, Journal, Salvage, Saved};
+use crate::engine::journal::{Operation, PageName};
+use crate::engine::memtable::{Effect, Inner, Memtable};
 use crate::layout::{Cursor, Delta};
 use crate::page::check_url;
 use crate::segment::url_hash;
-use crate::store::journal::{Operation, PageName};
-use crate::store::memtable::{Effect, Inner, Memtable};
 
 /// Operations that are lost without a gap.
 #[derive(Debug, PartialEq, Eq)]

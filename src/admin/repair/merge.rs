@@ -7,13 +7,13 @@ use super::find::{Part, SavedComponent, open_file};
 use super::options::{Loss, Repaired};
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
+use crate::engine::memtable::Memtable;
 use crate::error::{Error, Result};
 use crate::page::{Changes, Entry, Epoch, surt};
 use crate::segment::{
     Frame, PageMerge, PageSalvage, Pages, PartOfPage, PlainSegment, Tombstones, count_visits,
     page_across,
 };
-use crate::store::memtable::Memtable;
 
 /// A component, and what is unknown about it.
 pub(super) struct Input<'f> {

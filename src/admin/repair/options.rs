@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use crate::engine::settings::settings;
 use crate::error::Corruption;
 use crate::progress::Progress;
-use crate::store::settings::settings;
 
 settings! {
     /// Settings of a [`repair`](crate::integrity::repair()).

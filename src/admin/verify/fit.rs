@@ -1,15 +1,15 @@
 //! Whether what stands in a segment fits together. Its blocks have been checked before.
 
 use crate::bug::OrBug;
+use crate::engine::answer::Page;
+use crate::engine::live_segment::LiveSegment;
+use crate::engine::lookup::Lookup;
+use crate::engine::totals::Counted;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::{Changes, Content, Entry, EpochInfo, in_force_on, known};
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, Row, count_visits, host_slot, tag_of};
-use crate::store::answer::Page;
-use crate::store::counted::Counted;
-use crate::store::live_segment::LiveSegment;
-use crate::store::lookup::Lookup;
 
 /// Pages or fingerprints after which a pass is told of.
 const TOLD: u64 = 1 << 10;

@@ -12,20 +12,20 @@ use std::sync::Arc;
 pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions};
 
-use super::base::Base;
-use super::counted::Counted;
-use super::epochs::{Epochs, open_table};
-use super::files::{Files, has_table};
-use super::listed::{check_listed, check_unlisted, open_listed};
-use super::live_segment::LiveSegment;
-use super::memtables::Memtables;
-use super::open;
 use super::publish;
-use super::reader::{Sight, sight};
-use super::snapshot::Snapshot;
-use super::view::View;
 use crate::catalog::{After, Catalog, Contents, Journal, Published, mark};
 use crate::disk::{Access, Disk, DiskFile, Location, Name};
+use crate::engine::core::Base;
+use crate::engine::epochs::{Epochs, open_table};
+use crate::engine::files::{Files, has_table};
+use crate::engine::live_segment::LiveSegment;
+use crate::engine::manifest_check::{check_listed, check_unlisted, open_listed};
+use crate::engine::memtables::Memtables;
+use crate::engine::open;
+use crate::engine::reader::{Sight, sight};
+use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Counted;
+use crate::engine::view::View;
 use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::page::EpochInfo;
@@ -99,7 +99,7 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
 
 /// Checks the files that a catalog with these contents lists, which is known to be sound, and whether
 /// they fit together.
-pub(super) fn verify_files(
+pub(crate) fn verify_files(
     disk: &Arc<dyn Disk>,
     contents: &Contents,
     options: VerifyOptions,
@@ -411,7 +411,7 @@ impl Check {
 }
 
 /// Verifies an open store.
-pub(super) fn verify_open(base: &Base, options: VerifyOptions) -> Result<Verified> {
+pub(crate) fn verify_open(base: &Base, options: VerifyOptions) -> Result<Verified> {
     let Base { disk, catalog, live, .. } = base;
     let mut check = Check::start(options)?;
     // Before the catalog, which only gets newer.

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use crate::engine::settings::settings;
 use crate::error::{Corruption, Error, Result};
 use crate::progress::{Progress, Stage};
-use crate::store::settings::settings;
 
 settings! {
     /// Settings of a [`Store::verify`](crate::Store::verify) or a

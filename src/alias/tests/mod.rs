@@ -7,8 +7,10 @@ use simkeep_testing::depth::deep;
 
 use super::*;
 use crate::disk::SimDisk;
+use crate::engine::options::Options;
+use crate::engine::store::Store;
+use crate::page::Observation;
 use crate::page::{Prefix, Time};
-use crate::{Observation, Options, Store};
 
 mod oracle;
 mod together;

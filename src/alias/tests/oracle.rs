@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::address::Address;
-use super::super::rule::{INDEX, family};
 use super::*;
+use crate::alias::address::Address;
+use crate::alias::rule::{INDEX, family};
 
 /// A page as the oracle sees it.
 #[derive(Clone, Debug)]

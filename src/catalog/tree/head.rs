@@ -12,13 +12,13 @@ const READINGS: u32 = 16;
 
 /// The header of a file, and the length of the file.
 #[derive(Debug)]
-pub(in super::super) struct Head {
+pub(in crate::catalog) struct Head {
     bytes: [u8; HEADER_BYTES],
     len: u64,
 }
 
 impl Head {
-    pub(in super::super) fn read(file: &dyn DiskFile) -> Result<Head> {
+    pub(in crate::catalog) fn read(file: &dyn DiskFile) -> Result<Head> {
         let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
         if len < PAGE_BYTES {
             let what = format!("it has {len} bytes, and a database has {PAGE_BYTES} or more");
@@ -35,7 +35,7 @@ impl Head {
     /// A reading may show parts of two headers. A slot is written while the other one is the primary
     /// one, and only then becomes primary. So what is in the primary slot at both of two readings was
     /// there before the second looked which one that is, and is no older than what the first saw made.
-    pub(in super::super) fn read_beside(file: &dyn DiskFile) -> Result<Option<Head>> {
+    pub(in crate::catalog) fn read_beside(file: &dyn DiskFile) -> Result<Option<Head>> {
         let mut before = Self::read(file)?;
         for _ in 1..READINGS {
             let now = Self::read(file)?;
@@ -53,7 +53,7 @@ impl Head {
     }
 
     /// Whether both name the same commit of a file of the same length.
-    pub(in super::super) fn is_of_commit(&self, other: &Head) -> bool {
+    pub(in crate::catalog) fn is_of_commit(&self, other: &Head) -> bool {
         self.len == other.len && last_commit(&self.bytes) == last_commit(&other.bytes)
     }
 

@@ -9,7 +9,7 @@ pub(super) const PAGE_BYTES: u64 = 4096;
 
 /// A page, and what its checksum must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Page {
+pub(in crate::catalog) struct Page {
     pub(super) number: u64,
     pub(super) sum: u128,
 }

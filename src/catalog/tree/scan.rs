@@ -20,19 +20,19 @@ use crate::layout::in_memory;
 const LEAF_BYTES_MAX: u64 = 128 << 10;
 
 /// What may be a page of a tree, with anything in it.
-pub(in super::super) struct Scanned<'p> {
+pub(in crate::catalog) struct Scanned<'p> {
     /// Where it begins in the file.
-    pub(in super::super) offset: u64,
+    pub(in crate::catalog) offset: u64,
     bytes: &'p [u8],
 }
 
 /// A row, where it is in the file, and whether another row follows it in its page.
-pub(in super::super) struct ScannedRow<'p> {
-    pub(in super::super) key: &'p [u8],
-    pub(in super::super) value: &'p [u8],
+pub(in crate::catalog) struct ScannedRow<'p> {
+    pub(in crate::catalog) key: &'p [u8],
+    pub(in crate::catalog) value: &'p [u8],
     /// Where the value begins in the file.
-    pub(in super::super) offset: u64,
-    pub(in super::super) is_last: bool,
+    pub(in crate::catalog) offset: u64,
+    pub(in crate::catalog) is_last: bool,
 }
 
 impl<'p> Scanned<'p> {
@@ -42,7 +42,7 @@ impl<'p> Scanned<'p> {
 
     /// The rows of a leaf with keys and values of these widths, as far as they lie within it; none of
     /// a branch.
-    pub(in super::super) fn rows(&self, widths: Widths) -> Vec<ScannedRow<'p>> {
+    pub(in crate::catalog) fn rows(&self, widths: Widths) -> Vec<ScannedRow<'p>> {
         let node = self.node(widths);
         // With more keys than it has room for, it is none, or its number of rows is damaged.
         if !node.is_leaf() || node.keys_end().is_none_or(|end| end > self.bytes.len()) {
@@ -60,14 +60,14 @@ impl<'p> Scanned<'p> {
 
     /// The tables that a leaf of the tree of tables defines: the name of each, and the checksum of its
     /// root if it has one.
-    pub(in super::super) fn tables(&self) -> Vec<(String, Option<u128>)> {
+    pub(in crate::catalog) fn tables(&self) -> Vec<(String, Option<u128>)> {
         let rows = self.rows(TABLES);
         let tables = rows.iter().filter_map(|row| Table::parse(row.key, row.value));
         tables.map(|table| (table.name, table.root.map(|root| root.sum))).collect()
     }
 
     /// The checksums of a branch's children, in their order; none of a leaf.
-    pub(in super::super) fn children(&self, widths: Widths) -> Vec<u128> {
+    pub(in crate::catalog) fn children(&self, widths: Widths) -> Vec<u128> {
         let node = self.node(widths);
         if !node.is_branch() || node.used().is_none() {
             return Vec::new();
@@ -76,7 +76,7 @@ impl<'p> Scanned<'p> {
     }
 
     /// The checksum by which the page above names this one, if it has rows or keys of these widths.
-    pub(in super::super) fn sum(&self, widths: Widths) -> Option<u128> {
+    pub(in crate::catalog) fn sum(&self, widths: Widths) -> Option<u128> {
         self.node(widths).used().map(xxh3_128)
     }
 }
@@ -87,7 +87,7 @@ impl<'p> Scanned<'p> {
 /// # Errors
 ///
 /// Those of `see`, and [`Error::Io`] if the file cannot be measured.
-pub(in super::super) fn scan(
+pub(in crate::catalog) fn scan(
     file: &dyn DiskFile,
     see: &mut dyn FnMut(&Scanned<'_>) -> Result<()>,
 ) -> Result<()> {

@@ -3,16 +3,18 @@
 //! A whole file is written first, durably, and then replaces its inputs in one transaction of the
 //! catalog. The policy ([`compaction`]) decides which segments are merged.
 
+pub(crate) mod policy;
+
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::policy::Statistics;
 use super::answer::Merged;
-use super::base::Base;
-use super::compaction::{self, Statistics};
-use super::listed::row;
+use super::core::Base;
 use super::live_segment::LiveSegment;
+use super::manifest_check::row;
 use super::memtables::Memtables;
 use super::new_segment;
 use super::publisher::Publisher;
@@ -31,7 +33,7 @@ const RETRY: Duration = Duration::from_secs(10);
 
 /// Merges neighbouring segments.
 #[derive(Debug)]
-pub(super) struct Compactor {
+pub(crate) struct Compactor {
     base: Arc<Base>,
     publisher: Arc<Publisher>,
     /// Taken by one merge at a time, and by a purge from beginning to end.
@@ -41,11 +43,11 @@ pub(super) struct Compactor {
 }
 
 /// What a merge leaves out, in addition to what its inputs say.
-pub(super) struct Purge<'a> {
+pub(crate) struct Purge<'a> {
     /// Tombstones that hide nothing any more, by their sequence numbers.
-    pub(super) done: &'a [u64],
+    pub(crate) done: &'a [u64],
     /// Whether to drop a page, by its URL and SURT key.
-    pub(super) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
+    pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
 }
 
 impl Purge<'_> {
@@ -53,61 +55,60 @@ impl Purge<'_> {
 }
 
 /// The right to merge, which one thread has at a time.
-pub(super) struct Merging<'c> {
+pub(crate) struct Merging<'c> {
     compactor: &'c Compactor,
     _one: RankedGuard<'c, ()>,
 }
 
 impl Compactor {
-    pub(super) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Compactor {
+    pub(crate) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Compactor {
         let merging = RankedMutex::new(Rank::Merge, ());
         let error = RankedMutex::new(Rank::MergeError, None);
         Compactor { base: Arc::clone(base), publisher: Arc::clone(publisher), merging, error }
     }
 
     /// Waits until nobody else merges.
-    pub(super) fn begin(&self) -> Result<Merging<'_>> {
+    pub(crate) fn begin(&self) -> Result<Merging<'_>> {
         let merging = self.wait_idle();
         self.base.lifecycle.check()?;
         Ok(merging)
     }
 
     /// Returns when nobody merges, and lets nobody else while what it returns is held.
-    pub(super) fn wait_idle(&self) -> Merging<'_> {
+    pub(crate) fn wait_idle(&self) -> Merging<'_> {
         Merging { compactor: self, _one: self.merging.lock() }
     }
 
     /// Why the last merge in the background failed, if it did.
-    pub(super) fn error(&self) -> Option<Error> {
+    pub(crate) fn error(&self) -> Option<Error> {
         self.error.lock().clone()
     }
 
     /// The neighbours that are due to be merged.
     fn due(&self) -> Option<Vec<Arc<LiveSegment>>> {
         let view = self.base.live.view();
-        let due = compaction::due(&statistics(&view), self.base.options.merge_fanout)?;
+        let due = policy::due(&statistics(&view), self.base.options.merge_fanout)?;
         view.segments.get(due).map(<[_]>::to_vec)
     }
 
     /// Whether a merge is due.
-    pub(super) fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         self.due().is_some()
     }
 
     /// Whether merges are so far behind that sealing more would only make searches slower. Merges
     /// that fail, because the disk is full or an input is damaged, do not count.
-    pub(super) fn is_behind(&self) -> bool {
+    pub(crate) fn is_behind(&self) -> bool {
         let fanout = self.base.options.merge_fanout;
         self.error.lock().is_none()
-            && compaction::is_behind(&statistics(&self.base.live.view()), fanout)
+            && policy::is_behind(&statistics(&self.base.live.view()), fanout)
     }
 
     /// Whether a merge of everything would save much room, and has room for its output.
     fn is_wasteful(&self) -> bool {
         let view = self.base.live.view();
         // If that is unknown, it is not tried.
-        compaction::is_wasteful(&statistics(&view))
-            && self.has_space(&view.segments).unwrap_or(false)
+        policy::is_wasteful(&statistics(&view)) && self.has_space(&view.segments).unwrap_or(false)
     }
 
     /// Whether nothing has come since the last seal.
@@ -117,7 +118,7 @@ impl Compactor {
     }
 
     /// Merges what is due. Returns whether there was anything.
-    pub(super) fn merge_due(&self) -> Result<bool> {
+    pub(crate) fn merge_due(&self) -> Result<bool> {
         let merging = self.begin()?;
         let Some(mut inputs) = self.due() else { return Ok(false) };
         inputs.truncate(MERGED_MAX);
@@ -127,7 +128,7 @@ impl Compactor {
 
     /// Merges all segments into one. Ends early with [`Error::Cancelled`] when `progress` or `stop` says
     /// so.
-    pub(super) fn merge_all(&self, progress: &Progress, stop: &dyn Fn() -> bool) -> Result<Merged> {
+    pub(crate) fn merge_all(&self, progress: &Progress, stop: &dyn Fn() -> bool) -> Result<Merged> {
         progress.start(Stage::Merging, None)?;
         let merging = self.wait_idle();
         let live = &self.base.live;
@@ -159,7 +160,7 @@ impl Compactor {
     }
 
     /// The room that is needed to merge everything that is sealed, with what is not yet.
-    pub(super) fn needs(&self) -> u64 {
+    pub(crate) fn needs(&self) -> u64 {
         let segments = Vec::from_iter(self.base.live.view().segments.iter().cloned());
         if self.is_sealed() && !self.gains(&segments) {
             return 0;
@@ -186,7 +187,7 @@ impl Compactor {
     /// The merging thread. It merges what is due. When nothing has arrived for a while, it merges
     /// everything, if that saves much room, but gives up when another merge becomes due that would
     /// have to wait.
-    pub(super) fn run(&self) {
+    pub(crate) fn run(&self) {
         let Base { options, live, lifecycle, .. } = &*self.base;
         let newest = || live.view().segments.last().map(|live| live.segment.id());
         let mut busy = Instant::now();
@@ -234,7 +235,7 @@ fn statistics(view: &View) -> Vec<Statistics> {
 
 impl Merging<'_> {
     /// Replaces some neighbouring segments by one.
-    pub(super) fn merge(
+    pub(crate) fn merge(
         &self,
         inputs: &[Arc<LiveSegment>],
         purge: &Purge<'_>,

@@ -1,5 +1,5 @@
 //! Which segments are merged, and when: the policy of compaction. The work is the
-//! [`Compactor`](super::compactor::Compactor)'s.
+//! [`Compactor`](super::Compactor)'s.
 //!
 //! Segments are in order of age. A sealed segment has tier 0; a merged one has the tier above its
 //! inputs. Neighbours of one tier are merged when there are as many as the fan-out. So each
@@ -14,21 +14,21 @@ const BACKLOG: usize = 4;
 
 /// What the policy knows of a segment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Statistics {
-    pub(super) tier: u64,
+pub(crate) struct Statistics {
+    pub(crate) tier: u64,
     /// Records of pages.
-    pub(super) pages: u64,
-    pub(super) visits: u64,
+    pub(crate) pages: u64,
+    pub(crate) visits: u64,
     /// What it adds to the store's pages and visits.
-    pub(super) page_delta: i64,
-    pub(super) visit_delta: i64,
-    pub(super) fingerprints: u64,
+    pub(crate) page_delta: i64,
+    pub(crate) visit_delta: i64,
+    pub(crate) fingerprints: u64,
     /// How many of them are of epochs that have ended.
-    pub(super) ended: u64,
+    pub(crate) ended: u64,
 }
 
 impl Statistics {
-    pub(super) fn new(numbers: &Numbers, ended: u64) -> Statistics {
+    pub(crate) fn new(numbers: &Numbers, ended: u64) -> Statistics {
         let Numbers { tier, pages, visits, delta, fingerprints, .. } = *numbers;
         let (page_delta, visit_delta) = (delta.pages, delta.visits);
         Statistics { tier, pages, visits, page_delta, visit_delta, fingerprints, ended }
@@ -37,7 +37,7 @@ impl Statistics {
 
 /// The neighbours that are due to be merged: the newest run of one tier that is as long as the
 /// fan-out, and that one segment can hold.
-pub(super) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>> {
+pub(crate) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>> {
     let mut end = segments.len();
     for run in segments.chunk_by(|a, b| a.tier == b.tier).rev() {
         let start = end - run.len();
@@ -50,14 +50,14 @@ pub(super) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>
 }
 
 /// Whether so many merges are due that sealing more would only make searches slower.
-pub(super) fn is_behind(segments: &[Statistics], fanout: usize) -> bool {
+pub(crate) fn is_behind(segments: &[Statistics], fanout: usize) -> bool {
     due(segments, fanout).is_some_and(|due| due.len() >= fanout.saturating_mul(BACKLOG))
 }
 
 /// Whether the segments would take much less room as one, and can become one. A merge drops records
 /// of pages that newer segments also have, what was forgotten, and the fingerprint tables of epochs
 /// that have ended.
-pub(super) fn is_wasteful(segments: &[Statistics]) -> bool {
+pub(crate) fn is_wasteful(segments: &[Statistics]) -> bool {
     let sum = |of: fn(&Statistics) -> u64| segments.iter().map(of).sum::<u64>();
     // Segments that remove more than they add are worth a merge.
     let left = |of: fn(&Statistics) -> i64| {
@@ -74,7 +74,7 @@ pub(super) fn is_wasteful(segments: &[Statistics]) -> bool {
 
 /// The tier of a loaded segment with this many visits: how often sealed memtables would have been
 /// merged to become such a segment.
-pub(super) fn tier(visits: u64, memtable_observations: usize, fanout: usize) -> u64 {
+pub(crate) fn tier(visits: u64, memtable_observations: usize, fanout: usize) -> u64 {
     let memtables = visits / memtable_observations as u64;
     // Less than one is of the lowest tier, as one is.
     memtables.max(1).ilog(fanout as u64).into()

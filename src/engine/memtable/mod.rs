@@ -25,6 +25,9 @@ pub(crate) use page::PageOf;
 use page::Pages;
 use under::ByKey;
 
+use super::memo::Memo;
+use super::options::Options;
+use super::totals::entry_counted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::error::{Error, Result};
@@ -32,9 +35,6 @@ use crate::layout::Delta;
 use crate::page::{Content, Entry, EpochInfo, Prefix, Time, surt};
 use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan};
-use crate::store::counted::entry_counted;
-use crate::store::memo::Memo;
-use crate::store::options::Options;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
 

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::Hit;
 use crate::bug::{Bug, OrBug, ensure};
+use crate::engine::component::{Component, ComponentId};
+use crate::engine::memtable::Memtable;
+use crate::engine::view::View;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 use crate::search::{Candidate, Source};
 use crate::segment::EpochTables;
-use crate::store::component::{Component, ComponentId};
-use crate::store::memtable::Memtable;
-use crate::store::view::View;
 use crate::threads::{share, up_to};
 
 /// Fingerprints that a thread takes at a time.
@@ -20,7 +20,7 @@ const SOME: u32 = 1 << 12;
 
 /// The fingerprints of all components, one after another, the oldest first. Several components may
 /// have a fingerprint.
-pub(super) struct Columns<'v> {
+pub(crate) struct Columns<'v> {
     columns: Vec<(ComponentId, Column<'v>)>,
     /// Where each of them begins, and then the end.
     starts: Vec<u32>,
@@ -33,7 +33,7 @@ enum Column<'v> {
 }
 
 impl<'v> Columns<'v> {
-    pub(super) fn new(view: &'v View, epoch: u32) -> Result<Columns<'v>> {
+    pub(crate) fn new(view: &'v View, epoch: u32) -> Result<Columns<'v>> {
         let (mut columns, mut starts, mut end) = (Vec::new(), vec![0], 0_u32);
         for component in view.components().rev() {
             let (column, len) = match component {
@@ -106,7 +106,7 @@ impl<'v> Columns<'v> {
 
     /// Does some work with all fingerprints, each with its ordinal, some at a time and on up to so many
     /// cores, until it breaks.
-    pub(super) fn each(
+    pub(crate) fn each(
         &self,
         threads: usize,
         progress: &Progress,
@@ -147,7 +147,7 @@ impl<'v> Columns<'v> {
 
     /// The fingerprints within `k` bits of some, each with its ordinal and the place of that one: of
     /// each component that has it.
-    pub(super) fn near(
+    pub(crate) fn near(
         &self,
         fingerprints: &[u64],
         epoch: u32,
@@ -176,7 +176,7 @@ impl<'v> Columns<'v> {
     }
 
     /// Prefetches what is read of one.
-    pub(super) fn prefetch(&self, ordinal: u32) {
+    pub(crate) fn prefetch(&self, ordinal: u32) {
         let (number, own) = self.place(ordinal);
         if let Some((_, Column::Tables(tables))) = self.columns.get(number) {
             tables.prefetch_posting(own);
@@ -193,7 +193,7 @@ impl<'v> Columns<'v> {
         clippy::indexing_slicing,
         reason = "places are those of the fingerprints, and of those asked for"
     )]
-    pub(super) fn holders(
+    pub(crate) fn holders(
         &self,
         fingerprints: &[(u32, u64)],
         epoch: u32,

@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
+use super::query::Query;
 use super::shown::Shown;
 use super::widen::wanted;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
-use crate::store::query::Query;
-use crate::store::snapshot::Snapshot;
 
 /// All different fingerprints.
-pub(in crate::store) fn all_fingerprints(
+pub(crate) fn all_fingerprints(
     snapshot: &Snapshot,
     like: &Query,
     progress: &Progress,

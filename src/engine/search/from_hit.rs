@@ -1,9 +1,9 @@
 //! What a search makes of a page that it finds.
 
+use super::query::Near;
+use crate::engine::component::Standing;
 use crate::error::Result;
 use crate::page::Head;
-use crate::store::component::Standing;
-use crate::store::query::Near;
 
 /// What is made of each page: as much of it as its finder wants, from what is read of it in any case.
 pub(crate) trait Finding: Sized {

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::query::{Matches, Query};
 use super::widen::{answer, is_better_widened, search, wanted};
 use super::{Found, Hit, Step, Wanted};
 use crate::bug::ensure;
+use crate::engine::component::ComponentId;
+use crate::engine::live_segment::LiveSegment;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::view::View;
+use crate::engine::write::pipeline::Ahead;
 use crate::error::Result;
 use crate::page::Epoch;
 use crate::search::Extent;
-use crate::store::ahead::Ahead;
-use crate::store::component::ComponentId;
-use crate::store::live_segment::LiveSegment;
-use crate::store::query::{Matches, Query};
-use crate::store::snapshot::Snapshot;
-use crate::store::view::View;
 use crate::sync::thread;
 use crate::threads::up_to;
 
@@ -72,19 +72,19 @@ pub(crate) fn segment_hits_of_many(
 /// Prefetches what many hits need, in rounds: each round does the first step of some hits, the
 /// second step of the hits before them, and so on, so that everything is there when they are looked
 /// at.
-pub(super) struct Expected<'a> {
+pub(crate) struct Expected<'a> {
     view: &'a View,
     hits: &'a [Hit],
     rounds: usize,
 }
 
 impl<'a> Expected<'a> {
-    pub(super) fn new(view: &'a View, hits: &'a [Hit]) -> Expected<'a> {
+    pub(crate) fn new(view: &'a View, hits: &'a [Hit]) -> Expected<'a> {
         Expected { view, hits, rounds: 0 }
     }
 
     /// Prepares the hits that are looked at next.
-    pub(super) fn until(&mut self, taken: usize, wanted: &Wanted<'_>) -> Result<()> {
+    pub(crate) fn until(&mut self, taken: usize, wanted: &Wanted<'_>) -> Result<()> {
         while self.rounds < taken.div_ceil(AHEAD) + Step::ALL.len() {
             for (before, step) in Step::ALL.into_iter().enumerate() {
                 let hits = self
@@ -101,10 +101,10 @@ impl<'a> Expected<'a> {
 
 /// What one of many searches has by itself.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct Sought<'u> {
-    pub(in crate::store) fingerprint: u64,
+pub(crate) struct Sought<'u> {
+    pub(crate) fingerprint: u64,
     /// A page that is left out.
-    pub(in crate::store) except: Option<&'u str>,
+    pub(crate) except: Option<&'u str>,
 }
 
 impl Sought<'_> {
@@ -116,7 +116,7 @@ impl Sought<'_> {
 }
 
 /// Many searches of one kind.
-pub(in crate::store) fn search_batch(
+pub(crate) fn search_batch(
     snapshot: &Snapshot,
     sought: &[Sought<'_>],
     like: &Query,

@@ -1,28 +1,25 @@
 //! Searching the live components: candidates from every component's tables, and then, nearest
 //! first, the pages that have them in force and are not forgotten.
 
-mod bearers;
-mod columns;
-mod distinct;
-mod explain;
-mod finding;
-mod many;
-mod order;
-mod page_pairs;
-mod pairs;
-mod pairs_with;
-mod resolve;
-mod shown;
-mod widen;
+pub(crate) mod columns;
+pub(crate) mod distinct;
+pub(crate) mod from_hit;
+pub(crate) mod many;
+pub(crate) mod order;
+pub(crate) mod pages_of_fingerprint;
+pub(crate) mod query;
+pub(crate) mod resolve;
+pub(crate) mod shown;
+pub(crate) mod widen;
 
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 
+use self::query::Versions;
 use super::component::{ComponentId, Standing};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
-use super::query::Versions;
 use super::view::View;
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
@@ -30,16 +27,12 @@ use crate::page::{Classes, Content, Digest, Epoch, Prefix};
 use crate::search::{Bounds, Candidate, Extent};
 use crate::segment::{EpochTables, TableSteps};
 
-pub(super) use distinct::all_fingerprints;
-pub(super) use explain::explain;
-pub(super) use finding::Finding;
+pub(crate) use distinct::all_fingerprints;
+pub(crate) use from_hit::Finding;
 pub(crate) use many::segment_hits_of_many;
-pub(super) use many::{Sought, search_batch};
-pub(super) use order::together;
-pub(super) use page_pairs::page_pairs;
-pub(super) use pairs::all_pairs;
-pub(super) use pairs_with::pairs_with;
-pub(super) use widen::{bounds, bounds_of_search, pages_near, search};
+pub(crate) use many::{Sought, search_batch};
+pub(crate) use order::together;
+pub(crate) use widen::{bounds, bounds_of_search, pages_near, search};
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +63,7 @@ impl Wanted<'_> {
     }
 
     /// Whether it leaves out pages, wherever they stand.
-    fn leaves_out(&self) -> bool {
+    pub(crate) fn leaves_out(&self) -> bool {
         self.except.is_some() || self.classes.is_some()
     }
 
@@ -138,7 +131,12 @@ impl Found {
     }
 
     /// Adds what a memtable has.
-    fn add_memtable(&mut self, component: ComponentId, memtable: &Memtable, wanted: &Wanted<'_>) {
+    pub(crate) fn add_memtable(
+        &mut self,
+        component: ComponentId,
+        memtable: &Memtable,
+        wanted: &Wanted<'_>,
+    ) {
         let &Wanted { epoch, fingerprint, k, .. } = wanted;
         let (inner, mut near) = (memtable.read(), Vec::new());
         match &wanted.bounds {

@@ -2,26 +2,26 @@
 
 use super::Finding;
 use crate::bug::{Bug, ensure};
+use crate::engine::component::{ComponentId, Standing};
 use crate::page::surt;
-use crate::store::component::{ComponentId, Standing};
 
 /// Where the pages that were found are, in the order in which they were found. A segment's pages
 /// are in SURT order, so their numbers tell the order. Most searches find one page, and that needs
 /// no memory.
 #[derive(Default)]
-pub(super) struct Order {
+pub(crate) struct Order {
     first: Option<Standing>,
     more: Vec<Standing>,
 }
 
 impl Order {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.first = None;
         self.more.clear();
     }
 
     /// Notes where another page is.
-    pub(super) fn add(&mut self, standing: Standing) {
+    pub(crate) fn add(&mut self, standing: Standing) {
         match self.first {
             None => self.first = Some(standing),
             Some(_) => self.more.push(standing),
@@ -33,7 +33,7 @@ impl Order {
     /// # Errors
     ///
     /// If not every page that was found was noted.
-    pub(super) fn put<F: Finding>(&self, found: &mut Vec<F>, from: usize) -> Result<(), Bug> {
+    pub(crate) fn put<F: Finding>(&self, found: &mut Vec<F>, from: usize) -> Result<(), Bug> {
         let noted = usize::from(self.first.is_some()) + self.more.len();
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
@@ -70,7 +70,7 @@ fn by_surt<F: Finding>(found: &mut Vec<F>, from: usize) {
 }
 
 /// Joins what two searches found, which have no page in common: nearest first.
-pub(in crate::store) fn together<F: Finding>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
+pub(crate) fn together<F: Finding>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     if one.is_empty() || other.is_empty() {
         one.extend(other);
         return one;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::Hit;
 use super::resolve::{Search, listed};
 use crate::bug::{Bug, OrBug};
+use crate::engine::component::Component;
 use crate::error::Result;
 use crate::page::surt;
 use crate::progress::Progress;
-use crate::store::component::Component;
 
 /// Pages looked up together, once the first one is not enough.
 const TOGETHER: usize = 32;
@@ -20,7 +20,7 @@ const ASKED: u32 = 1 << 10;
 
 /// The pages that have a fingerprint, from some place on. A clone goes on from the same place.
 #[derive(Clone)]
-pub(super) struct Bearers {
+pub(crate) struct Bearers {
     /// What each component has; those that have no more are gone.
     parts: Vec<Part>,
     /// Whether pages of several components are put in order.
@@ -48,7 +48,7 @@ enum After {
 impl Bearers {
     /// All pages of a fingerprint that these components have. Looks up the first of each component;
     /// none if there is none.
-    pub(super) fn of<'h>(
+    pub(crate) fn of<'h>(
         hits: impl Iterator<Item = &'h Hit>,
         search: &mut Search<'_, '_>,
         progress: &Progress,
@@ -70,13 +70,13 @@ impl Bearers {
     }
 
     /// The first page, of those that no page was taken of.
-    pub(super) fn first(&self) -> Result<&Arc<str>, Bug> {
+    pub(crate) fn first(&self) -> Result<&Arc<str>, Bug> {
         let firsts = self.parts.iter().filter_map(|part| part.next.front());
         firsts.min().map(|(_, url)| url).or_bug("there is a page, and it was looked up")
     }
 
     /// The next page.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         search: &mut Search<'_, '_>,
         progress: &Progress,

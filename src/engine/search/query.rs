@@ -6,7 +6,7 @@ use crate::page::{Classes, Epoch, Prefix, Time};
 use crate::search::{Cost, DISTANCE_MAX, Plan, Shape};
 
 /// How many fingerprints of a crowd are compared by default.
-pub(super) const FINGERPRINTS: u32 = 1 << 12;
+pub(crate) const FINGERPRINTS: u32 = 1 << 12;
 
 /// Another page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +27,7 @@ pub enum Versions {
     /// Those in force now.
     #[default]
     InForce,
-    /// Those that were in force at a time, as [`Snapshot::as_of`](super::Snapshot::as_of) says.
+    /// Those that were in force at a time, as [`Snapshot::as_of`](crate::Snapshot::as_of) says.
     At(Time),
     /// Those that a visit saw between two times, both included.
     Seen(Time, Time),
@@ -254,7 +254,7 @@ pub struct Matches {
     pub within: Option<u32>,
 }
 
-/// What a search does and costs, from [`Snapshot::explain`](super::Snapshot::explain).
+/// What a search does and costs, from [`Snapshot::explain`](crate::Snapshot::explain).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {

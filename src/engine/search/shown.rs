@@ -5,24 +5,24 @@ use super::many::Expected;
 use super::resolve::Search;
 use super::{Hit, Wanted};
 use crate::bug::OrBug;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::segment::EpochTables;
-use crate::store::snapshot::Snapshot;
 
 /// How many fingerprints ahead to prefetch.
 const AHEAD: usize = 32;
 
 /// The fingerprints of all components, and what tells whether a page shows one.
-pub(super) struct Shown<'s> {
+pub(crate) struct Shown<'s> {
     snapshot: &'s Snapshot,
-    pub(super) wanted: Wanted<'s>,
-    pub(super) columns: Columns<'s>,
+    pub(crate) wanted: Wanted<'s>,
+    pub(crate) columns: Columns<'s>,
     /// The tables of the only component, if these say by themselves what is in force, and that is asked.
     alone: Option<&'s EpochTables>,
 }
 
 impl<'s> Shown<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot, wanted: Wanted<'s>) -> Result<Shown<'s>> {
+    pub(crate) fn new(snapshot: &'s Snapshot, wanted: Wanted<'s>) -> Result<Shown<'s>> {
         // Of each fingerprint one page is enough.
         let wanted = Wanted { bounds: None, limit: 0, ..wanted };
         let columns = Columns::new(&snapshot.view, wanted.epoch)?;
@@ -37,7 +37,7 @@ impl<'s> Shown<'s> {
 
     /// Whether a page shows each of some fingerprints, which come with their ordinals. Not if an older
     /// component than that of the ordinal has it, so that it is shown once.
-    pub(super) fn of(&self, fingerprints: &[(u32, u64)]) -> Result<Vec<bool>> {
+    pub(crate) fn of(&self, fingerprints: &[(u32, u64)]) -> Result<Vec<bool>> {
         if let Some(tables) = self.alone {
             let mut ahead = fingerprints.iter();
             ahead.by_ref().take(AHEAD).for_each(|(ordinal, _)| self.columns.prefetch(*ordinal));

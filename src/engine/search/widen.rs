@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use super::query::{Matches, Query};
 use super::resolve::Effort;
 use super::{Found, Wanted, segment_hits};
+use crate::engine::component::ComponentId;
+use crate::engine::epochs::check_live;
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::search::{Bounds, DISTANCE_MAX};
-use crate::store::component::ComponentId;
-use crate::store::epochs::check_live;
-use crate::store::query::{Matches, Query};
-use crate::store::snapshot::Snapshot;
 
 /// How many times as much as the one before a circle may cost.
 const STEP: f64 = 2.0;
@@ -42,7 +42,7 @@ fn few(limit: usize) -> usize {
 
 /// Pages near a fingerprint: at once, or in ever wider circles.
 #[inline]
-pub(in crate::store) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
+pub(crate) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
     let mut wanted = wanted(snapshot, query)?;
     if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
         return widen(snapshot, &wanted, query.budget).map(|(matches, _)| matches);
@@ -62,7 +62,7 @@ pub(in crate::store) fn search(snapshot: &Snapshot, query: &Query) -> Result<Mat
 
 /// Pages near what is wanted, which is of an epoch that lives; as [`search`] finds them.
 // Not a part of `search`: to hand over what is wanted costs time there.
-pub(in crate::store) fn pages_near(snapshot: &Snapshot, mut wanted: Wanted<'_>) -> Result<Matches> {
+pub(crate) fn pages_near(snapshot: &Snapshot, mut wanted: Wanted<'_>) -> Result<Matches> {
     if is_better_widened(snapshot, &wanted) {
         return widen(snapshot, &wanted, None).map(|(matches, _)| matches);
     }
@@ -79,7 +79,7 @@ pub(in crate::store) fn pages_near(snapshot: &Snapshot, mut wanted: Wanted<'_>) 
 // Always in its place: to hand it over is to read it in wider pieces than it was written in, which
 // waits for all that is under way, and the lines of one search no longer come beside the next one's.
 #[inline(always)]
-pub(super) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted<'q>> {
+pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted<'q>> {
     snapshot.view.check()?;
     let epoch = query.epoch.unwrap_or_else(|| snapshot.near_epoch());
     check_live(snapshot.epochs(), epoch)?;
@@ -103,7 +103,7 @@ pub(super) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted
 
 /// The answer, from what the segments found; and whether more of that is needed.
 #[inline]
-pub(super) fn answer(
+pub(crate) fn answer(
     snapshot: &Snapshot,
     wanted: &Wanted<'_>,
     found: &mut Found,
@@ -138,7 +138,7 @@ fn expected_ns(snapshot: &Snapshot, wanted: &Wanted<'_>) -> f64 {
 
 /// Whether to begin with narrow circles: if the whole search is costly and wider than probably
 /// needed.
-pub(super) fn is_better_widened(snapshot: &Snapshot, wanted: &Wanted<'_>) -> bool {
+pub(crate) fn is_better_widened(snapshot: &Snapshot, wanted: &Wanted<'_>) -> bool {
     /// Searches this narrow are done at once.
     const NARROW: u32 = 12;
     wanted.k > NARROW && wanted.bounds.is_some() && expected_ns(snapshot, wanted) > WORTH_NS
@@ -149,7 +149,7 @@ pub(super) fn is_better_widened(snapshot: &Snapshot, wanted: &Wanted<'_>) -> boo
 ///
 /// If a circle is done by a scan, it can just as well be the widest: a scan goes outward, and no
 /// farther than what it has found.
-pub(super) fn widen(
+pub(crate) fn widen(
     snapshot: &Snapshot,
     wanted: &Wanted<'_>,
     budget: Option<Duration>,
@@ -241,9 +241,11 @@ mod tests {
 
     use super::*;
     use crate::disk::SimDisk;
+    use crate::engine::options::Options;
+    use crate::engine::store::Store;
     use crate::page::Time;
+    use crate::page::{Epoch, Observation};
     use crate::search::Extent;
-    use crate::{Epoch, Observation, Options, Store};
 
     #[test]
     fn what_was_left_out_of_a_crowded_circle_is_found_by_the_scan_after_it() {

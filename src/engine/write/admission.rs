@@ -7,13 +7,13 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::base::Base;
-use super::compactor::Compactor;
-use super::lifecycle::OnPanic;
-use super::memtable::Memtable;
-use super::memtables::Memtables;
 use super::pending::Pending;
-use super::view::View;
+use crate::engine::compaction::Compactor;
+use crate::engine::core::Base;
+use crate::engine::lifecycle::OnPanic;
+use crate::engine::memtable::Memtable;
+use crate::engine::memtables::Memtables;
+use crate::engine::view::View;
 use crate::error::Result;
 use crate::metrics::Work;
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ const PATIENCE: u32 = 50;
 
 /// Admits one writer at a time.
 #[derive(Debug)]
-pub(super) struct Admission {
+pub(crate) struct Admission {
     base: Arc<Base>,
     compactor: Arc<Compactor>,
     writer: RankedMutex<Writer>,
@@ -36,15 +36,15 @@ pub(super) struct Admission {
 
 /// What the thread that holds the write lock changes.
 #[derive(Debug)]
-pub(super) struct Writer {
-    pub(super) next_sequence: u64,
-    pub(super) pending: Pending,
+pub(crate) struct Writer {
+    pub(crate) next_sequence: u64,
+    pub(crate) pending: Pending,
     /// Room for a packed head.
-    pub(super) packed: Vec<u8>,
+    pub(crate) packed: Vec<u8>,
 }
 
 /// The write lock. A panic of its holder poisons the store before anybody else gets the lock.
-pub(super) struct WriteLock<'s> {
+pub(crate) struct WriteLock<'s> {
     // Dropped first.
     _on_panic: OnPanic<'s>,
     writer: RankedGuard<'s, Writer>,
@@ -65,7 +65,7 @@ impl DerefMut for WriteLock<'_> {
 }
 
 /// How a writer is admitted.
-pub(super) enum Admitted<'s> {
+pub(crate) enum Admitted<'s> {
     /// There is room for an operation.
     Now(WriteLock<'s>),
     /// There will be room when the waiting memtable is sealed, which no background thread does.
@@ -73,7 +73,7 @@ pub(super) enum Admitted<'s> {
 }
 
 /// The writers of a store wait while this is held.
-pub(super) struct Pause<'s>(&'s Admission);
+pub(crate) struct Pause<'s>(&'s Admission);
 
 impl Drop for Pause<'_> {
     fn drop(&mut self) {
@@ -84,7 +84,7 @@ impl Drop for Pause<'_> {
 
 impl Admission {
     /// Operation `last` was the last.
-    pub(super) fn new(base: &Arc<Base>, compactor: &Arc<Compactor>, last: u64) -> Admission {
+    pub(crate) fn new(base: &Arc<Base>, compactor: &Arc<Compactor>, last: u64) -> Admission {
         let (pending, packed) = (Pending::default(), Vec::new());
         let writer = Writer { next_sequence: last + 1, pending, packed };
         Admission {
@@ -98,19 +98,19 @@ impl Admission {
 
     /// Takes the write lock, whether or not there is room.
     #[track_caller]
-    pub(super) fn lock(&self) -> WriteLock<'_> {
+    pub(crate) fn lock(&self) -> WriteLock<'_> {
         let _on_panic = OnPanic::new(&self.base.lifecycle);
         WriteLock { _on_panic, writer: self.writer.lock() }
     }
 
     /// The last operation that was applied.
-    pub(super) fn last_sequence(&self) -> u64 {
+    pub(crate) fn last_sequence(&self) -> u64 {
         self.writer.lock().next_sequence - 1
     }
 
     /// What is to be committed, and the last operation of it.
     #[track_caller]
-    pub(super) fn take_pending(&self) -> Result<(Pending, u64)> {
+    pub(crate) fn take_pending(&self) -> Result<(Pending, u64)> {
         let mut writer = self.lock();
         // The last holder of the lock may have left half of an operation.
         self.base.lifecycle.check_poison()?;
@@ -118,7 +118,7 @@ impl Admission {
     }
 
     /// Takes the write lock once there is room for an operation, and no load makes the writers wait.
-    pub(super) fn admit(&self) -> Result<Admitted<'_>> {
+    pub(crate) fn admit(&self) -> Result<Admitted<'_>> {
         let Base { options, live, lifecycle, .. } = &*self.base;
         loop {
             lifecycle.check()?;
@@ -152,7 +152,7 @@ impl Admission {
     }
 
     /// Makes writers wait, after those that hold the lock or wait for it have finished.
-    pub(super) fn pause(&self) -> Result<Pause<'_>> {
+    pub(crate) fn pause(&self) -> Result<Pause<'_>> {
         // The holder of the lock has room in the memtable, and is waited for.
         let _writer = self.lock();
         self.base.lifecycle.check()?;
@@ -189,7 +189,7 @@ impl Admission {
 
     /// Begins another memtable, if this one has waited long enough for more operations. Returns
     /// whether merges prevented that.
-    pub(super) fn rotate_aged(&self) -> bool {
+    pub(crate) fn rotate_aged(&self) -> bool {
         if self.base.live.is_sealing() || !self.is_aged() {
             return false;
         }
@@ -199,14 +199,14 @@ impl Admission {
     }
 
     /// Whether the oldest operation of the memtable that is written has waited long enough.
-    pub(super) fn is_aged(&self) -> bool {
+    pub(crate) fn is_aged(&self) -> bool {
         let since = self.base.live.view().memtables.active.read().since;
         since.is_some_and(|since| since.elapsed() >= self.base.options.seal_after)
     }
 
     /// Begins another memtable if this one is not empty, whatever merges are due. Returns whether a
     /// memtable is left to be sealed.
-    pub(super) fn rotate_all(&self) -> Result<bool> {
+    pub(crate) fn rotate_all(&self) -> Result<bool> {
         self.base.lifecycle.check()?;
         let writer = self.lock();
         let Memtables { sealing, active } = &self.base.live.view().memtables;
@@ -221,7 +221,7 @@ impl Admission {
 
     /// Keeps the memory of a sealed memtable for the next one, if it is not too large, and if its
     /// last readers finish soon.
-    pub(super) fn recycle(&self, mut sealed: Arc<Memtable>) {
+    pub(crate) fn recycle(&self, mut sealed: Arc<Memtable>) {
         for _ in 0..PATIENCE {
             if self.base.live.is_sealing() {
                 return;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::admission::{Admission, WriteLock};
-use super::base::Base;
-use super::lifecycle::OnPanic;
-use super::options::Durability;
+use crate::engine::core::Base;
+use crate::engine::lifecycle::OnPanic;
+use crate::engine::options::Durability;
 use crate::error::Result;
 use crate::metrics::Work;
 use crate::sync::{Condvar, Rank, RankedMutex, thread};
@@ -16,7 +16,7 @@ const PENDING_BYTES_MAX: usize = 1 << 20;
 
 /// Makes durable what was applied in memory.
 #[derive(Debug)]
-pub(super) struct Committer {
+pub(crate) struct Committer {
     base: Arc<Base>,
     admission: Arc<Admission>,
     state: RankedMutex<State>,
@@ -42,19 +42,19 @@ impl Drop for Leader<'_> {
 
 impl Committer {
     /// Everything up to operation `durable` is durable.
-    pub(super) fn new(base: &Arc<Base>, admission: &Arc<Admission>, durable: u64) -> Committer {
+    pub(crate) fn new(base: &Arc<Base>, admission: &Arc<Admission>, durable: u64) -> Committer {
         let state = RankedMutex::new(Rank::Commit, State { durable, leading: false });
         let (base, admission) = (Arc::clone(base), Arc::clone(admission));
         Committer { base, admission, state, changed: Condvar::new() }
     }
 
     /// Returns when everything that was applied is durable.
-    pub(super) fn commit_all(&self) -> Result<()> {
+    pub(crate) fn commit_all(&self) -> Result<()> {
         self.commit(self.admission.last_sequence(), None)
     }
 
     /// Acknowledges operation `sequence` as the options say: when it is durable, or right away.
-    pub(super) fn acknowledge(&self, sequence: u64) -> Result<()> {
+    pub(crate) fn acknowledge(&self, sequence: u64) -> Result<()> {
         match self.base.options.durability {
             Durability::Each => self.commit(sequence, None),
             Durability::Grouped(delay) => self.commit(sequence, Some(delay)),
@@ -67,7 +67,7 @@ impl Committer {
 
     /// Releases the write lock after operations were applied that are acknowledged later. If they
     /// wait for a flush, they are visible at once, and committed when there are many.
-    pub(super) fn applied(&self, writer: WriteLock<'_>) -> Result<()> {
+    pub(crate) fn applied(&self, writer: WriteLock<'_>) -> Result<()> {
         if self.base.options.durability != Durability::OnFlush {
             return Ok(());
         }
@@ -79,7 +79,7 @@ impl Committer {
 
     /// Waits until operation `sequence` is durable. The first thread commits for all that wait
     /// behind it, after giving others `delay` to join.
-    pub(super) fn commit(&self, sequence: u64, delay: Option<Duration>) -> Result<()> {
+    pub(crate) fn commit(&self, sequence: u64, delay: Option<Duration>) -> Result<()> {
         let mut state = self.state.lock();
         loop {
             if state.durable >= sequence {
@@ -112,7 +112,7 @@ impl Committer {
     }
 
     /// Returns when nobody commits. Once the store is closed, nobody begins to.
-    pub(super) fn wait_idle(&self) {
+    pub(crate) fn wait_idle(&self) {
         let mut state = self.state.lock();
         while state.leading {
             self.changed.wait(state.unranked());

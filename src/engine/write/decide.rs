@@ -5,9 +5,9 @@
 
 use smallvec::SmallVec;
 
-use super::lookup::Lookup;
-use super::memtable::Effect;
-use super::view::View;
+use crate::engine::lookup::Lookup;
+use crate::engine::memtable::Effect;
+use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{
     Beside, Content, Digest, Entry, GiveOutcome, HISTORY_WINDOW, Head, Observation, Request,
@@ -16,49 +16,49 @@ use crate::page::{
 
 /// What a request means for its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(crate) enum Judgement {
     Visit(Ruling),
     Restated(RestateOutcome),
     Given(GiveOutcome),
 }
 
 /// The result of judging a request: operations, each with its effect on the page.
-pub(super) struct Judged {
-    pub(super) judgement: Judgement,
-    pub(super) operations: SmallVec<[(Entry, Effect); 1]>,
+pub(crate) struct Judged {
+    pub(crate) judgement: Judgement,
+    pub(crate) operations: SmallVec<[(Entry, Effect); 1]>,
 }
 
 /// Whether a request is a visit, and no other entry.
-pub(super) fn is_alone(request: &Request<'_>) -> bool {
+pub(crate) fn is_alone(request: &Request<'_>) -> bool {
     matches!(request, Request::Observe(Observation { also: None, weight: None, class: None, .. }))
 }
 
 /// The other fingerprint of what was seen.
-pub(super) fn also_of(request: &Request<'_>) -> Option<Content> {
+pub(crate) fn also_of(request: &Request<'_>) -> Option<Content> {
     request.also().map(|also| also.content())
 }
 
 impl Judged {
     /// A visit, which is no operation if it is known.
-    pub(super) fn visit(ruling: Ruling, visit: Entry, effect: Effect) -> Judged {
+    pub(crate) fn visit(ruling: Ruling, visit: Entry, effect: Effect) -> Judged {
         let news = (ruling.verdict != Verdict::Known).then_some((visit, effect));
         Judged { judgement: Judgement::Visit(ruling), operations: news.into_iter().collect() }
     }
 
     /// The weight in force after all operations, if there are any.
-    pub(super) fn weight(&self) -> Option<Weight> {
+    pub(crate) fn weight(&self) -> Option<Weight> {
         self.operations.last().map(|(_, effect)| effect.weight)
     }
 
     /// Whether what is restated beside a visit is an operation.
-    pub(super) fn also(&self) -> bool {
+    pub(crate) fn also(&self) -> bool {
         let restates = |(entry, _): &(Entry, Effect)| entry.is_restated();
         matches!(self.judgement, Judgement::Visit(_)) && self.operations.iter().any(restates)
     }
 }
 
 /// What a request means for a page with this head, and what it does. The head is used up.
-pub(super) fn judge_all(
+pub(crate) fn judge_all(
     view: &View,
     lookup: &Lookup<'_>,
     head: &mut Option<Head>,

@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::judged::also_of;
-use super::lookup::Lookup;
-use super::memtable::Effect;
+use super::decide::also_of;
 use super::nearby::{SEARCHES_MAX, wanted};
-use super::options::Options;
-use super::search::{Found, Wanted, segment_hits_of_many};
-use super::view::View;
 use crate::bug::{Bug, OrBug, ensure};
+use crate::engine::lookup::Lookup;
+use crate::engine::memtable::Effect;
+use crate::engine::options::Options;
+use crate::engine::search::{Found, Wanted, segment_hits_of_many};
+use crate::engine::view::View;
 use crate::error::{Error, Result};
 use crate::page::Request;
 use crate::segment::put_course;
 
 /// What the segments of a view know about some requests.
-pub(super) struct Prepared<'a> {
-    pub(super) view: Arc<View>,
+pub(crate) struct Prepared<'a> {
+    pub(crate) view: Arc<View>,
     /// How many requests come before the first of these.
     skipped: usize,
     each: Vec<PreparedPage<'a>>,
@@ -28,20 +28,20 @@ pub(super) struct Prepared<'a> {
 }
 
 /// What they know about one request and its page.
-pub(super) struct PreparedPage<'a> {
-    pub(super) lookup: Lookup<'a>,
+pub(crate) struct PreparedPage<'a> {
+    pub(crate) lookup: Lookup<'a>,
     /// Whether any segment has the page.
-    pub(super) earlier: bool,
+    pub(crate) earlier: bool,
     /// Where its head is, if it has one.
     head: Range<usize>,
-    pub(super) effect: Effect,
+    pub(crate) effect: Effect,
     /// What is near it in the segments, by each fingerprint that is searched for.
-    pub(super) found: SmallVec<[Found; 1]>,
+    pub(crate) found: SmallVec<[Found; 1]>,
 }
 
 impl<'a> Prepared<'a> {
     /// Looks up what the segments know, and what is near.
-    pub(super) fn new(
+    pub(crate) fn new(
         view: Arc<View>,
         options: &Options,
         requests: &[Request<'a>],
@@ -101,12 +101,12 @@ impl<'a> Prepared<'a> {
     }
 
     /// Moves this to another view with the same segments.
-    pub(super) fn seen_in(self, view: Arc<View>) -> Self {
+    pub(crate) fn seen_in(self, view: Arc<View>) -> Self {
         Prepared { view, ..self }
     }
 
     /// Sets how many requests come before the first of these.
-    pub(super) fn after(self, skipped: usize) -> Self {
+    pub(crate) fn after(self, skipped: usize) -> Self {
         Prepared { skipped, ..self }
     }
 
@@ -117,7 +117,7 @@ impl<'a> Prepared<'a> {
 
     /// What is known about request number `at`, with the view that knows it and the page's packed
     /// head.
-    pub(super) fn page(&mut self, at: usize) -> Result<(&View, &mut PreparedPage<'a>, &[u8]), Bug> {
+    pub(crate) fn page(&mut self, at: usize) -> Result<(&View, &mut PreparedPage<'a>, &[u8]), Bug> {
         let Prepared { view, skipped, each, heads } = self;
         let page = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
         let page = page.or_bug("each observation was looked up")?;
@@ -126,7 +126,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// Prefetches what the memtables will be asked for soon after request `at`.
-    pub(super) fn prefetch(&self, requests: &[Request<'_>], at: usize) {
+    pub(crate) fn prefetch(&self, requests: &[Request<'_>], at: usize) {
         /// How many requests this is done for at once, since it takes the memtables' locks.
         const TOGETHER: usize = 8;
         if !at.is_multiple_of(TOGETHER) {

@@ -5,19 +5,31 @@
 //! concurrent calls have the effect of some order of them, and most of the work happens outside the
 //! lock.
 
+pub(crate) mod admission;
+pub(crate) mod commit;
+pub(crate) mod decide;
+pub(crate) mod lookup_batch;
+pub(crate) mod nearby;
+pub(crate) mod pending;
+pub(crate) mod pipeline;
+pub(crate) mod ranked_hit;
+pub(crate) mod ranking;
+pub(crate) mod validate;
+pub(crate) mod write_batch;
+
 use std::sync::Arc;
 
-use super::admission::WriteLock;
-use super::ahead::Ahead;
+use self::admission::WriteLock;
+use self::lookup_batch::Prepared;
+use self::pipeline::Ahead;
+use self::validate::{check_in, of_epochs};
+use self::write_batch::apply;
 use super::answer::Answer;
-use super::apply::apply;
-use super::base::Base;
 use super::clock::Clock;
+use super::core::Base;
+use super::db::Shared;
 use super::epochs::check_live;
 use super::memtable::Memtable;
-use super::prepared::Prepared;
-use super::request::{check_in, of_epochs};
-use super::shared::Shared;
 use crate::bug::{OrBug, ensure};
 use crate::error::{Error, Result};
 use crate::page::{Request, Verdict};
@@ -31,7 +43,7 @@ const CHUNK_MAX: usize = 5000;
 const CHUNK_MIN: usize = 250;
 
 /// Applies requests one after another. Acknowledged together, as the options say.
-pub(super) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
+pub(crate) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
     let Shared { base, admission, committer, leases, .. } = shared;
     base.lifecycle.check()?;
     let epochs = Arc::clone(&base.live.view().epochs);

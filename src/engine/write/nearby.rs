@@ -2,26 +2,26 @@
 
 use std::cmp::Reverse;
 
-use super::answer::Outcome;
-use super::contender::Contender;
-use super::epochs::Epochs;
-use super::judged::also_of;
-use super::options::Options;
-use super::query::Versions;
-use super::search::{Found, Wanted, bounds, together};
-use super::view::View;
+use super::decide::also_of;
+use super::ranked_hit::Contender;
 use crate::bug::OrBug;
+use crate::engine::answer::Outcome;
+use crate::engine::epochs::Epochs;
+use crate::engine::options::Options;
+use crate::engine::search::query::Versions;
+use crate::engine::search::{Found, Wanted, bounds, together};
+use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{Content, Epoch, Request, Time, surt};
 
 /// How many searches there are beside a request at most.
-pub(super) const SEARCHES_MAX: usize = 2;
+pub(crate) const SEARCHES_MAX: usize = 2;
 
 /// What is searched for beside a request: other pages near its content, by each of its fingerprints
 /// that finds near-duplicates. The first goes by that of the newest epoch; another finds the pages that
 /// have none of the newest.
 #[inline]
-pub(super) fn wanted<'a>(
+pub(crate) fn wanted<'a>(
     options: &Options,
     epochs: &Epochs,
     request: &Request<'a>,
@@ -50,7 +50,7 @@ pub(super) fn wanted<'a>(
 /// Of a content's fingerprints, the one by which pages near it are sought in one place of several; and
 /// the epoch by whose fingerprints they are found in another place already.
 #[inline]
-pub(super) fn sought(
+pub(crate) fn sought(
     epochs: &Epochs,
     contents: &mut [Content],
     place: usize,
@@ -67,14 +67,14 @@ pub(super) fn sought(
 
 /// The copies of what was seen, and the near pages: each with when it was first seen with what it has in
 /// force.
-pub(super) struct Nearby {
-    pub(super) copies: Vec<(Time, Contender)>,
-    pub(super) near: Vec<(Time, Contender)>,
+pub(crate) struct Nearby {
+    pub(crate) copies: Vec<(Time, Contender)>,
+    pub(crate) near: Vec<(Time, Contender)>,
 }
 
 /// What each search found in the segments, and what the memtables have. Says in an outcome whether that
 /// is all.
-pub(super) fn add_nearby(
+pub(crate) fn add_nearby(
     outcome: &mut Outcome,
     view: &View,
     options: &Options,

@@ -8,7 +8,7 @@ const BLOB_BYTES_MAX: usize = 16 << 20;
 
 /// Operations that are applied in memory and not yet in the journal.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(crate) struct Pending {
     blobs: Vec<(Journal, Blob)>,
     bytes: usize,
 }
@@ -19,7 +19,7 @@ impl Pending {
     /// # Errors
     ///
     /// If it is not the next: a journal that leaves one out cannot be read.
-    pub(super) fn push(
+    pub(crate) fn push(
         &mut self,
         journal: Journal,
         sequence: u64,
@@ -44,12 +44,12 @@ impl Pending {
         Ok(())
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// What is to be written to the journals, in order.
-    pub(super) fn blobs(&self) -> &[(Journal, Blob)] {
+    pub(crate) fn blobs(&self) -> &[(Journal, Blob)] {
         &self.blobs
     }
 }

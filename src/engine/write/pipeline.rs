@@ -7,7 +7,7 @@ use crate::sync::{Condvar, Mutex};
 const AHEAD: usize = 3;
 
 /// Work on chunks. Each is done once and before its turn, by any free thread.
-pub(super) struct Ahead<C, T> {
+pub(crate) struct Ahead<C, T> {
     chunks: Vec<C>,
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -25,7 +25,7 @@ struct State<T> {
 }
 
 impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
-    pub(super) fn new(chunks: impl Iterator<Item = C>) -> Self {
+    pub(crate) fn new(chunks: impl Iterator<Item = C>) -> Self {
         let chunks: Vec<C> = chunks.collect();
         let done = chunks.iter().map(|_| None).collect();
         let state = State { done, next: 0, turn: 0, helpers: 0 };
@@ -33,7 +33,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
     }
 
     /// Lets one more thread work ahead, if there is more than one chunk.
-    pub(super) fn help<'s, 'e>(
+    pub(crate) fn help<'s, 'e>(
         &'e self,
         scope: &'s Scope<'s, 'e>,
         work: impl Fn(C) -> T + Send + 's,
@@ -58,7 +58,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
 
     /// The next chunk and the result of its work. Works on it, or on later ones, while it waits.
     #[expect(clippy::indexing_slicing, reason = "each chunk has a place for what is done")]
-    pub(super) fn next(&self, work: impl Fn(C) -> T) -> Option<(C, T)> {
+    pub(crate) fn next(&self, work: impl Fn(C) -> T) -> Option<(C, T)> {
         loop {
             let mut state = self.state.lock();
             let turn = state.turn;
@@ -86,7 +86,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
     }
 
     /// Returns a guard. When it is dropped, in whatever way, no more work begins.
-    pub(super) fn until_dropped(&self) -> impl Drop {
+    pub(crate) fn until_dropped(&self) -> impl Drop {
         Stopping(self)
     }
 

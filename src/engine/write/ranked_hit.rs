@@ -3,20 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::component::{Component, Standing};
-use super::first_seen::Since;
-use super::lookup::Lookup;
-use super::query::Near;
-use super::search::Finding;
-use super::view::View;
 use crate::bug::OrBug;
+use crate::engine::component::{Component, Standing};
+use crate::engine::first_seen::Since;
+use crate::engine::lookup::Lookup;
+use crate::engine::search::Finding;
+use crate::engine::search::query::Near;
+use crate::engine::view::View;
 use crate::error::{Error, Result};
 use crate::page::{Head, Time, Weight};
 
 /// A page that a search found for an observation.
-pub(super) struct Contender {
-    pub(super) near: Near,
-    pub(super) weight: Weight,
+pub(crate) struct Contender {
+    pub(crate) near: Near,
+    pub(crate) weight: Weight,
     since: Since,
     /// Where its newest record stands.
     standing: Standing,
@@ -42,7 +42,7 @@ impl Finding for Contender {
 impl Contender {
     /// When the page was first seen with what it has in force. Reads its entries until then, unless its
     /// head told, or somebody asked before.
-    pub(super) fn since(&self, view: &View) -> Result<Time> {
+    pub(crate) fn since(&self, view: &View) -> Result<Time> {
         let Standing { component, page } = self.standing;
         let read = || {
             self.since.ask(|in_force| {
@@ -76,7 +76,7 @@ impl Contender {
 
     /// Of pages in SURT order the first `limit` by when each was first seen with what it has in force,
     /// and then in that order; each with that time. Reads entries of those alone that may be among them.
-    pub(super) fn first_of(
+    pub(crate) fn first_of(
         all: Vec<Contender>,
         limit: usize,
         view: &View,

@@ -3,25 +3,25 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
-use super::answer::{ExactCopy, NearDuplicate, Original, OriginalBy, Outcome};
-use super::contender::Contender;
-use super::judged::also_of;
-use super::lookup::Lookup;
+use super::decide::also_of;
 use super::nearby::Nearby;
-use super::query::Near;
-use super::view::View;
+use super::ranked_hit::Contender;
 use crate::bug::OrBug;
+use crate::engine::answer::{ExactCopy, NearDuplicate, Original, OriginalBy, Outcome};
+use crate::engine::lookup::Lookup;
+use crate::engine::search::query::Near;
+use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Time, Weight, surt};
 
 /// What the page that a request is of was before it.
-pub(super) struct Own {
+pub(crate) struct Own {
     first: Time,
     weight: Weight,
 }
 
 impl Own {
-    pub(super) fn of(head: &Head) -> Own {
+    pub(crate) fn of(head: &Head) -> Own {
         Own { first: head.first, weight: head.properties.weight() }
     }
 }
@@ -53,7 +53,7 @@ impl<'u> Place<'u> {
 /// it; `own` is asked for where there are others.
 ///
 /// Costs reading the page's history until it had that content, if its visits may decide.
-pub(super) fn rank_nearby(
+pub(crate) fn rank_nearby(
     outcome: &mut Outcome,
     Nearby { copies, near }: Nearby,
     ranking: &Ranking,

@@ -1,13 +1,13 @@
 //! Whether a request can be stored.
 
-use super::epochs::check_live;
-use super::snapshot::Snapshot;
+use crate::engine::epochs::check_live;
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::{Entry, Epoch, EpochInfo, Request, check_url};
 
 impl Snapshot {
     /// Whether a request can be stored: whether its URL, its times, its weight and its epochs are such
-    /// that [`request_batch`](super::Store::request_batch) takes it. That says only that one of many is
+    /// that [`request_batch`](crate::Store::request_batch) takes it. That says only that one of many is
     /// not; this finds which one.
     ///
     /// Costs a look at the URL, some 10 ns, and reads nothing.
@@ -37,19 +37,19 @@ impl Snapshot {
 }
 
 /// Whether a request can be stored where there are these epochs.
-pub(super) fn check_in(epochs: &[EpochInfo], request: &Request<'_>) -> Result<()> {
+pub(crate) fn check_in(epochs: &[EpochInfo], request: &Request<'_>) -> Result<()> {
     check(request)?;
     of_epochs(request).try_for_each(|epoch| check_live(epochs, epoch))
 }
 
 /// The epochs of the fingerprints of a request.
-pub(super) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + use<> {
+pub(crate) fn of_epochs(request: &Request<'_>) -> impl Iterator<Item = Epoch> + use<> {
     let own = request.entry().epoch();
     own.into_iter().chain(request.also().map(|also| also.epoch))
 }
 
 /// Whether a request can be stored as it is.
-pub(super) fn check(request: &Request<'_>) -> Result<()> {
+pub(crate) fn check(request: &Request<'_>) -> Result<()> {
     check_url(request.url())?;
     let (modified, weight) = match request {
         Request::Observe(observation) => (observation.visit.modified, observation.weight),

@@ -2,22 +2,23 @@
 //! resulting operations into the journal's buffer and into the memtable.
 
 use super::admission::Writer;
-use super::answer::{Answer, Outcome};
-use super::component::{ComponentId, Known};
-use super::journal::{self, PageName};
-use super::judged::{Judged, Judgement, is_alone, judge_all};
+use super::decide::{Judged, Judgement, is_alone, judge_all};
+use super::lookup_batch::Prepared;
 use super::nearby::add_nearby;
-use super::options::Options;
-use super::original::{Own, rank_nearby};
-use super::prepared::Prepared;
+use super::ranking::{Own, rank_nearby};
 use crate::bug::OrBug;
+use crate::engine::answer::{Answer, Outcome};
+use crate::engine::component::{ComponentId, Known};
+use crate::engine::journal;
+use crate::engine::journal::PageName;
+use crate::engine::options::Options;
 use crate::error::Result;
 use crate::page::{Request, Ruling};
 use crate::segment::{put_course, unpack_head};
 
 /// Judges request number `at` and applies it, under the write lock. Also returns whether the
 /// memtable is full now.
-pub(super) fn apply(
+pub(crate) fn apply(
     options: &Options,
     writer: &mut Writer,
     prepared: &mut Prepared<'_>,

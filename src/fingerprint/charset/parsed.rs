@@ -6,10 +6,10 @@ use encoding_rs::Encoding;
 use html5gum::emitters::callback::CallbackEvent;
 use memchr::memmem;
 
-use super::super::html::foreign::Foreign;
-use super::super::html::{elements, tokens};
 use super::meta::Meta;
 use super::prescan::{self, PRESCAN_BYTES};
+use crate::fingerprint::html::foreign::Foreign;
+use crate::fingerprint::html::{elements, tokens};
 
 /// The encoding that a page declares in the first `<meta>` element that names one (HTML, 13.2.3.4,
 /// "changing the encoding while parsing"). What a browser prescanned counts only until its parser meets

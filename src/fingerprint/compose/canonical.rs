@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::super::pages::Pages;
 use super::pairs::{COMPOSITES, EXCLUDED};
 use super::singles::{CLASSES, SINGLES};
+use crate::fingerprint::pages::Pages;
 
 /// The parts of syllables of Hangul, and the syllables (The Unicode Standard, section 3.12).
 const LEADING: u32 = 0x1100;
@@ -42,7 +42,7 @@ pub(super) fn class(part: char) -> u8 {
 }
 
 /// Whether a text that has it may be normalised (`NFC_Quick_Check=Yes`).
-pub(in super::super) fn is_yes(c: char) -> bool {
+pub(in crate::fingerprint) fn is_yes(c: char) -> bool {
     let code = c as u32;
     let is_vowel = (VOWELS..VOWELS + VOWEL_COUNT).contains(&code);
     let is_trailing = (TRAILING + 1..TRAILING + TRAILING_COUNT).contains(&code);
@@ -62,12 +62,12 @@ fn initial(code: u32) -> u32 {
 
 /// Whether nothing that comes before it changes it, and it changes nothing that comes before it.
 #[cfg(test)]
-pub(in super::super) fn is_inert(c: char) -> bool {
+pub(in crate::fingerprint) fn is_inert(c: char) -> bool {
     !CLASSES.iter().any(|(first, last, _)| (*first..=*last).contains(&(c as u32))) && is_yes(c)
 }
 
 /// All characters that something before them may change, or that may change it; some of them twice.
-pub(in super::super) fn not_inert() -> impl Iterator<Item = char> {
+pub(in crate::fingerprint) fn not_inert() -> impl Iterator<Item = char> {
     let marks = CLASSES.iter().flat_map(|(first, last, _)| *first..=*last);
     let changed = EXCLUDED.iter().map(|row| row.0).chain(SINGLES.iter().map(|row| row.0));
     let vowels = VOWELS..VOWELS + VOWEL_COUNT;

@@ -100,7 +100,7 @@ pub(super) mod tests {
     use unicode_normalization::UnicodeNormalization;
 
     /// What it makes of a text, with offsets.
-    pub(in super::super) fn composed(text: &str) -> Vec<(char, usize)> {
+    pub(crate) fn composed(text: &str) -> Vec<(char, usize)> {
         let (mut composer, mut found) = (Composer::default(), Vec::new());
         let mut give = |c, at| found.push((c, at));
         text.char_indices().for_each(|(at, c)| composer.push(c, at, &mut give));
@@ -164,7 +164,7 @@ pub(super) mod tests {
     }
 
     /// Characters that normalisation treats differently.
-    pub(in super::super) fn any_equivalent() -> impl Strategy<Value = String> {
+    pub(crate) fn any_equivalent() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             4 => "[a-zA-Z .=<]{1,3}",
             3 => "[\u{300}-\u{345}\u{323}\u{327}\u{1dc4}]{1,3}",

@@ -1,6 +1,6 @@
 //! What a place of a page is marked as, by the elements that are open there.
 
-use super::super::document::Marks;
+use crate::fingerprint::document::Marks;
 
 /// Elements that emphasise.
 const EMPHASIS: [&[u8]; 6] = [b"b", b"strong", b"i", b"em", b"u", b"mark"];

@@ -1,7 +1,7 @@
 //! Pages and what they say.
 
-use super::super::document::Marks;
 use super::*;
+use crate::fingerprint::document::Marks;
 use proptest::prelude::*;
 
 #[test]

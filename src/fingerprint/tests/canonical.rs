@@ -3,8 +3,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
 
-use super::super::compose::tests::any_equivalent;
 use super::*;
+use crate::fingerprint::compose::tests::any_equivalent;
 
 /// Texts in languages whose letters have marks, are syllables, or have two encodings.
 const EQUIVALENT: [&str; 15] = [

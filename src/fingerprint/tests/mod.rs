@@ -222,7 +222,7 @@ fn golden(name: &str, text: usize) -> u64 {
         (0..30).for_each(|page| counted.add(&format!("{TEMPLATE} {page}")));
     }
     let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
-    fingerprinter.of(&golden_document(&super::tests::text(text))).unwrap()
+    fingerprinter.of(&golden_document(&self::text(text))).unwrap()
 }
 
 /// All that have golden vectors, with the numbers of their texts.
@@ -290,7 +290,7 @@ fn frequencies_that_fail_leave_nothing_behind_for_the_next_text() {
         fn documents(&self) -> u64 {
             7
         }
-        fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> crate::Result<()> {
+        fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> crate::error::Result<()> {
             out.extend(hashes.iter().map(|_| 1));
             if hashes.len() == 1 { Ok(()) } else { Err(Error::Cancelled) }
         }
@@ -318,7 +318,7 @@ fn a_table_that_gives_too_few_frequencies_is_refused() {
         fn documents(&self) -> u64 {
             7
         }
-        fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> crate::Result<()> {
+        fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> crate::error::Result<()> {
             out.extend(hashes.iter().skip(1).map(|_| 1));
             Ok(())
         }

@@ -1,8 +1,8 @@
 //! Fingerprints by their definition, as slow as it is short.
 
-use super::super::grams::takes;
-use super::super::voting::hash_of_field;
 use super::*;
+use crate::fingerprint::grams::takes;
+use crate::fingerprint::voting::hash_of_field;
 
 /// The features of a text as their definition reads, from its words.
 pub(super) fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
@@ -58,7 +58,7 @@ pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted)
             recipe.leave_out.is_none_or(|least| share < least.to_string().parse().unwrap())
         };
         let left = features.into_iter().filter(is_left).collect();
-        return super::super::minwise::tests::naive(&left, recipe.seed) & recipe.mask();
+        return crate::fingerprint::minwise::tests::naive(&left, recipe.seed) & recipe.mask();
     }
     let length = features.len() as u64;
     let mut counts: HashMap<u64, (u64, u128)> = HashMap::new();

@@ -3,8 +3,8 @@
 //! Seeds are fixed, so that each run finds the same. With other seeds, a sound implementation would fail
 //! once in some 8,000 times.
 
-use super::super::splitmix::splitmix;
 use super::*;
+use crate::fingerprint::splitmix::splitmix;
 use simkeep_testing::depth::up_to;
 
 /// Pairs for which the error of the mean is stated.

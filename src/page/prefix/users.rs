@@ -4,8 +4,8 @@
 //! of a path covers them, and what is under a path with any user is no range. They lie in one range, in
 //! which each page is looked at.
 
-use super::super::surt::{END, HOSTLESS};
 use super::{Parts, Prefix};
+use crate::page::surt::{END, HOSTLESS};
 
 /// The pages with a user whose URLs without it are under a prefix.
 #[derive(Clone, Debug)]

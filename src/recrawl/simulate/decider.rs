@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::{Index, Policy};
+use crate::recrawl::{Index, Policy};
 
 /// By what a simulated crawler puts pages in order: one of the policies, or what they are compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,7 +10,7 @@ pub enum Decider {
     /// A policy. What it believes of rates starts from a prior that is learned so.
     Policy(Policy, Learning),
     /// An index at the rate that the comparisons of a page give, without a belief:
-    /// [`irregular`](super::super::irregular) with both halves.
+    /// [`irregular`](crate::recrawl::irregular) with both halves.
     Estimated(Index),
     /// An index at the true rate. Only pages whose rate is known can be simulated so.
     Known(Index),
@@ -20,7 +20,7 @@ pub enum Decider {
 /// comparisons.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Learning {
-    /// From nothing: it is the [default](super::super::Prior::default).
+    /// From nothing: it is the [default](crate::recrawl::Prior::default).
     Nothing,
     /// From all pages.
     Pages,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Evidence, Fit, Hosts, Likelihood, Prior, Priors};
 use super::decider::Learning;
+use crate::recrawl::{Evidence, Fit, Hosts, Likelihood, Prior, Priors};
 
 /// The priors of pages, learned from all comparisons so far.
 pub(super) struct Learned {

@@ -85,7 +85,7 @@ fn harmonic_number(n: u64) -> f64 {
     let sum: f64 = (1..=n.min(EXACT)).map(|i| 1.0 / i as f64).sum();
     match n {
         0..=EXACT => sum,
-        _ => sum + super::super::real::ln((n as f64 + 0.5) / (EXACT as f64 + 0.5)),
+        _ => sum + crate::recrawl::real::ln((n as f64 + 0.5) / (EXACT as f64 + 0.5)),
     }
 }
 

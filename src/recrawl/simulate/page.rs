@@ -1,7 +1,7 @@
 //! What a simulation asks of a page.
 
-use super::super::{Change, Comparison, Halves, Likelihood, Recent, irregular};
 use crate::error::Result;
+use crate::recrawl::{Change, Comparison, Halves, Likelihood, Recent, irregular};
 
 /// A page of a simulation: what happens to it, and what a crawler learns of that.
 ///
@@ -60,7 +60,7 @@ pub trait Notes: Send {
     /// The last of them in their order.
     fn recent(&self) -> Recent;
 
-    /// The rate by [`irregular`](super::super::irregular) with both halves.
+    /// The rate by [`irregular`](crate::recrawl::irregular) with both halves.
     ///
     /// # Errors
     ///

@@ -1,11 +1,11 @@
 //! Pages that change as the model says, at rates that are drawn.
 
-use super::super::check;
-use super::super::optimum::Known;
-use super::super::real::{exp, ln};
 use super::page::{Comparisons, Difference, Page};
 use super::random::Random;
 use crate::error::{Error, Result};
+use crate::recrawl::check;
+use crate::recrawl::optimum::Known;
+use crate::recrawl::real::{exp, ln};
 
 /// How the rates of pages are drawn, in changes a day.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,7 +127,7 @@ impl PoissonPage {
         self.per_day
     }
 
-    /// The page as what the [best](super::super::fixed_intervals) that a budget can do is worked out of.
+    /// The page as what the [best](crate::recrawl::fixed_intervals) that a budget can do is worked out of.
     ///
     /// # Errors
     ///

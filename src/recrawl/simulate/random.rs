@@ -1,6 +1,6 @@
 //! Random numbers that are the same on every machine.
 
-use super::super::real::ln;
+use crate::recrawl::real::ln;
 
 /// SplitMix64: a counter, and a mixing of its bits (G. Steele, D. Lea and C. Flood, *Fast splittable
 /// pseudorandom number generators*, OOPSLA 2014).

@@ -1,7 +1,7 @@
 //! How long a simulation is, and how many visits it has.
 
-use super::super::check;
 use crate::error::{Error, Result};
+use crate::recrawl::check;
 
 /// The days of a simulation, in steps.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,13 +1,13 @@
 //! A page that a simulated crawler knows.
 
-use super::super::{Belief, Evidence, Index, Policy, Prior, Recent};
-use super::super::{harmonic, value};
 use super::decider::Decider;
 use super::learned::Learned;
 use super::measure::Sums;
 use super::page::{Notes as _, Page};
 use super::span::Span;
 use crate::error::{Error, Result};
+use crate::recrawl::{Belief, Evidence, Index, Policy, Prior, Recent};
+use crate::recrawl::{harmonic, value};
 
 /// A page that a simulated crawler knows.
 pub(super) struct Visited<'p, P: Page> {

@@ -5,15 +5,15 @@ use std::ops::Range;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use super::super::cells::{Half, cell_of};
-use super::super::hamming;
-use super::super::kernel::{FULL_ENTRIES, LINE_ENTRIES, NEXT, put_entry};
-use super::super::line::{GOES_ON, Line, NUMBER, put};
-use super::super::scratch::Scratch;
 use super::count::{self, turn_into_starts};
 use super::deal::Dealer;
 use super::sink::{Part, Sink};
 use super::source::{STRIDE, Source};
+use crate::search::cells::{Half, cell_of};
+use crate::search::hamming;
+use crate::search::kernel::{FULL_ENTRIES, LINE_ENTRIES, NEXT, put_entry};
+use crate::search::line::{GOES_ON, Line, NUMBER, put};
+use crate::search::scratch::Scratch;
 
 /// The cell of a fingerprint.
 fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {

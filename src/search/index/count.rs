@@ -1,8 +1,8 @@
 //! Counting the entries of buckets.
 
-use super::super::scratch::Scratch;
 use super::source::Source;
 use crate::cpu::prefetch_value;
+use crate::search::scratch::Scratch;
 
 /// Entries between asking for a count and raising it: there are more counts than a cache holds, and
 /// the next one is seldom near the last.

@@ -9,8 +9,8 @@
 
 use std::ops::Range;
 
-use super::super::scratch::Scratch;
 use super::source::Source;
+use crate::search::scratch::Scratch;
 
 /// Entries of a group, about.
 const GROUP_ENTRIES: usize = 1 << 14;

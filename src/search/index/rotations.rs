@@ -3,14 +3,14 @@
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U16, U32};
 
-use super::super::column::U16_BYTES;
-use super::super::probe::Block;
-use super::super::rotation::{Address, place_of, put_head};
-use super::super::scratch::Scratch;
 use super::count::{self, turn_into_starts};
 use super::deal::{Dealer, Entry};
 use super::sink::{Part, Sink};
 use super::source::{STRIDE, Source};
+use crate::search::column::U16_BYTES;
+use crate::search::probe::Block;
+use crate::search::rotation::{Address, place_of, put_head};
+use crate::search::scratch::Scratch;
 
 /// What counting comes to.
 pub(super) struct Counted {

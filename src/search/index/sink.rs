@@ -3,16 +3,16 @@
 /// A column of a table: the number of the table, and which of its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// [`Rotation::buckets`](super::super::Rotation::buckets).
+    /// [`Rotation::buckets`](crate::search::Rotation::buckets).
     Buckets(usize),
     /// `Rotation::rest`.
     Rest(usize),
-    /// [`CellTable::cells`](super::super::CellTable::cells).
+    /// [`CellTable::cells`](crate::search::CellTable::cells).
     Cells(usize),
-    /// [`CellTable::further`](super::super::CellTable::further).
+    /// [`CellTable::further`](crate::search::CellTable::further).
     Further(usize),
-    /// [`Rotation::ordinals`](super::super::Rotation::ordinals) or
-    /// [`CellTable::ordinals`](super::super::CellTable::ordinals).
+    /// [`Rotation::ordinals`](crate::search::Rotation::ordinals) or
+    /// [`CellTable::ordinals`](crate::search::CellTable::ordinals).
     Ordinals(usize),
 }
 

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::super::scratch::Scratch;
 use super::cut::Part;
 use super::room::{Entry, entry};
 use super::source::Source;
+use crate::search::scratch::Scratch;
 
 /// Fingerprints read at a time.
 const STRIDE: u32 = 8192;

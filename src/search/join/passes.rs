@@ -5,7 +5,6 @@ use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::scratch::Scratch;
 use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
 use super::crowd::{Crowd, Share, Tally};
 use super::cut::{Cut, Part};
@@ -17,6 +16,7 @@ use super::run::{Join, MEMORY_BYTES_MIN};
 use super::source::Source;
 use super::stop::Stop;
 use crate::progress::Stage;
+use crate::search::scratch::Scratch;
 use crate::threads::share;
 
 /// Entries that are worth a thread.

@@ -3,26 +3,26 @@
 use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 
-use super::super::line::{GOES_ON, Line, NUMBER, number};
 use crate::cpu::prefetch_at;
+use crate::search::line::{GOES_ON, Line, NUMBER, number};
 
 /// Bits of an entry: 16 in a place of its own, and 8 in half of one behind those.
-pub(in super::super) const ENTRY_BITS: u32 = 24;
+pub(in crate::search) const ENTRY_BITS: u32 = 24;
 
 /// Entries of a line that is the last of its cell.
-pub(in super::super) const LINE_ENTRIES: u32 = 20;
+pub(in crate::search) const LINE_ENTRIES: u32 = 20;
 
 /// Entries of a line whose cell goes on in another.
-pub(in super::super) const FULL_ENTRIES: u32 = 18;
+pub(in crate::search) const FULL_ENTRIES: u32 = 18;
 
 /// The places that would be those of two more entries, where a cell that goes on says in which line.
-pub(in super::super) const NEXT: u32 = FULL_ENTRIES;
+pub(in crate::search) const NEXT: u32 = FULL_ENTRIES;
 
 const _: () = assert!(LINE_ENTRIES + LINE_ENTRIES / 2 == NUMBER, "halves of places fill the line");
 
 /// The entries of a line, as if it were the last of its cell.
 #[inline(always)]
-pub(in super::super) fn entries(line: &Line) -> impl Iterator<Item = u32> {
+pub(in crate::search) fn entries(line: &Line) -> impl Iterator<Item = u32> {
     let (low, rest) = line.split_at(LINE_ENTRIES as usize);
     let high = rest.as_bytes();
     low.iter().zip(high).map(|(low, high)| u32::from(low.get()) | u32::from(*high) << 16)
@@ -31,7 +31,7 @@ pub(in super::super) fn entries(line: &Line) -> impl Iterator<Item = u32> {
 /// Puts an entry into its place, one of [`LINE_ENTRIES`].
 #[expect(clippy::indexing_slicing, reason = "both parts of a line have so many places")]
 #[expect(clippy::cast_possible_truncation, reason = "some of the bits are wanted")]
-pub(in super::super) fn put_entry(line: &mut Line, at: u32, entry: u32) {
+pub(in crate::search) fn put_entry(line: &mut Line, at: u32, entry: u32) {
     let (low, rest) = line.split_at_mut(LINE_ENTRIES as usize);
     low[at as usize].set(entry as u16);
     rest.as_mut_bytes()[at as usize] = (entry >> 16) as u8;
@@ -39,42 +39,42 @@ pub(in super::super) fn put_entry(line: &mut Line, at: u32, entry: u32) {
 
 /// Lines that are looked into at once, at most: some kilobytes of them, and more than a core can wait
 /// for at once.
-pub(in super::super) const GATHERED: usize = 256;
+pub(in crate::search) const GATHERED: usize = 256;
 
 /// A line to look into, and the message for which it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Sought {
-    pub(in super::super) line: u32,
-    pub(in super::super) message: u32,
+pub(in crate::search) struct Sought {
+    pub(in crate::search) line: u32,
+    pub(in crate::search) message: u32,
 }
 
 /// An entry of a table that is near, and the message for which its line was looked into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct NearEntry {
-    pub(in super::super) entry: u32,
-    pub(in super::super) message: u32,
+pub(in crate::search) struct NearEntry {
+    pub(in crate::search) entry: u32,
+    pub(in crate::search) message: u32,
 }
 
 /// The lines to compare, and with what.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Lines<'l> {
+pub(in crate::search) struct Lines<'l> {
     /// All lines of a column.
-    pub(in super::super) all: &'l [Line],
+    pub(in crate::search) all: &'l [Line],
     /// The lines in which they go on.
-    pub(in super::super) further: &'l [Line],
+    pub(in crate::search) further: &'l [Line],
     /// Whether `all` are those further lines themselves: then each goes on behind itself, so that
     /// even a damaged cell ends.
-    pub(in super::super) are_further: bool,
+    pub(in crate::search) are_further: bool,
     /// Which of `all` to look into; the caller has made sure that they are there.
-    pub(in super::super) sought: &'l [Sought],
+    pub(in crate::search) sought: &'l [Sought],
     /// What entries are compared with: the same bits of the query.
-    pub(in super::super) query: u32,
+    pub(in crate::search) query: u32,
     /// The greatest distance that counts as near.
-    pub(in super::super) most: u32,
+    pub(in crate::search) most: u32,
 }
 
 /// Lines in which cells go on.
-pub(in super::super) type Onward = ArrayVec<Sought, GATHERED>;
+pub(in crate::search) type Onward = ArrayVec<Sought, GATHERED>;
 
 pub(super) type NearInLines = unsafe fn(Lines<'_>, &mut Vec<NearEntry>, &mut Onward);
 

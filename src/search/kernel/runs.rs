@@ -6,19 +6,19 @@ use super::words::near;
 
 /// Blocks to compare, and with what.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct BlockRun<'b> {
+pub(in crate::search) struct BlockRun<'b> {
     /// Fewer than 2^32 of them.
-    pub(in super::super) blocks: &'b [U16],
-    pub(in super::super) query: u16,
+    pub(in crate::search) blocks: &'b [U16],
+    pub(in crate::search) query: u16,
     /// The greatest distance that counts as near.
-    pub(in super::super) most: u32,
+    pub(in crate::search) most: u32,
 }
 
 /// A block that is near: its run, and its place in that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct NearBlock {
-    pub(in super::super) run: u32,
-    pub(in super::super) index: u32,
+pub(in crate::search) struct NearBlock {
+    pub(in crate::search) run: u32,
+    pub(in crate::search) index: u32,
 }
 
 pub(super) type NearInRuns = unsafe fn(&[BlockRun<'_>], &mut Vec<NearBlock>);

@@ -17,10 +17,10 @@ use std::arch::x86_64::{
 use zerocopy::little_endian::{U16, U64};
 use zerocopy::transmute_ref;
 
-use super::super::line::Line;
 use super::cells::{self, Lines, NearEntry, Onward};
 use super::runs::{self, BlockRun, NearBlock};
 use super::words;
+use crate::search::line::Line;
 
 #[target_feature(enable = "popcnt")]
 pub(super) fn near_in_runs_popcnt(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {

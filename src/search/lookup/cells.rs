@@ -5,30 +5,31 @@
 
 use arrayvec::ArrayVec;
 
-use super::super::candidate::Finds;
-use super::super::cells::{CellTable, Cells, HALVES, Half, cell_of, most_differing};
-use super::super::column::Column;
-use super::super::cost::Cost;
-use super::super::hamming::{self, WEIGHT_MAX};
-use super::super::kernel::{
-    FULL_ENTRIES, GATHERED, Kernel, LINE_ENTRIES, Lines, NEXT, NearEntry, Onward, Sought,
-};
-use super::super::line::{GOES_ON, LINE_BYTES, Line, NUMBER, number};
 use super::patience::Patience;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;
+use crate::search::candidate::Finds;
+use crate::search::cells::{CellTable, Cells, HALVES, Half, cell_of, most_differing};
+use crate::search::column::Column;
+use crate::search::cost::Cost;
+use crate::search::hamming;
+use crate::search::hamming::WEIGHT_MAX;
+use crate::search::kernel::{
+    FULL_ENTRIES, GATHERED, Kernel, LINE_ENTRIES, Lines, NEXT, NearEntry, Onward, Sought,
+};
+use crate::search::line::{GOES_ON, LINE_BYTES, Line, NUMBER, number};
 
 /// The most groups of cells: one for each distance of a codeword, in both halves.
 const GROUPS: usize = HALVES * (WEIGHT_MAX as usize + 1);
 
 /// What is looked into, and how far.
-pub(in super::super) struct CellGround<'c, C> {
+pub(in crate::search) struct CellGround<'c, C> {
     /// The canonical column.
-    pub(in super::super) fingerprints: &'c C,
+    pub(in crate::search) fingerprints: &'c C,
     /// How many fingerprints there are.
-    pub(in super::super) n: u32,
-    pub(in super::super) cells: &'c Cells<C>,
-    pub(in super::super) k: u32,
+    pub(in crate::search) n: u32,
+    pub(in crate::search) cells: &'c Cells<C>,
+    pub(in crate::search) k: u32,
 }
 
 /// Where an entry was found.
@@ -110,7 +111,7 @@ impl<C: Column> CellGround<'_, C> {
     }
 
     /// Counts what a query looks at.
-    pub(in super::super) fn count(&self, query: u64) -> Result<Cost, C::Error> {
+    pub(in crate::search) fn count(&self, query: u64) -> Result<Cost, C::Error> {
         let mut cost = Cost::default();
         self.each_pattern(query, |half, _, patterns, own| {
             let table = self.cells.of(half);
@@ -147,7 +148,7 @@ fn beyond<C: Column>(column: &C, all: &[Line]) -> C::Error {
 }
 
 /// Queries on their way.
-pub(in super::super) struct CellLookup<'c, 'f, C, F> {
+pub(in crate::search) struct CellLookup<'c, 'f, C, F> {
     ground: CellGround<'c, C>,
     /// One is gathered, one compared, and one goes on.
     queries: Wheel<Gathered>,
@@ -157,7 +158,7 @@ pub(in super::super) struct CellLookup<'c, 'f, C, F> {
 }
 
 impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
-    pub(in super::super) fn new(
+    pub(in crate::search) fn new(
         ground: CellGround<'c, C>,
         patience: Patience,
         finds: &'f mut F,
@@ -168,7 +169,7 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
     }
 
     /// Sets out on a query.
-    pub(in super::super) fn query(&mut self, number: usize, query: u64) -> Result<(), C::Error> {
+    pub(in crate::search) fn query(&mut self, number: usize, query: u64) -> Result<(), C::Error> {
         let Self { ground, queries, near, survivors, patience } = self;
         let stage = queries.filled();
         (stage.query, stage.number) = (query, number);
@@ -200,7 +201,7 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
     }
 
     /// Finishes what is on its way, and tells which queries are crowded.
-    pub(in super::super) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
+    pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         for _ in 1..Wheel::<Gathered>::TURNS {
             self.turn()?;
         }

@@ -2,18 +2,18 @@
 
 use arrayvec::ArrayVec;
 
-use super::super::candidate::Finds;
-use super::super::column::Column;
-use super::super::kernel::{BlockRun, Kernel, NearBlock};
-use super::super::probe::{BLOCKS, Block, Probe};
 use super::patience::Patience;
 use super::rotations::{Aimed, Alike, RotationGround, Round, ask_for_rest};
 use super::survivors::Survivors;
+use crate::search::candidate::Finds;
+use crate::search::column::Column;
+use crate::search::kernel::{BlockRun, Kernel, NearBlock};
+use crate::search::probe::{BLOCKS, Block, Probe};
 
 /// One query that looks into no more than its own bucket in each rotation, step by step.
 ///
 /// Nearly all single queries are of this kind and find nothing: there are no rounds.
-pub(in super::super) struct Own<'c, C> {
+pub(in crate::search) struct Own<'c, C> {
     ground: RotationGround<'c, C>,
     fingerprint: u64,
     /// What is near in the buckets.
@@ -24,7 +24,7 @@ pub(in super::super) struct Own<'c, C> {
 
 impl<'c, C: Column> Own<'c, C> {
     #[inline]
-    pub(in super::super) fn new(ground: RotationGround<'c, C>, fingerprint: u64) -> Self {
+    pub(in crate::search) fn new(ground: RotationGround<'c, C>, fingerprint: u64) -> Self {
         Self { ground, fingerprint, near: Vec::new(), more: false }
     }
 
@@ -41,7 +41,7 @@ impl<'c, C: Column> Own<'c, C> {
 
     /// Sets out: asks for the buckets.
     #[inline]
-    pub(in super::super) fn begin(&mut self) {
+    pub(in crate::search) fn begin(&mut self) {
         self.probes().for_each(|aimed| self.ground.expect(aimed.place));
     }
 
@@ -51,7 +51,7 @@ impl<'c, C: Column> Own<'c, C> {
         clippy::indexing_slicing,
         reason = "no further than 3, there are no more probes than blocks"
     )]
-    pub(in super::super) fn go_on(&mut self) -> Result<(), C::Error> {
+    pub(in crate::search) fn go_on(&mut self) -> Result<(), C::Error> {
         let ground = self.ground;
         let mut runs = [BlockRun::default(); BLOCKS];
         let mut goes_on = false;
@@ -78,7 +78,7 @@ impl<'c, C: Column> Own<'c, C> {
 
     /// Hands over what is found when all has come, and says whether patience lasted for all.
     #[inline]
-    pub(in super::super) fn finish(
+    pub(in crate::search) fn finish(
         &mut self,
         finds: &mut impl Finds,
         patience: impl FnOnce() -> Patience,

@@ -11,7 +11,7 @@ const COMPARED: usize = 256;
 ///
 /// A query spends what it does on entries that are near as far as a table tells, where there should be
 /// few. Whether that is too much does not depend on the order of its probes, nor on others.
-pub(in super::super) struct Patience {
+pub(in crate::search) struct Patience {
     each: usize,
     spent: Vec<(usize, usize)>,
     crowded: Vec<usize>,
@@ -20,13 +20,13 @@ pub(in super::super) struct Patience {
 impl Patience {
     /// Every query may spend so much: the time in which so many entries are looked up.
     #[inline]
-    pub(in super::super) fn of(each: usize) -> Self {
+    pub(in crate::search) fn of(each: usize) -> Self {
         Self { each, spent: Vec::new(), crowded: Vec::new() }
     }
 
     /// Every query may spend whatever it takes.
     #[inline]
-    pub(in super::super) fn endless() -> Self {
+    pub(in crate::search) fn endless() -> Self {
         Self::of(usize::MAX)
     }
 
@@ -76,7 +76,7 @@ impl Patience {
 
     /// The queries that are crowded.
     #[inline]
-    pub(in super::super) fn take_crowded(&mut self) -> Vec<usize> {
+    pub(in crate::search) fn take_crowded(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.crowded)
     }
 }

@@ -11,19 +11,19 @@ use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U16;
 
-use super::super::candidate::{Candidate, Finds};
-use super::super::column::{Column, ordinal_at};
-use super::super::kernel::{BlockRun, Kernel, NearBlock};
-use super::super::line::LINE_BYTES;
-use super::super::outward::{LOOKED_UP_MAX, Outward};
-use super::super::probe::{Block, Probe, Probes, Reach};
-use super::super::rotation::{Bucket, Rotations};
-use super::super::scan::scan;
-use super::super::shards::Shards;
 use super::patience::Patience;
 use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;
 use crate::cpu::prefetch;
+use crate::search::candidate::{Candidate, Finds};
+use crate::search::column::{Column, ordinal_at};
+use crate::search::kernel::{BlockRun, Kernel, NearBlock};
+use crate::search::line::LINE_BYTES;
+use crate::search::outward::{LOOKED_UP_MAX, Outward};
+use crate::search::probe::{Block, Probe, Probes, Reach};
+use crate::search::rotation::{Bucket, Rotations};
+use crate::search::scan::scan;
+use crate::search::shards::Shards;
 
 /// Probes of a round: about as many lines as a core can wait for at once.
 const ROUND: usize = 16;
@@ -47,15 +47,15 @@ const RUN: u32 = 8192;
 const SHORT_RUN: u32 = 512;
 
 /// What is looked into, and how far.
-pub(in super::super) struct RotationGround<'c, C> {
+pub(in crate::search) struct RotationGround<'c, C> {
     /// The canonical column.
-    pub(in super::super) fingerprints: &'c C,
-    pub(in super::super) shards: &'c Shards,
+    pub(in crate::search) fingerprints: &'c C,
+    pub(in crate::search) shards: &'c Shards,
     /// How many fingerprints there are.
-    pub(in super::super) n: u32,
-    pub(in super::super) rotations: &'c Rotations<C>,
-    pub(in super::super) k: u32,
-    pub(in super::super) reach: Reach,
+    pub(in crate::search) n: u32,
+    pub(in crate::search) rotations: &'c Rotations<C>,
+    pub(in crate::search) k: u32,
+    pub(in crate::search) reach: Reach,
 }
 
 impl<C> Clone for RotationGround<'_, C> {
@@ -109,7 +109,7 @@ impl<'c, C: Column> RotationGround<'c, C> {
     }
 
     /// The bytes that a probe compares: those of the bucket, and those in which it goes on.
-    pub(in super::super) fn bytes(&self, probe: Probe) -> Result<[&'c [u8]; 2], C::Error> {
+    pub(in crate::search) fn bytes(&self, probe: Probe) -> Result<[&'c [u8]; 2], C::Error> {
         let bucket = self.bucket(Place { block: probe.block, bucket: probe.bucket })?;
         let rest = self.rotations.of(probe.block).rest(bucket.rest().0)?;
         Ok([bucket.places.as_bytes(), rest.as_bytes()])
@@ -369,7 +369,7 @@ fn compare_rest<C: Column, F: Finds>(
 }
 
 /// Probes on their way.
-pub(in super::super) struct RotationLookup<'c, 'f, C, F> {
+pub(in crate::search) struct RotationLookup<'c, 'f, C, F> {
     ground: RotationGround<'c, C>,
     rounds: Wheel<Round<ROUND>>,
     near: Vec<NearBlock>,
@@ -379,7 +379,7 @@ pub(in super::super) struct RotationLookup<'c, 'f, C, F> {
 
 impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
     #[inline]
-    pub(in super::super) fn new(
+    pub(in crate::search) fn new(
         ground: RotationGround<'c, C>,
         patience: Patience,
         finds: &'f mut F,
@@ -391,7 +391,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
 
     /// Sets out on the probes of a query.
     #[inline]
-    pub(in super::super) fn query(
+    pub(in crate::search) fn query(
         &mut self,
         number: usize,
         fingerprint: u64,
@@ -431,7 +431,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
 
     /// Finishes what is on its way, and tells which queries are crowded.
     #[inline]
-    pub(in super::super) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
+    pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         for _ in 0..Wheel::<Round<ROUND>>::TURNS {
             self.turn()?;
         }

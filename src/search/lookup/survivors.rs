@@ -2,8 +2,8 @@
 
 use arrayvec::ArrayVec;
 
-use super::super::candidate::{Candidate, Finds};
-use super::super::column::{Column, U32_BYTES, U64_BYTES, ordinal_at, u64_at};
+use crate::search::candidate::{Candidate, Finds};
+use crate::search::column::{Column, U32_BYTES, U64_BYTES, ordinal_at, u64_at};
 
 /// Entries that are looked up together.
 const SURVIVORS: usize = 32;

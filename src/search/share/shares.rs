@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::super::join::{Join, Pair, Part};
 use super::tally::{Tally, bucket, total};
 use crate::progress::Progress;
+use crate::search::join::{Join, Pair, Part};
 
 /// With so many tasks, whatever is still to be shared out is not cut into pieces.
 const SHARES_MAX: usize = 1 << 20;

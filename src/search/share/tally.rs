@@ -1,6 +1,6 @@
 //! How often values of the parts of fingerprints occur.
 
-use super::super::join::{Join, Part};
+use crate::search::join::{Join, Part};
 
 /// Up to this distance a join goes by parts. The narrower ones of a wider distance would tell so little
 /// apart that comparing all with all is less work: with 16 parts of 4 bits it is as much.

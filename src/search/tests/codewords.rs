@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::hamming::{message, nearest, patterns, syndrome};
 use super::*;
+use crate::search::hamming::{message, nearest, patterns, syndrome};
 
 /// The codeword nearest to a word, the slow way.
 fn nearest_codeword(word: u32) -> u32 {

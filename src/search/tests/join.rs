@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use super::super::kernel::PairKernel;
 use super::*;
+use crate::search::kernel::PairKernel;
 
 /// The truth: a double loop.
 pub(super) fn all_pairs(fingerprints: &[u64], k: u32) -> Vec<Pair> {
@@ -42,7 +42,7 @@ pub(super) fn all_pairs_of_many(fingerprints: &[u64], k: u32) -> Vec<Pair> {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let kernel = super::super::kernel::Kernel::fastest();
+                let kernel = crate::search::kernel::Kernel::fastest();
                 let column: Vec<zerocopy::little_endian::U64> =
                     fingerprints.iter().copied().map(zerocopy::little_endian::U64::new).collect();
                 let mut near = Vec::new();

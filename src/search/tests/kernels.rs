@@ -2,8 +2,8 @@
 
 use zerocopy::little_endian::{U16, U64};
 
-use super::super::kernel::{BlockRun, Kernel, Lines, NearBlock, NearEntry, Onward, Sought};
 use super::*;
+use crate::search::kernel::{BlockRun, Kernel, Lines, NearBlock, NearEntry, Onward, Sought};
 
 /// Runs of several lengths, each with another query and distance.
 fn check_runs(words: &[u64], query: u16, k: u32) {

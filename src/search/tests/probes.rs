@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::super::plan::plan_chains;
-use super::super::probe::{Block, Probes, Reach};
 use super::*;
+use crate::search::plan::plan_chains;
+use crate::search::probe::{Block, Probes, Reach};
 
 #[test]
 fn reaches_add_up_to_one_more_than_the_distance() {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use zerocopy::little_endian::{U16, U64};
 
-use super::super::kernel::{BlockRun, Kernel};
 use super::*;
+use crate::search::kernel::{BlockRun, Kernel};
 
 /// Nanoseconds for each of `count` things done by `run`: the best of three runs, for whatever else
 /// the machine does only makes it slower.

@@ -25,8 +25,8 @@ pub(super) enum Stop {
 /// Something that was read.
 pub(super) type Told<T = ()> = std::result::Result<T, Stop>;
 
-impl From<crate::Bug> for Stop {
-    fn from(bug: crate::Bug) -> Stop {
+impl From<crate::bug::Bug> for Stop {
+    fn from(bug: crate::bug::Bug) -> Stop {
         Stop::Failed(bug.into())
     }
 }

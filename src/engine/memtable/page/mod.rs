@@ -12,10 +12,10 @@ use smallvec::SmallVec;
 
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
+use crate::engine::totals::entry_counted;
 use crate::layout::Delta;
 use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, PageState, Time};
 use crate::segment::{Record, head_of, unpack_course, unpack_head};
-use crate::store::counted::entry_counted;
 
 /// A page with operations since the last seal.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::{Effect, Inner};
 use super::*;
+use crate::engine::memtable::{Effect, Inner};
 use crate::fingerprint::Bands;
 use crate::page::{Content, Digest, Epoch, Given, Property, Restated, Role, Seen, Visit, Weight};
 use crate::segment::{RecordRef, put_course};

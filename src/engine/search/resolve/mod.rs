@@ -9,18 +9,18 @@ mod named;
 use std::ops::Range;
 
 use super::order::Order;
+use super::query::{Near, Versions};
 use super::{Finding, Findings, Found, Hit, Step, Wanted};
 use crate::bug::{Bug, OrBug};
+use crate::engine::component::{Component, ComponentId, Standing};
+use crate::engine::live_segment::LiveSegment;
+use crate::engine::lookup::Lookup;
+use crate::engine::memtable::Memtable;
+use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{Content, Head, in_force_on};
 use crate::search::Candidate;
 use crate::segment::{PageRef, Posting};
-use crate::store::component::{Component, ComponentId, Standing};
-use crate::store::live_segment::LiveSegment;
-use crate::store::lookup::Lookup;
-use crate::store::memtable::Memtable;
-use crate::store::query::{Near, Versions};
-use crate::store::view::View;
 
 /// How many pages a search may look at, besides those that it may name...
 const PAGES: usize = 256;
@@ -35,13 +35,13 @@ const POSTINGS: usize = 64;
 const AHEAD: usize = 32;
 
 /// What a search may still look at.
-pub(super) struct Effort {
-    pub(super) left: usize,
+pub(crate) struct Effort {
+    pub(crate) left: usize,
     postings: usize,
 }
 
 impl Effort {
-    pub(super) fn of(limit: usize) -> Effort {
+    pub(crate) fn of(limit: usize) -> Effort {
         Effort { left: PAGES.saturating_add(limit.saturating_mul(PAGES_EACH)), postings: 0 }
     }
 
@@ -65,16 +65,16 @@ impl Effort {
 }
 
 /// One search on its way.
-pub(super) struct Search<'v, 'w, F = Near> {
-    pub(super) view: &'v View,
-    pub(super) wanted: &'w Wanted<'w>,
+pub(crate) struct Search<'v, 'w, F = Near> {
+    pub(crate) view: &'v View,
+    pub(crate) wanted: &'w Wanted<'w>,
     sequence: u64,
     effort: Effort,
     /// The pages under the prefix, in each segment that was asked for.
     under: Vec<Option<Range<u32>>>,
-    pub(super) findings: Findings<F>,
+    pub(crate) findings: Findings<F>,
     /// Where what is found at one distance stands, and where copies do.
-    pub(super) order: Order,
+    pub(crate) order: Order,
     order_of_copies: Order,
 }
 
@@ -187,13 +187,13 @@ impl<'v, 'w, F> Search<'v, 'w, F> {
 
 impl<'v, 'w> Search<'v, 'w> {
     /// A search that looks at as many pages as it takes.
-    pub(super) fn of_all(view: &'v View, wanted: &'w Wanted<'w>, sequence: u64) -> Search<'v, 'w> {
+    pub(crate) fn of_all(view: &'v View, wanted: &'w Wanted<'w>, sequence: u64) -> Search<'v, 'w> {
         let effort = Effort { left: usize::MAX, postings: 0 };
         Search { effort, ..Search::new(view, wanted, sequence) }
     }
 
     /// Whether any page shows one of the fingerprints that were found; of a search for no page.
-    pub(super) fn any<'h>(&mut self, hits: impl IntoIterator<Item = &'h Hit>) -> Result<bool> {
+    pub(crate) fn any<'h>(&mut self, hits: impl IntoIterator<Item = &'h Hit>) -> Result<bool> {
         for hit in hits {
             self.pages(hit)?;
             if !self.findings.near.is_empty() {
@@ -216,7 +216,7 @@ impl<F: Finding> Search<'_, '_, F> {
     }
 
     /// Pages of a segment that are under the prefix.
-    pub(super) fn under(&mut self, number: u32, live: &LiveSegment) -> Result<Range<u32>> {
+    pub(crate) fn under(&mut self, number: u32, live: &LiveSegment) -> Result<Range<u32>> {
         let Some(prefix) = self.wanted.under else { return Ok(0..u32::MAX) };
         let number = number as usize;
         if self.under.len() <= number {
@@ -229,7 +229,7 @@ impl<F: Finding> Search<'_, '_, F> {
         let ordinal = |key| {
             let place = live.segment.lower_bound(key)?;
             let ordinal = u32::try_from(place).ok();
-            Ok::<_, crate::Error>(ordinal.or_bug("a segment has fewer than 2^32 pages")?)
+            Ok::<_, crate::error::Error>(ordinal.or_bug("a segment has fewer than 2^32 pages")?)
         };
         let range = ordinal(start)?..ordinal(end)?;
         *self.under.get_mut(number).or_bug("there is a place for each segment")? =
@@ -306,7 +306,7 @@ impl<F: Finding> Search<'_, '_, F> {
     }
 
     /// Looks at one page of a segment. Returns whether it might.
-    pub(super) fn page(
+    pub(crate) fn page(
         &mut self,
         number: u32,
         live: &LiveSegment,
@@ -389,7 +389,7 @@ impl<F: Finding> Search<'_, '_, F> {
     }
 
     /// Looks at one page of a memtable.
-    pub(super) fn memory_page(
+    pub(crate) fn memory_page(
         &mut self,
         component: ComponentId,
         memtable: &Memtable,
@@ -473,7 +473,7 @@ impl<F: Finding> Search<'_, '_, F> {
 /// up to so many behind the last one that was taken, and a place at or before which that stands.
 ///
 /// They are copied, and the lock is not held: the list may grow meanwhile, by pages that are not wanted.
-pub(super) fn listed(
+pub(crate) fn listed(
     memtable: &Memtable,
     (epoch, ordinal): (u32, u32),
     (last, at): (&mut Option<u32>, &mut usize),

@@ -4,16 +4,16 @@ use std::ops::ControlFlow;
 
 use super::Search;
 use crate::bug::OrBug;
+use crate::engine::lookup::Lookup;
+use crate::engine::search::query::Versions;
 use crate::error::Result;
 use crate::page::{Content, Head};
 use crate::search::Candidate;
-use crate::store::lookup::Lookup;
-use crate::store::query::Versions;
 
 impl<F> Search<'_, '_, F> {
     /// Whether a page is of one of the wanted classes now. `own` is its head in the component where it
     /// was found: there is none newer if what was found is in force.
-    pub(super) fn is_of_class(&self, url: &str, own: Option<&Head>) -> Result<bool> {
+    pub(crate) fn is_of_class(&self, url: &str, own: Option<&Head>) -> Result<bool> {
         let Some(classes) = self.wanted.classes else { return Ok(true) };
         let newest;
         let head = if self.wanted.versions == Versions::InForce {
@@ -27,7 +27,7 @@ impl<F> Search<'_, '_, F> {
     }
 
     /// Whether a page showed the fingerprint when it is wanted; for versions of the past.
-    pub(super) fn was_seen(&self, lookup: &Lookup<'_>, candidate: &Candidate) -> Result<bool> {
+    pub(crate) fn was_seen(&self, lookup: &Lookup<'_>, candidate: &Candidate) -> Result<bool> {
         let is_wanted = |content: &Content| self.wanted.is(content, candidate);
         match self.wanted.versions {
             Versions::InForce | Versions::Ever => Ok(true),

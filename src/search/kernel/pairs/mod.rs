@@ -18,7 +18,7 @@ type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 ///
 /// Invariant: as for [`Kernel`]; [`PairKernel::available`] is the only place that makes one.
 #[derive(Clone, Copy)]
-pub(in super::super) struct PairKernel {
+pub(in crate::search) struct PairKernel {
     #[cfg_attr(not(test), expect(dead_code, reason = "tells versions apart in tests"))]
     name: &'static str,
     within: Within,
@@ -29,16 +29,16 @@ pub(in super::super) struct PairKernel {
 
 impl PairKernel {
     /// The longest run that [`PairKernel::within`] compares.
-    pub(in super::super) const RUN_MAX: usize = 32;
+    pub(in crate::search) const RUN_MAX: usize = 32;
 
     /// The fastest version for this processor.
-    pub(in super::super) fn fastest() -> Self {
+    pub(in crate::search) fn fastest() -> Self {
         static FASTEST: OnceLock<PairKernel> = OnceLock::new();
         *FASTEST.get_or_init(|| Self::available().next().unwrap_or(Self::PORTABLE))
     }
 
     /// Every version that this processor can run, the fastest first.
-    pub(in super::super) fn available() -> impl Iterator<Item = Self> {
+    pub(in crate::search) fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let special = [
             (std::is_x86_feature_detected!("avx512f")
@@ -85,14 +85,14 @@ impl PairKernel {
 
     /// The name of the instruction set.
     #[cfg(test)]
-    pub(in super::super) fn name(self) -> &'static str {
+    pub(in crate::search) fn name(self) -> &'static str {
         self.name
     }
 
     /// Appends to `out` the indices of all two words within distance `k` of each other that are in
     /// the same run, the lower index first. Run r is `words[starts[r]..starts[r + 1]]`. Runs longer
     /// than [`PairKernel::RUN_MAX`] are left out.
-    pub(in super::super) fn within(
+    pub(in crate::search) fn within(
         self,
         words: &[u64],
         starts: &[u32],
@@ -113,7 +113,7 @@ impl PairKernel {
     ///
     /// For runs of a word or two this is faster than [`PairKernel::within`], since nothing depends
     /// on where a run ends.
-    pub(in super::super) fn ahead(
+    pub(in crate::search) fn ahead(
         self,
         words: &[u64],
         rows: usize,
@@ -132,7 +132,7 @@ impl PairKernel {
     /// distance `k` of it, in no certain order. If this is a `triangle`, then `right` begins with
     /// the words of `left`, and each is compared only with those after it. Both have fewer than
     /// 2^32 words.
-    pub(in super::super) fn pairs_u32(
+    pub(in crate::search) fn pairs_u32(
         self,
         left: &[u32],
         right: &[u32],
@@ -148,7 +148,7 @@ impl PairKernel {
     }
 
     /// Does for words of 64 bits what [`pairs_u32`](Self::pairs_u32) does for those of 32.
-    pub(in super::super) fn pairs_u64(
+    pub(in crate::search) fn pairs_u64(
         self,
         left: &[u64],
         right: &[u64],
