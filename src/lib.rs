@@ -139,6 +139,7 @@ mod segment;
 mod sort;
 mod sync;
 mod threads;
+mod time;
 
 pub use crate::admin::forget::Scope;
 pub use crate::engine::answer::{
@@ -159,9 +160,10 @@ pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
     FetchFailure, GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError,
     Property, Request, Response, ResponseMeaning, RestateOutcome, Restated, Restatement, Role,
-    RoleError, SameBy, Seen, Terms, Time, UrlError, Verdict, Visit, Weight,
+    RoleError, SameBy, Seen, Terms, UrlError, Verdict, Visit, Weight,
 };
 pub use progress::{Progress, Stage};
+pub use time::Time;
 
 /// Options and results of loading a corpus or another store in bulk.
 ///

@@ -8,8 +8,9 @@ use super::clusters::{ClusteredPage, ClusteredPages, Clusters};
 use crate::bug::{Bug, OrBug};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Time, surt};
+use crate::page::surt;
 use crate::progress::Progress;
+use crate::time::Time;
 
 /// The clusters of two times, from [`Snapshot::cluster_changes`].
 #[derive(Debug)]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use crate::engine::answer::Page;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Classes, Epoch, Prefix, Rank, Ranked, Ranking, Time};
+use crate::page::{Classes, Epoch, Prefix, Rank, Ranked, Ranking};
 use crate::query::in_force::{Taken, Taking};
 use crate::search::DISTANCE_MAX;
 use crate::sort::Workspace;
+use crate::time::Time;
 
 /// Memory that clustering takes at least.
 const MEMORY_BYTES_MIN: usize = 1 << 20;

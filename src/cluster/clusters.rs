@@ -15,10 +15,11 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
-use crate::page::{Digest, Epoch, Time, check_url};
+use crate::page::{Digest, Epoch, check_url};
 use crate::progress::Progress;
 use crate::query::in_force::Taking;
 use crate::sort::{Sorted, Spooled, Workspace};
+use crate::time::Time;
 
 /// The clusters of a snapshot, from [`Snapshot::clusters`].
 ///

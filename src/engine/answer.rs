@@ -7,9 +7,10 @@ use super::epochs::Epochs;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
 use crate::page::{
-    Changes, Content, Entry, EpochInfo, GiveOutcome, Given, RestateOutcome, Restated, Time,
-    Verdict, Visit, Weight,
+    Changes, Content, Entry, EpochInfo, GiveOutcome, Given, RestateOutcome, Restated, Verdict,
+    Visit, Weight,
 };
+use crate::time::Time;
 
 /// Another page with the same digest: an exact copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -11,7 +11,8 @@ use super::component::Component;
 use super::core::Base;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::{Request, Time};
+use crate::page::Request;
+use crate::time::Time;
 
 impl Snapshot {
     /// The time of the last visit in the store, in milliseconds since 1970; `None` if it has none. No
@@ -83,11 +84,11 @@ impl<'b> Clock<'b> {
 #[cfg(test)]
 mod tests {
 
-    use crate::engine::options::Options;
-    use crate::engine::store::Store;
     use super::*;
     use crate::admin::load::LoadOptions;
     use crate::disk::Location;
+    use crate::engine::options::Options;
+    use crate::engine::store::Store;
     use crate::error::ErrorKind;
     use crate::page::{Observation, Restatement};
 
@@ -112,7 +113,7 @@ mod tests {
         let (late, future) = (now + 2 * HOUR, Some(ErrorKind::InTheFuture));
         let visit = |time| Observation::content("http://a/", Time(time), 7, store.change_epoch());
         // It does not matter how far back.
-        for time in [crate::page::Time::MIN.0, 0, now, now + HOUR / 2] {
+        for time in [crate::time::Time::MIN.0, 0, now, now + HOUR / 2] {
             store.observe(visit(time)).unwrap();
         }
         let count = || store.stats().unwrap().visits;

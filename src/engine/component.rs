@@ -9,11 +9,10 @@ use super::memtable::{Inner, Memtable, PageOf};
 use crate::bug::Bug;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{
-    Changes, Content, Course, Entry, EpochInfo, Head, Prefix, Seen, Time, is_of_version,
-};
+use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, Prefix, Seen, is_of_version};
 use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
+use crate::time::Time;
 
 /// Which component of a view. The older one is less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,8 @@
 //! When a page was first seen with a content: of pages with one content, who had it first.
 
 use crate::error::{Error, Result};
-use crate::page::{Content, Entry, Head, InForce, Time, is_of_version};
+use crate::page::{Content, Entry, Head, InForce, is_of_version};
+use crate::time::Time;
 
 /// Since when a page has what it has in force.
 pub(crate) enum Since {

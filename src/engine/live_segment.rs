@@ -9,8 +9,9 @@ use crate::catalog::SegmentRow;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
-use crate::page::{Content, Head, InForce, Time};
+use crate::page::{Content, Head, InForce};
 use crate::segment::{EpochTables, PageRef, Segment, Tombstones};
+use crate::time::Time;
 
 /// A page with this many visits is deep: finding its head means reading a long directory.
 const DEEP: usize = 4096;

@@ -10,9 +10,10 @@ use super::totals::Counted;
 use super::view::{VersionAt, View};
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Time, Visit, check_url, judge, restated};
+use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge, restated};
 use crate::progress::{Progress, Stage};
 use crate::schedule::{Hints, Learned};
+use crate::time::Time;
 
 /// A consistent view of a store: every operation up to a sequence number, and none after it. It
 /// answers every question about a store. [`Store::snapshot`](crate::Store::snapshot) and

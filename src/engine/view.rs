@@ -17,8 +17,9 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::page::{Changes, Content, Course, Entry, InForce, InForceVisit, Time, Visit};
+use crate::page::{Changes, Content, Course, Entry, InForce, InForceVisit, Visit};
 use crate::segment::{PartOfPage, page_across};
+use crate::time::Time;
 
 /// The live components at one moment. Never changed: a new one takes its place.
 #[derive(Debug, Clone)]

@@ -183,7 +183,8 @@ mod tests {
     use crate::bug::Bug;
     use crate::error::ErrorKind;
     use crate::error::NotStore;
-    use crate::page::{PrefixError, Time, UrlError};
+    use crate::page::{PrefixError, UrlError};
+    use crate::time::Time;
 
     fn io(kind: io::ErrorKind) -> Error {
         Error::io("write", "segments/0000000012.seg", io::Error::new(kind, "what the system says"))

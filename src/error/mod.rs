@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use crate::bug::Bug;
 use crate::disk::{Failure, Holder};
-use crate::page::{PrefixError, Time, UrlError};
+use crate::page::{PrefixError, UrlError};
+use crate::time::Time;
 
 pub use kind::ErrorKind;
 

@@ -8,9 +8,10 @@ use super::sample::{Drawn, Sample};
 use crate::engine::answer::History;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Content, Epoch, Head, PageState, Time, Verdict, surt};
+use crate::page::{Content, Epoch, Head, PageState, Verdict, surt};
 use crate::progress::{Progress, Stage};
 use crate::query::scan::Scan;
+use crate::time::Time;
 
 /// Hosts that are named.
 const HOSTS: usize = 20;

@@ -7,7 +7,8 @@ use super::operations::Done;
 use crate::engine::answer::HistoryEntry;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Property, Time};
+use crate::page::Property;
+use crate::time::Time;
 
 /// What the journal holds: the operations that no segment has yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,8 +9,9 @@ use crate::engine::component::Component;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::totals::Counted;
 use crate::error::{Corruption, Error, Result};
-use crate::page::{EpochInfo, Role, Time, in_use, surt};
+use crate::page::{EpochInfo, Role, in_use, surt};
 use crate::search::Shape;
+use crate::time::Time;
 
 /// Pages that are looked at to tell which hosts have many.
 const SAMPLED: u64 = 64;

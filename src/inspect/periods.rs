@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Period;
 use super::found::Found;
-use crate::page::{Time, Verdict};
+use crate::page::Verdict;
+use crate::time::Time;
 
 /// Periods that a census has at most, from the first to the last.
 const SPANNED_MAX: usize = 400;

@@ -7,8 +7,9 @@ use crate::engine::live_segment::LiveSegment;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::layout::{HEAD_BYTES, block_count};
-use crate::page::{Epoch, Time};
+use crate::page::Epoch;
 use crate::search::Shape;
+use crate::time::Time;
 
 /// A segment, by what its file says of itself.
 #[derive(Clone, Debug)]

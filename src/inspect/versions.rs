@@ -1,7 +1,8 @@
 //! The visits of a page, folded into its versions.
 
 use crate::engine::answer::HistoryEntry;
-use crate::page::{Content, Restated, Time, Verdict, Visit};
+use crate::page::{Content, Restated, Verdict, Visit};
+use crate::time::Time;
 
 /// What a row of a page's versions is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

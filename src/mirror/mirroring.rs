@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::candidates::SHARED;
 use super::sample::SAMPLE;
 use crate::error::{Error, Result};
-use crate::page::{Classes, Epoch, Prefix, Time};
+use crate::page::{Classes, Epoch, Prefix};
+use crate::time::Time;
 
 /// How many folders deep a site may lie at most.
 const DEPTH_MAX: u8 = 16;

@@ -49,7 +49,7 @@ impl Nearest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::Time;
+    use crate::time::Time;
 
     fn page(first: i64, versions: &[(u64, i64)]) -> TakenVersions {
         let version = |(fingerprint, since): &(u64, i64)| TakenVersion {

@@ -1,8 +1,8 @@
 //! What a page's visits tell about how it changes, in numbers.
 
-use super::Time;
 use super::compare::Found;
 use crate::recrawl::{Change, Comparison, Recent, Summary, mean_step};
+use crate::time::Time;
 
 /// Comparisons at which all that was summed up is halved.
 const HALVED_AT: u32 = 128;

@@ -3,8 +3,9 @@
 
 use super::epoch::{known, tells_change};
 use super::head::{Head, LastSeen, bits_between, fingerprints, have_digest};
-use super::{Content, Distance, EpochInfo, Seen, Time, Visit};
+use super::{Content, Distance, EpochInfo, Seen, Visit};
 use crate::fingerprint::Band;
+use crate::time::Time;
 
 /// What a visit found, beside the one before it that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest, Epoch, Given, Property, Seen, Time, Visit, Weight};
+use super::{Content, Digest, Epoch, Given, Property, Seen, Visit, Weight};
+use crate::time::Time;
 
 /// Restated content: what another epoch makes of the content that an earlier visit saw, a
 /// fingerprint or none. It is neither a visit nor a change of the page. It replaces the fingerprint

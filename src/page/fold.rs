@@ -4,7 +4,8 @@
 //! after it from a change into a return.
 
 use super::changes::{Changes, Comparing};
-use super::{Content, Digest, Entry, EpochInfo, Head, Seen, Time};
+use super::{Content, Digest, Entry, EpochInfo, Head, Seen};
+use crate::time::Time;
 use smallvec::SmallVec;
 
 impl Changes {

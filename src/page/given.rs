@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use super::{Time, Weight};
+use super::Weight;
+use crate::time::Time;
 
 /// A property of a page that whoever runs the crawl decides.
 ///

@@ -10,9 +10,10 @@ use smallvec::SmallVec;
 use super::compare::{Likeness, Seeing, is_minor};
 use super::epoch::tells_change;
 use super::{
-    Content, Digest, Distance, Entry, EpochInfo, Given, Properties, Ruling, SameBy, Seen, Time,
-    Verdict, Visit,
+    Content, Digest, Distance, Entry, EpochInfo, Given, Properties, Ruling, SameBy, Seen, Verdict,
+    Visit,
 };
+use crate::time::Time;
 
 /// How many of a page's last versions the store remembers, to recognise when the page returns to one
 /// of them. A version is one content, however many epochs it has fingerprints in; a fingerprint that is

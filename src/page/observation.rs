@@ -2,7 +2,8 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Time, Visit, Weight};
+use super::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Visit, Weight};
+use crate::time::Time;
 
 /// One visit to one page, as a crawler reports it.
 ///

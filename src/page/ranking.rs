@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use arrayvec::ArrayVec;
 
-use super::{Time, URL_BYTES_MAX, Weight};
+use super::{URL_BYTES_MAX, Weight};
+use crate::time::Time;
 
 /// A rule by which one of two pages ranks before the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

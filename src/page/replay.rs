@@ -8,10 +8,11 @@ use super::compare::is_minor;
 use super::epoch::tells_change;
 use super::fold::{Fold, restated};
 use super::head::{bits_between, fingerprints, have_digest};
-use super::{Changes, Content, Distance, Entry, EpochInfo, Restated, Seen, Time, Visit};
+use super::{Changes, Content, Distance, Entry, EpochInfo, Restated, Seen, Visit};
 use crate::error::Result;
 use crate::recrawl::simulate::{Difference, Notes, Page};
 use crate::recrawl::{Halves, Likelihood, Recent, irregular};
+use crate::time::Time;
 
 const MS_PER_DAY: f64 = 86_400_000.0;
 

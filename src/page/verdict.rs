@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Epoch;
-use super::Time;
+use crate::time::Time;
 
 /// How a page is known to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest, Time};
+use super::{Content, Digest};
+use crate::time::Time;
 
 /// What a visit found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,9 +12,9 @@ use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{
-    Content, Course, Entry, Epoch, EpochInfo, Prefix, Time, Verdict, in_force_on, judge, surt,
-    version_of,
+    Content, Course, Entry, Epoch, EpochInfo, Prefix, Verdict, in_force_on, judge, surt, version_of,
 };
+use crate::time::Time;
 
 /// A page whose version in force differs, from a [`Diff`].
 #[derive(Clone, Debug, PartialEq)]

@@ -10,8 +10,9 @@ use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{
-    Changes, Classes, Content, Digest, Entry, Epoch, Head, Prefix, Time, Weight, is_of_version,
+    Changes, Classes, Content, Digest, Entry, Epoch, Head, Prefix, Weight, is_of_version,
 };
+use crate::time::Time;
 
 /// Which pages are taken: those with a version in force that has a fingerprint of one epoch.
 #[derive(Clone, Debug)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::{Entry, EpochInfo, Prefix, ReplayedPage, Time, surt};
+use crate::page::{Entry, EpochInfo, Prefix, ReplayedPage, surt};
+use crate::time::Time;
 
 /// The pages of a store for a simulated crawl, from [`Snapshot::replay`].
 #[derive(Clone, Debug)]

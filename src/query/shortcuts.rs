@@ -8,7 +8,8 @@ use crate::engine::search::query::{Matches, Query};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Time, Visit};
+use crate::page::{Epoch, Visit};
+use crate::time::Time;
 
 impl Store {
     /// A consistent view of everything acknowledged so far, which answers every question about the

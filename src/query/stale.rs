@@ -4,7 +4,8 @@ use super::scan::{Range, Scan, Start};
 use crate::engine::epochs::check_live;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Content, Epoch, Time};
+use crate::page::{Content, Epoch};
+use crate::time::Time;
 
 /// A page whose version in force has a fingerprint, but none of the epoch that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use crate::engine::component::Changing;
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::Time;
 use crate::recrawl::{Belief, Interval, Recent};
 use crate::segment::{Row, host_slot, seconds, url_hash};
+use crate::time::Time;
 
 /// A question, and what it takes to answer it.
 pub(super) struct Asked {

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::engine::answer::Page;
-use crate::page::{Prefix, Time};
+use crate::page::Prefix;
 use crate::recrawl::{Interval, Rate};
+use crate::time::Time;
 
 /// What is decided about a page: what a visit to it is worth, when it is due, and why.
 ///

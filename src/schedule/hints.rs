@@ -5,9 +5,10 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::{Error, Result};
-use crate::page::{Time, check_url};
+use crate::page::check_url;
 use crate::recrawl::hinted;
 use crate::segment::url_hash;
+use crate::time::Time;
 
 /// The most changes that are kept.
 const CHANGES_MAX: usize = 100_000_000;

@@ -15,7 +15,8 @@ use crate::engine::search::{Wanted, bounds_of_search, pages_near, together};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::write::nearby::{SEARCHES_MAX, sought};
 use crate::error::{Error, Result};
-use crate::page::{Epoch, Head, Time, known, surt};
+use crate::page::{Epoch, Head, known, surt};
+use crate::time::Time;
 
 /// How many other pages are looked at, the nearest first, then in SURT order.
 const NEAREST: usize = 16;

@@ -4,8 +4,8 @@ use super::decision::Decision;
 use super::options::Due;
 use crate::engine::db::Shared;
 use crate::error::Result;
-use crate::page::Time;
 use crate::recrawl::Interval;
+use crate::time::Time;
 
 /// Hands out the best pages that nobody has, until the lease is over.
 pub(crate) fn take(shared: &Shared, due: &Due, lease: Interval) -> Result<Vec<Decision>> {

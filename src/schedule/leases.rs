@@ -3,7 +3,7 @@
 //! In memory only: a lease that a crash loses costs a visit twice, and one that survived it would cost
 //! a commit for each page.
 
-use crate::page::Time;
+use crate::time::Time;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -4,8 +4,9 @@ use super::hints::Hints;
 use super::learned::Learned;
 use super::plan::Plan;
 use super::rules::Rules;
-use crate::page::{Prefix, Time};
+use crate::page::Prefix;
 use crate::recrawl::{Interval, Policy};
+use crate::time::Time;
 
 /// Which pages to visit next: a question for [`Snapshot::due`](crate::Snapshot::due).
 ///

@@ -7,9 +7,9 @@ use super::sources::{Source, sources};
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::Time;
 use crate::segment::seconds;
 use crate::threads;
+use crate::time::Time;
 
 /// Parts of all hashes that are shared out among threads.
 const PARTS: usize = 16;

@@ -9,8 +9,9 @@ use super::entries::{Entries, count_visits, put_entries, put_property, take_prop
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{
     CONTENTS_MAX, Changes, Content, Course, Entry, Given, HISTORY_WINDOW, Head, KINDS, LastSeen,
-    Modified, Properties, Property, Restated, Seen, Time, Visit,
+    Modified, Properties, Property, Restated, Seen, Visit,
 };
+use crate::time::Time;
 
 /// Of the carried part: it has the last visit; it has the last that did not fail, another one.
 pub(super) const LAST: u8 = 1;

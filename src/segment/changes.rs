@@ -1,7 +1,8 @@
 //! How a page changes, packed.
 
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Changes, LENGTHS, Time};
+use crate::page::{Changes, LENGTHS};
+use crate::time::Time;
 
 /// What is told, in the first byte.
 pub(super) const UNCHANGED: u8 = 1;

@@ -9,8 +9,9 @@ use std::ops::Range;
 use super::file::Segment;
 use crate::error::Result;
 use crate::layout::{Cursor, Kind, PackedRow, ROW_BYTES, Tag, le_u64};
-use crate::page::{Changes, Head, Seen, Time, Weight, surt};
+use crate::page::{Changes, Head, Seen, Weight, surt};
 use crate::recrawl::{Code, of_step, step_of};
+use crate::time::Time;
 
 const SCHEDULE: Tag = Tag::of(Kind::Schedule);
 
@@ -244,7 +245,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::page::{Entry, Given, Property, Time, Visit};
+    use crate::page::{Entry, Given, Property, Visit};
+    use crate::time::Time;
 
     fn head_of(visits: &[Visit]) -> Option<Head> {
         let mut head = None;

@@ -1,4 +1,4 @@
-use crate::page::Time;
+use crate::time::Time;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

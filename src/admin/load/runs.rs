@@ -300,7 +300,8 @@ fn before(runs: &[Run], a: usize, b: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{Seen, Time, Visit};
+    use crate::page::{Seen, Visit};
+    use crate::time::Time;
 
     #[test]
     fn equal_entries_of_a_tail_become_one_and_the_rest_stays() {

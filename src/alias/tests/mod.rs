@@ -10,7 +10,8 @@ use crate::disk::SimDisk;
 use crate::engine::options::Options;
 use crate::engine::store::Store;
 use crate::page::Observation;
-use crate::page::{Prefix, Time};
+use crate::page::Prefix;
+use crate::time::Time;
 
 mod oracle;
 mod together;

@@ -32,11 +32,12 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Content, Entry, EpochInfo, Prefix, Time, surt};
+use crate::page::{Content, Entry, EpochInfo, Prefix, surt};
 use crate::process::Process;
 use crate::search::{Bounds, Candidate, Extent, Plan};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
+use crate::time::Time;
 
 /// About what it takes to know that a prefix was forgotten, beside nine copies of its ends.
 const BURIED_BYTES: usize = 256;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use crate::page::{Classes, Epoch, Prefix, Time};
+use crate::page::{Classes, Epoch, Prefix};
 use crate::search::{Cost, DISTANCE_MAX, Plan, Shape};
+use crate::time::Time;
 
 /// How many fingerprints of a crowd are compared by default.
 pub(crate) const FINGERPRINTS: u32 = 1 << 12;

@@ -243,9 +243,9 @@ mod tests {
     use crate::disk::SimDisk;
     use crate::engine::options::Options;
     use crate::engine::store::Store;
-    use crate::page::Time;
     use crate::page::{Epoch, Observation};
     use crate::search::Extent;
+    use crate::time::Time;
 
     #[test]
     fn what_was_left_out_of_a_crowded_circle_is_found_by_the_scan_after_it() {

@@ -11,8 +11,9 @@ use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{
     Beside, Content, Digest, Entry, GiveOutcome, HISTORY_WINDOW, Head, Observation, Request,
-    RestateOutcome, Restated, Ruling, Seen, Time, Verdict, Weight, restated_digest,
+    RestateOutcome, Restated, Ruling, Seen, Verdict, Weight, restated_digest,
 };
+use crate::time::Time;
 
 /// What a request means for its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,8 @@ use crate::engine::search::query::Versions;
 use crate::engine::search::{Found, Wanted, bounds, together};
 use crate::engine::view::View;
 use crate::error::Result;
-use crate::page::{Content, Epoch, Request, Time, surt};
+use crate::page::{Content, Epoch, Request, surt};
+use crate::time::Time;
 
 /// How many searches there are beside a request at most.
 pub(crate) const SEARCHES_MAX: usize = 2;

@@ -11,7 +11,8 @@ use crate::engine::search::Finding;
 use crate::engine::search::query::Near;
 use crate::engine::view::View;
 use crate::error::{Error, Result};
-use crate::page::{Head, Time, Weight};
+use crate::page::{Head, Weight};
+use crate::time::Time;
 
 /// A page that a search found for an observation.
 pub(crate) struct Contender {

@@ -12,7 +12,8 @@ use crate::engine::lookup::Lookup;
 use crate::engine::search::query::Near;
 use crate::engine::view::View;
 use crate::error::Result;
-use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Time, Weight, surt};
+use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Weight, surt};
+use crate::time::Time;
 
 /// What the page that a request is of was before it.
 pub(crate) struct Own {

@@ -3,7 +3,8 @@
 use std::fmt::{Display, Write as _};
 
 use crate::layout::Tag;
-use crate::page::{Epoch, Time};
+use crate::page::Epoch;
+use crate::time::Time;
 
 /// A number with its thousands set apart.
 pub(super) fn number(number: impl Into<i128>) -> String {

@@ -2,9 +2,8 @@
 //! takes two to five bytes and a small change names the bits that moved.
 
 use crate::layout::{Cursor, Put, put_signed, put_varint};
-use crate::page::{
-    Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Time, Visit, Weight,
-};
+use crate::page::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Visit, Weight};
+use crate::time::Time;
 
 /// Low two bits of a tag: what was seen.
 pub(super) const FAILED: u8 = 0;

@@ -1,7 +1,7 @@
 //! Entries that are packed, and read back.
 
 use super::*;
-use crate::page::Time;
+use crate::time::Time;
 
 #[test]
 #[should_panic(expected = "entries are packed in order")]

@@ -10,7 +10,8 @@ use super::changes::{put_changes, take_changes};
 use super::entries::{Entries, count_visits, put_entries};
 use crate::cpu::prefetch;
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Changes, Content, Digest, Entry, EpochInfo, Head, Time, is_of_version};
+use crate::page::{Changes, Content, Digest, Entry, EpochInfo, Head, is_of_version};
+use crate::time::Time;
 
 /// Entries are packed in chunks of this many, each readable by itself.
 pub(crate) const CHUNK_ENTRIES: usize = 64;

@@ -14,8 +14,9 @@ use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::engine::totals::entry_counted;
 use crate::layout::Delta;
-use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, PageState, Time};
+use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, PageState};
 use crate::segment::{Record, head_of, unpack_course, unpack_head};
+use crate::time::Time;
 
 /// A page with operations since the last seal.
 #[derive(Debug)]
