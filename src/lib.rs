@@ -140,6 +140,7 @@ mod sort;
 mod sync;
 mod threads;
 mod time;
+mod url;
 
 pub use crate::admin::forget::Scope;
 pub use crate::engine::answer::{
@@ -158,12 +159,13 @@ pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
-    FetchFailure, GiveOutcome, Given, Giving, LastChange, Observation, Prefix, PrefixError,
-    Property, Request, Response, ResponseMeaning, RestateOutcome, Restated, Restatement, Role,
-    RoleError, SameBy, Seen, Terms, UrlError, Verdict, Visit, Weight,
+    FetchFailure, GiveOutcome, Given, Giving, LastChange, Observation, Prefix, Property, Request,
+    Response, ResponseMeaning, RestateOutcome, Restated, Restatement, Role, RoleError, SameBy,
+    Seen, Terms, Verdict, Visit, Weight,
 };
 pub use progress::{Progress, Stage};
-pub use time::Time;
+pub use time::{Time, TimeError};
+pub use url::{PrefixError, UrlError};
 
 /// Options and results of loading a corpus or another store in bulk.
 ///
@@ -293,8 +295,9 @@ pub mod replay {
 /// The bytes of a URL, the distance of a search, and the number of versions that a verdict looks back.
 /// [`Time`] has those of times.
 pub mod limits {
-    pub use crate::page::{HISTORY_WINDOW, URL_BYTES_MAX};
+    pub use crate::page::HISTORY_WINDOW;
     pub use crate::search::DISTANCE_MAX;
+    pub use crate::url::URL_BYTES_MAX;
 }
 
 #[cfg(doctest)]

@@ -4,8 +4,6 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::error::{Error, Result};
-
 /// A point in time, in whole milliseconds since 1970, UTC. The default is the start of 1970.
 ///
 /// Times come from the clock ([`Time::now`]), from a [`SystemTime`], from a `jiff::Timestamp` with the
@@ -25,6 +23,34 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub(crate) i64);
+
+/// Why a number of milliseconds is not taken for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeError {
+    /// It lies outside the years 1 to 9999, in milliseconds since 1970.
+    OutOfRange(i64),
+    /// It lies before 1990 in milliseconds since 1970, and after 1990 in seconds. Give milliseconds, or use
+    /// [`Time::from_ms_unchecked`].
+    LooksLikeSeconds(i64),
+}
+
+impl fmt::Display for TimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TimeError::OutOfRange(ms) => write!(
+                f,
+                "time {ms} is outside the years 1 to 9999; times are milliseconds since 1970"
+            ),
+            TimeError::LooksLikeSeconds(ms) => write!(
+                f,
+                "the time {ms} looks like seconds since 1970; times are milliseconds, so multiply it by 1000"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TimeError {}
 
 /// The start of 1990, in seconds since 1970.
 const START_OF_1990_S: i64 = 631_152_000;
@@ -47,21 +73,21 @@ impl Time {
     ///
     /// # Errors
     ///
-    /// [`Error::LooksLikeSeconds`], or [`Error::Time`] outside the years 1 to 9999.
+    /// [`TimeError::LooksLikeSeconds`], or [`TimeError::OutOfRange`] outside the years 1 to 9999.
     ///
     /// ```
-    /// use simkeep::{Error, Time};
+    /// use simkeep::{Time, TimeError};
     /// assert!(Time::from_ms(1_700_000_000_000).is_ok());
-    /// assert!(matches!(Time::from_ms(1_700_000_000), Err(Error::LooksLikeSeconds(1_700_000_000))));
-    /// assert!(matches!(Time::from_ms(i64::MAX), Err(Error::Time(i64::MAX))));
+    /// assert!(matches!(Time::from_ms(1_700_000_000), Err(TimeError::LooksLikeSeconds(_))));
+    /// assert!(matches!(Time::from_ms(i64::MAX), Err(TimeError::OutOfRange(i64::MAX))));
     /// ```
-    pub fn from_ms(ms: i64) -> Result<Time> {
+    pub fn from_ms(ms: i64) -> Result<Time, TimeError> {
         let time = Time(ms);
         if (START_OF_1990_S..START_OF_1990_S * 1000).contains(&ms) {
-            return Err(Error::LooksLikeSeconds(ms));
+            return Err(TimeError::LooksLikeSeconds(ms));
         }
         if !time.is_storable() {
-            return Err(Error::Time(ms));
+            return Err(TimeError::OutOfRange(ms));
         }
         Ok(time)
     }
@@ -253,8 +279,8 @@ mod tests {
             let taken = Time::from_ms(ms);
             assert_eq!(taken.is_ok(), is_taken, "{ms}: {taken:?}");
         }
-        assert!(matches!(Time::from_ms(Time::MIN.0 - 1), Err(Error::Time(_))));
-        assert!(matches!(Time::from_ms(Time::MAX.0 + 1), Err(Error::Time(_))));
+        assert!(matches!(Time::from_ms(Time::MIN.0 - 1), Err(TimeError::OutOfRange(_))));
+        assert!(matches!(Time::from_ms(Time::MAX.0 + 1), Err(TimeError::OutOfRange(_))));
     }
 
     #[test]

@@ -15,11 +15,12 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
-use crate::page::{Digest, Epoch, check_url};
+use crate::page::{Digest, Epoch};
 use crate::progress::Progress;
 use crate::query::in_force::Taking;
 use crate::sort::{Sorted, Spooled, Workspace};
 use crate::time::Time;
+use crate::url::check_url;
 
 /// The clusters of a snapshot, from [`Snapshot::clusters`].
 ///

@@ -64,7 +64,7 @@ impl Snapshot {
     /// [`clusters`](Snapshot::clusters).
     pub fn cluster_of(&self, url: &str, asked: &Clustering) -> Result<Option<PageCluster>> {
         self.heed(|| {
-            crate::page::check_url(url)?;
+            crate::url::check_url(url)?;
             let taking = asked.taking(self)?;
             let Some(own) = taking.page(self, url)? else { return Ok(None) };
             let k = asked.distance(self, taking.epoch);

@@ -10,10 +10,11 @@ use super::totals::Counted;
 use super::view::{VersionAt, View};
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Visit, check_url, judge, restated};
+use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Visit, judge, restated};
 use crate::progress::{Progress, Stage};
 use crate::schedule::{Hints, Learned};
 use crate::time::Time;
+use crate::url::check_url;
 
 /// A consistent view of a store: every operation up to a sequence number, and none after it. It
 /// answers every question about a store. [`Store::snapshot`](crate::Store::snapshot) and

@@ -70,7 +70,6 @@ kinds! {
     Url,
     Prefix,
     Time,
-    LooksLikeSeconds,
     InTheFuture,
     UnknownEpoch,
     EndedEpoch,

@@ -82,14 +82,7 @@ impl Error {
         match self {
             Error::Url(e) => write!(f, "{e}"),
             Error::Prefix(e) => write!(f, "{e}"),
-            Error::Time(ms) => write!(
-                f,
-                "time {ms} is outside the years 1 to 9999; times are milliseconds since 1970"
-            ),
-            Error::LooksLikeSeconds(ms) => write!(
-                f,
-                "the time {ms} looks like seconds since 1970; times are milliseconds, so multiply it by 1000"
-            ),
+            Error::Time(e) => write!(f, "{e}"),
             Error::InTheFuture { url, time, limit } => write!(
                 f,
                 "the visit of {url} has the time {time}, and {limit} is the last that the clock of \
@@ -183,8 +176,8 @@ mod tests {
     use crate::bug::Bug;
     use crate::error::ErrorKind;
     use crate::error::NotStore;
-    use crate::page::{PrefixError, UrlError};
-    use crate::time::Time;
+    use crate::time::{Time, TimeError};
+    use crate::url::{PrefixError, UrlError};
 
     fn io(kind: io::ErrorKind) -> Error {
         Error::io("write", "segments/0000000012.seg", io::Error::new(kind, "what the system says"))
@@ -335,12 +328,12 @@ mod tests {
                  com,example)/docs (SURT), or urn:isbn or file:///home/x (no host)",
             ),
             (
-                Error::Time(i64::MAX),
+                TimeError::OutOfRange(i64::MAX).into(),
                 "time 9223372036854775807 is outside the years 1 to 9999; times are milliseconds since \
                  1970",
             ),
             (
-                Error::LooksLikeSeconds(1_700_000_000),
+                TimeError::LooksLikeSeconds(1_700_000_000).into(),
                 "the time 1700000000 looks like seconds since 1970; times are milliseconds, so multiply it by \
                  1000",
             ),

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::bug::Bug;
 use crate::disk::{Failure, Holder};
-use crate::page::{PrefixError, UrlError};
-use crate::time::Time;
+use crate::time::{Time, TimeError};
+use crate::url::{PrefixError, UrlError};
 
 pub use kind::ErrorKind;
 
@@ -161,11 +161,8 @@ pub enum Error {
     Url(UrlError),
     /// Not a prefix.
     Prefix(PrefixError),
-    /// A time outside the years 1 to 9999, in milliseconds since 1970.
-    Time(i64),
-    /// A number of milliseconds since 1970 that lies before 1990, and after 1990 if it counts seconds.
-    /// Give milliseconds, or use [`Time::from_ms_unchecked`](crate::Time::from_ms_unchecked).
-    LooksLikeSeconds(i64),
+    /// Not a time that can be stored, or a number that looks like seconds.
+    Time(TimeError),
     /// A visit that is later than the clock of this machine allows, by
     /// [`Options::clock_tolerance`](crate::Options::clock_tolerance). Correct its time, or the clock.
     InTheFuture {
@@ -334,6 +331,7 @@ impl std::error::Error for Error {
             Error::Input(error) => Some(&**error),
             Error::Url(e) => Some(e),
             Error::Prefix(e) => Some(e),
+            Error::Time(e) => Some(e),
             Error::Bug(e) => Some(e),
             _ => None,
         }
@@ -349,5 +347,11 @@ impl From<UrlError> for Error {
 impl From<PrefixError> for Error {
     fn from(e: PrefixError) -> Self {
         Error::Prefix(e)
+    }
+}
+
+impl From<TimeError> for Error {
+    fn from(e: TimeError) -> Self {
+        Error::Time(e)
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::component::{ComponentId, PageIn};
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::check_url;
+use crate::url::check_url;
 
 /// All that is known of a page, and where that stands.
 #[derive(Clone, Debug)]

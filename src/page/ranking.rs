@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use arrayvec::ArrayVec;
 
-use super::{URL_BYTES_MAX, Weight};
+use super::Weight;
 use crate::time::Time;
+use crate::url::URL_BYTES_MAX;
 
 /// A rule by which one of two pages ranks before the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

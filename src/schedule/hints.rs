@@ -5,10 +5,10 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::{Error, Result};
-use crate::page::check_url;
 use crate::recrawl::hinted;
 use crate::segment::url_hash;
-use crate::time::Time;
+use crate::time::{Time, TimeError};
+use crate::url::check_url;
 
 /// The most changes that are kept.
 const CHANGES_MAX: usize = 100_000_000;
@@ -76,7 +76,7 @@ impl Hints {
             let url = url.as_ref();
             check_url(url)?;
             if !time.is_storable() {
-                return Err(Error::Time(time.0));
+                return Err(TimeError::OutOfRange(time.0).into());
             }
             set.add(Change::new(url, seed, seconds(time)))?;
         }

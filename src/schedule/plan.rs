@@ -17,9 +17,9 @@ use super::sources::sources;
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::check_url;
 use crate::recrawl::{Interval, Rate, Recent, spend};
 use crate::threads;
+use crate::url::check_url;
 
 /// Parts of all hashes that are shared out among threads.
 const PARTS: usize = 16;

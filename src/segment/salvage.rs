@@ -12,7 +12,8 @@ use super::frame::Section;
 use super::plain::PlainSegment;
 use super::record::RecordRef;
 use crate::layout::{BLOCK_BYTES, Cursor, GROUP_PAGES, Kind, Tag, in_memory};
-use crate::page::{Entry, check_url, surt};
+use crate::page::{Entry, surt};
+use crate::url::check_url;
 
 /// A group that claims to be longer is none.
 const GROUP_BYTES_MAX: u64 = 1 << 30;

@@ -200,7 +200,7 @@ pub(crate) fn time(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Time> {
     if given.cast::<PyDateTime>().is_err() {
         let ms = whole(arg, given, expected)?.extract::<i64>().map_err(|_| out_of_range())?;
         return Time::from_ms(ms).map_err(|error| match error {
-            simkeep::Error::LooksLikeSeconds(_) => {
+            simkeep::TimeError::LooksLikeSeconds(_) => {
                 let what = "looks like seconds since 1970; give milliseconds, or an aware datetime";
                 of_class(py, "TimeError", format!("{arg} {what}: {ms}"))
             }

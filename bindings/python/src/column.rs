@@ -157,7 +157,7 @@ impl Column {
             DataType::Int64 => {
                 let ms = array.as_primitive::<Int64Type>().value(at);
                 return match Time::from_ms(ms) {
-                    Err(simkeep::Error::LooksLikeSeconds(_)) => {
+                    Err(simkeep::TimeError::LooksLikeSeconds(_)) => {
                         let what = "looks like seconds since 1970; give milliseconds";
                         Err(self.value_error(row, format!("{what}: {ms}")))
                     }

@@ -17,10 +17,11 @@ use crate::engine::view::View;
 use crate::engine::write::admission::Writer;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Head, PageState, Prefix, Users, check_url, surt};
+use crate::page::{Head, PageState, Prefix, Users, surt};
 use crate::progress::{Progress, Stage};
 use crate::query::scan::{Range, Scan, Start};
 use crate::segment::PageCursor;
+use crate::url::check_url;
 
 /// What [`Store::forget`](crate::Store::forget) should forget.
 #[derive(Clone, Debug, PartialEq, Eq)]

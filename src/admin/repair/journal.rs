@@ -10,8 +10,8 @@ use crate::catalog::{Blob, Journal, Salvage, Saved};
 use crate::engine::journal::{Operation, PageName};
 use crate::engine::memtable::{Effect, Inner, Memtable};
 use crate::layout::{Cursor, Delta};
-use crate::page::check_url;
 use crate::segment::url_hash;
+use crate::url::check_url;
 
 /// Operations that are lost without a gap.
 #[derive(Debug, PartialEq, Eq)]

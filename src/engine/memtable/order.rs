@@ -75,7 +75,7 @@ mod tests {
 
     use super::super::Inner;
     use super::*;
-    use crate::page::check_url;
+    use crate::url::check_url;
 
     fn check(mut urls: Vec<String>) {
         urls.sort();

@@ -3,7 +3,9 @@
 use crate::engine::epochs::check_live;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::{Entry, Epoch, EpochInfo, Request, check_url};
+use crate::page::{Entry, Epoch, EpochInfo, Request};
+use crate::time::TimeError;
+use crate::url::check_url;
 
 impl Snapshot {
     /// Whether a request can be stored: whether its URL, its times, its weight and its epochs are such
@@ -59,7 +61,7 @@ pub(crate) fn check(request: &Request<'_>) -> Result<()> {
     let time = request.entry().time();
     for time in [Some(time), modified].into_iter().flatten() {
         if !time.is_storable() {
-            return Err(Error::Time(time.as_ms()));
+            return Err(TimeError::OutOfRange(time.as_ms()).into());
         }
     }
     if weight.is_some_and(|weight| !weight.is_sound()) {

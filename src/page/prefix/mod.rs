@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use super::host;
 use super::surt::{self, COLON, END, FRAGMENT, HOSTLESS, LABEL, QUERY, SLASH};
-use super::url::{URL_BYTES_MAX, control};
+use crate::url::{PrefixError, URL_BYTES_MAX, control};
 pub(crate) use users::Users;
 
 /// Pages that belong together, named by what their URLs begin with.
@@ -55,63 +55,6 @@ pub struct Prefix {
     /// The least key after them.
     end: Vec<u8>,
 }
-
-/// Why a text is no prefix.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PrefixError {
-    /// It names no host, and nothing after a scheme that has none.
-    Empty,
-    /// It is longer than [`URL_BYTES_MAX`].
-    TooLong {
-        /// How long it is.
-        bytes: usize,
-    },
-    /// It has a control character, and no URL has one.
-    Control {
-        /// Where the first one begins, in bytes.
-        offset: usize,
-    },
-    /// What should be a host cannot be one: it has an empty label, or a character of no host.
-    Host {
-        /// The supposed host.
-        host: String,
-    },
-    /// The port is above 65,535.
-    Port {
-        /// The supposed port.
-        port: String,
-    },
-    /// It has user information (`user@`), and a prefix cannot end there.
-    User,
-}
-
-impl fmt::Display for PrefixError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PrefixError::Empty => write!(f, "the prefix names no pages"),
-            PrefixError::TooLong { bytes } => {
-                write!(f, "the prefix has {bytes} bytes, and a URL has at most {URL_BYTES_MAX}")
-            }
-            PrefixError::Control { offset } => {
-                write!(f, "the prefix has a control character at byte {offset}")
-            }
-            PrefixError::Host { host } => {
-                write!(f, "the prefix begins with {host:?}, which is no host")
-            }
-            PrefixError::Port { port } => write!(f, "the prefix has the port {port}, above 65535"),
-            PrefixError::User => write!(f, "the prefix has a user before its host"),
-        }?;
-        write!(
-            f,
-            "; write example.com (with its subdomains), example.com/ (that host only), \
-             example.com:8080/docs (a path), com,example or com,example)/docs (SURT), \
-             or urn:isbn or file:///home/x (no host)"
-        )
-    }
-}
-
-impl std::error::Error for PrefixError {}
 
 impl FromStr for Prefix {
     type Err = PrefixError;

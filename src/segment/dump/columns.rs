@@ -4,11 +4,11 @@ use super::reader::{Reader, Stop, Told};
 use super::words::{day, flags, key, many, number, section};
 use crate::bug::OrBug;
 use crate::layout::{BLOCK_BYTES, Kind, Tag, block_count};
-use crate::page::URL_BYTES_MAX;
 use crate::search::Address;
 use crate::segment::frame::Frame;
 use crate::segment::schedule::{self, Row};
 use crate::time::Time;
+use crate::url::URL_BYTES_MAX;
 
 /// Reads all elements of so many bytes, one or more at a time, from the one on that is asked for;
 /// what is damaged is passed over.

@@ -4,8 +4,8 @@ use super::reader::{Reader, Stop, Told};
 use super::record;
 use super::words::{many, number, quoted};
 use crate::layout::{GROUP_PAGES, Kind, Tag};
-use crate::page::URL_BYTES_MAX;
 use crate::segment::frame::{Frame, Section};
+use crate::url::URL_BYTES_MAX;
 
 /// Where the records of a group are, which page each is of, and where the last one ends.
 struct Records {

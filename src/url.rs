@@ -44,8 +44,65 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
+/// Why a text is no prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PrefixError {
+    /// It names no host, and nothing after a scheme that has none.
+    Empty,
+    /// It is longer than [`URL_BYTES_MAX`].
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+    },
+    /// It has a control character, and no URL has one.
+    Control {
+        /// Where the first one begins, in bytes.
+        offset: usize,
+    },
+    /// What should be a host cannot be one: it has an empty label, or a character of no host.
+    Host {
+        /// The supposed host.
+        host: String,
+    },
+    /// The port is above 65,535.
+    Port {
+        /// The supposed port.
+        port: String,
+    },
+    /// It has user information (`user@`), and a prefix cannot end there.
+    User,
+}
+
+impl fmt::Display for PrefixError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PrefixError::Empty => write!(f, "the prefix names no pages"),
+            PrefixError::TooLong { bytes } => {
+                write!(f, "the prefix has {bytes} bytes, and a URL has at most {URL_BYTES_MAX}")
+            }
+            PrefixError::Control { offset } => {
+                write!(f, "the prefix has a control character at byte {offset}")
+            }
+            PrefixError::Host { host } => {
+                write!(f, "the prefix begins with {host:?}, which is no host")
+            }
+            PrefixError::Port { port } => write!(f, "the prefix has the port {port}, above 65535"),
+            PrefixError::User => write!(f, "the prefix has a user before its host"),
+        }?;
+        write!(
+            f,
+            "; write example.com (with its subdomains), example.com/ (that host only), \
+             example.com:8080/docs (a path), com,example or com,example)/docs (SURT), \
+             or urn:isbn or file:///home/x (no host)"
+        )
+    }
+}
+
+impl std::error::Error for PrefixError {}
+
 /// Whether a page can have this URL. Linear; about 10 ns for an ordinary one.
-pub(crate) fn check(url: &str) -> Result<(), UrlError> {
+pub(crate) fn check_url(url: &str) -> Result<(), UrlError> {
     if url.is_empty() {
         return Err(UrlError::Empty);
     }
@@ -56,7 +113,7 @@ pub(crate) fn check(url: &str) -> Result<(), UrlError> {
 }
 
 /// Where the first control character begins.
-pub(super) fn control(text: &str) -> Option<usize> {
+pub(crate) fn control(text: &str) -> Option<usize> {
     // No early exit, so that the compiler can take many bytes at a time.
     let printable = text.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b));
     if printable {
@@ -74,31 +131,35 @@ mod tests {
     fn ordinary_and_odd_urls_are_taken_as_they_are() {
         for url in ["https://example.com/", "urn:isbn:1", "x", " ", "http://bücher.example/ä?ö#ü"]
         {
-            assert_eq!(check(url), Ok(()), "{url}");
+            assert_eq!(check_url(url), Ok(()), "{url}");
         }
     }
 
     #[test]
     fn an_empty_url_is_refused() {
-        assert_eq!(check(""), Err(UrlError::Empty));
+        assert_eq!(check_url(""), Err(UrlError::Empty));
     }
 
     #[test]
     fn a_url_has_at_most_8192_bytes() {
-        assert_eq!(check(&"x".repeat(8192)), Ok(()));
-        assert_eq!(check(&"x".repeat(8193)), Err(UrlError::TooLong { bytes: 8193 }));
-        assert_eq!(check(&"ä".repeat(4096)), Ok(()));
-        let error = check(&"x".repeat(2 << 20)).unwrap_err();
+        assert_eq!(check_url(&"x".repeat(8192)), Ok(()));
+        assert_eq!(check_url(&"x".repeat(8193)), Err(UrlError::TooLong { bytes: 8193 }));
+        assert_eq!(check_url(&"ä".repeat(4096)), Ok(()));
+        let error = check_url(&"x".repeat(2 << 20)).unwrap_err();
         assert_eq!(error.to_string(), "the URL has 2097152 bytes, and at most 8192 can be kept");
     }
 
     #[test]
     fn control_characters_are_refused_where_they_stand() {
         for c in ['\0', '\t', '\n', '\r', '\u{1b}', '\u{1f}', '\u{7f}', '\u{80}', '\u{9f}'] {
-            assert_eq!(check(&format!("ab{c}")), Err(UrlError::Control { offset: 2 }), "{c:?}");
-            assert_eq!(check(&format!("ä{c}{c}")), Err(UrlError::Control { offset: 2 }), "{c:?}");
+            assert_eq!(check_url(&format!("ab{c}")), Err(UrlError::Control { offset: 2 }), "{c:?}");
+            assert_eq!(
+                check_url(&format!("ä{c}{c}")),
+                Err(UrlError::Control { offset: 2 }),
+                "{c:?}"
+            );
         }
-        assert_eq!(check("a\u{a0}b\u{2028}"), Ok(()));
+        assert_eq!(check_url("a\u{a0}b\u{2028}"), Ok(()));
     }
 
     proptest! {
@@ -110,7 +171,7 @@ mod tests {
                 Some(offset) => Err(UrlError::Control { offset }),
                 None => Ok(()),
             };
-            prop_assert_eq!(check(&url), expected);
+            prop_assert_eq!(check_url(&url), expected);
         }
     }
 }
