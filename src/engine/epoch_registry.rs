@@ -12,9 +12,82 @@ use super::publisher::Publisher;
 use super::snapshot::Snapshot;
 use super::view::View;
 use crate::bug::ensure;
+use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::page::{Content, Epoch, EpochInfo, Terms, known};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
+
+impl Store {
+    /// Registers an epoch by name, on [terms](Terms) that may be but its role, and returns its number.
+    /// A new name becomes the newest epoch of its role, and costs one commit; a known name costs
+    /// nothing. This is for fingerprints made by other means than simkeep's recipes, for which there is
+    /// [`begin_epoch`](Store::begin_epoch).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misuse`] for a name that is empty or has control characters, for bands that no
+    /// fingerprint can have, or an epoch with other terms; [`Error::Limit`] if there are 32,768 epochs
+    /// already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
+    pub fn register_epoch(&self, name: &str, terms: impl Into<Terms>) -> Result<Epoch> {
+        self.change(|shared| shared.registry.register(name, terms.into()))
+    }
+
+    /// Begins an epoch, on [terms](Terms) that may be but its role. From now on it is the newest of
+    /// that: verdicts go by it, or near-duplicates, or both. Pages without a fingerprint of it are
+    /// [stale](Snapshot::stale). Its table of document frequencies, if it has one, is copied into
+    /// the store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that
+    /// exists already does not begin again, but gets its table if that is missing. Costs one
+    /// commit, and two more syncs for a table.
+    ///
+    /// While two epochs live, make the fingerprints of both for each page that you fetch, and pass
+    /// the second by [`Observation::also`]. If the new one takes the place of the old one, the
+    /// distance to earlier content is known, whichever of the epochs that content has. If each has a
+    /// role of its own, verdicts go by the one, and near-duplicates by the other, for good.
+    ///
+    /// ```
+    /// use simkeep::{Distance, Observation, Options, Origin, Role, Store, Time, Verdict};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
+    /// let (url, old) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0b0011, old))?;
+    ///
+    /// let new = store.begin_epoch(&Origin::new("strict".parse().unwrap()), Role::Both)?;
+    /// let seen = Observation::content(url, Time::from_ms(2_000)?, 0b0101, new).also(0b0111, old);
+    /// let distance = Some(Distance { bits: 1, epoch: old });
+    /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance });
+    /// assert_eq!(store.snapshot().stale(new, None).count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EndedEpoch`] if it has ended, [`Error::Misuse`] if the recipe needs a table and there
+    /// is none, for bands that no fingerprint can have, or if it began on other terms; [`Error::Io`].
+    pub fn begin_epoch(&self, origin: &Origin, terms: impl Into<Terms>) -> Result<Epoch> {
+        self.change(|shared| shared.registry.begin(origin, terms.into()))
+    }
+
+    /// Ends an epoch for good. Nothing can be observed or searched in it any more. Its table of
+    /// document frequencies is removed at once, and its fingerprint tables with later merges.
+    /// Histories keep its fingerprints. The last epoch that verdicts can go by does not end, nor the
+    /// last that near-duplicates can be sought by.
+    ///
+    /// At most `left` pages may be left behind with a version in force that has a fingerprint in this
+    /// epoch and none in the one that is in use from then on: no search finds them, and no distance is
+    /// told, until they are observed again or restated. That is true too of pages that are observed in
+    /// it while this call runs. Costs a commit, and a scan unless `left` is `u64::MAX`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Misuse`]
+    /// for the last of its role, [`Error::Corrupt`], [`Error::Io`].
+    pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
+        self.change(|shared| shared.registry.end(epoch, left))
+    }
+}
 
 /// Changes the list of epochs.
 #[derive(Debug)]

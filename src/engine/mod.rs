@@ -38,7 +38,6 @@ pub(crate) mod segment_ids;
 pub(crate) mod settings;
 pub(crate) mod snapshot;
 pub(crate) mod store;
-pub(crate) mod store_writes;
 pub(crate) mod totals;
 pub(crate) mod view;
 pub(crate) mod write;

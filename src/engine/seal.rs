@@ -17,11 +17,24 @@ use super::view::View;
 use super::write::admission::{Admission, Admitted, WriteLock};
 use super::write::commit::Committer;
 use crate::bug::{OrBug, ensure};
+use crate::engine::store::Store;
 use crate::error::Result;
 use crate::metrics::Work;
 use crate::page::{Changes, Entry, in_force_on};
 use crate::segment::{self, Row, SealPage, Span, host_slot};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
+
+impl Store {
+    /// Seals everything unsealed into segments, however little, and returns when that is done.
+    /// Costs writing them, and a commit for each of the at most two.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Poisoned`].
+    pub fn seal(&self) -> Result<()> {
+        self.change(|shared| shared.sealer.seal_all())
+    }
+}
 
 /// How long the sealing thread waits when merges keep it from its work.
 const RETRY: Duration = Duration::from_secs(10);

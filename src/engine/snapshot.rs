@@ -6,13 +6,11 @@ use std::sync::{Arc, OnceLock};
 use super::answer::{History, HistoryEntry, Page};
 use super::epochs::Epochs;
 use super::lookup::Lookup;
-use super::totals::Counted;
 use super::view::{VersionAt, View};
-use crate::error::{Error, Result};
-use crate::layout::Delta;
+use crate::error::Result;
 use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Visit, judge, restated};
 use crate::progress::{Progress, Stage};
-use crate::schedule::{Hints, Learned};
+use crate::schedule::Learned;
 use crate::time::Time;
 use crate::url::check_url;
 
@@ -137,40 +135,6 @@ impl Snapshot {
         })
     }
 
-    /// What is said elsewhere of when pages changed, in any order: URLs, and times in milliseconds since
-    /// 1970. The set is of use with snapshots of this store, and with this one; others know their pages
-    /// by other hashes. Reads nothing of the store.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let url = "https://example.com/";
-    /// let start = Time::from_ms(1_700_000_000_000)?;
-    /// let day = |n: u32| start + n * Duration::from_secs(86_400);
-    /// let said = [(url, day(12)), (url, day(13)), (url, day(99))];
-    /// let hints = store.snapshot().hints(said)?.trust(0.5)?;
-    /// // Last visited on day 10, and now it is day 20.
-    /// assert_eq!(hints.changed_after(url, day(10), day(20)), Some(day(12)));
-    /// // Worth 3 by its rate; but it is likely to be stale, and was fresh for two days only.
-    /// assert_eq!(hints.worth(url, 1.0, day(10), day(20), 3.0)?, 0.5 * 2.0 + 0.5 * 3.0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Url`] or [`Error::Time`] if no visit can have it; [`Error::Limit`] above a hundred
-    /// million of them.
-    pub fn hints<U: AsRef<str>, T: Into<Time>>(
-        &self,
-        changes: impl IntoIterator<Item = (U, T)>,
-    ) -> Result<Hints> {
-        Hints::new(self.view.seed, changes.into_iter().map(|(url, time)| (url, time.into())))
-    }
-
     /// The current state of a page; `None` for an unknown page. Costs reading one record in the
     /// newest segment that knows it; of all records of the page if a visit came late that was not sealed
     /// yet.
@@ -201,21 +165,6 @@ impl Snapshot {
             progress.start(Stage::Checking, Some(bytes))?;
             segments().try_for_each(|segment| segment.warm_up_tables(progress))
         })
-    }
-
-    /// How much is known.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupt`] if the segments and the journal take away more than there was.
-    pub(crate) fn count(&self) -> Result<Counted> {
-        let mut sum = Some(Delta::default());
-        for component in self.view.components() {
-            let delta = component.delta(self.sequence)?;
-            sum = sum.and_then(|sum| sum.plus(delta));
-        }
-        let what = "the sums of their pages and visits are impossible";
-        sum.and_then(Counted::of).ok_or_else(|| Error::corrupt("segments", 0, what))
     }
 }
 

@@ -6,13 +6,24 @@ use std::sync::Arc;
 use super::db::Shared;
 use super::lifecycle::OnPanic;
 use super::live::Live;
+use super::open;
 use super::options::Options;
-use super::{epochs, open};
-use crate::admin::load::{LoadOptions, Loaded, Observed};
 use crate::disk::{Disk, Location};
 use crate::error::{Error, NotStore, Result};
 use crate::page::EpochInfo;
 use crate::sync::{Rank, RankedMutex, thread};
+
+impl Store {
+    /// Waits until no seal and no merge is due. Without background work, it does them itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Corrupt`] if a merge fails because the disk is full or an input is
+    /// damaged; the store works on without it. [`Error::Poisoned`].
+    pub fn wait_idle(&self) -> Result<()> {
+        self.change(|shared| shared.wait_idle())
+    }
+}
 
 /// A store that is open for writing.
 ///
@@ -113,47 +124,6 @@ impl Store {
             Err(Error::Exists { .. }) => Self::open(at, options),
             made => made,
         }
-    }
-
-    /// Creates a store from a [load](Store::load), and opens it. The store exists with everything
-    /// loaded, or not at all. If this fails, nothing is left but perhaps an empty directory; after
-    /// a crash, what is left is [unfinished](Error::Unfinished). Nothing is created before the
-    /// first observation arrives.
-    ///
-    /// ```
-    /// use simkeep::load::LoadOptions;
-    /// use simkeep::{Observation, Options, Store, Time};
-    ///
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let path = dir.path().join("crawl.simkeep");
-    /// let seen = [Ok(Observation::gone("https://example.com/", Time::from_ms(1_700_000_000_000)?))];
-    /// let (store, loaded) =
-    ///     Store::create_from(&path, Options::default(), seen, LoadOptions::default())?;
-    /// assert_eq!((loaded.pages, store.stats()?.pages), (1, 1));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Those of [`create`](Store::create) and [`load`](Store::load).
-    pub fn create_from<O: Observed>(
-        at: impl Into<Location>,
-        options: Options,
-        observations: impl IntoIterator<Item = Result<O>>,
-        load: LoadOptions,
-    ) -> Result<(Store, Loaded)> {
-        let disk = at.into().disk(Some(options.file_mode));
-        open::require_empty(&disk)?;
-        let mut observations = observations.into_iter().peekable();
-        if let Some(Err(e)) = observations.next_if(Result::is_err) {
-            return Err(Error::Load { nth: 1, cause: Arc::new(e) });
-        }
-        let first = epochs::first(&options)?;
-        let store = Self::begin(&disk, options, vec![first])?;
-        let loaded = store.load(observations, load).inspect_err(|_| store.abandon())?;
-        Ok((store, loaded))
     }
 
     /// Creates a store that does not count as one until something is loaded into it.

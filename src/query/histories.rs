@@ -2,8 +2,37 @@
 
 use super::scan::Scan;
 use crate::engine::answer::{History, HistoryEntry};
+use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::retain_in_force;
+use crate::page::{Prefix, retain_in_force};
+
+impl Snapshot {
+    /// The history of every page, or of those under a prefix, in SURT order: what
+    /// [`history`](Snapshot::history) answers for each. Reads each page once, lazily and mostly
+    /// sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of the history of one page.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::failed("https://example.com/", Time::now()))?;
+    /// for page in store.snapshot().histories(None) {
+    ///     let (url, history) = page?;
+    ///     history.iter().for_each(|entry| println!("{url} {entry}"));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged; then the
+    /// iterator ends.
+    pub fn histories(&self, prefix: Option<&Prefix>) -> Histories {
+        Histories::of(self.scan(prefix))
+    }
+}
 
 /// An iterator over the histories of pages, from [`Snapshot::histories`](crate::Snapshot::histories). It
 /// ends after an error.

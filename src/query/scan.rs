@@ -9,13 +9,46 @@ use crate::engine::answer::{History, Page};
 use crate::engine::component::{
     Changing, Component, ComponentId, PageIn, changing_across, entries_across,
 };
-use crate::engine::epochs::Epochs;
+use crate::engine::epochs::{Epochs, check_live};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::memtable::Memtable;
 use crate::engine::snapshot::{Snapshot, fold};
 use crate::error::{Error, Result};
-use crate::page::{Entry, Head, Prefix, surt};
+use crate::page::{Classes, Content, Entry, Epoch, Head, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
+
+impl Snapshot {
+    /// How many pages have content in force that no search of an epoch finds: it has no fingerprint of
+    /// it, since its text is too short to tell or nobody has [restated](crate::Store::restate) it; of
+    /// these classes, or of all with `None`. Costs a [scan](Snapshot::scan).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if what it touches is damaged.
+    pub fn without_fingerprint(&self, epoch: Epoch, classes: Option<&Classes>) -> Result<u64> {
+        check_live(self.epochs(), epoch)?;
+        let has = |c: &Content| c.epoch == epoch && c.fingerprint.is_some();
+        let is_meant = |page: &Page| classes.is_none_or(|classes| classes.have(page.class));
+        let is_without = |page: &Page| {
+            page.content.is_some() && !page.contents.iter().any(has) && is_meant(page)
+        };
+        let pages = self.scan(None).map(|page| page.map(|page| u64::from(is_without(&page))));
+        pages.sum()
+    }
+
+    /// All pages, or those under a prefix, in SURT order, in which all pages of a host are
+    /// neighbours.
+    ///
+    /// Reads lazily and mostly sequentially, some microseconds per page. Takes memory for one block
+    /// of each segment.
+    ///
+    /// # Errors
+    ///
+    /// An item is [`Error::Corrupt`] if what it touches is damaged; then the iterator ends.
+    pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
+        Scan::new(self, prefix)
+    }
+}
 
 /// An iterator over pages in SURT order, from [`Snapshot::scan`](crate::Snapshot::scan).
 ///

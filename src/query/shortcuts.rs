@@ -1,7 +1,6 @@
 //! What a crawler asks a store all the time: shortcuts to a [`Snapshot`] of the moment, and the
 //! state of the store itself.
 
-use crate::admin::verify::{Verified, VerifyOptions, verify_open};
 use crate::engine::answer::{History, Page, Stats};
 use crate::engine::open;
 use crate::engine::search::query::{Matches, Query};
@@ -95,32 +94,5 @@ impl Store {
                 ..snapshot.sizes(shared.base.options.epoch_visits)?
             })
         })
-    }
-
-    /// Checks a store while it works: reads all of it with plain reads, checks every checksum, and
-    /// checks that everything fits together. Names every flaw, not only the first.
-    ///
-    /// Costs a read of all files, at most as many bytes per second as the options say. Observing
-    /// goes on meanwhile; commits wait only while the catalog is copied to memory.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::integrity::VerifyOptions;
-    /// # use simkeep::{Options, Store};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let verified = store.verify(VerifyOptions::default().rate(Some(20 << 20)))?;
-    /// assert!(verified.is_sound(), "{:?}", verified.flaws);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cancelled`] if its progress was cancelled, [`Error::Io`] if a file cannot be
-    /// opened. Damage is not an error but part of the answer; [`Verified::sound`] turns it into an
-    /// error.
-    pub fn verify(&self, options: VerifyOptions) -> Result<Verified> {
-        self.call(|shared| verify_open(&shared.base, options))
     }
 }

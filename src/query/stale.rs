@@ -7,6 +7,24 @@ use crate::error::Result;
 use crate::page::{Content, Epoch};
 use crate::time::Time;
 
+impl Snapshot {
+    /// Stale pages, in SURT order: those whose version in force has a fingerprint, but none of this
+    /// epoch. If `after` is given, begins with the first page after this URL.
+    ///
+    /// If you still have the content of such a page, give it a fingerprint of the epoch by
+    /// [`Store::restate`](crate::Store::restate). To do this in several sittings, pass the last URL
+    /// of the previous one. Costs a scan, some microseconds per page; nothing if there are no
+    /// fingerprints of other epochs.
+    ///
+    /// # Errors
+    ///
+    /// Of the items: those of [`scan`](Snapshot::scan), and [`Error::UnknownEpoch`] or
+    /// [`Error::EndedEpoch`].
+    pub fn stale(&self, epoch: Epoch, after: Option<&str>) -> Stale {
+        Stale::new(self, epoch, after)
+    }
+}
+
 /// A page whose version in force has a fingerprint, but none of the epoch that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

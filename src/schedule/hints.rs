@@ -4,11 +4,48 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::recrawl::hinted;
 use crate::segment::url_hash;
 use crate::time::{Time, TimeError};
 use crate::url::check_url;
+
+impl Snapshot {
+    /// What is said elsewhere of when pages changed, in any order: URLs, and times in milliseconds since
+    /// 1970. The set is of use with snapshots of this store, and with this one; others know their pages
+    /// by other hashes. Reads nothing of the store.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let day = |n: u32| start + n * Duration::from_secs(86_400);
+    /// let said = [(url, day(12)), (url, day(13)), (url, day(99))];
+    /// let hints = store.snapshot().hints(said)?.trust(0.5)?;
+    /// // Last visited on day 10, and now it is day 20.
+    /// assert_eq!(hints.changed_after(url, day(10), day(20)), Some(day(12)));
+    /// // Worth 3 by its rate; but it is likely to be stale, and was fresh for two days only.
+    /// assert_eq!(hints.worth(url, 1.0, day(10), day(20), 3.0)?, 0.5 * 2.0 + 0.5 * 3.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`] or [`Error::Time`] if no visit can have it; [`Error::Limit`] above a hundred
+    /// million of them.
+    pub fn hints<U: AsRef<str>, T: Into<Time>>(
+        &self,
+        changes: impl IntoIterator<Item = (U, T)>,
+    ) -> Result<Hints> {
+        Hints::new(self.view.seed, changes.into_iter().map(|(url, time)| (url, time.into())))
+    }
+}
 
 /// The most changes that are kept.
 const CHANGES_MAX: usize = 100_000_000;

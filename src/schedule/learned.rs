@@ -12,6 +12,27 @@ use crate::error::Result;
 use crate::recrawl::{Class, Code, Evidence, Fit, Hosts, Priors};
 use crate::threads;
 
+impl Snapshot {
+    /// What all pages tell of how pages change: a prior for each host. It is a function of the pages,
+    /// not of the order in which visits came or of how they are stored.
+    ///
+    /// Two hosts share a prior if 16 bits of their hashes agree: 1 in 65,536 pairs of them. Hashes
+    /// differ from store to store, also of the same pages.
+    ///
+    /// Reads 28 bytes for each page, or for a million of them where there are more; takes some 50 ms and
+    /// 30 MB for a million. The next call on this snapshot or a clone returns it at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn learn(&self) -> Result<Learned> {
+        self.heed(|| {
+            self.view.check()?;
+            self.learned()
+        })
+    }
+}
+
 /// Of more pages than this, as a power of two, about so many are looked at.
 const SAMPLE_LOG2: u32 = 19;
 

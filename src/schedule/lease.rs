@@ -3,9 +3,73 @@
 use super::decision::Decision;
 use super::options::Due;
 use crate::engine::db::Shared;
+use crate::engine::store::Store;
 use crate::error::Result;
 use crate::recrawl::Interval;
+use crate::schedule;
 use crate::time::Time;
+
+impl Store {
+    /// Hands out the pages of which a visit is worth most: those of [`Snapshot::due`] without those that
+    /// are handed out already, and without those that a visit is worth nothing of.
+    ///
+    /// A page is out until it is [observed](Store::observe) in any way, or
+    /// [handed back](Store::hand_back), or until the lease is over by the time that a later call
+    /// gives. Threads may take at once: each gets pages of its own, one after another. A page that is
+    /// out counts among those of its host where [`per_host`](Due::per_host) bounds them.
+    ///
+    /// Leases are in memory only. After a crash, or when the store is opened again, all pages can be
+    /// taken: then a page may be visited twice, and none is forgotten. At most
+    /// [`Options::leases_max`](crate::Options::leases_max) are out, and then nothing is handed out.
+    ///
+    /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are out. What pages
+    /// tell of how pages change is learned anew after as many operations as an eighth of the pages.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use simkeep::due::Due;
+    /// use simkeep::{Observation, Options, Store, Time};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let store = Store::create(&path, Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// let url = "https://example.com/";
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// store.observe(Observation::content(url, start, 17, epoch))?;
+    ///
+    /// let day = Duration::from_secs(86_400);
+    /// let (now, lease) = (start + 21 * day, "1h".parse()?);
+    /// let taken = store.take_due(&Due::new(now, 10), lease)?;
+    /// assert_eq!(taken[0].page.url, url);
+    /// assert!(store.take_due(&Due::new(now, 10), lease)?.is_empty());
+    /// // Visited, it can be taken again: another time, since now a visit is worth nothing.
+    /// store.observe(Observation::content(url, now, 17, epoch))?;
+    /// assert!(store.take_due(&Due::new(now, 10), lease)?.is_empty());
+    /// assert_eq!(store.take_due(&Due::new(now + 21 * day, 10), lease)?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] or [`Error::Io`] if what it reads is damaged or cannot be read: then nothing
+    /// is handed out. [`Error::Poisoned`], [`Error::Forked`].
+    pub fn take_due(&self, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
+        self.change(|shared| schedule::take(shared, due, lease))
+    }
+
+    /// Ends the lease of a page that was not visited, so that it can be taken again. Returns whether it
+    /// had one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`] and [`Error::Closed`].
+    pub fn hand_back(&self, url: &str) -> Result<bool> {
+        self.change(|shared| Ok(shared.leases.end(url)))
+    }
+}
 
 /// Hands out the best pages that nobody has, until the lease is over.
 pub(crate) fn take(shared: &Shared, due: &Due, lease: Interval) -> Result<Vec<Decision>> {

@@ -8,8 +8,46 @@ use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::segment::seconds;
-use crate::threads;
 use crate::time::Time;
+use crate::{schedule, threads};
+
+impl Snapshot {
+    /// Returns how many visits a day there were of late: those of the 28 days up to the latest visit,
+    /// over 28, or over the days since the first visit of all if these are fewer, but one at least. A
+    /// [plan](Snapshot::plan) may go by that for want of a better number. `due` says under what prefix;
+    /// visits after its time count as if they were then. Without pages it is 0.
+    ///
+    /// Exact up to 65,536 pages; under a prefix a page counts once for each segment that has it. Of
+    /// more, pages are sampled by their hashes, and the histories of at most 131,072 of them are read:
+    /// some microseconds each. Besides, this reads what [`learn`](Snapshot::learn) reads, twice.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::due::Due;
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// for page in 0..56 {
+    ///     store.observe(Observation::gone(&format!("https://example.com/{page}"), start + page * DAY))?;
+    /// }
+    /// // One a day, and both ends of the 28 days count.
+    /// assert_eq!(store.snapshot().pace(&Due::new(start + 90 * DAY, 0))?, 29.0 / 28.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn pace(&self, due: &Due) -> Result<f64> {
+        self.heed(|| {
+            self.view.check()?;
+            schedule::pace(self, due)
+        })
+    }
+}
 
 /// Parts of all hashes that are shared out among threads.
 const PARTS: usize = 16;

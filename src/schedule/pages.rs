@@ -14,6 +14,47 @@ use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 
+impl Snapshot {
+    /// The pages that are due: those of which a visit is worth most, the best first, then in SURT order.
+    ///
+    /// Reads 28 bytes for each page, in order and on all cores, and of the pages those that it returns.
+    /// Takes the memory that [`Due::memory_bytes`](crate::due::Due::memory_bytes) allows, and some 64
+    /// bytes for each page that is not sealed. Two calls that ask for the same time return the same.
+    ///
+    /// What a page is believed to change like goes by its own visits, and before that by those of its
+    /// host and of all pages. That is [learned](Snapshot::learn) when it is first needed.
+    ///
+    /// If the policy goes by what a visit is worth, a page that another one
+    /// [leads](field@crate::due::Decision::near) weighs a quarter, and never nothing. It is looked for
+    /// when a page comes up. That costs one search, a microsecond or two if the store is in memory and
+    /// in one segment, and some ten more if pages are near. Pages that are led are looked at before
+    /// their turn comes: all that would be worth up to four times as much as the last that is returned.
+    /// Where most pages are copies of others, that may be most of them, at some microseconds each.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::due::Due;
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
+    /// let (start, epoch) = (Time::from_ms(1_700_000_000_000)?, store.change_epoch());
+    /// store.observe(Observation::content("https://example.com/a", start, 1, epoch))?;
+    /// store.observe(Observation::content("https://example.com/b", start + 7 * DAY, 2, epoch))?;
+    /// let best = store.snapshot().due(&Due::new(start + 30 * DAY, 1)).next().unwrap()?;
+    /// assert_eq!(best.page.url, "https://example.com/a"); // a month, and nobody has looked
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An item is [`Error::Corrupt`] if what it touches is damaged; then the iterator ends.
+    pub fn due(&self, due: &Due) -> DuePages {
+        DuePages::new(self, due)
+    }
+}
+
 /// What part of the memory is for pages that others lead, if any may; and what part for reading again
 /// those of them that did not fit.
 const OF_WAITING: usize = 8;

@@ -12,6 +12,7 @@ use crate::engine::journal::PageName;
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::store::Store;
 use crate::engine::totals::{Counted, page_counted};
 use crate::engine::view::View;
 use crate::engine::write::admission::Writer;
@@ -347,3 +348,36 @@ pub(crate) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> 
 
 #[cfg(test)]
 mod tests;
+
+impl Store {
+    /// Forgets everything observed so far of a page, or of all pages under a prefix. It is hidden
+    /// from every answer at once. Later observations start a new history.
+    /// [`Snapshot::in_scope`](crate::Snapshot::in_scope) lists what would be forgotten.
+    ///
+    /// The bytes leave the files when merges reach them; [`purge`](Store::purge) removes them right
+    /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers wait.
+    /// With a host or path, pages whose URLs have a user are forgotten one by one, at most 1,024 in each
+    /// commit, and writers wait while at most 16,384 of the host are looked at. Of more than these some
+    /// may be left after a crash. Later lookups pay a binary search in each segment among the forgotten
+    /// prefixes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe). After an error a part may be forgotten; call again.
+    pub fn forget(&self, scope: Scope<'_>) -> Result<Forgotten> {
+        self.change(|shared| forget(shared, &scope))
+    }
+
+    /// Forgets, and rewrites every file that has bytes of what is forgotten. When this returns, no
+    /// file of the store contains the URL, except files that a snapshot still holds open. Those are
+    /// removed with the snapshot, or by the next open if the snapshot outlives the store. Costs a
+    /// rewrite of each segment with such pages.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe), and [`Error::Cancelled`] if `progress` was. Even after an
+    /// error the pages may be forgotten, with some of their bytes left in files: purge again.
+    pub fn purge(&self, scope: Scope<'_>, progress: &Progress) -> Result<Forgotten> {
+        self.change(|shared| purge(shared, &scope, progress))
+    }
+}

@@ -25,33 +25,156 @@ mod write;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-pub use epochs::LoadEpochs;
-pub use observed::Observed;
-pub use options::{LoadOptions, Loaded};
-
 use self::epochs::Settled;
 use self::runs::Runs;
 use self::watch::Watch;
 use self::write::{Writing, Written};
 use crate::bug::{OrBug, ensure};
 use crate::catalog::SegmentRow;
-use crate::disk::Name;
+use crate::disk::{Location, Name};
 use crate::engine::clock::Clock;
 use crate::engine::compaction::policy::tier;
 use crate::engine::core::Base;
 use crate::engine::db::Shared;
-use crate::engine::epochs::Epochs;
+use crate::engine::epochs::{Epochs, first};
 use crate::engine::lifecycle::OnPanic;
 use crate::engine::manifest_check::row;
 use crate::engine::memtables::Memtables;
-use crate::engine::new_segment;
+use crate::engine::options::Options;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::store::Store;
 use crate::engine::view::View;
 use crate::engine::write::validate::{check, of_epochs};
+use crate::engine::{new_segment, open};
 use crate::error::{Error, Result};
 use crate::page::{EpochInfo, known};
 use crate::progress::Stage;
 use crate::search::Resources;
 use crate::sync::thread;
+
+pub use epochs::LoadEpochs;
+pub use observed::Observed;
+pub use options::{LoadOptions, Loaded};
+
+impl Store {
+    /// Creates a store from a [load](Store::load), and opens it. The store exists with everything
+    /// loaded, or not at all. If this fails, nothing is left but perhaps an empty directory; after
+    /// a crash, what is left is [unfinished](Error::Unfinished). Nothing is created before the
+    /// first observation arrives.
+    ///
+    /// ```
+    /// use simkeep::load::LoadOptions;
+    /// use simkeep::{Observation, Options, Store, Time};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let seen = [Ok(Observation::gone("https://example.com/", Time::from_ms(1_700_000_000_000)?))];
+    /// let (store, loaded) =
+    ///     Store::create_from(&path, Options::default(), seen, LoadOptions::default())?;
+    /// assert_eq!((loaded.pages, store.stats()?.pages), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Store::create) and [`load`](Store::load).
+    pub fn create_from<O: Observed>(
+        at: impl Into<Location>,
+        options: Options,
+        observations: impl IntoIterator<Item = Result<O>>,
+        load: LoadOptions,
+    ) -> Result<(Store, Loaded)> {
+        let disk = at.into().disk(Some(options.file_mode));
+        open::require_empty(&disk)?;
+        let mut observations = observations.into_iter().peekable();
+        if let Some(Err(e)) = observations.next_if(Result::is_err) {
+            return Err(Error::Load { nth: 1, cause: Arc::new(e) });
+        }
+        let first = first(&options)?;
+        let store = Self::begin(&disk, options, vec![first])?;
+        let loaded = store.load(observations, load).inspect_err(|_| store.abandon())?;
+        Ok((store, loaded))
+    }
+
+    /// Loads an existing corpus: any number of observations in any order, without searches and
+    /// without the journal. When this returns, all of them are stored, or none. The store is then
+    /// the same as if each had been observed.
+    ///
+    /// Some four times as fast as [`observe_batch`](Store::observe_batch) of 1,000 observations each
+    /// with fingerprints that are ready: 1,000,000 new pages took 2.7 s and 11 s. Each observation is
+    /// written twice: to a scratch file, some 70 bytes for a URL of 50, and to a segment, some 110
+    /// bytes including the tables. Costs a sync for every 64 MiB of the segment, and one commit.
+    /// Memory is bounded by the options.
+    ///
+    /// Readers go on, and see nothing of the load until it is complete. Observing and forgetting go
+    /// on while observations are gathered ([`Stage::Gathering`](crate::Stage::Gathering)), and then
+    /// wait until the load is done. Only one load runs at a time, and [`close`](Store::close) waits
+    /// for it to stop.
+    ///
+    /// ```
+    /// use simkeep::load::LoadOptions;
+    /// use simkeep::{Observation, Options, Store, Time};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let store = Store::create(&path, Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// let corpus = [("https://example.com/", 17), ("https://example.org/", 4)];
+    /// let observations = corpus.iter().map(|(url, print)| {
+    ///     Ok(Observation::content(url, Time::from_ms(1_700_000_000_000)?, *print, epoch))
+    /// });
+    /// let loaded = store.load(observations, LoadOptions::default())?;
+    /// assert_eq!((loaded.pages, loaded.segments), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Load`] names the first observation that is an error or invalid (its URL, time or
+    /// epoch). [`Error::Cancelled`] if its progress was, [`Error::Io`] if a file could not be
+    /// written, [`Error::Corrupt`] if a page of the store could not be read. In all these cases
+    /// nothing is stored, and the store goes on. If the commit itself fails, it is as for
+    /// [`observe`](Store::observe).
+    pub fn load<O: Observed>(
+        &self,
+        observations: impl IntoIterator<Item = Result<O>>,
+        options: LoadOptions,
+    ) -> Result<Loaded> {
+        self.call(|shared| load(shared, observations.into_iter(), options))
+    }
+
+    /// [Loads](Store::load) everything in a snapshot of another store. Epochs with the same name
+    /// are the same; new epochs bring their tables of document frequencies, and begin when the load
+    /// is done ([`LoadEpochs::of`](crate::admin::load::LoadEpochs::of)).
+    ///
+    /// ```
+    /// use simkeep::load::LoadOptions;
+    /// use simkeep::{Options, Reader, Store};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let (old, new) = (dir.path().join("old.simkeep"), dir.path().join("new.simkeep"));
+    /// # drop(Store::create(&old, Options::default())?);
+    /// let old = Reader::open(old)?;
+    /// let new = Store::open_or_create(new, Options::default())?;
+    /// new.copy_from(&old.snapshot(), LoadOptions::default())?;
+    /// assert_eq!(new.stats()?.visits, old.stats()?.visits);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Store::load) and [`register_epoch`](Store::register_epoch).
+    pub fn copy_from(&self, other: &Snapshot, options: LoadOptions) -> Result<Loaded> {
+        let observations = other.observations().renumbered(options.epochs.of(other)?);
+        self.load(observations, options)
+    }
+}
 
 /// Memory that a run takes while it is merged with others, about: its place in the scratch file as
 /// the system reads it ahead.

@@ -9,9 +9,6 @@ mod options;
 
 use std::sync::Arc;
 
-pub(crate) use options::Pace;
-pub use options::{Verified, VerifyOptions};
-
 use super::publish;
 use crate::catalog::{After, Catalog, Contents, Journal, Published, mark};
 use crate::disk::{Access, Disk, DiskFile, Location, Name};
@@ -24,12 +21,45 @@ use crate::engine::memtables::Memtables;
 use crate::engine::open;
 use crate::engine::reader::{Sight, sight};
 use crate::engine::snapshot::Snapshot;
+use crate::engine::store::Store;
 use crate::engine::totals::Counted;
 use crate::engine::view::View;
 use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::page::EpochInfo;
 use crate::segment::{PlainSegment, Segment};
+
+pub(crate) use options::Pace;
+pub use options::{Verified, VerifyOptions};
+
+impl Store {
+    /// Checks a store while it works: reads all of it with plain reads, checks every checksum, and
+    /// checks that everything fits together. Names every flaw, not only the first.
+    ///
+    /// Costs a read of all files, at most as many bytes per second as the options say. Observing
+    /// goes on meanwhile; commits wait only while the catalog is copied to memory.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::integrity::VerifyOptions;
+    /// # use simkeep::{Options, Store};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let verified = store.verify(VerifyOptions::default().rate(Some(20 << 20)))?;
+    /// assert!(verified.is_sound(), "{:?}", verified.flaws);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`] if its progress was cancelled, [`Error::Io`] if a file cannot be
+    /// opened. Damage is not an error but part of the answer; [`Verified::sound`] turns it into an
+    /// error.
+    pub fn verify(&self, options: VerifyOptions) -> Result<Verified> {
+        self.call(|shared| verify_open(&shared.base, options))
+    }
+}
 
 /// Checks the store in a directory, damaged or not, without opening it: reads all of it, checks
 /// every checksum, and checks that everything fits together. Names all flaws, not only the first.

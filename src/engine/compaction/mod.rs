@@ -19,11 +19,26 @@ use super::memtables::Memtables;
 use super::new_segment;
 use super::publisher::Publisher;
 use super::view::View;
+use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::metrics::Work;
 use crate::progress::{Progress, Stage};
 use crate::segment::{Mergeable, Segment, Step, merge};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
+
+impl Store {
+    /// Merges all segments into one, and returns when that is done. Costs reading and writing all
+    /// segments once, or twice if there are more than 128. A single segment is left as it is,
+    /// unless it has fingerprint tables of an epoch that has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`]. [`Error::Cancelled`] if the progress
+    /// was: what is merged by then stays merged, and no answer depends on it.
+    pub fn merge(&self, progress: &Progress) -> Result<Merged> {
+        self.change(|shared| shared.compactor.merge_all(progress, &|| false))
+    }
+}
 
 /// Segments that are merged at once, at most: each may take a scratch file.
 const MERGED_MAX: usize = 128;

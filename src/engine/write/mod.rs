@@ -30,10 +30,164 @@ use super::core::Base;
 use super::db::Shared;
 use super::epochs::check_live;
 use super::memtable::Memtable;
-use crate::bug::{OrBug, ensure};
+use crate::bug::{Bug, OrBug, ensure};
+use crate::engine::answer::Outcome;
+use crate::engine::store::Store;
 use crate::error::{Error, Result};
-use crate::page::{Request, Verdict};
+use crate::page::{
+    GiveOutcome, Giving, Observation, Request, RestateOutcome, Restatement, Verdict,
+};
 use crate::sync::thread;
+
+impl Store {
+    /// Stores requests, and lets `read` take the answers. Answers of the wrong kind are a bug.
+    fn answered<T>(
+        &self,
+        requests: &[Request<'_>],
+        read: impl FnOnce(Vec<Answer>) -> Result<T, Bug>,
+    ) -> Result<T> {
+        self.change(|shared| {
+            let answers = if requests.is_empty() { Vec::new() } else { observe(shared, requests)? };
+            read(answers).map_err(Error::from)
+        })
+    }
+
+    /// Reports one visit to the store. The answer says what the page is now, and which other pages
+    /// are copies of it or near it. Durable when this returns, unless
+    /// [`Options::durability`](crate::Options::durability) says otherwise.
+    ///
+    /// Costs a lookup of the page and a search in every segment, some microseconds together, and a
+    /// share of a commit: two or three syncs for all calls that wait at the same time. Waits while
+    /// the memtable is full and the one before it is still being sealed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
+    /// [`Error::Option`] for a weight that is not finite or not positive, [`Error::InTheFuture`] with
+    /// [`Options::clock_tolerance`](crate::Options::clock_tolerance), or [`Error::Corrupt`] if a page
+    /// needed for the answer is damaged: nothing was stored.
+    /// [`Error::Io`] if the commit failed: the observation may or may not be stored, and the store
+    /// accepts nothing more ([`Error::Poisoned`]) until it is opened again.
+    pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
+        self.answered(&[Request::Observe(observation)], |mut answers| {
+            answers.pop().or_bug("each observation has an outcome")?.observed()
+        })
+    }
+
+    /// Reports many visits. Each is judged after those before it.
+    ///
+    /// They become durable together, in one commit or a few. If one of them is invalid (its URL,
+    /// time or epoch), none is stored. Much faster than single calls: the lookups are interleaved,
+    /// and share the commit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe). After [`Error::Corrupt`], the visits before the one
+    /// that could not be judged are stored, and the rest is not. Observing all of them again is
+    /// harmless.
+    pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
+        let requests: Vec<_> = observations.iter().copied().map(Request::Observe).collect();
+        self.answered(&requests, |answers| answers.into_iter().map(Answer::observed).collect())
+    }
+
+    /// Observes and restates in one call. Each request is judged after those before it. They become
+    /// durable together, in one commit or a few. If one of them is invalid (its URL, time or
+    /// epoch), none is stored.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe_batch`](Store::observe_batch).
+    pub fn request_batch(&self, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
+        self.answered(requests, Ok)
+    }
+
+    /// Restates the content that a page had at a time: gives it a fingerprint in another epoch,
+    /// usually the newest. It stands beside those of other epochs: answers go by the newest epoch of
+    /// their [use](crate::Role). This is neither a visit nor a change of the page, and the history keeps
+    /// both. As durable and as fast as [`observe`](Store::observe);
+    /// [`restate_batch`](Store::restate_batch) takes many at a time.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Role, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let url = "https://example.com/";
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x1234, store.change_epoch()))?;
+    /// let new = store.register_epoch("another extractor", Role::Both)?;
+    /// for page in store.snapshot().stale(new, None) {
+    ///     let page = page?;
+    ///     // Its text, as it was kept elsewhere, by the new extractor.
+    ///     let fingerprint = 0x4321;
+    ///     let restated = Restatement::new(&page.url, page.time, fingerprint, new);
+    ///     assert_eq!(store.restate(restated)?, RestateOutcome::Stored);
+    /// }
+    /// assert_eq!(store.near(0x4321, 0)?.near.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe).
+    pub fn restate(&self, restatement: Restatement<'_>) -> Result<RestateOutcome> {
+        self.answered(&[Request::Restate(restatement)], |mut answers| {
+            answers.pop().or_bug("each restatement has an outcome")?.restated()
+        })
+    }
+
+    /// Restates many contents, one after another. They become durable together, in one commit or a
+    /// few. If one of them is invalid (its URL, time or epoch), none is stored.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe_batch`](Store::observe_batch).
+    pub fn restate_batch(&self, restatements: &[Restatement<'_>]) -> Result<Vec<RestateOutcome>> {
+        let requests: Vec<_> = restatements.iter().copied().map(Request::Restate).collect();
+        self.answered(&requests, |answers| answers.into_iter().map(Answer::restated).collect())
+    }
+
+    /// Gives a page a property from a time on, without a visit: a [weight](Observation::weighed) or a
+    /// [class](Observation::classed). That is no change of the page;
+    /// [`Page::weight`](crate::Page::weight) and [`Page::class`](crate::Page::class) tell those in
+    /// force. As durable and as fast as [`observe`](Store::observe);
+    /// [`request_batch`](Store::request_batch) takes many at a time, and [`load`](Store::load) gives
+    /// all pages others.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{GiveOutcome, Observation, Options, Store, Time, Weight};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x1234, epoch))?;
+    /// let outcome = store.give(Observation::weighed(url, Time::from_ms(2_000)?, 2.5))?;
+    /// assert_eq!(outcome, GiveOutcome::Stored);
+    /// store.give(Observation::classed(url, Time::from_ms(2_000)?, 7))?;
+    /// let page = store.latest(url)?.unwrap();
+    /// assert_eq!((page.visits, page.weight, page.class), (1, Weight::from(2.5), Some(7)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`observe`](Store::observe).
+    pub fn give(&self, giving: Giving<'_>) -> Result<GiveOutcome> {
+        self.answered(&[Request::Give(giving)], |mut answers| {
+            answers.pop().or_bug("what is given has an outcome")?.given()
+        })
+    }
+
+    /// Makes everything observed so far durable. Costs one commit at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Poisoned`] if it is not.
+    pub fn flush(&self) -> Result<()> {
+        self.change(|shared| shared.committer.commit_all())
+    }
+}
 
 /// The most requests that are looked up together. The more there are, the closer together they read
 /// in the index of URLs.
