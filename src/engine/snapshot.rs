@@ -1,7 +1,7 @@
 //! A consistent view of the store, and everything that is read from one.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::answer::{History, HistoryEntry, Page};
 use super::epochs::Epochs;
@@ -10,7 +10,6 @@ use super::view::{VersionAt, View};
 use crate::error::Result;
 use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Visit, judge, restated};
 use crate::progress::{Progress, Stage};
-use crate::schedule::Learned;
 use crate::time::Time;
 use crate::url::check_url;
 
@@ -40,8 +39,6 @@ use crate::url::check_url;
 pub struct Snapshot {
     pub(crate) view: Arc<View>,
     pub(crate) sequence: u64,
-    /// What its pages tell of how pages change, once that was asked for.
-    learned: Arc<OnceLock<Learned>>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -53,21 +50,12 @@ impl fmt::Debug for Snapshot {
 impl Snapshot {
     /// What a view has up to an operation.
     pub(crate) fn new(view: Arc<View>, sequence: u64) -> Snapshot {
-        Snapshot { view, sequence, learned: Arc::default() }
+        Snapshot { view, sequence }
     }
 
     /// The components that it is of.
     pub(crate) fn view(&self) -> &View {
         &self.view
-    }
-
-    /// What its pages tell of how pages change, learned once.
-    pub(crate) fn learned(&self) -> Result<Learned> {
-        if let Some(learned) = self.learned.get() {
-            return Ok(learned.clone());
-        }
-        let learned = Learned::new(self)?;
-        Ok(self.learned.get_or_init(|| learned).clone())
     }
 
     /// The number of the last operation in it.

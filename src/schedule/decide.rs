@@ -55,7 +55,7 @@ impl Asked {
                 return Err(Error::misuse(what));
             }
             Some(learned) => learned.clone(),
-            None => snapshot.learned()?,
+            None => due.last.of(snapshot)?,
         };
         let scorer = Scorer::new(&due, learned);
         Ok(Asked { snapshot: snapshot.clone(), due, scorer })

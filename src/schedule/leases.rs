@@ -115,7 +115,7 @@ impl Taking<'_> {
             return Ok(of.learned.clone());
         }
         let pages = snapshot.count()?.pages;
-        let (learned, sequence) = (snapshot.learned()?, snapshot.sequence());
+        let (learned, sequence) = (Learned::new(snapshot)?, snapshot.sequence());
         *self.one = Some(AsOf { learned: learned.clone(), sequence, pages });
         Ok(learned)
     }

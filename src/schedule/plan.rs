@@ -129,7 +129,7 @@ impl Plan {
         }
         let learned = match &due.learned {
             Some(learned) => learned.clone(),
-            None => snapshot.learned()?,
+            None => due.last.of(snapshot)?,
         };
         let asked = Asked::new(snapshot, due.clone().learned(&learned))?;
         let outlook = Outlook::of(&asked, per_day)?;
