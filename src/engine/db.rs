@@ -8,13 +8,13 @@ use std::sync::Arc;
 use super::compaction::Compactor;
 use super::core::Base;
 use super::epoch_registry::Registry;
+use super::leases::Leases;
 use super::publisher::Publisher;
 use super::seal::Sealer;
 use super::write::admission::Admission;
 use super::write::commit::Committer;
 use crate::disk::Name;
 use crate::error::Result;
-use crate::schedule::leases::Leases;
 use crate::sync::{Rank, RankedMutex};
 
 /// An open store.

@@ -17,6 +17,7 @@ pub(crate) mod epochs;
 pub(crate) mod files;
 pub(crate) mod first_seen;
 pub(crate) mod journal;
+pub(crate) mod leases;
 pub(crate) mod lifecycle;
 pub(crate) mod live;
 pub(crate) mod live_segment;

@@ -1,12 +1,14 @@
 //! Handing out what is due.
 
 use super::decision::Decision;
+use super::learned::Learned;
 use super::options::Due;
 use crate::engine::db::Shared;
+use crate::engine::leases::Taking;
+use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
 use crate::error::Result;
 use crate::recrawl::Interval;
-use crate::schedule;
 use crate::time::Time;
 
 impl Store {
@@ -57,7 +59,7 @@ impl Store {
     /// [`Error::Corrupt`] or [`Error::Io`] if what it reads is damaged or cannot be read: then nothing
     /// is handed out. [`Error::Poisoned`], [`Error::Forked`].
     pub fn take_due(&self, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
-        self.change(|shared| schedule::take(shared, due, lease))
+        self.change(|shared| take(shared, due, lease))
     }
 
     /// Ends the lease of a page that was not visited, so that it can be taken again. Returns whether it
@@ -69,6 +71,33 @@ impl Store {
     pub fn hand_back(&self, url: &str) -> Result<bool> {
         self.change(|shared| Ok(shared.leases.end(url)))
     }
+}
+
+/// What was learned of all pages, and as of which operation.
+struct AsOf {
+    learned: Learned,
+    sequence: u64,
+    pages: u64,
+}
+
+/// It is learned anew after as many operations as this part of all pages, and not sooner than after so
+/// many.
+const LEARN_PART: u64 = 8;
+const LEARN_MIN: u64 = 256;
+
+/// What the pages of a snapshot told about how pages change, or did a while ago.
+fn learned(taking: &mut Taking<'_>, snapshot: &Snapshot) -> Result<Learned> {
+    let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
+    let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
+    let kept = taking.kept();
+    let of = kept.as_ref().and_then(|kept| kept.downcast_ref::<AsOf>());
+    if let Some(of) = of.filter(is_recent) {
+        return Ok(of.learned.clone());
+    }
+    let pages = snapshot.count()?.pages;
+    let (learned, sequence) = (Learned::new(snapshot)?, snapshot.sequence());
+    *kept = Some(Box::new(AsOf { learned: learned.clone(), sequence, pages }));
+    Ok(learned)
 }
 
 /// Hands out the best pages that nobody has, until the lease is over.
@@ -85,7 +114,7 @@ pub(crate) fn take(shared: &Shared, due: &Due, lease: Interval) -> Result<Vec<De
     let snapshot = shared.base.live.snapshot();
     snapshot.view.check()?;
     if asked.learned.is_none() {
-        asked.learned = Some(taking.learned(&snapshot)?);
+        asked.learned = Some(learned(&mut taking, &snapshot)?);
     }
     for page in snapshot.due(&asked) {
         let page = page?;

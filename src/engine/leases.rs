@@ -3,38 +3,27 @@
 //! In memory only: a lease that a crash loses costs a visit twice, and one that survived it would cost
 //! a commit for each page.
 
-use crate::time::Time;
+use std::any::Any;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::Learned;
-use crate::engine::snapshot::Snapshot;
-use crate::error::Result;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, Rank, RankedGuard, RankedMutex};
+use crate::time::Time;
 
 /// What is handed out.
 #[derive(Debug)]
 pub(crate) struct Leases {
     /// Held while pages are chosen: by one thread at a time, so that no two choose the same page.
-    taking: RankedMutex<Option<AsOf>>,
+    taking: RankedMutex<Kept>,
     out: Mutex<Out>,
     /// How many are out, so that whoever observes need not lock where there are none.
     count: AtomicUsize,
 }
 
-/// What was learned of all pages, and as of which operation.
-#[derive(Debug)]
-struct AsOf {
-    learned: Learned,
-    sequence: u64,
-    pages: u64,
-}
-
-/// It is learned anew after as many operations as this part of all pages, and not sooner than after so
-/// many.
-const LEARN_PART: u64 = 8;
-const LEARN_MIN: u64 = 256;
+/// What whoever chooses pages keeps from one time to the next. It is opaque here: the engine knows who has
+/// which page, and not why.
+pub(crate) type Kept = Option<Box<dyn Any + Send>>;
 
 #[derive(Debug, Default)]
 struct Out {
@@ -103,21 +92,13 @@ impl Leases {
 /// Somebody takes pages.
 pub(crate) struct Taking<'a> {
     leases: &'a Leases,
-    one: RankedGuard<'a, Option<AsOf>>,
+    one: RankedGuard<'a, Kept>,
 }
 
 impl Taking<'_> {
-    /// What the pages of a snapshot told about how pages change, or did a while ago.
-    pub(crate) fn learned(&mut self, snapshot: &Snapshot) -> Result<Learned> {
-        let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
-        let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
-        if let Some(of) = self.one.as_ref().filter(is_recent) {
-            return Ok(of.learned.clone());
-        }
-        let pages = snapshot.count()?.pages;
-        let (learned, sequence) = (Learned::new(snapshot)?, snapshot.sequence());
-        *self.one = Some(AsOf { learned: learned.clone(), sequence, pages });
-        Ok(learned)
+    /// What was kept the last time that somebody took pages.
+    pub(crate) fn kept(&mut self) -> &mut Kept {
+        &mut self.one
     }
 
     /// Whether a page is not to be taken: it is handed out, or was until a moment ago.
