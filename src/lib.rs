@@ -206,10 +206,11 @@ pub mod due {
 pub mod publishing {
     pub use crate::admin::copy::FileCount;
     pub use crate::admin::publish::{
-        GenerationInfo, Incomplete, Publication, PublishOptions, PublishedFile, check_file,
-        generations, holding, is_published,
+        GenerationInfo, Publication, PublishOptions, PublishedFile, check_file, generations,
+        holding, is_published,
     };
     pub use crate::admin::publish::{check, files, fingerprints, publish};
+    pub use crate::engine::generations::Incomplete;
 }
 
 /// Checking that a store is sound, saving it, and repairing one that is not.

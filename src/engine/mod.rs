@@ -16,6 +16,7 @@ pub(crate) mod epoch_registry;
 pub(crate) mod epochs;
 pub(crate) mod files;
 pub(crate) mod first_seen;
+pub(crate) mod generations;
 pub(crate) mod journal;
 pub(crate) mod leases;
 pub(crate) mod lifecycle;

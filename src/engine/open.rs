@@ -11,7 +11,6 @@ use super::core::Base;
 use super::db::Shared;
 use super::epochs::{self, Epochs};
 use super::files::{Files, has_table};
-use super::journal;
 use super::lifecycle::Lifecycle;
 use super::live::Live;
 use super::live_segment::LiveSegment;
@@ -22,7 +21,7 @@ use super::options::Options;
 use super::poison::Poison;
 use super::segment_ids::Stamps;
 use super::view::View;
-use crate::admin::publish;
+use super::{generations, journal};
 use crate::bug::{OrBug, ensure};
 use crate::catalog::mark::{self, Begun};
 use crate::catalog::{Blob, Catalog, Contents, Frames, Journal, Locks, Published, Settings, Tail};
@@ -91,7 +90,7 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
         return Err(Error::Exists { location });
     }
     let begun = if has(Name::Lock) { mark::look(&**disk)? } else { Begun::Blank };
-    if publish::is_here(&**disk)? {
+    if generations::is_published(&**disk)? {
         return Err(Error::NotAStore {
             location,
             why: PUBLISHED.to_owned(),
@@ -298,7 +297,7 @@ pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     }
     Err(if names.contains(&Name::CatalogNew) {
         not(NotStore::Nothing, "it was not finished when it was made; make it again")
-    } else if publish::is_here(&**disk)? {
+    } else if generations::is_published(&**disk)? {
         not(NotStore::Published, PUBLISHED)
     } else {
         not(NotStore::Nothing, "it has no catalog.redb")

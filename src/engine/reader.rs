@@ -6,13 +6,13 @@ use std::time::{Duration, Instant, SystemTime};
 use super::answer::Stats;
 use super::epochs::Epochs;
 use super::files::Files;
+use super::generations;
+use super::generations::{Incomplete, Newest};
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
 use super::view::View;
-use crate::admin::publish;
-use crate::admin::publish::{Incomplete, Newest};
 use crate::catalog::{
     Catalog, Contents, Frames, Generation, Journal, Locks, Published, Tail, Tries, mark,
     read_beside,
@@ -170,14 +170,14 @@ impl Reader {
     ) -> Result<Reader> {
         let disk = at.into().disk(None);
         let Some(number) = generation.into() else { return Reader::follow(disk) };
-        publish::some_numbers(&disk)?;
-        let seen = published(&disk, &publish::read(&*disk, number)?, None)?;
+        generations::some_numbers(&disk)?;
+        let seen = published(&disk, &generations::read(&*disk, number)?, None)?;
         Ok(Reader { disk, follows: Follows::Generation(number), seen, incomplete: None })
     }
 
     /// Opens the newest generation in a directory.
     fn follow(disk: Arc<dyn Disk>) -> Result<Reader> {
-        let newest = publish::newest(&disk, |generation| published(&disk, generation, None))?;
+        let newest = generations::newest(&disk, |generation| published(&disk, generation, None))?;
         let Newest { number, found: seen, incomplete } = newest;
         let incomplete = incomplete.map(Box::new);
         Ok(Reader { disk, follows: Follows::Newest(number), seen, incomplete })
@@ -228,12 +228,12 @@ impl Reader {
             Follows::Store => self.refresh_store(),
             Follows::Generation(_) => Ok(false),
             Follows::Newest(number) => {
-                if publish::some_numbers(&self.disk)?.last() == Some(&number) {
+                if generations::some_numbers(&self.disk)?.last() == Some(&number) {
                     self.incomplete = None;
                     return Ok(false);
                 }
                 let before = Some(&*self.seen.now.view);
-                let newest = publish::newest(&self.disk, |generation| {
+                let newest = generations::newest(&self.disk, |generation| {
                     published(&self.disk, generation, before)
                 })?;
                 let newer = newest.incomplete.filter(|newer| newer.generation > number);
@@ -302,8 +302,8 @@ impl Reader {
             Follows::Store => mark::read(&*self.disk).sequence,
             Follows::Newest(_) | Follows::Generation(_) => {
                 let newest =
-                    publish::some_numbers(&self.disk).ok().and_then(|all| all.last().copied());
-                let newest = newest.and_then(|number| publish::read(&*self.disk, number).ok());
+                    generations::some_numbers(&self.disk).ok().and_then(|all| all.last().copied());
+                let newest = newest.and_then(|number| generations::read(&*self.disk, number).ok());
                 newest.map_or(0, |newest| newest.published.last_sequence())
             }
         };
@@ -436,7 +436,7 @@ pub(crate) fn sight<T>(
 fn published(disk: &Arc<dyn Disk>, generation: &Generation, before: Option<&View>) -> Result<Seen> {
     let files = Files::Published(generation.published.store);
     let now = show(disk, files, &generation.published, before)?;
-    publish::require_tables(disk, generation)?;
+    generations::require_tables(disk, generation)?;
     let written = Some(generation.published.written);
     Ok(Seen { now, written, fell_back: false, known: [None; 2] })
 }

@@ -8,23 +8,16 @@
 mod checks;
 mod forgotten;
 mod named;
-mod newest;
 mod options;
 mod target;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-pub use named::{PublishedFile, check_file, files, fingerprints};
-pub use newest::Incomplete;
-pub(crate) use newest::{Newest, missing, newest, require_tables};
-pub use options::{GenerationInfo, Publication, PublishOptions};
-
 use self::checks::Checks;
 use self::forgotten::forgotten;
 use self::named::check_one;
-use self::target::{Target, each};
-pub(crate) use self::target::{is_published as is_here, listed, read, some_numbers};
+use self::target::Target;
 use super::copy;
 use super::copy::{Counts, FileCount, Placed, Source};
 use super::forget::{Scope, holds};
@@ -32,11 +25,15 @@ use crate::catalog::{Contents, Generation, Published, TableRow};
 use crate::disk::{Dir, Disk, Location};
 use crate::engine::epochs::Epochs;
 use crate::engine::files::{Files, Listed};
+use crate::engine::generations::{self, each, listed, read, some_numbers};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::open::{require_apart, require_store};
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
+
+pub use named::{PublishedFile, check_file, files, fingerprints};
+pub use options::{GenerationInfo, Publication, PublishOptions};
 
 /// Publishes what is sealed of the store in a directory: makes it a generation in another directory,
 /// which [`Reader::published`](crate::Reader::published) opens. Writes nothing to the store, and works
@@ -202,7 +199,7 @@ pub fn holding(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Vec<u64>> {
 ///
 /// [`Error::Io`] if the directory is there and cannot be listed.
 pub fn is_published(at: impl Into<Location>) -> Result<bool> {
-    is_here(&*at.into().disk(None))
+    generations::is_published(&*at.into().disk(None))
 }
 
 /// Reads all files that a generation names, and checks them.

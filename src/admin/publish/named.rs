@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::target::{listed, read, some_numbers};
 use crate::admin::copy::check_whole;
 use crate::catalog::Generation;
 use crate::disk::{Access, Disk, Location};
 use crate::engine::files::{Files, Listed};
+use crate::engine::generations::{listed, read, some_numbers};
 use crate::engine::manifest_check::check_listed;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};

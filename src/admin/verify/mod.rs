@@ -9,7 +9,6 @@ mod options;
 
 use std::sync::Arc;
 
-use super::publish;
 use crate::catalog::{After, Catalog, Contents, Journal, Published, mark};
 use crate::disk::{Access, Disk, DiskFile, Location, Name};
 use crate::engine::core::Base;
@@ -18,12 +17,12 @@ use crate::engine::files::{Files, has_table};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::manifest_check::{check_listed, check_unlisted, open_listed};
 use crate::engine::memtables::Memtables;
-use crate::engine::open;
 use crate::engine::reader::{Sight, sight};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
 use crate::engine::totals::Counted;
 use crate::engine::view::View;
+use crate::engine::{generations, open};
 use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::page::EpochInfo;
@@ -207,13 +206,13 @@ impl Check {
 
     /// Checks the newest generation that is whole.
     fn published(mut self, disk: Arc<dyn Disk>) -> Result<Verified> {
-        let newest = publish::newest(&disk, |generation| {
-            publish::require_tables(&disk, generation)?;
+        let newest = generations::newest(&disk, |generation| {
+            generations::require_tables(&disk, generation)?;
             let Published { store, url_seed, segments, epochs, .. } = &generation.published;
             let names = Files::Published(*store);
             // What is damaged and whole is a flaw; else an older generation is taken.
             let open = |row| match with_file(&disk, open_listed(&disk, names, *store, row)) {
-                Err(e) if publish::missing(&disk, generation.number)?.is_some() => Err(e),
+                Err(e) if generations::missing(&disk, generation.number)?.is_some() => Err(e),
                 opened => Ok(opened),
             };
             let segments = segments.iter().map(open).collect::<Result<_>>()?;

@@ -1,0 +1,276 @@
+//! The newest generation that is whole, while others may be on their way.
+//!
+//! Whatever carries files here may bring a generation before its files, and may show a file before it
+//! has all of its bytes. Such a generation is passed over, and it is said which one.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use super::files::{Files, Listed, has_table};
+use crate::bug::OrBug;
+use crate::catalog::{Generation, TableRow};
+use crate::disk::{Access, Dir, Disk, Name};
+use crate::error::{Error, NotStore, Result};
+use crate::page::EpochInfo;
+
+/// A generation that is newer than the one that is read, and was passed over: it is not whole yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Incomplete {
+    /// Its number.
+    pub generation: u64,
+    /// What is missing of it: the file, and how much of that.
+    pub why: String,
+}
+
+/// What was found of the newest generation that is whole.
+#[derive(Debug)]
+pub(crate) struct Newest<T> {
+    pub(crate) number: u64,
+    pub(crate) found: T,
+    /// The newest of all, if it is not whole.
+    pub(crate) incomplete: Option<Incomplete>,
+}
+
+/// What `look` makes of the newest generation that is whole.
+///
+/// # Errors
+///
+/// If none is whole, why the newest is not; [`Error::NotAStore`] if there is none.
+pub(crate) fn newest<T>(
+    disk: &Arc<dyn Disk>,
+    mut look: impl FnMut(&Generation) -> Result<T>,
+) -> Result<Newest<T>> {
+    let mut tried = Vec::new();
+    loop {
+        let all = some_numbers(disk)?;
+        let mut passed: Option<(Incomplete, Error)> = None;
+        for number in all.iter().copied().rev() {
+            match look_at(disk, number, &mut look)? {
+                Look::Whole(found) => {
+                    let incomplete = passed.map(|(incomplete, _)| incomplete);
+                    return Ok(Newest { number, found, incomplete });
+                }
+                Look::Coming(why, error) => {
+                    let incomplete = Incomplete { generation: number, why };
+                    passed.get_or_insert((incomplete, error));
+                }
+            }
+        }
+        // All may have been removed meanwhile: then there is another.
+        if tried == all {
+            return Err(passed.or_bug("there is a generation, and it could not be opened")?.1);
+        }
+        tried = all;
+    }
+}
+
+/// What came of looking at a generation.
+enum Look<T> {
+    Whole(T),
+    /// What is missing of it, and the error that came of it.
+    Coming(String, Error),
+}
+
+fn look_at<T>(
+    disk: &Arc<dyn Disk>,
+    number: u64,
+    look: &mut impl FnMut(&Generation) -> Result<T>,
+) -> Result<Look<T>> {
+    let mut looked = || read(&**disk, number).and_then(|generation| look(&generation));
+    let error = match looked() {
+        Ok(found) => return Ok(Look::Whole(found)),
+        Err(e) => e,
+    };
+    if !(error.is_not_found() || error.is_cut() || matches!(error, Error::Corrupt(_))) {
+        return Err(error);
+    }
+    match missing(disk, number)? {
+        Some(why) => Ok(Look::Coming(why, error)),
+        // It may have become whole since.
+        None => looked().map(Look::Whole),
+    }
+}
+
+/// What is missing of a generation: the file itself, or one that it names, is not there or shorter than
+/// it must be. `None` if all of it is there.
+pub(crate) fn missing(disk: &Arc<dyn Disk>, number: u64) -> Result<Option<String>> {
+    let generation = match read(&**disk, number) {
+        Ok(generation) => generation,
+        Err(e) if e.is_not_found() => {
+            return Ok(Some(format!("{} is gone", Name::Generation(number))));
+        }
+        Err(_) if Generation::is_torn(&**disk, number)? => {
+            let name = Name::Generation(number);
+            return Ok(Some(format!("{name} is cut, or being written")));
+        }
+        Err(e) => return Err(e),
+    };
+    for (of, bytes) in listed(&generation)? {
+        let name = Files::Published(generation.published.store).of(&of);
+        match length(disk, name) {
+            Ok(len) if len >= bytes => {}
+            Ok(len) => return Ok(Some(format!("{name} has {len} of {bytes} bytes"))),
+            Err(e) if e.is_not_found() => return Ok(Some(format!("{name} is not there"))),
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(None)
+}
+
+/// Checks that the tables of a generation are there, with all their bytes. They are read when an epoch's
+/// recipe is asked for.
+pub(crate) fn require_tables(disk: &Arc<dyn Disk>, generation: &Generation) -> Result<()> {
+    let names = Files::Published(generation.published.store);
+    for (of, bytes) in listed(generation)? {
+        let Listed::Table(info) = of else { continue };
+        let name = names.table(&info);
+        let len = length(disk, name)?;
+        if len < bytes {
+            let what = format!("it is cut short: expected {bytes} bytes, found {len}");
+            return Err(Error::corrupt(name, len, what));
+        }
+    }
+    Ok(())
+}
+
+fn length(disk: &Arc<dyn Disk>, name: Name) -> Result<u64> {
+    let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+    file.size().map_err(|e| Error::io("measure", name, e))
+}
+
+/// Reads a generation, and checks what it says of tables.
+pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
+    let generation = Generation::read(disk, number)?;
+    let of_table = |row: &TableRow| generation.published.epochs.get(row.epoch as usize);
+    let is_one = |row: &TableRow| of_table(row).is_some_and(has_table);
+    if generation.tables.iter().all(is_one) {
+        return Ok(generation);
+    }
+    let what = "it names a table of an epoch that has none";
+    Err(Error::corrupt(Name::Generation(number), 0, what))
+}
+
+/// What `look` makes of each generation that is there, in order. One that goes meanwhile is left out.
+pub(crate) fn each<T>(
+    disk: &Arc<dyn Disk>,
+    mut look: impl FnMut(Generation) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    for number in some_numbers(disk)? {
+        match read(&**disk, number).and_then(&mut look) {
+            Err(e) if e.is_not_found() && !numbers(&**disk)?.contains(&number) => {}
+            looked => all.push(looked?),
+        }
+    }
+    Ok(all)
+}
+
+/// The numbers of the generations that are there: at least one.
+pub(crate) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
+    let numbers = numbers(&**disk)?;
+    if numbers.is_empty() {
+        let (location, why) = (disk.location(), "nothing is published there".to_owned());
+        return Err(Error::NotAStore { location, why, found: NotStore::Other });
+    }
+    Ok(numbers)
+}
+
+/// The files that a generation names, with their bytes.
+pub(crate) fn listed(generation: &Generation) -> Result<Vec<(Listed, u64)>> {
+    let segments = generation.published.segments.iter();
+    let segments = segments.map(|row| Ok((Listed::Segment(*row), row.bytes)));
+    let tables = generation.tables.iter().map(|table| {
+        let info = generation.published.epochs.get(table.epoch as usize);
+        let info = info.or_bug("a table is of an epoch of its generation")?;
+        Ok((Listed::Table(info.clone()), table.bytes))
+    });
+    segments.chain(tables).collect()
+}
+
+/// What they are called.
+pub(crate) fn names_of(generation: &Generation) -> impl Iterator<Item = Name> + '_ {
+    let names = Files::Published(generation.published.store);
+    let segments = generation.published.segments.iter().map(move |row| names.segment(row));
+    let of_table =
+        |info: &&EpochInfo| generation.tables.iter().any(|table| table.epoch == info.epoch.count());
+    let tables = generation.published.epochs.iter().filter(of_table);
+    segments.chain(tables.map(move |info| names.table(info)))
+}
+
+/// The numbers of the generations that are there, in order.
+pub(crate) fn numbers(disk: &dyn Disk) -> Result<Vec<u64>> {
+    let numbers = parsed(disk, Dir::Generations)?.into_iter().filter_map(|name| match name {
+        Name::Generation(number) => Some(number),
+        _ => None,
+    });
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Files with names of ours in a directory; none if it is not there.
+pub(crate) fn parsed(disk: &dyn Disk, dir: Dir) -> Result<Vec<Name>> {
+    match disk.list(dir) {
+        Ok(entries) => Ok(entries.iter().filter_map(|entry| Name::parse(dir, entry)).collect()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(Error::io("list", disk.location(), e)),
+    }
+}
+
+/// Whether a store is published in a directory, or being carried there: it is no store itself, and has
+/// files as `publish` names them. Costs listing two directories.
+pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
+    let list = |dir| match disk.list(dir) {
+        Ok(entries) => Ok(Some(entries)),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(e) => Err(Error::io("list", disk.location(), e)),
+    };
+    let is_any =
+        |dir, entries: &[OsString]| entries.iter().any(|entry| Name::parse(dir, entry).is_some());
+    let is_ours = match (list(Dir::Files)?, list(Dir::Generations)?) {
+        (Some(files), _) if is_any(Dir::Files, &files) => true,
+        // As where the files are still to come.
+        (Some(_), Some(generations)) => is_any(Dir::Generations, &generations),
+        _ => false,
+    };
+    if !is_ours {
+        return Ok(false);
+    }
+    match disk.open(Name::Catalog, Access::Read) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
+        // Whatever has the name.
+        _ => Ok(false),
+    }
+}
+
+/// Checks that generations are here or may come here: the directory is empty, or not there, or somebody
+/// has published in it before.
+pub(crate) fn require_published(disk: &Arc<dyn Disk>) -> Result<()> {
+    let location = disk.location();
+    let entries = match disk.list(Dir::Root) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(Error::io("list", location, e)),
+    };
+    let not = |why| {
+        let location = location.clone();
+        Err(Error::NotAStore { location, why, found: NotStore::Other })
+    };
+    if entries.iter().any(|entry| Name::parse(Dir::Root, entry) == Some(Name::Catalog)) {
+        return not("it is a store itself; name another directory".to_owned());
+    }
+    let known = Dir::PUBLISHED.iter().filter_map(|dir| dir.name());
+    let known: Vec<&str> = known.chain(["LOCK"]).collect();
+    let is_ours = entries.iter().any(|entry| entry.to_str() == Dir::Generations.name());
+    let foreign = entries.iter().find(|entry| !known.iter().any(|known| entry == known));
+    match foreign {
+        Some(entry) if !is_ours => {
+            let entry = entry.display().to_string();
+            let entry = entry.escape_debug();
+            not(format!("it holds something else, {entry}; name a new or an empty directory"))
+        }
+        _ => Ok(()),
+    }
+}
