@@ -293,13 +293,31 @@ mod tests {
 
     /// Returns a catalog after commits of blobs of these sizes in bytes, with one operation each.
     fn catalog(sizes: &[usize]) -> (Vec<u8>, Vec<Blob>) {
+        let blobs: Vec<Blob> = (1..).zip(sizes).map(|(first, size)| blob(first, *size)).collect();
+        let commits: Vec<_> = blobs.iter().map(std::slice::from_ref).collect();
+        (file(&commits), blobs)
+    }
+
+    /// A blob of one operation.
+    fn blob(first_sequence: u64, size: usize) -> Blob {
+        let byte = u8::try_from(first_sequence % 251).unwrap();
+        Blob { first_sequence, count: 1, bytes: vec![byte; size] }
+    }
+
+    /// Returns the file of a catalog after these commits.
+    fn file(commits: &[&[Blob]]) -> Vec<u8> {
+        file_with(commits, None)
+    }
+
+    /// Returns the file of a catalog after these commits, and one that lists a segment.
+    fn file_with(commits: &[&[Blob]], segment: Option<SegmentRow>) -> Vec<u8> {
         let sim = SimDisk::new();
         let disk: Arc<dyn Disk> = Arc::new(sim.clone());
         disk.create_dirs(crate::disk::Dir::STORE).unwrap();
         let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
         let epoch = EpochInfo {
             epoch: Epoch(0),
-            name: "one".to_owned(),
+            name: "the only one".to_owned(),
             begun: 0,
             role: Role::Both,
             bands: Bands::READY_MADE,
@@ -307,16 +325,33 @@ mod tests {
         };
         locks.follow(Catalog::create(&disk, &Contents::new(&*disk, vec![epoch], false)).unwrap());
         let (catalog, _) = Catalog::open(&disk, locks).unwrap();
-        let mut blobs = Vec::new();
-        for (first_sequence, size) in (1..).zip(sizes) {
-            let byte = u8::try_from(first_sequence % 251).unwrap();
-            let blob = Blob { first_sequence, count: 1, bytes: vec![byte; *size] };
-            catalog.append(&[(Journal::A, blob.clone())]).unwrap();
-            blobs.push(blob);
+        for commit in commits {
+            let blobs: Vec<_> = commit.iter().map(|blob| (Journal::A, blob.clone())).collect();
+            catalog.append(&blobs).unwrap();
+        }
+        if let Some(row) = segment {
+            catalog.seal(&row, Journal::B, row.id + 1).unwrap();
         }
         let mut files = sim.contents().into_iter();
-        let (_, bytes) = files.find(|(name, _)| *name == Name::Catalog).unwrap();
-        (bytes, blobs)
+        files.find(|(name, _)| *name == Name::Catalog).unwrap().1
+    }
+
+    /// Returns a file with all pages of these, as damage and crashes may leave it.
+    fn joined(files: &[Vec<u8>]) -> Vec<u8> {
+        let pages = |file: &Vec<u8>| file.len().next_multiple_of(4096);
+        let padded = files.iter().flat_map(|file| {
+            let padding = std::iter::repeat_n(0, pages(file) - file.len());
+            file.iter().copied().chain(padding)
+        });
+        padded.collect()
+    }
+
+    fn saved(found: &Salvage<'_>, sequence: u64) -> Option<Blob> {
+        match found.frame(sequence) {
+            Saved::Frame(blob) => Some(blob),
+            Saved::Damaged => panic!("{sequence} is damaged"),
+            Saved::Ambiguous => None,
+        }
     }
 
     fn with_salvage(file: Vec<u8>, run: impl FnOnce(&Salvage<'_>)) {
@@ -342,6 +377,75 @@ mod tests {
             assert!(found.store.is_some() && found.epochs.len() == 1);
             assert!(found.runs.has_both(1, 300) && found.runs.starts_with(1));
             assert!(!found.runs.starts_with(2));
+        });
+    }
+
+    #[test]
+    fn of_two_frames_of_one_number_the_one_that_others_follow_counts() {
+        let [one, two, three] = [1, 2, 3].map(|first| blob(first, 40));
+        let other = blob(2, 41);
+        let all = [one.clone(), two.clone(), three.clone()];
+        let versions = |another: &[Blob]| joined(&[file(&[&all]), file(&[another])]);
+        with_salvage(versions(&[one.clone(), other.clone()]), |found| {
+            assert_eq!(saved(found, 2), Some(two.clone()));
+        });
+        // Both are followed, or neither.
+        with_salvage(versions(&[one.clone(), other.clone(), three]), |found| {
+            assert_eq!(saved(found, 2), None);
+        });
+        let ends = [file(&[&[one.clone(), two]]), file(&[&[one, other]])];
+        with_salvage(joined(&ends), |found| assert_eq!(saved(found, 2), None));
+    }
+
+    #[test]
+    fn a_frame_that_a_leaf_ends_with_is_followed_by_the_next_leaf() {
+        let blobs: Vec<Blob> = (1..=200).map(|first| blob(first, 40)).collect();
+        let written = file(&[&blobs]);
+        for (before, committed) in blobs[..199].iter().enumerate() {
+            let sequence = committed.first_sequence;
+            let cut = [&blobs[..before], &[blob(sequence, 41)]].concat();
+            with_salvage(joined(&[written.clone(), file(&[&cut])]), |found| {
+                assert_eq!(saved(found, sequence).as_ref(), Some(committed));
+            });
+        }
+    }
+
+    #[test]
+    fn a_last_frame_within_which_another_begins_is_ambiguous() {
+        let long = Blob { count: 3, ..blob(2, 40) };
+        let alone = file(&[&[blob(1, 40), long.clone()]]);
+        with_salvage(alone.clone(), |found| assert_eq!(saved(found, 2), Some(long.clone())));
+        for (first, expected) in [(3_u64, None), (4, None), (5, Some(&long))] {
+            let before = Blob { count: u32::try_from(first - 1).unwrap(), ..blob(1, 40) };
+            let other = file(&[&[before, blob(first, 41)]]);
+            with_salvage(joined(&[alone.clone(), other]), |found| {
+                assert_eq!(saved(found, 2).as_ref(), expected, "{first}");
+            });
+        }
+    }
+
+    #[test]
+    fn rows_of_epochs_and_segments_without_their_checksums_are_left_out() {
+        let bytes = 0x1122_3344_5566;
+        let row = SegmentRow { id: 7, first_sequence: 1, last_sequence: 9, bytes, checksum: 5 };
+        let written = file_with(&[], Some(row));
+        let damaged = |text: &[u8], at: usize| {
+            let mut file = written.clone();
+            let places: Vec<usize> = (0..file.len() - text.len())
+                .filter(|from| file[*from..*from + text.len()] == *text)
+                .collect();
+            assert!(!places.is_empty());
+            places.iter().for_each(|from| file[from + at] ^= 1);
+            file
+        };
+        with_salvage(written.clone(), |found| {
+            assert_eq!((&found.segments[..], found.epochs.len()), (&[row][..], 1));
+        });
+        with_salvage(damaged(b"the only one", 0), |found| {
+            assert_eq!((&found.segments[..], found.epochs.len()), (&[row][..], 0));
+        });
+        with_salvage(damaged(&bytes.to_le_bytes(), 2), |found| {
+            assert_eq!((found.segments.len(), found.epochs.len()), (0, 1));
         });
     }
 

@@ -63,12 +63,17 @@ const DAY_MS: i64 = 86_400_000;
 /// The visits of the 28 days up to the latest visit, a day. If all visits are younger, there were fewer
 /// days; one counts at least.
 pub(crate) fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
+    pace_of(snapshot, due, PAGES_LOG2)
+}
+
+/// The pace, from the histories of fewer than twice 2^`pages_log2` pages.
+fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let sources = sources(snapshot, due.under.as_ref())?;
     let pages = match due.under {
         Some(_) => sources.iter().map(Source::pages).sum(),
         None => snapshot.count()?.pages,
     };
-    let (last, of_one) = sample_of(pages, PAGES_LOG2);
+    let (last, of_one) = sample_of(pages, pages_log2);
     let now = seconds(due.now);
     let latest = fold(&sources, last, |latest: &mut Option<u64>, found| {
         let since = found.row.seconds_since(now);
@@ -114,4 +119,31 @@ fn fold<T: Default + Send>(
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     threads::share(0..PARTS, threads, || (), of_part).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::disk::SimDisk;
+    use crate::{Observation, Options, Store};
+
+    #[test]
+    fn a_sample_of_the_pages_counts_for_all_of_them() {
+        let store = Store::create(Arc::new(SimDisk::new()), Options::default()).unwrap();
+        // A visit a day of each page.
+        let urls: Vec<String> = (0..1000).map(|page| format!("http://{page}.example/")).collect();
+        let visits = (0..28)
+            .flat_map(|day| urls.iter().map(move |url| Observation::gone(url, Time(day * DAY_MS))));
+        store.observe_batch(&visits.collect::<Vec<_>>()).unwrap();
+        for place in ["memory", "segment"] {
+            let (snapshot, due) = (store.snapshot(), Due::new(Time(100 * DAY_MS), 0));
+            let exact = pace_of(&snapshot, &due, 10).unwrap();
+            assert_eq!(exact, 28_000.0 / 27.0, "{place}");
+            let sampled = pace_of(&snapshot, &due, 7).unwrap();
+            assert!((0.7..1.4).contains(&(sampled / exact)), "{place}: {sampled}");
+            store.seal().unwrap();
+        }
+    }
 }

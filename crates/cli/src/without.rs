@@ -62,3 +62,37 @@ impl Without {
         Ok((self.pages > 0).then(|| without_part(&have, name)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use simkeep::{Observation, Options, Role, Store, Time};
+
+    use super::*;
+
+    #[test]
+    fn so_many_pages_are_looked_at_and_it_is_said_when_there_are_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
+        let old = store.change_epoch();
+        let new = store.register_epoch("new", Role::Both).unwrap();
+        for n in 0..5 {
+            let (url, epoch) = (format!("https://example.com/{n}"), if n < 4 { old } else { new });
+            let time = Time::from_ms_unchecked(1);
+            store.observe(Observation::content(&url, time, n, epoch)).unwrap();
+        }
+        let snapshot = store.snapshot();
+        let said = |most| {
+            let found = without(&snapshot, new, (None, None), most).unwrap().unwrap();
+            (found.pages, found.is_all, found.said(&snapshot, new).unwrap().unwrap())
+        };
+        let what = "no fingerprint in new, and took no part";
+        let (pages, is_all, all) = said(5);
+        assert!(
+            (pages, is_all) == (4, true) && all.contains(&format!("4 pages have {what}")),
+            "{all}"
+        );
+        let (pages, is_all, some) = said(3);
+        let expected = format!("3 of the first 3 pages have {what}");
+        assert!((pages, is_all) == (3, false) && some.contains(&expected), "{some}");
+    }
+}

@@ -103,6 +103,8 @@ impl State<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fingerprint::Bands;
+    use crate::page::{Epoch, Role};
 
     fn row(id: u64, first_sequence: u64, last_sequence: u64) -> SegmentRow {
         let checksum = u32::try_from(id * 7 + last_sequence).unwrap();
@@ -148,5 +150,30 @@ mod tests {
         }
         let other = State { store: 8, ..there };
         assert_eq!(there.why_not_earlier(&other).unwrap(), "it is another store");
+    }
+
+    #[test]
+    fn a_store_went_on_from_a_state_of_which_it_has_all_epochs() {
+        let epoch = |number: usize, name: &str| EpochInfo {
+            epoch: Epoch::new(number, 0).unwrap(),
+            name: name.to_owned(),
+            begun: 0,
+            role: Role::Both,
+            bands: Bands::READY_MADE,
+            ended: false,
+        };
+        let segments = [row(1, 1, 10)];
+        let of = |changes| state(changes, &segments);
+        let [one, two] = [epoch(0, "one"), epoch(1, "two")];
+        let ended = EpochInfo { ended: true, ..one.clone() };
+        let there = [one.clone(), two.clone()];
+        let there = State { epochs: &there, ..of(2) };
+        let began = [ended, two.clone(), epoch(2, "three")];
+        let later = State { epochs: &began, ..of(2) };
+        assert_eq!(there.why_not_earlier(&later), None);
+        for other in [&[one.clone()][..], &[one, epoch(1, "other")], &[two]] {
+            let why = there.why_not_earlier(&State { epochs: other, ..of(2) }).unwrap();
+            assert_eq!(why, "it has other epochs than the store", "{other:?}");
+        }
     }
 }

@@ -278,3 +278,60 @@ impl Nameless {
         self.range = Some((first, sequence));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::catalog::{Catalog, Contents, Locks};
+    use crate::disk::{Access, Dir, Disk, Lock, Name, SimDisk};
+    use crate::engine::journal::put_entry;
+    use crate::fingerprint::Bands;
+    use crate::page::{Entry, Epoch, EpochInfo, Role, Seen, Visit};
+    use crate::time::Time;
+
+    /// A frame of visits, each of a page that it brings or that has a number.
+    fn blob(first_sequence: u64, pages: &[PageName<'_>]) -> Blob {
+        let mut bytes = Vec::new();
+        for (time, page) in (1..).zip(pages) {
+            let visit = Visit { time: Time(time), seen: Seen::Gone, status: None, modified: None };
+            put_entry(&mut bytes, page, &Entry::Visit(visit));
+        }
+        Blob { first_sequence, count: u32::try_from(pages.len()).unwrap(), bytes }
+    }
+
+    #[test]
+    fn numbers_of_pages_begin_anew_with_each_table() {
+        let sim = SimDisk::new();
+        let disk: Arc<dyn Disk> = Arc::new(sim.clone());
+        disk.create_dirs(Dir::STORE).unwrap();
+        let epoch = EpochInfo {
+            epoch: Epoch(0),
+            name: "e".to_owned(),
+            begun: 0,
+            role: Role::Both,
+            bands: Bands::READY_MADE,
+            ended: false,
+        };
+        let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
+        locks.follow(Catalog::create(&disk, &Contents::new(&*disk, vec![epoch], false)).unwrap());
+        let (catalog, _) = Catalog::open(&disk, locks).unwrap();
+        let new = |url| PageName::New { url, earlier: false, head: &[] };
+        let older = blob(1, &[new("http://a/"), new("http://b/"), PageName::Known(1)]);
+        let newer = blob(4, &[new("http://c/"), PageName::Known(0)]);
+        catalog.append(&[(Journal::A, older), (Journal::B, newer)]).unwrap();
+        let mut file =
+            sim.contents().into_iter().find(|(name, _)| *name == Name::Catalog).unwrap().1;
+        file[..4096].fill(0);
+        let damaged = SimDisk::of([(Name::Catalog, file)]);
+        let file = damaged.open(Name::Catalog, Access::Read).unwrap();
+        let saved = replay(&Salvage::read(&*file).unwrap(), 1).unwrap();
+        assert_eq!((saved.operations, &saved.gaps[..]), (Some((1, 5)), &[][..]));
+        assert_eq!(saved.nameless, Nameless::default());
+        let inner = saved.memtable.read();
+        let visits = inner.pages().map(|page| (page.url(), page.entries_at(u64::MAX).count()));
+        let visits: Vec<_> = visits.collect();
+        assert_eq!(visits, [("http://a/", 1), ("http://b/", 2), ("http://c/", 2)]);
+    }
+}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use simkeep::{Error, Observation, Reader, Role, Store};
+use simkeep::{Error, NotStore, Observation, Reader, Role, Store};
 
 use super::listing;
 use simkeep_testing::compare::check_store;
@@ -11,10 +11,11 @@ use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::sample;
 use simkeep_testing::{EPOCHS, ms, small};
 
-fn expect_no_store(path: &Path, why: &str) {
+fn expect_no_store(path: &Path, expected: NotStore, why: &str) {
     for opened in [Store::open(path, small()).map(drop), Reader::open(path).map(drop)] {
         match opened {
-            Err(error @ Error::NotAStore { .. }) => {
+            Err(ref error @ Error::NotAStore { found, .. }) => {
+                assert_eq!(found, expected);
                 let text = error.to_string();
                 assert!(text.contains(&path.display().to_string()), "{text}");
                 assert!(text.contains(why), "{text}");
@@ -27,19 +28,19 @@ fn expect_no_store(path: &Path, why: &str) {
 #[test]
 fn a_place_without_a_store_is_named_and_left_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
-    expect_no_store(&dir.path().join("nothing"), "does not exist");
+    expect_no_store(&dir.path().join("nothing"), NotStore::Nothing, "does not exist");
     assert_eq!(listing(dir.path()), []);
     let file = dir.path().join("file");
     fs::write(&file, "text").unwrap();
-    expect_no_store(&file, "not a directory");
+    expect_no_store(&file, NotStore::Nothing, "not a directory");
     let foreign = dir.path().join("foreign");
     fs::create_dir(&foreign).unwrap();
-    expect_no_store(&foreign, "catalog.redb");
+    expect_no_store(&foreign, NotStore::Nothing, "catalog.redb");
     fs::write(foreign.join("letter.txt"), "dear").unwrap();
     fs::create_dir(foreign.join("segments")).unwrap();
     fs::write(foreign.join("segments/0000000001.seg"), "mine").unwrap();
     let before = listing(dir.path());
-    expect_no_store(&foreign, "catalog.redb");
+    expect_no_store(&foreign, NotStore::Segments(1), "catalog.redb");
     assert_eq!(listing(dir.path()), before);
 }
 
@@ -49,11 +50,28 @@ fn a_store_is_not_made_in_a_directory_that_holds_something_else() {
     fs::write(dir.path().join("letter.txt"), "dear").unwrap();
     for made in [Store::create(dir.path(), small()), Store::open_or_create(dir.path(), small())] {
         let error = made.unwrap_err();
-        assert!(matches!(error, Error::NotAStore { .. }), "{error}");
+        assert!(matches!(error, Error::NotAStore { found: NotStore::Other, .. }), "{error}");
         assert!(error.to_string().contains("letter.txt"), "{error}");
     }
     assert_eq!(fs::read(dir.path().join("letter.txt")).unwrap(), b"dear");
     assert!(!dir.path().join("catalog.redb").exists());
+}
+
+/// `SNAPSHOT` lists the segments of a store that may be elsewhere.
+#[test]
+fn a_store_is_not_made_where_the_list_of_anothers_segments_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path(), small()).unwrap();
+    store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
+    store.seal().unwrap();
+    store.close().unwrap();
+    fs::remove_file(dir.path().join("catalog.redb")).unwrap();
+    fs::remove_dir_all(dir.path().join("segments")).unwrap();
+    let before = listing(dir.path());
+    let error = Store::create(dir.path(), small()).unwrap_err();
+    assert!(matches!(error, Error::NotAStore { found: NotStore::Other, .. }), "{error}");
+    assert!(error.to_string().contains("restore catalog.redb from a copy"), "{error}");
+    assert_eq!(listing(dir.path()), before);
 }
 
 #[test]

@@ -102,8 +102,8 @@ impl Summary {
         self.host.dropped += 1;
     }
 
-    /// Whether most pages that are dropped as near are so to a page of their own host, as where the pages
-    /// of a site share a template.
+    /// Whether most pages that are dropped as near are so to a page of their own host, as where the
+    /// pages of a site share a template.
     fn looks_templated(&self) -> bool {
         let [_, _, near] = self.reasons;
         self.near_on_host >= TEMPLATED_MIN && self.near_on_host.saturating_mul(4) >= near * 3

@@ -13,6 +13,7 @@ mod present;
 mod progress;
 mod question;
 mod revisit;
+mod start;
 mod summary;
 mod sync;
 mod unsealed;
@@ -25,14 +26,14 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use simkeep::publishing::is_published;
-use simkeep::{Durability, Options, Store, Terms};
+use simkeep::{Durability, Options, Store};
 
 use super::clock::{ClockCheck, ClockOptions};
 use super::common::{is_read, quoted};
 use super::exit::{Exit, Failure, say};
 use super::feed::{Fed, Feed};
 use super::foreign::{self, Foreign};
-use super::incoming::{Admission, FromInput, existing, in_use_now};
+use super::incoming::{Admission, FromInput, existing};
 use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::{Reading, Schemes};
@@ -43,6 +44,7 @@ pub(super) use outcomes::Line;
 use outcomes::Outcomes;
 use progress::Progress;
 use simkeep_archive::{Broken, Question, Source, export};
+use start::{Before, InitialCounts};
 use summary::Summary;
 use sync::Sync;
 
@@ -195,9 +197,8 @@ impl Ingest {
         self.paths.iter().try_for_each(check)?;
         let place = common.store()?;
         self.paths.iter().try_for_each(|path| refuse_store(path, &place))?;
-        let options = || Options::default().durability(self.durability.into());
         let folders = self.sync.then(|| sync::folders(&self.paths)).transpose()?;
-        let store = existing(&place, options())?;
+        let store = existing(&place, self.options())?;
         let before = store.as_ref().map(Store::snapshot);
         let clock = ClockCheck::new(self.clock, before.as_ref());
         let now = clock.now();
@@ -217,21 +218,14 @@ impl Ingest {
         let mut outcomes = self.outcomes.then(|| Outcomes::new(output));
         let before =
             self.before_records(&mut feed, &mut admission, &mut progress, outcomes.as_mut())?;
-        if let (None, Some(Broken { at, why })) = (&store, &before.stopped) {
-            progress.finish();
-            return Err(Failure::Broken(format!(
-                "{at}: {why}; stopped, as --strict says: nothing was stored"
-            )));
-        }
         let store = match store {
             Some(store) => store,
-            None => Store::open_or_create(&place, before.first_epoch(options()))?,
+            None => self.create(&place, &before, &mut progress)?,
         };
         // Without it, a signal ends the process at once.
         let _watch = watch(&feed, &store).ok();
         let sync = folders.map(|folders| Sync::new(folders, store.snapshot(), self.yes));
-        let known = store.snapshot().epochs().len();
-        let pages = store.stats()?.pages;
+        let initial = InitialCounts::of(&store)?;
         let ready_made = self.epoch.clone();
         let mut observer =
             Observer::new(&store, makers.clone(), ready_made, self.restate, self.batch, outcomes);
@@ -240,12 +234,7 @@ impl Ingest {
             .take_all(before, &mut feed, &mut admission, &mut observer, &mut progress)
             .and_then(|stopped| observer.give_late().map(|()| stopped));
         progress.finish();
-        let stopped = stopped.inspect_err(|_| {
-            // If it fails, that is why it ended, or all stays in the journal.
-            let _ = unsealed::seal(&store);
-            let stored = many(observer.summary.observed(), "record was", "records were");
-            say(&format!("{stored} stored before it ended; run it again to go on"));
-        })?;
+        let stopped = stopped.inspect_err(|_| end_early(&store, &observer.summary))?;
         let synced = match sync.filter(|_| stopped.is_none()) {
             Some(sync) => sync.run(&place, feed.walk_failed(), now.as_ms(), &mut observer),
             None => Ok(()),
@@ -253,12 +242,7 @@ impl Ingest {
         let mut summary = observer.summary;
         summary.bytes = feed.bytes_read();
         summary.future_visits = admission.clock.refused();
-        let last = store.snapshot();
-        let begun = last.epochs().get(known..).unwrap_or_default();
-        summary.begun = begun.to_vec();
-        summary.in_use = in_use_now(begun, &last);
-        // Nothing forgets a page meanwhile.
-        summary.new_pages = store.stats()?.pages - pages;
+        initial.compare(&store, &mut summary)?;
         unsealed::seal(&store)?;
         store.close()?;
         summary.elapsed = progress.elapsed();
@@ -267,6 +251,28 @@ impl Ingest {
         Err(Failure::Broken(format!(
             "{at}: {why}; stopped, as --strict says: what came before it is stored"
         )))
+    }
+
+    /// The options of the store.
+    fn options(&self) -> Options {
+        Options::default().durability(self.durability.into())
+    }
+
+    /// Makes a store where there is none. With `--strict` a broken record before the first sound one is
+    /// an error, and no store is made.
+    fn create(
+        &self,
+        place: &Path,
+        before: &Before,
+        progress: &mut Progress,
+    ) -> Result<Store, Failure> {
+        if let Some(Broken { at, why }) = &before.stopped {
+            progress.finish();
+            return Err(Failure::Broken(format!(
+                "{at}: {why}; stopped, as --strict says: nothing was stored"
+            )));
+        }
+        Ok(Store::open_or_create(place, before.first_epoch(self.options()))?)
     }
 
     /// Prints what was found, if that is asked for. It stands before the reason why it is not whole.
@@ -430,6 +436,14 @@ impl Ingest {
     }
 }
 
+/// Seals what was stored before an error, and says how much it was.
+fn end_early(store: &Store, summary: &Summary) {
+    // If it fails, that is why it ended, or all stays in the journal.
+    let _ = unsealed::seal(store);
+    let stored = many(summary.observed(), "record was", "records were");
+    say(&format!("{stored} stored before it ended; run it again to go on"));
+}
+
 /// Watches for signals: what was said of records is made durable at once, and the verb ends.
 fn watch(feed: &Feed<'_>, store: &Store) -> std::io::Result<stop::Watch> {
     let (wake, store) = (feed.waker(), store.clone());
@@ -448,26 +462,6 @@ fn exported(line: &export::Line) -> Failure {
 /// Why a source is not taken.
 fn refused(Broken { at, why }: &Broken) -> Failure {
     Failure::Broken(format!("{at}: {why}"))
-}
-
-/// What comes before the first record.
-#[derive(Default)]
-struct Before {
-    /// The names of epochs, with their terms.
-    epochs: Vec<(String, Terms)>,
-    summary: Summary,
-    first: Option<Fed>,
-    /// The broken record that it stopped at.
-    stopped: Option<Broken>,
-}
-
-impl Before {
-    /// The options of a new store, whose first epoch has the bands that were named.
-    fn first_epoch(&self, mut options: Options) -> Options {
-        let first = self.epochs.iter().find(|(name, _)| *name == options.epoch);
-        options.epoch_bands = first.and_then(|(_, terms)| terms.bands);
-        options
-    }
 }
 
 /// A store is no folder of documents, and neither is a directory where one is published.

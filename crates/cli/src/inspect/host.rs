@@ -11,6 +11,7 @@ use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
 use super::super::json::{Flaw, Saw, Time};
 use super::super::output::Output;
+use super::super::time::Clock;
 use super::super::words::{self, count, many};
 use simkeep_archive::escape;
 
@@ -141,29 +142,72 @@ impl HostOf {
         let (within, mut elsewhere) = (copied.sum(), 0);
         flaw = flaw.or(damage(counts.seek(&snapshot, epoch, &mut elsewhere))?);
         let exit = if flaw.is_some() { Exit::Damaged } else { Exit::Done };
-        let different = counts.fingerprints.len() as u64;
+        let site = Site { prefix: &self.prefix, counts, within, elsewhere, flaw };
         if common.json {
-            output.object(&Answer {
-                under: self.prefix.to_string(),
-                pages: counts.pages,
-                pages_in_force: counts.in_force,
-                pages_gone: counts.gone,
-                visits: counts.visits,
-                comparisons: counts.comparisons,
-                changes: counts.changes,
-                returns: counts.returns,
-                first: counts.first.map(Time),
-                last: counts.last.map(Time),
-                fingerprints: different,
-                copies_within: within,
-                copied_elsewhere: elsewhere,
-                complete: !counts.is_cut && flaw.is_none(),
-                flaw: flaw.as_ref().map(Flaw::from),
-                saw: Saw::of(&reader),
-            })?;
-            return Ok(exit);
+            output.object(&site.answer(Saw::of(&reader)))?;
+        } else {
+            site.print(&common.clock(), output)?;
         }
-        let clock = common.clock();
+        Ok(exit)
+    }
+}
+
+/// A site with at least one page.
+struct Site<'a> {
+    prefix: &'a Prefix,
+    counts: Counts,
+    /// Pages that have the fingerprint of another one here.
+    within: u64,
+    /// Pages whose fingerprint pages elsewhere have, too.
+    elsewhere: u64,
+    /// The damage before which all pages are counted.
+    flaw: Option<Corruption>,
+}
+
+impl Site<'_> {
+    /// For programs.
+    fn answer(&self, saw: Saw) -> Answer<'_> {
+        let Site { prefix, counts, within, elsewhere, flaw } = self;
+        Answer {
+            under: prefix.to_string(),
+            pages: counts.pages,
+            pages_in_force: counts.in_force,
+            pages_gone: counts.gone,
+            visits: counts.visits,
+            comparisons: counts.comparisons,
+            changes: counts.changes,
+            returns: counts.returns,
+            first: counts.first.map(Time),
+            last: counts.last.map(Time),
+            fingerprints: counts.fingerprints.len() as u64,
+            copies_within: *within,
+            copied_elsewhere: *elsewhere,
+            complete: !counts.is_cut && flaw.is_none(),
+            flaw: flaw.as_ref().map(Flaw::from),
+            saw,
+        }
+    }
+
+    /// For people.
+    fn print(&self, clock: &Clock, output: &mut Output) -> Result<(), Failure> {
+        output.line(&self.prefix.to_string())?;
+        for (name, number, remark) in self.figures(clock) {
+            let line = format!("  {name:<14}{:>13}    {remark}", count(number));
+            output.line(line.trim_end())?;
+        }
+        if self.counts.is_cut {
+            output.note("copies are those of the first million fingerprints; there are more")?;
+        }
+        if let Some(flaw) = &self.flaw {
+            let flaw = escape::whole(&flaw.to_string());
+            output.note(&format!("{flaw}; what is counted are the pages before that"))?;
+        }
+        Ok(())
+    }
+
+    /// The name of each figure, the figure, and a remark.
+    fn figures(&self, clock: &Clock) -> [(&'static str, u64, String); 7] {
+        let Site { counts, within, elsewhere, .. } = self;
         let span = counts.first.zip(counts.last).map(|(first, last)| {
             clock.heading(&format!("{} to {}", clock.show(first), clock.show(last)))
         });
@@ -172,43 +216,21 @@ impl HostOf {
             let all = many(counts.comparisons, "comparison", "comparisons");
             format!("{} % of {all}", words::amount(share))
         };
-        output.line(&self.prefix.to_string())?;
-        for (name, number, remark) in [
-            (
-                "pages",
-                counts.pages,
-                format!("in force {} · gone {}", count(counts.in_force), count(counts.gone)),
-            ),
+        let states = format!("in force {} · gone {}", count(counts.in_force), count(counts.gone));
+        let changes = format!("by more than a minor one: {}", of_compared(counts.changes));
+        let returns = format!("to an earlier version: {}", of_compared(counts.returns));
+        let different = counts.fingerprints.len() as u64;
+        let copies = "pages that have the fingerprint of another one here";
+        let copied = "pages whose fingerprint pages elsewhere have, too";
+        [
+            ("pages", counts.pages, states),
             ("visits", counts.visits, span.unwrap_or_default()),
-            (
-                "changes",
-                counts.changes,
-                format!("by more than a minor one: {}", of_compared(counts.changes)),
-            ),
-            (
-                "returns",
-                counts.returns,
-                format!("to an earlier version: {}", of_compared(counts.returns)),
-            ),
+            ("changes", counts.changes, changes),
+            ("returns", counts.returns, returns),
             ("fingerprints", different, "different ones".to_owned()),
-            ("copies", within, "pages that have the fingerprint of another one here".to_owned()),
-            (
-                "elsewhere",
-                elsewhere,
-                "pages whose fingerprint pages elsewhere have, too".to_owned(),
-            ),
-        ] {
-            let line = format!("  {name:<14}{:>13}    {remark}", count(number));
-            output.line(line.trim_end())?;
-        }
-        if counts.is_cut {
-            output.note("copies are those of the first million fingerprints; there are more")?;
-        }
-        if let Some(flaw) = &flaw {
-            let flaw = escape::whole(&flaw.to_string());
-            output.note(&format!("{flaw}; what is counted are the pages before that"))?;
-        }
-        Ok(exit)
+            ("copies", *within, copies.to_owned()),
+            ("elsewhere", *elsewhere, copied.to_owned()),
+        ]
     }
 }
 

@@ -40,17 +40,44 @@ pub(super) fn run(
         return Ok(exit);
     }
     output.line(&escape::whole(&store.to_string_lossy()))?;
-    let figure = |name: &str, number: &str, remark: &str| {
-        let line = format!("  {name:<14}{number:>13}    {remark}");
-        line.trim_end().to_owned()
-    };
-    let per_page = overview.visits as f64 / overview.pages.max(1) as f64;
     let clock = common.clock();
+    print_visits(&overview, census.as_ref(), &clock, output)?;
+    print_hosts(&overview, census.as_ref(), output)?;
+    let (number, remark) = fingerprints(&overview, census.as_ref());
+    print_figure("fingerprints", &number, &remark, output)?;
+    print_space(&overview, catalog, output)?;
+    print_segments(&overview, &clock, output)?;
+    print_epochs(&overview, output)?;
+    if let Some(census) = &census {
+        census::print_hosts(census, output)?;
+    }
+    Ok(exit)
+}
+
+/// Prints a line with the name of a figure, the figure, and a remark.
+fn print_figure(
+    name: &str,
+    number: &str,
+    remark: &str,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let line = format!("  {name:<14}{number:>13}    {remark}");
+    Ok(output.line(line.trim_end())?)
+}
+
+/// Prints how many pages and visits there are, and of which times.
+fn print_visits(
+    overview: &Overview,
+    census: Option<&Census>,
+    clock: &Clock,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let per_page = overview.visits as f64 / overview.pages.max(1) as f64;
     let states = [overview.in_force, overview.gone, overview.never].map(count);
     let [in_force, gone, never] = states;
     let states = format!("in force {in_force} · gone {gone} · never any content {never}");
-    output.line(&figure("pages", &count(overview.pages), &states))?;
-    let ends = match &census {
+    print_figure("pages", &count(overview.pages), &states, output)?;
+    let ends = match census {
         Some(census) => census.first.zip(census.last),
         None => overview.first.zip(overview.last),
     };
@@ -59,53 +86,60 @@ pub(super) fn run(
     });
     let span = span.unwrap_or_default();
     let visits = format!("{} a page{span}", words::amount(per_page));
-    output.line(&figure("visits", &count(overview.visits), &visits))?;
-    match &census {
-        Some(census) => output.line(&figure("hosts", &count(census.hosts), ""))?,
-        None if overview.hosts.is_empty() => {
-            if let Some(flaw) = &overview.flaw {
-                output.line(&figure("hosts", "", &escape::whole(&flaw.to_string())))?;
-            }
-        }
-        None => {
-            let hosts =
-                overview.hosts.iter().take(HOSTS).map(|host| {
-                    format!("{} ~{:.0} %", escape::whole(&host.host), host.share * 100.0)
-                });
-            let hosts = hosts.collect::<Vec<_>>().join(" · ");
-            output.line(&figure("hosts", "", &format!("{hosts} (sampled; --deep counts)")))?;
-        }
+    print_figure("visits", &count(overview.visits), &visits, output)
+}
+
+/// Prints how many hosts there are, or without a census the largest of a sample.
+fn print_hosts(
+    overview: &Overview,
+    census: Option<&Census>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if let Some(census) = census {
+        return print_figure("hosts", &count(census.hosts), "", output);
     }
-    let (number, remark) = match &census {
-        Some(census) => census::fingerprints(&census.fingerprints),
-        None => {
-            let several = overview.segments.len() + usize::from(overview.unsealed_pages > 0) > 1;
-            let mark = if several { "~" } else { "" };
-            let most = match overview.commonest_pages {
-                0 | 1 => String::new(),
-                pages => format!("; the commonest is or was on {} in a segment", count(pages)),
-            };
-            (format!("{mark}{}", count(overview.fingerprints)), format!("different ones{most}"))
-        }
+    if overview.hosts.is_empty() {
+        return overview.flaw.as_ref().map_or(Ok(()), |flaw| {
+            print_figure("hosts", "", &escape::whole(&flaw.to_string()), output)
+        });
+    }
+    let hosts = overview
+        .hosts
+        .iter()
+        .take(HOSTS)
+        .map(|host| format!("{} ~{:.0} %", escape::whole(&host.host), host.share * 100.0));
+    let hosts = hosts.collect::<Vec<_>>().join(" · ");
+    print_figure("hosts", "", &format!("{hosts} (sampled; --deep counts)"), output)
+}
+
+/// How many different fingerprints there are, and a remark on the commonest.
+fn fingerprints(overview: &Overview, census: Option<&Census>) -> (String, String) {
+    if let Some(census) = census {
+        return census::fingerprints(&census.fingerprints);
+    }
+    let several = overview.segments.len() + usize::from(overview.unsealed_pages > 0) > 1;
+    let mark = if several { "~" } else { "" };
+    let most = match overview.commonest_pages {
+        0 | 1 => String::new(),
+        pages => format!("; the commonest is or was on {} in a segment", count(pages)),
     };
-    output.line(&figure("fingerprints", &number, &remark))?;
+    (format!("{mark}{}", count(overview.fingerprints)), format!("different ones{most}"))
+}
+
+/// Prints how many bytes the files have, and what takes them.
+fn print_space(overview: &Overview, catalog: u64, output: &mut Output) -> Result<(), Failure> {
     let segments: u64 = overview.segments.iter().map(|segment| segment.bytes).sum();
     let all = segments + catalog;
     let per_visit = words::amount(all as f64 / overview.visits.max(1) as f64);
-    output.line(&figure("space", &bytes(all), &format!("{per_visit} bytes a visit")))?;
+    print_figure("space", &bytes(all), &format!("{per_visit} bytes a visit"), output)?;
     let parts = overview.space.iter().map(|space| (space.of.name(), space.bytes));
     for (name, part) in parts.chain([("catalog", catalog)]).filter(|(_, part)| *part > 0) {
         let share = part as f64 / all.max(1) as f64;
         let percent = format!("{:.0} %", share * 100.0);
         let shown = format!("{:<40} {percent:>5}", bar(share));
-        output.line(&figure(&format!("  {name}"), &bytes(part), &shown))?;
+        print_figure(&format!("  {name}"), &bytes(part), &shown, output)?;
     }
-    print_segments(&overview, &clock, output)?;
-    print_epochs(&overview, output)?;
-    if let Some(census) = &census {
-        census::print_hosts(census, output)?;
-    }
-    Ok(exit)
+    Ok(())
 }
 
 fn print_segments(overview: &Overview, clock: &Clock, output: &mut Output) -> Result<(), Failure> {

@@ -110,6 +110,16 @@ fn print(
         let line = format!("  {name:<14}{:>13}    {remark}", count(number));
         output.line(line.trim_end())?;
     }
+    print_sections(segment, snapshot, output)?;
+    print_tables(segment, snapshot, output)
+}
+
+/// Prints the sections of the file.
+fn print_sections(
+    segment: &SegmentView,
+    snapshot: &Snapshot,
+    output: &mut Output,
+) -> Result<(), Failure> {
     output.line("")?;
     let columns = [left("section"), right("part"), right("offset"), right("bytes")];
     let more = [right("blocks"), left("for"), left("epoch")];
@@ -130,7 +140,15 @@ fn print(
             output,
         )?;
     }
-    table.end(output)?;
+    Ok(table.end(output)?)
+}
+
+/// Prints the tables of fingerprints, if there are any.
+fn print_tables(
+    segment: &SegmentView,
+    snapshot: &Snapshot,
+    output: &mut Output,
+) -> Result<(), Failure> {
     if segment.tables.is_empty() {
         return Ok(());
     }

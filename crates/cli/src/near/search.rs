@@ -49,3 +49,39 @@ pub(super) fn ended(matches: &Matches) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, Command, FromArgMatches as _};
+    use simkeep::{Observation, Options, Store, Time};
+
+    use super::super::Near;
+    use super::*;
+
+    #[test]
+    fn the_nearest_are_complete_if_nothing_nearer_may_be_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
+        for (url, fingerprint) in [("https://a.example/", 0b1), ("https://b.example/", 0b1111)] {
+            let time = Time::from_ms_unchecked(1);
+            let seen = Observation::content(url, time, fingerprint, store.change_epoch());
+            store.observe(seen).unwrap();
+        }
+        let mut matches = store.snapshot().search(&Query::new(0, 4)).unwrap();
+        assert_eq!(matches.near.len(), 2);
+        matches.complete = false;
+        for (count, within, is_complete) in [
+            ("1", Some(3), true),
+            ("2", Some(3), true),
+            ("2", Some(2), false),
+            ("2", None, false),
+            ("3", Some(4), false),
+        ] {
+            let command = Near::augment_args(Command::new("near"));
+            let args = command.get_matches_from(["near", "0000000000000000", "--nearest", count]);
+            matches.within = within;
+            let near = Near::from_arg_matches(&args).unwrap();
+            assert_eq!(near.is_complete(&matches), is_complete, "{count} {within:?}");
+        }
+    }
+}

@@ -228,6 +228,19 @@ fn nothing_is_near_only_if_all_pages_were_looked_at() {
             (401, &json!(true))
         );
     }
+    // Where there is more than the limit, all is known up to the first page that is left out.
+    let farther = format!("{:016x}", LEFT ^ 3);
+    let line = json!({"url": "http://y.example/", "t": 1, "fingerprint": farther, "epoch": "e"});
+    place.ingest(&line.to_string());
+    for asked in [&["near", "--json", &print][..], &["near", "--json", "--batch", "lines"]] {
+        let ran = place.run(&[asked, &["-k", "3", "--limit", "1"]].concat());
+        let answer = &ran.objects()[0];
+        assert_eq!(
+            (&answer["near"][0]["url"], &answer["complete"], &answer["within"]),
+            (&json!("http://z.example/"), &json!(false), &json!(1)),
+            "{answer}"
+        );
+    }
     // A budget may end a search before anything is found. Then nobody knows that there is nothing.
     let ran = place.run(&["near", &print, "-k", "3", "--budget", "0"]);
     assert!(ran.code == 0 && !ran.err.contains("nothing is"), "{} {}", ran.code, ran.err);

@@ -270,3 +270,17 @@ fn what_is_more_than_a_little_is_sealed_at_the_end() {
         place.done(&["verify"]);
     }
 }
+
+#[test]
+fn what_was_stored_before_an_error_is_sealed_too() {
+    let place = Place::with("{\"url\":\"http://a.example/\",\"t\":1,\"seen\":\"gone\"}");
+    place.done(&["export", "-o", "whole.export"]);
+    let gone = |n| format!("{{\"url\":\"http://a.example/{n}\",\"t\":{n},\"seen\":\"gone\"}}\n");
+    place.write("crawl.jsonl", (1..=1200).map(gone).collect::<String>());
+    // It ends where an export comes, which is not taken.
+    let ran = place.run(&["ingest", "crawl.jsonl", "whole.export"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("1,200 records were stored before it ended"), "{}", ran.err);
+    let stats = place.run(&["stats", "--json"]).objects().remove(0);
+    assert_eq!((&stats["pages"], &stats["unsealed_visits"]), (&json!(1201), &json!(0)), "{stats}");
+}

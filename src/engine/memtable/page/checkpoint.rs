@@ -18,17 +18,17 @@ pub(super) struct Checkpoint {
     /// Where it lies among the heads.
     pub(super) head: usize,
     pub(super) head_len: u32,
-    pub(super) says: Says,
+    pub(super) kind: CheckpointKind,
     /// The one before, of the same page.
     pub(super) before: Option<u32>,
 }
 
-/// What a checkpoint says beside the head.
+/// What a checkpoint has besides the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum CheckpointKind {
     /// Nothing.
     Head,
-    /// That an entry came late, so that how the page changes is to be made anew.
+    /// Nothing, since an entry came late: how the page changes is to be made anew.
     Late,
     /// How the page changes. All entries in it came in order.
     Changes,
@@ -40,7 +40,7 @@ struct NewCheckpoint {
     sequence: u64,
     arrival: u32,
     course: Course,
-    says: Says,
+    kind: CheckpointKind,
     /// Arrivals that came after it.
     later: u32,
 }
@@ -57,12 +57,12 @@ impl<'a> PageOf<'a> {
         std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
     }
 
-    /// The page at the last checkpoint at or before `sequence` that says enough, packed, and the
+    /// The page at the last checkpoint at or before `sequence` that has enough, packed, and the
     /// arrivals after it up to `sequence`; or what older components know of it, and all arrivals.
     pub(super) fn kept(
         &self,
         sequence: u64,
-        is_enough: fn(Says) -> bool,
+        is_enough: fn(CheckpointKind) -> bool,
     ) -> (&'a [u8], impl Iterator<Item = (u32, &'a Arrival)> + use<'a>) {
         let reset = self.last_reset(sequence);
         let (packed, first) = match self.checkpoint(sequence, is_enough) {
@@ -77,14 +77,14 @@ impl<'a> PageOf<'a> {
         (packed, self.arrivals_from(first, reset.unwrap_or(0), sequence))
     }
 
-    /// The last checkpoint at or before `sequence` that says enough; none from before the page was
+    /// The last checkpoint at or before `sequence` that has enough; none from before the page was
     /// forgotten.
     pub(super) fn checkpoint(
         &self,
         sequence: u64,
-        is_enough: fn(Says) -> bool,
+        is_enough: fn(CheckpointKind) -> bool,
     ) -> Option<&'a Checkpoint> {
-        let last = self.checkpoints().find(|c| c.sequence <= sequence && is_enough(c.says));
+        let last = self.checkpoints().find(|c| c.sequence <= sequence && is_enough(c.kind));
         let reset = self.last_reset(sequence);
         last.filter(|c| reset.is_none_or(|reset| reset < c.sequence))
     }
@@ -109,19 +109,23 @@ impl<'a> PageOf<'a> {
         let followed = last.and_then(|last| recent.get(last));
         let course = followed.map(|(_, last)| self.course_at(last.sequence, epochs));
         let is_page = |course: &Course| course.head.is_some();
-        let (last, course, says, later) = match followed.zip(course.filter(is_page)) {
+        let (last, course, kind, later) = match followed.zip(course.filter(is_page)) {
             Some((last, course)) => {
-                let says = if course.changes.is_some() { Says::Changes } else { Says::Late };
-                (Some(last), course, says, recent.len() - settled)
+                let kind = if course.changes.is_some() {
+                    CheckpointKind::Changes
+                } else {
+                    CheckpointKind::Late
+                };
+                (Some(last), course, kind, recent.len() - settled)
             }
             None => {
                 let course = Course { head: self.head(), changes: None };
-                (recent.last(), course, Says::Head, 0)
+                (recent.last(), course, CheckpointKind::Head, 0)
             }
         };
         let (arrival, last) = last.or_bug("a page is kept when an entry came")?;
         let later = u32::try_from(later).ok().or_bug("there are few entries since a checkpoint")?;
-        Ok(NewCheckpoint { sequence: last.sequence, arrival: *arrival, course, says, later })
+        Ok(NewCheckpoint { sequence: last.sequence, arrival: *arrival, course, kind, later })
     }
 }
 
@@ -140,8 +144,8 @@ impl Pages {
         let page = self.pages.get_mut(number as usize).or_bug("a page that is here stays")?;
         let before = page.checkpoint.replace(place);
         page.arrivals_since = kept.later;
-        let NewCheckpoint { sequence, arrival, says, .. } = kept;
-        self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, says, before });
+        let NewCheckpoint { sequence, arrival, kind, .. } = kept;
+        self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, kind, before });
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ mod checkpoint;
 
 use std::collections::BTreeSet;
 
-use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, Says};
+use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, CheckpointKind};
 
 use super::effect::Effect;
 use super::fingerprints::PAGES_MAX;
@@ -114,7 +114,7 @@ impl<'a> PageOf<'a> {
     /// [`head_at`](Self::head_at) does, and a look at each entry since the last checkpoint if all of
     /// them are of one visit.
     pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> Course {
-        let (packed, later) = self.kept(sequence, |says| says != Says::Head);
+        let (packed, later) = self.kept(sequence, |kind| kind != CheckpointKind::Head);
         let mut course = unpack_course(packed);
         let arrivals: SmallVec<[Entry; 4]> = later.map(|(_, arrival)| arrival.entry).collect();
         course.follow(&arrivals, epochs);
@@ -132,8 +132,8 @@ impl<'a> PageOf<'a> {
         let (after, start) = (self.last_reset(sequence).unwrap_or(0), self.page.arrivals?.0);
         let of = |first, sequence| self.entries_from(first, after, sequence);
         // Up to this checkpoint times ascend.
-        let ordered = self.checkpoint(sequence, |says| says != Says::Head);
-        let ordered = ordered.filter(|c| c.says == Says::Changes);
+        let ordered = self.checkpoint(sequence, |kind| kind != CheckpointKind::Head);
+        let ordered = ordered.filter(|c| c.kind == CheckpointKind::Changes);
         let early = ordered.and_then(|c| of(Some(start), c.sequence).find(&has_it));
         let rest = ordered.map_or(Some(start), |c| self.after(c));
         let rest = of(rest, sequence).filter(&has_it);
