@@ -31,6 +31,7 @@ pub(crate) mod new_segment;
 pub(crate) mod open;
 pub(crate) mod options;
 pub(crate) mod origin;
+pub(crate) mod pipeline;
 pub(crate) mod poison;
 pub(crate) mod publisher;
 pub(crate) mod reader;

@@ -11,7 +11,7 @@ use crate::engine::component::ComponentId;
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::view::View;
-use crate::engine::write::pipeline::Ahead;
+use crate::engine::pipeline::Ahead;
 use crate::error::Result;
 use crate::page::Epoch;
 use crate::search::Extent;

@@ -11,7 +11,6 @@ pub(crate) mod decide;
 pub(crate) mod lookup_batch;
 pub(crate) mod nearby;
 pub(crate) mod pending;
-pub(crate) mod pipeline;
 pub(crate) mod ranked_hit;
 pub(crate) mod ranking;
 pub(crate) mod validate;
@@ -21,7 +20,7 @@ use std::sync::Arc;
 
 use self::admission::WriteLock;
 use self::lookup_batch::Prepared;
-use self::pipeline::Ahead;
+use super::pipeline::Ahead;
 use self::validate::{check_in, of_epochs};
 use self::write_batch::apply;
 use super::answer::Answer;
