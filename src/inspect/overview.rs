@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::segment::frame_bytes;
+use super::segment::{SegmentView, frame_bytes};
 use super::space::{Space, SpaceOf, Sums};
 use crate::bug::OrBug;
 use crate::engine::component::Component;
@@ -161,20 +161,7 @@ impl Snapshot {
             sums.add(Space::Frames, frame_bytes(&segment));
             cover(&mut times, segment.times);
             commonest_pages = commonest_pages.max(segment.longest_list);
-            let most = segment.tables.iter().max_by_key(|tables| tables.fingerprints);
-            segments.push(SegmentOverview {
-                id: segment.id,
-                level: segment.level,
-                first_operation: segment.first_operation,
-                last_operation: segment.last_operation,
-                pages: segment.pages,
-                visits: segment.visits,
-                times: segment.times,
-                written: segment.written,
-                bytes: segment.bytes,
-                shape: most.map(|tables| tables.shape),
-                superseded: 0.0,
-            });
+            segments.push(SegmentOverview::of(&segment));
         }
         let deltas = view.segments.iter().map(|live| live.segment.numbers().delta.pages);
         supersede(&mut segments, &deltas.collect::<Vec<_>>());
@@ -210,6 +197,26 @@ impl Snapshot {
             hosts,
             flaw,
         })
+    }
+}
+
+impl SegmentOverview {
+    /// What a segment says of itself. Whether newer ones supersede its pages is not known yet.
+    fn of(segment: &SegmentView) -> SegmentOverview {
+        let most = segment.tables.iter().max_by_key(|tables| tables.fingerprints);
+        SegmentOverview {
+            id: segment.id,
+            level: segment.level,
+            first_operation: segment.first_operation,
+            last_operation: segment.last_operation,
+            pages: segment.pages,
+            visits: segment.visits,
+            times: segment.times,
+            written: segment.written,
+            bytes: segment.bytes,
+            shape: most.map(|tables| tables.shape),
+            superseded: 0.0,
+        }
     }
 }
 

@@ -27,6 +27,7 @@ mod format;
 mod imatch;
 mod inspect;
 mod invariants;
+mod layers;
 mod metrics;
 mod minwise;
 mod mirrors;

@@ -1,12 +1,10 @@
-//! What the source itself must be: files of a size that is read at once, and comments that stand
-//! alone.
+//! What the source itself must be: comments that stand alone, and are narrow enough.
 
 use std::fs;
 use std::path::PathBuf;
 
 use simkeep_testing::in_repository;
 
-const LINES_MAX: usize = 500;
 const COMMENT_COLUMNS_MAX: usize = 105;
 
 /// Every source file of the repository.
@@ -56,13 +54,5 @@ fn comments_are_narrow_enough_to_be_read() {
             let wide = line.chars().count() > COMMENT_COLUMNS_MAX && !line.contains('"');
             assert!(!(comment && wide), "{}:{}", path.display(), number + 1);
         }
-    }
-}
-
-#[test]
-fn files_are_short_enough_to_be_read_at_once() {
-    for path in files() {
-        let lines = fs::read_to_string(&path).unwrap().lines().count();
-        assert!(lines <= LINES_MAX, "{} has {lines} lines", path.display());
     }
 }

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use self::admission::WriteLock;
 use self::lookup_batch::Prepared;
-use super::pipeline::Ahead;
 use self::validate::{check_in, of_epochs};
 use self::write_batch::apply;
 use super::answer::Answer;
@@ -29,6 +28,7 @@ use super::core::Base;
 use super::db::Shared;
 use super::epochs::check_live;
 use super::memtable::Memtable;
+use super::pipeline::Ahead;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::engine::answer::Outcome;
 use crate::engine::store::Store;

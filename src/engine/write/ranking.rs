@@ -16,6 +16,7 @@ use crate::page::{Content, Head, Rank, Ranked, Ranking, Request, Weight, surt};
 use crate::time::Time;
 
 /// What the page that a request is of was before it.
+#[derive(Clone, Copy)]
 pub(crate) struct Own {
     first: Time,
     weight: Weight,

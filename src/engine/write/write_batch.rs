@@ -3,7 +3,7 @@
 
 use super::admission::Writer;
 use super::decide::{Judged, Judgement, is_alone, judge_all};
-use super::lookup_batch::Prepared;
+use super::lookup_batch::{Prepared, PreparedPage};
 use super::nearby::add_nearby;
 use super::ranking::{Own, rank_nearby};
 use crate::bug::OrBug;
@@ -11,12 +11,28 @@ use crate::engine::answer::{Answer, Outcome};
 use crate::engine::component::{ComponentId, Known};
 use crate::engine::journal;
 use crate::engine::journal::PageName;
+use crate::engine::lookup::Lookup;
 use crate::engine::options::Options;
+use crate::engine::search::Found;
+use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{Request, Ruling};
 use crate::segment::{put_course, unpack_head};
 
-/// Judges request number `at` and applies it, under the write lock. Also returns whether the
+/// What is decided about a request, and what its operations need.
+struct Decided {
+    judged: Judged,
+    /// The page's number in the active memtable, if it is there.
+    number: Option<u32>,
+    /// Whether an older component has the page.
+    earlier: bool,
+    /// What the page was before; `None` where only the packed head of the segments says it.
+    own: Option<Own>,
+    /// Whether the memtables know all of the page.
+    is_in_memory: bool,
+}
+
+/// Decides request number `at` and applies it, under the write lock. Also returns whether the
 /// memtable is full now.
 pub(crate) fn apply(
     options: &Options,
@@ -26,61 +42,99 @@ pub(crate) fn apply(
     request: &Request<'_>,
 ) -> Result<(Answer, bool)> {
     let (view, page, head) = prepared.page(at)?;
+    writer.packed.clear();
+    let decided = decide(view, page, head, request, &mut writer.packed)?;
+    let answer = match decided.judged.judgement {
+        Judgement::Restated(outcome) => Answer::Restated(outcome),
+        Judgement::Given(outcome) => Answer::Given(outcome),
+        Judgement::Visit(ruling) => {
+            let found = &mut page.found;
+            let asked = (view, &page.lookup, request);
+            Answer::Observed(outcome(options, asked, found, ruling, &decided, &writer.packed)?)
+        }
+    };
+    let full = put_operations(options, writer, (view, &page.lookup), &decided)?;
+    Ok((answer, full))
+}
+
+/// Asks the memtables, and decides what the request means. `packed` becomes the head of the page as older
+/// components know it.
+fn decide(
+    view: &View,
+    page: &mut PreparedPage<'_>,
+    head: &[u8],
+    request: &Request<'_>,
+    packed: &mut Vec<u8>,
+) -> Result<Decided> {
     let lookup = &page.lookup;
-    let active = &view.memtables.active;
-    let Writer { next_sequence, pending, packed } = writer;
-    packed.clear();
     // What the memtables know is newer than what the segments know.
     let mut known = Known::default();
-    let is_all = view.take_in_memory(lookup, &mut known)?;
-    let own = known.standing.filter(|standing| standing.component == ComponentId::Active);
-    let mut number = own.map(|standing| standing.page);
-    let mut earlier = page.earlier;
+    let is_in_memory = view.take_in_memory(lookup, &mut known)?;
+    let active = known.standing.filter(|standing| standing.component == ComponentId::Active);
+    let number = active.map(|standing| standing.page);
     let own = known.head.as_ref().map(Own::of);
-    let judged = if is_all {
+    if is_in_memory {
         if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
             let standing = known.standing.or_bug("a page with a head stands somewhere")?;
             put_course(packed, head, view.changes_in_memory(standing)?.as_ref());
         }
-        earlier = known.standing.is_some();
-        judge_all(view, lookup, &mut known.head, request)?
-    } else {
-        packed.extend_from_slice(head);
-        match page.effect.ruling {
-            Some(ruling) if is_alone(request) => {
-                Judged::visit(ruling, request.entry(), page.effect.take())
-            }
-            _ => judge_all(view, lookup, &mut unpack_head(packed), request)?,
+        let earlier = known.standing.is_some();
+        let judged = judge_all(view, lookup, &mut known.head, request)?;
+        return Ok(Decided { judged, number, earlier, own, is_in_memory });
+    }
+    packed.extend_from_slice(head);
+    let judged = match page.effect.ruling {
+        Some(ruling) if is_alone(request) => {
+            Judged::visit(ruling, request.entry(), page.effect.take())
         }
+        _ => judge_all(view, lookup, &mut unpack_head(packed), request)?,
     };
-    let answer = match judged.judgement {
-        Judgement::Restated(outcome) => Answer::Restated(outcome),
-        Judgement::Given(outcome) => Answer::Given(outcome),
-        Judgement::Visit(ruling) => {
-            let Ruling { verdict, novel } = ruling;
-            // What does nothing is known.
-            let priority = judged.weight().map_or(0.0, |weight| ruling.priority(weight));
-            let (also, copies, near) = (judged.also(), Vec::new(), Vec::new());
-            let meaning = verdict.distance().map(|distance| view.epochs.meaning(distance));
-            let (original, complete) = (None, true);
-            let mut outcome = Outcome {
-                verdict,
-                meaning,
-                novel,
-                priority,
-                also,
-                copies,
-                near,
-                original,
-                complete,
-            };
-            let nearby = add_nearby(&mut outcome, view, options, request, &mut page.found)?;
-            let own = || if is_all { own } else { unpack_head(packed).as_ref().map(Own::of) };
-            let asked = (view, lookup, request);
-            rank_nearby(&mut outcome, nearby, &options.rule, asked, judged.weight(), own)?;
-            Answer::Observed(outcome)
-        }
+    Ok(Decided { judged, number, earlier: page.earlier, own, is_in_memory })
+}
+
+/// The outcome of a visit: its verdict, with copies and near pages.
+fn outcome(
+    options: &Options,
+    (view, lookup, request): (&View, &Lookup<'_>, &Request<'_>),
+    found: &mut [Found],
+    ruling: Ruling,
+    decided: &Decided,
+    packed: &[u8],
+) -> Result<Outcome> {
+    let Decided { judged, own, is_in_memory, .. } = decided;
+    let Ruling { verdict, novel } = ruling;
+    // What does nothing is known.
+    let priority = judged.weight().map_or(0.0, |weight| ruling.priority(weight));
+    let meaning = verdict.distance().map(|distance| view.epochs.meaning(distance));
+    let mut outcome = Outcome {
+        verdict,
+        meaning,
+        novel,
+        priority,
+        also: judged.also(),
+        copies: Vec::new(),
+        near: Vec::new(),
+        original: None,
+        complete: true,
     };
+    let nearby = add_nearby(&mut outcome, view, options, request, found)?;
+    let own = || if *is_in_memory { *own } else { unpack_head(packed).as_ref().map(Own::of) };
+    let asked = (view, lookup, request);
+    rank_nearby(&mut outcome, nearby, &options.rule, asked, judged.weight(), own)?;
+    Ok(outcome)
+}
+
+/// Puts the operations into the journal's buffer and the active memtable. Returns whether that is full.
+fn put_operations(
+    options: &Options,
+    writer: &mut Writer,
+    (view, lookup): (&View, &Lookup<'_>),
+    decided: &Decided,
+) -> Result<bool> {
+    let active = &view.memtables.active;
+    let Writer { next_sequence, pending, packed } = writer;
+    let Decided { judged, earlier, number, .. } = decided;
+    let (earlier, mut number) = (*earlier, *number);
     let mut full = false;
     for (entry, effect) in &judged.operations {
         let sequence = *next_sequence;
@@ -99,5 +153,5 @@ pub(crate) fn apply(
         number = Some(page);
         full = inner.is_full(options);
     }
-    Ok((answer, full))
+    Ok(full)
 }

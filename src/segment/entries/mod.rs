@@ -132,8 +132,9 @@ impl Date {
     }
 }
 
-fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
-    let (mut tag, status) = match entry {
+/// The kind of an entry as a tag; and of a visit its status, if that differs from the one before.
+fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
+    match entry {
         Entry::Restated(Restated { fingerprint: Some(_), .. }) => {
             (CONTENT | RESTATED | HAS_FINGERPRINT, None)
         }
@@ -152,7 +153,11 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
             let other = (visit.status != before.status).then_some(visit.status);
             (if other.is_none() { seen | SAME_STATUS } else { seen }, other)
         }
-    };
+    }
+}
+
+fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
+    let (mut tag, status) = kind_of(entry, before);
     assert!(first || before.time <= entry.time().0, "entries are packed in order");
     let since = entry.time().0.wrapping_sub(before.time);
     let seconds = since % 1000 == 0;

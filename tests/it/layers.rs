@@ -1,0 +1,240 @@
+//! The modules of the library use each other in one direction: that of the table in ARCHITECTURE.md.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use simkeep_testing::in_repository;
+
+/// A module, such as `engine::write`, as a path of names. That of `lib.rs` is empty.
+type Module = Vec<String>;
+
+/// The modules in the table of ARCHITECTURE.md, from the bottom up. Modules in one row know each other.
+fn declared(architecture: &str) -> BTreeMap<String, usize> {
+    let table = architecture.split("\n## Modules\n").nth(1).expect("there is a section on modules");
+    let rows = table.lines().skip_while(|line| !line.starts_with("| `"));
+    let rows = rows.map_while(|line| line.strip_prefix("| `"));
+    let names = rows.enumerate().flat_map(|(row, line)| {
+        let cell = line.split('|').next().unwrap_or_default();
+        // The cell is `one`, `two`; its first backtick is gone.
+        cell.split('`').step_by(2).map(move |name| (name.trim().to_owned(), row))
+    });
+    names.filter(|(name, _)| !name.is_empty()).collect()
+}
+
+/// All source files of the library but those of tests: their modules, and what they say outside of comments,
+/// strings and tests.
+fn sources(folder: &Path) -> BTreeMap<Module, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![(folder.to_owned(), Module::new())];
+    while let Some((folder, module)) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            let own = || [&module[..], &[name.clone()]].concat();
+            if ["tests", "test"].contains(&&name[..]) || name.ends_with("_test") {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push((path, own()));
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let module =
+                    if ["mod", "lib"].contains(&&name[..]) { module.clone() } else { own() };
+                found.insert(module, code(&fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+/// The code of a file: up to its tests, without comments and what stands between quotes.
+fn code(text: &str) -> String {
+    let end = text.find("#[cfg(test)]\nmod ").or_else(|| text.find("#[cfg(all(test"));
+    let mut code = String::new();
+    for line in text.get(..end.unwrap_or(text.len())).unwrap_or_default().lines() {
+        let line = line.split("//").next().unwrap_or_default();
+        // Every other part stands between quotes.
+        code.extend(line.split('"').step_by(2));
+        code.push('\n');
+    }
+    code
+}
+
+/// The paths that begin with `crate` or `super`, with those of a `use` in braces written out.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for (at, begin) in ["crate::", "super::"].iter().flat_map(|word| code.match_indices(word)) {
+        let before = code.get(..at).and_then(|text| text.chars().next_back());
+        let goes_on = before.is_some_and(|c| c.is_alphanumeric() || "_:".contains(c));
+        if !goes_on {
+            let first = begin.trim_end_matches(':').to_owned();
+            let rest = code.get(at + begin.len()..).unwrap_or_default();
+            expand(&[first], rest, &mut found);
+        }
+    }
+    found
+}
+
+/// Adds the paths that begin with `before` and go on with `rest`. Returns what stands behind them.
+fn expand<'c>(before: &[String], rest: &'c str, found: &mut Vec<Vec<String>>) -> &'c str {
+    let rest = rest.trim_start();
+    if let Some(mut inside) = rest.strip_prefix('{') {
+        loop {
+            inside = expand(before, inside, found).trim_start();
+            match inside.strip_prefix(',') {
+                Some(next) if !next.trim_start().starts_with('}') => inside = next,
+                _ => break,
+            }
+        }
+        let inside = inside.trim_start_matches([',', ' ', '\n']);
+        return inside.strip_prefix('}').unwrap_or(inside);
+    }
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let (name, rest) = rest.split_at(end);
+    let path = [before, &[name.to_owned()]].concat();
+    if let Some(rest) = rest.strip_prefix("::") {
+        return expand(&path, rest, found);
+    }
+    found.push(path);
+    // A name of its own in this file.
+    let alias = rest
+        .strip_prefix(" as ")
+        .map(|rest| rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'));
+    alias.unwrap_or(rest)
+}
+
+/// The module of a path that a module names; what is no module of it is dropped.
+fn resolve(path: &[String], of: &Module, all: &BTreeMap<Module, String>) -> Module {
+    let (mut at, mut rest) = (of.clone(), path);
+    if let Some(("crate", after)) = rest.split_first().map(|(word, after)| (&word[..], after)) {
+        (at, rest) = (Module::new(), after);
+    }
+    while let Some(("super", after)) = rest.split_first().map(|(word, after)| (&word[..], after)) {
+        at.pop();
+        rest = after;
+    }
+    for name in rest {
+        let next = [&at[..], &[name.clone()]].concat();
+        if !all.contains_key(&next) {
+            break;
+        }
+        at = next;
+    }
+    at
+}
+
+/// What is wrong with the modules: uses upwards, of what lib.rs exports again, and cycles between folders.
+fn faults(order: &BTreeMap<String, usize>, all: &BTreeMap<Module, String>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut uses: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (module, code) in all {
+        let Some(own) = module.first() else { continue };
+        let Some(row) = order.get(own) else {
+            faults.push(format!("{own} is not in the table"));
+            continue;
+        };
+        for path in paths(code) {
+            let used = resolve(&path, module, all);
+            let shown = format!("{} uses {}", module.join("::"), path.join("::"));
+            match used.first() {
+                None => faults.push(format!("{shown}, which is none of a module")),
+                Some(other) if order.get(other).is_none_or(|other| other > row) => {
+                    faults.push(format!("{shown}, which stands above it"));
+                }
+                Some(_) => {
+                    uses.entry(module.clone()).or_default().insert(used);
+                }
+            }
+        }
+    }
+    faults.extend(cycles(&uses, all));
+    faults
+}
+
+/// Folders of one folder that use each other.
+fn cycles(
+    uses: &BTreeMap<Module, BTreeSet<Module>>,
+    all: &BTreeMap<Module, String>,
+) -> Vec<String> {
+    let is_folder = |module: &[String]| {
+        all.keys().any(|other| other.len() > module.len() && other.starts_with(module))
+    };
+    let mut edges: BTreeMap<&[String], BTreeSet<&[String]>> = BTreeMap::new();
+    for (user, used) in uses.iter().flat_map(|(user, all)| all.iter().map(move |used| (user, used)))
+    {
+        let common = user.iter().zip(used).take_while(|(a, b)| a == b).count();
+        if let (Some(user), Some(used)) = (user.get(..=common), used.get(..=common))
+            && is_folder(user)
+            && is_folder(used)
+        {
+            edges.entry(user).or_default().insert(used);
+        }
+    }
+    // All that a folder reaches.
+    let reach = |from: &[String]| {
+        let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
+        while let Some(next) = left.pop() {
+            for &used in edges.get(next).into_iter().flatten() {
+                if reached.insert(used) {
+                    left.push(used);
+                }
+            }
+        }
+        reached.contains(from)
+    };
+    let in_cycles = edges.keys().filter(|&&folder| reach(folder));
+    in_cycles.map(|folder| format!("the folder {} is in a cycle", folder.join("::"))).collect()
+}
+
+fn of_library() -> (BTreeMap<String, usize>, BTreeMap<Module, String>) {
+    let order = declared(&fs::read_to_string(in_repository("ARCHITECTURE.md")).unwrap());
+    (order, sources(&in_repository("src")))
+}
+
+#[test]
+fn modules_use_only_what_stands_below_them() {
+    let (order, all) = of_library();
+    assert!(order.len() > 15 && all.len() > 300, "{} {}", order.len(), all.len());
+    let folders: BTreeSet<_> = all.keys().filter_map(|module| module.first()).collect();
+    let unknown: Vec<_> = order.keys().filter(|name| !folders.contains(name)).collect();
+    assert!(unknown.is_empty(), "the table names {unknown:?}, which are no modules");
+    let faults = faults(&order, &all);
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn an_import_upwards_is_noticed() {
+    for (module, code, expected) in [
+        ("page", "use crate::engine::view::View;", "which stands above it"),
+        ("search", "use crate::{\n    cpu,\n    engine::view::{View as V},\n};", "engine"),
+        ("page", "fn f() -> crate::Error {}", "none of a module"),
+        ("error", "fn f(of: super::engine::view::View) {}", "which stands above it"),
+    ] {
+        let (order, mut all) = of_library();
+        all.entry(vec![module.to_owned()]).or_default().push_str(code);
+        let faults = faults(&order, &all);
+        assert!(faults.len() == 1 && faults[0].contains(expected), "{code}: {faults:?}");
+    }
+}
+
+#[test]
+fn a_cycle_between_folders_is_noticed() {
+    let (order, mut all) = of_library();
+    let search = ["engine", "search", "many"].map(str::to_owned).to_vec();
+    let code = all.get_mut(&search).expect("this module is there");
+    code.push_str("use super::super::write::nearby::wanted;\n");
+    let faults = faults(&order, &all);
+    let expected = ["search", "write"].map(|of| format!("the folder engine::{of} is in a cycle"));
+    assert_eq!(faults, expected);
+}
+
+#[test]
+fn paths_are_found_wherever_they_stand() {
+    let code = code(
+        "use crate::a::{self, b::{C, d as e}, f};\n// crate::not::this\nlet x = super::g::h(\"crate::no\");",
+    );
+    let found: Vec<String> = paths(&code).iter().map(|path| path.join("::")).collect();
+    let expected =
+        ["crate::a::self", "crate::a::b::C", "crate::a::b::d", "crate::a::f", "super::g::h"];
+    assert_eq!(found, expected);
+}
