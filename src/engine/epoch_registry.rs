@@ -14,6 +14,8 @@ use super::view::View;
 use crate::bug::ensure;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::page::Observation;
 use crate::page::{Content, Epoch, EpochInfo, Terms, known};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 

@@ -18,6 +18,8 @@ use super::write::admission::{Admission, Admitted, WriteLock};
 use super::write::commit::Committer;
 use crate::bug::{OrBug, ensure};
 use crate::engine::store::Store;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::metrics::Work;
 use crate::page::{Changes, Entry, in_force_on};

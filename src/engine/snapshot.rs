@@ -7,6 +7,8 @@ use super::answer::{History, HistoryEntry, Page};
 use super::epochs::Epochs;
 use super::lookup::Lookup;
 use super::view::{VersionAt, View};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Visit, judge, restated};
 use crate::progress::{Progress, Stage};

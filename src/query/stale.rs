@@ -3,6 +3,8 @@
 use super::scan::{Range, Scan, Start};
 use crate::engine::epochs::check_live;
 use crate::engine::snapshot::Snapshot;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::page::{Content, Epoch};
 use crate::time::Time;

@@ -7,6 +7,8 @@ use crate::engine::db::Shared;
 use crate::engine::leases::Taking;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::recrawl::Interval;
 use crate::time::Time;
