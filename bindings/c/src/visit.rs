@@ -169,7 +169,9 @@ impl Visit {
 /// A time that is going to be stored. The store itself refuses one outside the years 1 to 9999.
 pub(crate) fn time(ms: i64) -> Result<Time> {
     match Time::from_ms(ms) {
-        Err(error @ simkeep::TimeError::LooksLikeSeconds(_)) => Err(error.into()),
+        Err(error @ simkeep::TimeError::LooksLikeSeconds(_)) => {
+            Err(simkeep::Error::from(error).into())
+        }
         _ => Ok(Time::from_ms_unchecked(ms)),
     }
 }

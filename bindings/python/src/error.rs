@@ -25,7 +25,7 @@ fn class(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Bug => "BugError",
         ErrorKind::Url => "UrlError",
         ErrorKind::Prefix => "PrefixError",
-        ErrorKind::Time | ErrorKind::LooksLikeSeconds | ErrorKind::InTheFuture => "TimeError",
+        ErrorKind::Time | ErrorKind::InTheFuture => "TimeError",
         ErrorKind::UnknownEpoch
         | ErrorKind::EndedEpoch
         | ErrorKind::NoTable
