@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use crate::disk::Dir;
 use crate::engine::answer::Merged;
-use crate::engine::db::Shared;
+use crate::engine::db::Db;
 use crate::engine::open::catalog_bytes;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
@@ -66,40 +66,40 @@ impl Store {
     /// become full on the way, the store is as large as before, or a part of it is done.
     /// [`Error::Cancelled`] as of [`merge`](Store::merge), whose other errors there are too.
     pub fn compact(&self, progress: &Progress) -> Result<Compacted> {
-        self.change(|shared| compact(shared, progress))
+        self.change(|db| compact(db, progress))
     }
 
     /// Bytes of all live segments.
-    fn segment_bytes(shared: &Shared) -> u64 {
-        let view = shared.base.live.view();
+    fn segment_bytes(db: &Db) -> u64 {
+        let view = db.core.live.view();
         view.segments.iter().map(|live| live.segment.file_bytes()).sum()
     }
 }
 
-fn compact(shared: &Shared, progress: &Progress) -> Result<Compacted> {
-    let Shared { base, sealer, compactor, publisher, .. } = shared;
+fn compact(db: &Db, progress: &Progress) -> Result<Compacted> {
+    let Db { core, sealer, compactor, publisher, .. } = db;
     progress.start(Stage::Merging, None)?;
-    let segment_bytes_before = Store::segment_bytes(shared);
-    let catalog_bytes_before = catalog_bytes(&base.disk)?;
-    let free = base.disk.free_bytes();
-    let free = free.map_err(|e| Error::io("measure", base.disk.location(), e))?;
+    let segment_bytes_before = Store::segment_bytes(db);
+    let catalog_bytes_before = catalog_bytes(&core.disk)?;
+    let free = core.disk.free_bytes();
+    let free = free.map_err(|e| Error::io("measure", core.disk.location(), e))?;
     let needed = compactor.needs() + catalog_bytes_before;
     if free.is_some_and(|free| free < needed) {
         let full = std::io::Error::from(ErrorKind::StorageFull);
-        return Err(Error::io("compact", base.disk.location(), full));
+        return Err(Error::io("compact", core.disk.location(), full));
     }
     sealer.seal_all()?;
     let merged = compactor.merge_all(progress, &|| false)?;
     // No reader in another process is promised files that no list names.
     publisher.release_all();
-    let synced = base.disk.sync_dir(Dir::Segments);
-    synced.map_err(|e| base.poison(Error::io("sync the directory of", "segments", e)))?;
-    base.rewrite_catalog()?;
+    let synced = core.disk.sync_dir(Dir::Segments);
+    synced.map_err(|e| core.poison(Error::io("sync the directory of", "segments", e)))?;
+    core.rewrite_catalog()?;
     Ok(Compacted {
         merged,
         segment_bytes_before,
-        segment_bytes: Store::segment_bytes(shared),
+        segment_bytes: Store::segment_bytes(db),
         catalog_bytes_before,
-        catalog_bytes: catalog_bytes(&base.disk)?,
+        catalog_bytes: catalog_bytes(&core.disk)?,
     })
 }

@@ -111,7 +111,7 @@ impl Snapshot {
         progress: &Progress,
         mut sink: impl FnMut(AliasSite) -> ControlFlow<()>,
     ) -> Result<Aliases> {
-        self.heed(|| aliases(self, asked, progress, &mut sink))
+        self.poison_on_bug(|| aliases(self, asked, progress, &mut sink))
     }
 }
 

@@ -111,7 +111,7 @@ impl Snapshot {
         progress: &Progress,
     ) -> Result<Vec<Balls>> {
         let labels = Labels::new(labels);
-        self.heed(|| {
+        self.poison_on_bug(|| {
             let work = asked.workspace();
             balls(self, asked, labels, &work, progress).map_err(|e| work.named(e))
         })

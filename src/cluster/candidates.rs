@@ -101,7 +101,7 @@ impl Snapshot {
     /// As [`clusters`](Snapshot::clusters).
     pub fn candidates(&self, asked: &Clustering, progress: &Progress) -> Result<Candidates> {
         let clusters = self.clusters(asked, progress)?;
-        self.heed(|| {
+        self.poison_on_bug(|| {
             let pages = not_alone(&clusters, progress).map_err(|e| clusters.work.named(e))?;
             progress.finish();
             let sketches = Mutex::new(clusters.work.sorter(4));
@@ -127,7 +127,7 @@ impl Candidates {
     ///
     /// [`Error::Url`] of a URL that no page can have, [`Error::Corrupt`] if what is read is damaged.
     pub fn candidacy(&self, url: &str) -> Result<Candidacy> {
-        self.clusters.snapshot.heed(|| {
+        self.clusters.snapshot.poison_on_bug(|| {
             let Some(place) = self.clusters.place(url)? else { return Ok(Candidacy::Unknown) };
             if self.pages.number(place).is_none() {
                 return Ok(Candidacy::Alone);
@@ -184,7 +184,7 @@ impl Candidates {
             let found = Found { members, leaders, k, fingerprints, without, by_text: true };
             Clusters::from_members(snapshot.clone(), taking, work.clone(), found)
         };
-        let found = snapshot.heed(|| find().map_err(|e| work.named(e)))?;
+        let found = snapshot.poison_on_bug(|| find().map_err(|e| work.named(e)))?;
         progress.finish();
         Ok(found)
     }

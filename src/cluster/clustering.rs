@@ -8,7 +8,7 @@ use crate::engine::answer::Page;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Classes, Epoch, Prefix, Rank, Ranked, Ranking};
-use crate::query::in_force::{Taken, Taking};
+use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::search::DISTANCE_MAX;
 use crate::sort::Workspace;
 use crate::time::Time;
@@ -143,9 +143,9 @@ impl Clustering {
     }
 
     /// Which pages are taken.
-    pub(super) fn taking(&self, snapshot: &Snapshot) -> Result<Taking> {
-        let taking = Taking::new(snapshot, self.epoch)?;
-        Ok(Taking {
+    pub(super) fn taking(&self, snapshot: &Snapshot) -> Result<InForceFilter> {
+        let taking = InForceFilter::new(snapshot, self.epoch)?;
+        Ok(InForceFilter {
             at: self.at,
             under: self.under.clone(),
             classes: self.classes.clone(),
@@ -164,8 +164,8 @@ impl Clustering {
     }
 
     /// The place of a page among others.
-    pub(super) fn rank(&self, taken: &Taken) -> Rank {
-        let Taken { url, since, weight, .. } = taken;
+    pub(super) fn rank(&self, taken: &InForcePage) -> Rank {
+        let InForcePage { url, since, weight, .. } = taken;
         let rank = self.ranking.rank(&Ranked { url, since: *since, weight: *weight });
         match (&self.key, &taken.page) {
             (Some(key), Some(page)) => rank.after(key(page)),

@@ -8,7 +8,7 @@ use super::gather::{captures, members, nodes, settled};
 use super::items::{Listed, Member, Row};
 use crate::bug::OrBug;
 use crate::engine::answer::OriginalBy;
-use crate::engine::component::Standing;
+use crate::engine::component::PageLocation;
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::fingerprint::BitSketch;
 use crate::page::{Digest, Epoch};
 use crate::progress::Progress;
-use crate::query::in_force::Taking;
+use crate::query::in_force::InForceFilter;
 use crate::sort::{Sorted, Spooled, Workspace};
 use crate::time::Time;
 use crate::url::check_url;
@@ -30,7 +30,7 @@ use crate::url::check_url;
 /// and the heads of pages that have the fingerprint of their leader.
 pub struct Clusters {
     pub(super) snapshot: Snapshot,
-    pub(super) taking: Taking,
+    pub(super) taking: InForceFilter,
     pub(super) work: Workspace,
     pub(super) members: Spooled<Member>,
     pub(super) rows: Spooled<Row>,
@@ -145,7 +145,7 @@ impl Snapshot {
     /// file cannot be written, [`Error::Corrupt`] if what is read is damaged, [`Error::Cancelled`] if
     /// the progress was, [`Error::Limit`] for 2^32 pages or more.
     pub fn clusters(&self, asked: &Clustering, progress: &Progress) -> Result<Clusters> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             let work = asked.workspace();
             let found = Clusters::of(self, asked, work.clone(), progress);
             found.map_err(|e| work.named(e))
@@ -176,7 +176,7 @@ impl Clusters {
     /// Clusters from their members.
     pub(super) fn from_members(
         snapshot: Snapshot,
-        taking: Taking,
+        taking: InForceFilter,
         work: Workspace,
         found: Found,
     ) -> Result<Clusters> {
@@ -374,7 +374,7 @@ impl Clusters {
     pub(super) fn url(&self, place: u64) -> Result<String> {
         let view = self.snapshot.view();
         view.check()?;
-        view.url_at(Standing::from_bits(place))
+        view.url_at(PageLocation::from_bits(place))
     }
 
     /// The digest of what is in force on a page.
@@ -419,7 +419,7 @@ impl Iterator for BySize<'_> {
         if cluster.is_err() {
             self.rows = Sorted::none();
         }
-        Some(clusters.snapshot.heed(|| cluster))
+        Some(clusters.snapshot.poison_on_bug(|| cluster))
     }
 }
 
@@ -501,6 +501,6 @@ impl Iterator for ClusteredPages<'_> {
         if page.is_err() {
             self.listed = Sorted::none();
         }
-        Some(clusters.snapshot.heed(|| page))
+        Some(clusters.snapshot.poison_on_bug(|| page))
     }
 }

@@ -7,7 +7,7 @@ use super::clustering::Clustering;
 use super::column::Column;
 use super::gather::{captures, fingerprints, nodes};
 use crate::bug::OrBug;
-use crate::engine::component::Standing;
+use crate::engine::component::PageLocation;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
@@ -82,7 +82,7 @@ impl Snapshot {
     ///
     /// As [`clusters`](Snapshot::clusters).
     pub fn components(&self, asked: &Clustering, progress: &Progress) -> Result<Components> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             let work = asked.workspace();
             components(self, asked, &work, progress).map_err(|e| work.named(e))
         })
@@ -129,7 +129,7 @@ fn components(
         }
     }
     for (root, (fingerprints, place)) in roots.iter().zip(within) {
-        let place = Standing::from_bits(place.or_bug("a component has a page")?);
+        let place = PageLocation::from_bits(place.or_bug("a component has a page")?);
         found.largest.push(Component {
             page: snapshot.view().url_at(place)?,
             pages: sizes[*root as usize].into(),

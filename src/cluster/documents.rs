@@ -19,12 +19,12 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
 use crate::progress::{Progress, Stage};
-use crate::query::in_force::{Taken, Taking};
+use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::sort::{Sorted, Workspace};
 
 /// All pages in the order of their ranks, those of `compared` with their sketches.
 pub(super) fn documents(
-    (snapshot, asked, taking): (&Snapshot, &Clustering, &Taking),
+    (snapshot, asked, taking): (&Snapshot, &Clustering, &InForceFilter),
     compared: &Places,
     mut sketched: Sorted<Sketched>,
     work: &Workspace,
@@ -33,7 +33,7 @@ pub(super) fn documents(
     let (mut unread, mut documents) = (work.sorter(4), work.sorter(8));
     let _without = each_page(snapshot, taking, progress, |page, taken| {
         let (rank, place) = (asked.rank(taken), taken.standing.to_bits());
-        let Taken { fingerprint, class, .. } = *taken;
+        let InForcePage { fingerprint, class, .. } = *taken;
         let document = Document { rank, page, place, fingerprint, class, sketch: None };
         match compared.number(place) {
             Some(number) => unread.push(Unread { number, document }),

@@ -9,7 +9,7 @@ use super::places::{Place, Places};
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
 use crate::page::{Classes, Digest};
-use crate::query::in_force::Taken;
+use crate::query::in_force::InForcePage;
 
 /// The pages that are dropped in favour of those that lead their clusters, from [`Clusters::dropped`].
 ///
@@ -113,7 +113,7 @@ impl Clusters {
     /// If a scratch file cannot be written, or is damaged.
     pub fn dropped(&self, open: &Classes) -> Result<Dropped<'_>> {
         let found = Dropped::of(self, open).map_err(|e| self.work.named(e));
-        self.snapshot.heed(|| found)
+        self.snapshot.poison_on_bug(|| found)
     }
 
     /// How many pages [yield](ClusteredPage::yields) to those that lead them: as many as
@@ -130,7 +130,7 @@ impl Clusters {
             Ok(())
         });
         let counted = counted.map(|()| count).map_err(|e| self.work.named(e));
-        self.snapshot.heed(|| counted)
+        self.snapshot.poison_on_bug(|| counted)
     }
 }
 
@@ -175,7 +175,7 @@ impl<'c> Dropped<'c> {
     /// [`Error::Url`](crate::Error::Url) of a URL that no page can have,
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what is read is damaged.
     pub fn fate(&self, url: &str) -> Result<Fate> {
-        self.clusters.snapshot.heed(|| {
+        self.clusters.snapshot.poison_on_bug(|| {
             let Some(place) = self.clusters.place(url)? else { return Ok(Fate::Unknown) };
             match self.pages.number(place) {
                 None => Ok(Fate::Kept),
@@ -190,7 +190,7 @@ impl<'c> Dropped<'c> {
     ///
     /// Those of [`fate`](Dropped::fate), and if a scratch file is damaged.
     pub fn kept_for(&self, url: &str) -> Result<Option<KeptFor>> {
-        self.clusters.snapshot.heed(|| {
+        self.clusters.snapshot.poison_on_bug(|| {
             let place = self.clusters.place(url)?;
             let number = place.and_then(|place| self.pages.number(place));
             let Some(number) = number else { return Ok(None) };
@@ -203,7 +203,7 @@ impl<'c> Dropped<'c> {
         })
     }
 
-    fn taken(&self, url: &str) -> Result<Taken> {
+    fn taken(&self, url: &str) -> Result<InForcePage> {
         let taken = self.clusters.taking.page(&self.clusters.snapshot, url)?;
         Ok(taken.or_bug("a page that was taken is taken again")?)
     }

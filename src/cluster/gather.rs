@@ -14,7 +14,7 @@ use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
-use crate::query::in_force::{Taken, Taking};
+use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::sort::{Sorted, Spooled, Workspace};
 
 /// Fingerprints between two looks at whether to go on.
@@ -26,16 +26,16 @@ const STEP: u64 = 1024;
 pub(super) fn captures(
     snapshot: &Snapshot,
     asked: &Clustering,
-    taking: &Taking,
+    taking: &InForceFilter,
     work: &Workspace,
     progress: &Progress,
-    mut each: impl FnMut(u32, &Taken),
+    mut each: impl FnMut(u32, &InForcePage),
 ) -> Result<(Sorted<Capture>, u64)> {
     let mut sorter = work.sorter(2);
     let without = each_page(snapshot, taking, progress, |page, taken| {
         each(page, taken);
         let (rank, place) = (asked.rank(taken), taken.standing.to_bits());
-        let Taken { fingerprint, class, .. } = *taken;
+        let InForcePage { fingerprint, class, .. } = *taken;
         sorter.push(Capture { fingerprint, rank, page, place, class })
     })?;
     Ok((sorter.finish()?, without))
@@ -45,9 +45,9 @@ pub(super) fn captures(
 /// others have content, and no fingerprint of the epoch.
 pub(super) fn each_page(
     snapshot: &Snapshot,
-    taking: &Taking,
+    taking: &InForceFilter,
     progress: &Progress,
-    mut each: impl FnMut(u32, &Taken) -> Result<()>,
+    mut each: impl FnMut(u32, &InForcePage) -> Result<()>,
 ) -> Result<u64> {
     progress.start(Stage::Gathering, Some(snapshot.count()?.pages))?;
     let mut page = 0_u32;

@@ -10,7 +10,7 @@ use crate::engine::search::query::{Query, Versions};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Rank, surt};
-use crate::query::in_force::{Taken, Taking};
+use crate::query::in_force::{InForceFilter, InForcePage};
 
 /// Searches for the cluster of one page, at most.
 const SEARCHES_MAX: usize = 1 << 12;
@@ -63,7 +63,7 @@ impl Snapshot {
     /// [`Error::Url`](crate::Error::Url) of a URL that no page can have, and those of
     /// [`clusters`](Snapshot::clusters).
     pub fn cluster_of(&self, url: &str, asked: &Clustering) -> Result<Option<PageCluster>> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             crate::url::check_url(url)?;
             let taking = asked.taking(self)?;
             let Some(own) = taking.page(self, url)? else { return Ok(None) };
@@ -88,13 +88,13 @@ impl Snapshot {
 type Place = (Rank, Vec<u8>, String);
 
 /// The pages with one fingerprint, the first in rank first.
-type Pages = Vec<(Place, Taken)>;
+type Pages = Vec<(Place, InForcePage)>;
 
 /// What was looked at around a page.
 struct Around<'a> {
     snapshot: &'a Snapshot,
     asked: &'a Clustering,
-    taking: &'a Taking,
+    taking: &'a InForceFilter,
     k: u32,
     nodes: HashMap<u64, Pages>,
     /// For each fingerprint that was searched for, those near it, itself left out.
@@ -154,12 +154,12 @@ impl Around<'_> {
     }
 
     /// The place of a page.
-    fn place_of(&self, taken: &Taken) -> Place {
+    fn place_of(&self, taken: &InForcePage) -> Place {
         (self.asked.rank(taken), surt::key_of(&taken.url), taken.url.clone())
     }
 
     /// Adds the page that is asked for to what was found, if that was cut before it came up.
-    fn hold(&mut self, own: Taken) {
+    fn hold(&mut self, own: InForcePage) {
         let place = self.place_of(&own);
         let pages = self.nodes.entry(own.fingerprint).or_default();
         if pages.iter().all(|(_, taken)| taken.url != own.url) {
@@ -230,7 +230,7 @@ impl Around<'_> {
         Ok(nearest.map_or(fingerprint, |(_, leader)| leader))
     }
 
-    fn cluster(&mut self, own: Taken) -> Result<PageCluster> {
+    fn cluster(&mut self, own: InForcePage) -> Result<PageCluster> {
         let fingerprint = own.fingerprint;
         // Each node is known once something near it was searched for; this one by itself.
         self.near(fingerprint)?;

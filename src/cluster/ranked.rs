@@ -7,7 +7,7 @@ use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::query::in_force::TakenPages;
+use crate::query::in_force::InForceScan;
 
 /// What separates the key of a page from its URL: less than any byte of a key.
 const BEFORE_URL: u8 = 0;
@@ -31,7 +31,7 @@ pub struct RankedPage {
 pub struct RankedPages {
     snapshot: Snapshot,
     asked: Clustering,
-    pages: TakenPages,
+    pages: InForceScan,
 }
 
 impl Snapshot {
@@ -65,7 +65,7 @@ impl Snapshot {
     /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch; the iterator gives
     /// [`Error::Corrupt`] if what is read is damaged.
     pub fn ranked(&self, asked: &Clustering) -> Result<RankedPages> {
-        let pages = self.heed(|| Ok(asked.taking(self)?.pages(self)))?;
+        let pages = self.poison_on_bug(|| Ok(asked.taking(self)?.pages(self)))?;
         Ok(RankedPages { snapshot: self.clone(), asked: asked.clone(), pages })
     }
 }
@@ -76,7 +76,7 @@ impl Iterator for RankedPages {
     fn next(&mut self) -> Option<Self::Item> {
         let RankedPages { snapshot, asked, pages } = self;
         let taken = pages.next_of(|| Ok(()))?;
-        Some(snapshot.heed(|| {
+        Some(snapshot.poison_on_bug(|| {
             let taken = taken?;
             let rank = asked.rank(&taken);
             let mut bytes = rank.to_bytes().to_vec();

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::time::Duration;
 
 use super::component::Component;
-use super::core::Base;
+use super::core::Core;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::Request;
@@ -46,7 +46,7 @@ impl Snapshot {
 /// The last time that a visit may have, where the options bound it.
 #[derive(Debug)]
 pub(crate) struct Clock<'b> {
-    base: &'b Base,
+    core: &'b Core,
     tolerance: Option<Duration>,
     /// The last visit in the store, looked up once it matters: that takes a pass over what is in memory.
     last: OnceCell<Option<Time>>,
@@ -54,8 +54,8 @@ pub(crate) struct Clock<'b> {
 
 impl<'b> Clock<'b> {
     /// That of an open store.
-    pub(crate) fn of(base: &'b Base) -> Clock<'b> {
-        Clock { base, tolerance: base.options.clock_tolerance, last: OnceCell::new() }
+    pub(crate) fn of(core: &'b Core) -> Clock<'b> {
+        Clock { core, tolerance: core.options.clock_tolerance, last: OnceCell::new() }
     }
 
     /// Refuses a visit that is later than the clock allows.
@@ -71,9 +71,9 @@ impl<'b> Clock<'b> {
             return Ok(());
         };
         let tolerance = i64::try_from(tolerance.as_millis()).unwrap_or(i64::MAX);
-        let limit = Time(self.base.disk.clock().saturating_add(tolerance));
+        let limit = Time(self.core.disk.clock().saturating_add(tolerance));
         let time = visit.visit.time;
-        let last = || self.last.get_or_init(|| self.base.live.snapshot().last_visit());
+        let last = || self.last.get_or_init(|| self.core.live.snapshot().last_visit());
         if time <= limit || last().is_some_and(|last| last > limit) {
             return Ok(());
         }

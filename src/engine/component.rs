@@ -34,12 +34,12 @@ pub(crate) enum Component<'v> {
 
 /// Where a page is: its component, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct PageLocation {
     pub(crate) component: ComponentId,
     pub(crate) page: u32,
 }
 
-impl Standing {
+impl PageLocation {
     /// It as a number.
     pub(crate) fn to_bits(self) -> u64 {
         let component = match self.component {
@@ -51,7 +51,7 @@ impl Standing {
     }
 
     /// That of a number.
-    pub(crate) fn from_bits(bits: u64) -> Standing {
+    pub(crate) fn from_bits(bits: u64) -> PageLocation {
         #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
         let [component, page] = [(bits >> 32) as u32, bits as u32];
         let component = match component {
@@ -59,7 +59,7 @@ impl Standing {
             number if number == u32::MAX - 1 => ComponentId::Sealing,
             number => ComponentId::Segment(number),
         };
-        Standing { component, page }
+        PageLocation { component, page }
     }
 }
 
@@ -67,7 +67,7 @@ impl Standing {
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// Where its newest record is, unless that is forgotten with a prefix.
-    pub(crate) standing: Option<Standing>,
+    pub(crate) standing: Option<PageLocation>,
     pub(crate) head: Option<Head>,
 }
 
@@ -237,14 +237,14 @@ impl PageIn<'_> {
     }
 
     /// Where its record stands.
-    pub(crate) fn standing(&self) -> Option<Standing> {
+    pub(crate) fn standing(&self) -> Option<PageLocation> {
         let (component, page) = match self {
             PageIn::Segment { number, page, .. } => {
                 (ComponentId::Segment(*number), page.map(|page| page.ordinal))
             }
             PageIn::Memtable { id, page, .. } => (*id, *page),
         };
-        page.map(|page| Standing { component, page })
+        page.map(|page| PageLocation { component, page })
     }
 
     /// The page's head, with all that older components know of it.

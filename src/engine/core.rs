@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::lifecycle::Lifecycle;
 use super::live::Live;
 use super::options::Options;
-use super::segment_ids::Stamps;
+use super::segment_ids::SegmentIds;
 use crate::catalog::Catalog;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
@@ -13,17 +13,17 @@ use crate::metrics::Metrics;
 
 /// The files of an open store, and what is live in them.
 #[derive(Debug)]
-pub(crate) struct Base {
+pub(crate) struct Core {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) options: Options,
     pub(crate) catalog: Catalog,
-    pub(crate) stamps: Stamps,
+    pub(crate) stamps: SegmentIds,
     pub(crate) live: Live,
     pub(crate) lifecycle: Lifecycle,
     pub(crate) metrics: Metrics,
 }
 
-impl Base {
+impl Core {
     /// Accepts nothing more from here on: see [`Lifecycle::poison`].
     pub(crate) fn poison(&self, cause: Error) -> Error {
         self.lifecycle.poison(cause)

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::compaction::Compactor;
-use super::core::Base;
-use super::epoch_registry::Registry;
+use super::core::Core;
+use super::epoch_registry::EpochRegistry;
 use super::leases::Leases;
 use super::publisher::Publisher;
 use super::seal::Sealer;
@@ -19,13 +19,13 @@ use crate::sync::{Rank, RankedMutex};
 
 /// An open store.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct Db {
     /// Its files, what is live in them, and whether writes are accepted.
-    pub(crate) base: Arc<Base>,
+    pub(crate) core: Arc<Core>,
     /// `SNAPSHOT`, and the files that are kept for its readers.
     pub(crate) publisher: Arc<Publisher>,
     /// The epochs.
-    pub(crate) registry: Registry,
+    pub(crate) registry: EpochRegistry,
     /// Merges.
     pub(crate) compactor: Arc<Compactor>,
     /// The write lock, and back-pressure.
@@ -40,26 +40,21 @@ pub(crate) struct Shared {
     pub(crate) loading: RankedMutex<()>,
 }
 
-impl Shared {
+impl Db {
     /// Operation `last` was the last. An `unfinished` one is no store until something was loaded into
     /// it; `orphans` are what is left of an earlier process.
-    pub(crate) fn start(
-        base: Base,
-        last: u64,
-        unfinished: bool,
-        orphans: &[Name],
-    ) -> Result<Shared> {
-        let base = Arc::new(base);
-        let publisher = Arc::new(Publisher::new(&base, unfinished));
+    pub(crate) fn start(core: Core, last: u64, unfinished: bool, orphans: &[Name]) -> Result<Db> {
+        let core = Arc::new(core);
+        let publisher = Arc::new(Publisher::new(&core, unfinished));
         publisher.publish_at_open(orphans)?;
-        let registry = Registry::new(&base, &publisher);
-        let compactor = Arc::new(Compactor::new(&base, &publisher));
-        let admission = Arc::new(Admission::new(&base, &compactor, last));
-        let committer = Arc::new(Committer::new(&base, &admission, last));
-        let sealer = Arc::new(Sealer::new(&base, &admission, &committer, &publisher));
+        let registry = EpochRegistry::new(&core, &publisher);
+        let compactor = Arc::new(Compactor::new(&core, &publisher));
+        let admission = Arc::new(Admission::new(&core, &compactor, last));
+        let committer = Arc::new(Committer::new(&core, &admission, last));
+        let sealer = Arc::new(Sealer::new(&core, &admission, &committer, &publisher));
         let (leases, loading) = (Leases::new(), RankedMutex::new(Rank::Load, ()));
-        Ok(Shared {
-            base,
+        Ok(Db {
+            core,
             publisher,
             registry,
             compactor,
@@ -73,21 +68,21 @@ impl Shared {
 
     /// Returns when no seal and no merge is due: waits for those in the background, or does them.
     pub(crate) fn wait_idle(&self) -> Result<()> {
-        let Shared { base, compactor, sealer, .. } = self;
-        if !base.options.background {
+        let Db { core, compactor, sealer, .. } = self;
+        if !core.options.background {
             sealer.seal_waiting()?;
             while compactor.merge_due()? {}
             return Ok(());
         }
-        let is_idle = || !base.live.is_sealing() && !compactor.is_due();
-        base.lifecycle.wait_until(|| is_idle() || compactor.error().is_some())?;
+        let is_idle = || !core.live.is_sealing() && !compactor.is_due();
+        core.lifecycle.wait_until(|| is_idle() || compactor.error().is_some())?;
         // A merge that did not go does not count if it is not due.
         if is_idle() { Ok(()) } else { compactor.error().map_or(Ok(()), Err) }
     }
 
     /// Makes everything durable, and accepts nothing more; `join` waits for the background threads.
     pub(crate) fn close(&self, join: impl FnOnce()) -> Result<()> {
-        let Base { catalog, lifecycle, .. } = &*self.base;
+        let Core { catalog, lifecycle, .. } = &*self.core;
         let flushed = self.committer.commit_all();
         lifecycle.close();
         join();

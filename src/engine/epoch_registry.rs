@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::core::Base;
+use super::core::Core;
 use super::epochs::{
     Epochs, begun, check_name, check_terms, live_number, may_end, next_epoch, of_name, reserved,
 };
@@ -31,7 +31,7 @@ impl Store {
     /// fingerprint can have, or an epoch with other terms; [`Error::Limit`] if there are 32,768 epochs
     /// already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
     pub fn register_epoch(&self, name: &str, terms: impl Into<Terms>) -> Result<Epoch> {
-        self.change(|shared| shared.registry.register(name, terms.into()))
+        self.change(|db| db.registry.register(name, terms.into()))
     }
 
     /// Begins an epoch, on [terms](Terms) that may be but its role. From now on it is the newest of
@@ -69,7 +69,7 @@ impl Store {
     /// [`Error::EndedEpoch`] if it has ended, [`Error::Misuse`] if the recipe needs a table and there
     /// is none, for bands that no fingerprint can have, or if it began on other terms; [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin, terms: impl Into<Terms>) -> Result<Epoch> {
-        self.change(|shared| shared.registry.begin(origin, terms.into()))
+        self.change(|db| db.registry.begin(origin, terms.into()))
     }
 
     /// Ends an epoch for good. Nothing can be observed or searched in it any more. Its table of
@@ -87,23 +87,23 @@ impl Store {
     /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Misuse`]
     /// for the last of its role, [`Error::Corrupt`], [`Error::Io`].
     pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
-        self.change(|shared| shared.registry.end(epoch, left))
+        self.change(|db| db.registry.end(epoch, left))
     }
 }
 
 /// Changes the list of epochs.
 #[derive(Debug)]
-pub(crate) struct Registry {
-    base: Arc<Base>,
+pub(crate) struct EpochRegistry {
+    core: Arc<Core>,
     publisher: Arc<Publisher>,
     /// Taken while an epoch is registered, or ended.
     registering: RankedMutex<()>,
 }
 
-impl Registry {
-    pub(crate) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Registry {
-        let (base, publisher) = (Arc::clone(base), Arc::clone(publisher));
-        Registry { base, publisher, registering: RankedMutex::new(Rank::Epochs, ()) }
+impl EpochRegistry {
+    pub(crate) fn new(core: &Arc<Core>, publisher: &Arc<Publisher>) -> EpochRegistry {
+        let (core, publisher) = (Arc::clone(core), Arc::clone(publisher));
+        EpochRegistry { core, publisher, registering: RankedMutex::new(Rank::Epochs, ()) }
     }
 
     /// Keeps epochs from beginning and ending while what it returns is held.
@@ -118,7 +118,7 @@ impl Registry {
 
     /// The epoch of this origin, with its table; a new one is registered.
     pub(crate) fn begin(&self, origin: &Origin, terms: Terms) -> Result<Epoch> {
-        let Base { disk, live, .. } = &*self.base;
+        let Core { disk, live, .. } = &*self.core;
         origin.fingerprinter()?;
         let reserved = origin.recipe().mask().leading_zeros();
         let mut copied = false;
@@ -140,8 +140,8 @@ impl Registry {
     /// Ends an epoch; at most `left` pages may have a version in force that is of it.
     pub(crate) fn end(&self, epoch: Epoch, left: u64) -> Result<()> {
         let _one = self.hold();
-        self.base.lifecycle.check()?;
-        let view = self.base.live.view();
+        self.core.lifecycle.check()?;
+        let view = self.core.live.view();
         let info = known(&view.epochs, epoch).ok_or(Error::UnknownEpoch(epoch.0))?;
         if info.ended {
             return Ok(());
@@ -169,7 +169,7 @@ impl Registry {
         terms: Terms,
         prepare: impl FnOnce(Epoch) -> Result<()>,
     ) -> Result<EpochInfo> {
-        let Base { live, lifecycle, .. } = &*self.base;
+        let Core { live, lifecycle, .. } = &*self.core;
         if let Some(info) = on_terms(&live.view().epochs, name, terms)? {
             return Ok(info);
         }
@@ -190,7 +190,7 @@ impl Registry {
 
     /// Stores the new state of an epoch, durably.
     fn put(&self, info: EpochInfo) -> Result<()> {
-        let Base { catalog, live, .. } = &*self.base;
+        let Core { catalog, live, .. } = &*self.core;
         let mut epochs = live.view().epochs.to_vec();
         let next = epochs.len();
         match epochs.iter_mut().find(|known| known.epoch == info.epoch) {
@@ -200,7 +200,7 @@ impl Registry {
                 epochs.push(info.clone());
             }
         }
-        catalog.put_epoch(&info).map_err(|e| self.base.poison(e))?;
+        catalog.put_epoch(&info).map_err(|e| self.core.poison(e))?;
         // Nobody else registers or ends any meanwhile.
         live.change(|view| View { epochs: Arc::new(Epochs::new(epochs)), ..view.clone() });
         Ok(())
@@ -210,7 +210,7 @@ impl Registry {
     pub(crate) fn remove_table(&self, info: &EpochInfo) {
         if has_table(info) {
             // If this fails, the next open finds the file and removes it.
-            let _ = self.base.disk.remove(table_name(info.epoch));
+            let _ = self.core.disk.remove(table_name(info.epoch));
         }
     }
 }

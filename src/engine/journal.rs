@@ -4,7 +4,7 @@
 //! know the page, and its head. So a replay reads no segment.
 
 use super::memtable::{Effect, Inner};
-use super::totals::{Counted, page_counted};
+use super::totals::{Totals, page_counted};
 use crate::bug::Bug;
 use crate::catalog::Blob;
 use crate::disk::Name;
@@ -56,19 +56,19 @@ pub(crate) fn put_entry(out: &mut Vec<u8>, page: &PageName<'_>, entry: &Entry) {
 }
 
 /// Packs the forgetting of a page of which this was known.
-pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Counted) {
+pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Totals) {
     put_page(out, FORGET_URL, page);
     put_varint(out, known.visits);
     out.push(u8::from(known.in_force > 0) | u8::from(known.gone > 0) << 1);
 }
 
 /// Packs the forgetting of a prefix under which this was known.
-pub(crate) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Counted) {
+pub(crate) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Totals) {
     out.push(FORGET_PREFIX);
     let prefix = prefix.to_bytes();
     put_varint(out, prefix.len() as u64);
     out.extend_from_slice(prefix);
-    let Counted { pages, visits, in_force, gone } = *known;
+    let Totals { pages, visits, in_force, gone } = *known;
     for number in [pages, visits, in_force, gone] {
         put_varint(out, number);
     }

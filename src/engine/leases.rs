@@ -54,7 +54,7 @@ impl Leases {
     }
 
     /// Begins to take pages at this time. The view by which they are chosen is taken after this.
-    pub(crate) fn take(&self, now: Time) -> Taking<'_> {
+    pub(crate) fn take(&self, now: Time) -> LeaseSession<'_> {
         let one = self.taking.lock();
         let mut out = self.out.lock();
         while out.by_end.first().is_some_and(|(until, _)| *until <= now) {
@@ -65,7 +65,7 @@ impl Leases {
         out.is_taking = true;
         self.count.store(out.until.len(), Ordering::Release);
         drop(out);
-        Taking { leases: self, one }
+        LeaseSession { leases: self, one }
     }
 
     /// Ends the lease of a page, if it has one.
@@ -90,12 +90,12 @@ impl Leases {
 }
 
 /// Somebody takes pages.
-pub(crate) struct Taking<'a> {
+pub(crate) struct LeaseSession<'a> {
     leases: &'a Leases,
     one: RankedGuard<'a, Kept>,
 }
 
-impl Taking<'_> {
+impl LeaseSession<'_> {
     /// What was kept the last time that somebody took pages.
     pub(crate) fn kept(&mut self) -> &mut Kept {
         &mut self.one
@@ -118,7 +118,7 @@ impl Taking<'_> {
     }
 }
 
-impl Drop for Taking<'_> {
+impl Drop for LeaseSession<'_> {
     fn drop(&mut self) {
         let mut out = self.leases.out.lock();
         out.is_taking = false;

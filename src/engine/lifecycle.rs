@@ -74,7 +74,7 @@ impl Lifecycle {
 
     /// Poisons the store if a call met a bug. Called under a lock, this happens before the lock is
     /// released.
-    pub(crate) fn heed<T>(&self, done: Result<T>) -> Result<T> {
+    pub(crate) fn poison_on_bug<T>(&self, done: Result<T>) -> Result<T> {
         done.map_err(
             |error| if matches!(error, Error::Bug(_)) { self.poison(error) } else { error },
         )

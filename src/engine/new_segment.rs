@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::core::Base;
+use super::core::Core;
 use super::epochs::Epochs;
 use super::live_segment::LiveSegment;
 use super::options::Options;
@@ -23,24 +23,24 @@ pub(crate) fn layout(epochs: &Epochs, options: &Options, resources: Resources) -
 }
 
 /// How tables are made beside other work: by one thread, in a part of the memory.
-pub(crate) fn background_layout(base: &Base) -> Layout {
-    let options = &base.options;
+pub(crate) fn background_layout(core: &Core) -> Layout {
+    let options = &core.options;
     let memory_bytes = options.background_memory_bytes / 4;
-    layout(&base.live.view().epochs, options, Resources { memory_bytes, threads: 1 })
+    layout(&core.live.view().epochs, options, Resources { memory_bytes, threads: 1 })
 }
 
 /// Opens a segment that was just written, ready to be searched at full speed. One that turns out
 /// not to be sound is removed.
-pub(crate) fn open(base: &Base, id: u64) -> Result<Arc<LiveSegment>> {
+pub(crate) fn open(core: &Core, id: u64) -> Result<Arc<LiveSegment>> {
     let open = || {
-        let segment = Segment::open(&base.disk, id)?;
-        if base.options.background && segment.file_bytes() <= WARM_BYTES_MAX {
+        let segment = Segment::open(&core.disk, id)?;
+        if core.options.background && segment.file_bytes() <= WARM_BYTES_MAX {
             segment.warm_up()?;
         }
         LiveSegment::open(segment).map(Arc::new)
     };
     open().inspect_err(|_| {
         // If this fails, the next open finds the file and removes it.
-        let _ = base.disk.remove(Name::Segment(id));
+        let _ = core.disk.remove(Name::Segment(id));
     })
 }

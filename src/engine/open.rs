@@ -7,8 +7,8 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use super::core::Base;
-use super::db::Shared;
+use super::core::Core;
+use super::db::Db;
 use super::epochs::{self, Epochs};
 use super::files::{Files, has_table};
 use super::lifecycle::Lifecycle;
@@ -19,7 +19,7 @@ use super::memtable::Memtable;
 use super::memtables::Memtables;
 use super::options::Options;
 use super::poison::Poison;
-use super::segment_ids::Stamps;
+use super::segment_ids::SegmentIds;
 use super::view::View;
 use super::{generations, journal};
 use crate::bug::{OrBug, ensure};
@@ -39,11 +39,7 @@ pub(crate) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
 
 /// Creates and opens a store with these epochs that does not count as one until something is
 /// loaded.
-pub(crate) fn begin(
-    disk: &Arc<dyn Disk>,
-    options: Options,
-    epochs: Vec<EpochInfo>,
-) -> Result<Shared> {
+pub(crate) fn begin(disk: &Arc<dyn Disk>, options: Options, epochs: Vec<EpochInfo>) -> Result<Db> {
     check_options(&options)?;
     let (watched, metrics) = Metrics::watching(Arc::clone(disk));
     let locks = make(&watched, &Contents::new(&**disk, epochs, true))?;
@@ -181,7 +177,7 @@ pub(crate) fn unmake(disk: &Arc<dyn Disk>) {
 }
 
 /// Opens a store for writing.
-pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Shared> {
+pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Db> {
     check_options(&options)?;
     require_store(&disk)?;
     let (disk, metrics) = Metrics::watching(disk);
@@ -195,7 +191,7 @@ fn open_locked(
     options: Options,
     locks: Locks,
     unfinished: bool,
-) -> Result<Shared> {
+) -> Result<Db> {
     let (catalog, contents) = Catalog::open(&disk, locks)?;
     if !unfinished {
         require_finished(&disk, &contents)?;
@@ -205,16 +201,16 @@ fn open_locked(
     let view = View { near_distance: options.near_distance, poison, metrics, ..view };
     let orphans = orphans(&disk, &contents)?;
     let Settings { store, next_segment, .. } = contents.settings;
-    let base = Base {
+    let core = Core {
         disk,
         options,
         catalog,
-        stamps: Stamps::new(store, next_segment),
+        stamps: SegmentIds::new(store, next_segment),
         lifecycle: Lifecycle::new(Arc::clone(&view.poison)),
         metrics: view.metrics.clone(),
         live: Live::new(view, last),
     };
-    Shared::start(base, last, unfinished, &orphans)
+    Db::start(core, last, unfinished, &orphans)
 }
 
 /// Opens the catalog's file to read it.

@@ -20,7 +20,7 @@ impl Snapshot {
     /// simkeep made the fingerprints; [`Error::NoTable`] if the table is not there, [`Error::Corrupt`]
     /// if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
-        self.heed(|| origin_of(&self.view, epoch))
+        self.poison_on_bug(|| origin_of(&self.view, epoch))
     }
 
     /// In how many bits fingerprints of near-duplicates differ at most, in an epoch: what its recipe

@@ -7,7 +7,7 @@ use crate::sync::{Condvar, Mutex};
 const AHEAD: usize = 3;
 
 /// Work on chunks. Each is done once and before its turn, by any free thread.
-pub(crate) struct Ahead<C, T> {
+pub(crate) struct Pipeline<C, T> {
     chunks: Vec<C>,
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -24,12 +24,12 @@ struct State<T> {
     helpers: usize,
 }
 
-impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
+impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
     pub(crate) fn new(chunks: impl Iterator<Item = C>) -> Self {
         let chunks: Vec<C> = chunks.collect();
         let done = chunks.iter().map(|_| None).collect();
         let state = State { done, next: 0, turn: 0, helpers: 0 };
-        Ahead { chunks, state: Mutex::new(state), changed: Condvar::new() }
+        Pipeline { chunks, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Lets one more thread work ahead, if there is more than one chunk.
@@ -122,7 +122,7 @@ impl<C: Copy + Send + Sync, T: Send> Ahead<C, T> {
 }
 
 /// Ends the other thread's work.
-struct Stopping<'a, C: Copy + Send + Sync, T: Send>(&'a Ahead<C, T>);
+struct Stopping<'a, C: Copy + Send + Sync, T: Send>(&'a Pipeline<C, T>);
 
 impl<C: Copy + Send + Sync, T: Send> Drop for Stopping<'_, C, T> {
     fn drop(&mut self) {
@@ -131,7 +131,7 @@ impl<C: Copy + Send + Sync, T: Send> Drop for Stopping<'_, C, T> {
 }
 
 /// Says that the other thread is gone, whatever ended it.
-struct Leaving<'a, C: Copy + Send + Sync, T: Send>(&'a Ahead<C, T>);
+struct Leaving<'a, C: Copy + Send + Sync, T: Send>(&'a Pipeline<C, T>);
 
 impl<C: Copy + Send + Sync, T: Send> Drop for Leaving<'_, C, T> {
     fn drop(&mut self) {
@@ -146,14 +146,14 @@ mod tests {
 
     use super::*;
 
-    fn all(ahead: &Ahead<u32, u32>, work: impl Fn(u32) -> u32) -> Vec<(u32, u32)> {
+    fn all(ahead: &Pipeline<u32, u32>, work: impl Fn(u32) -> u32) -> Vec<(u32, u32)> {
         std::iter::from_fn(|| ahead.next(&work)).collect()
     }
 
     #[test]
     fn chunks_come_in_order_and_once() {
         for chunks in [0, 1, 2, 7, 100] {
-            let ahead = Ahead::new(0..chunks);
+            let ahead = Pipeline::new(0..chunks);
             let expected: Vec<_> = (0..chunks).map(|n| (n, n * 2)).collect();
             std::thread::scope(|scope| {
                 ahead.help(scope, |n| n * 2);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn stopping_ends_the_other_thread() {
-        let ahead = Ahead::new(0..1_000_000);
+        let ahead = Pipeline::new(0..1_000_000);
         std::thread::scope(|scope| {
             ahead.help(scope, |n| n);
             let _until = ahead.until_dropped();
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_a_thread_left_undone_is_done() {
-        let ahead = Ahead::new(0..20);
+        let ahead = Pipeline::new(0..20);
         let begun = AtomicBool::new(false);
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             std::thread::scope(|scope| {

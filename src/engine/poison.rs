@@ -4,7 +4,7 @@
 //! on. After a broken invariant or a panic within a write, nothing is certain: reads stop as well.
 //!
 //! A store and all its views share one [`Poison`]. Each public call passes its result through it
-//! ([`Poison::heed`]). Calls that change the store also hold an [`OnPanic`].
+//! ([`Poison::poison_on_bug`]). Calls that change the store also hold an [`OnPanic`].
 
 use std::sync::{Arc, OnceLock};
 
@@ -47,7 +47,7 @@ impl Poison {
 
     /// Notes the bug that a call met, if that is why it failed.
     #[inline]
-    pub(crate) fn heed<T>(&self, done: Result<T>) -> Result<T> {
+    pub(crate) fn poison_on_bug<T>(&self, done: Result<T>) -> Result<T> {
         if let Err(error @ Error::Bug(_)) = &done {
             self.set(error.clone());
         }

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::core::Base;
+use super::core::Core;
 use super::manifest_check::row;
 use crate::catalog::Published;
 use crate::disk::{Dir, Name};
@@ -24,7 +24,7 @@ const RETRY: Duration = Duration::from_secs(2);
 /// Writes `SNAPSHOT`, and removes the files of segments that left the manifest.
 #[derive(Debug)]
 pub(crate) struct Publisher {
-    base: Arc<Base>,
+    core: Arc<Core>,
     /// Whether the store does not count as one yet, because nothing was loaded. Then nothing is
     /// published.
     unfinished: AtomicBool,
@@ -76,20 +76,20 @@ impl State {
 }
 
 impl Publisher {
-    pub(crate) fn new(base: &Arc<Base>, unfinished: bool) -> Publisher {
+    pub(crate) fn new(core: &Arc<Core>, unfinished: bool) -> Publisher {
         let unfinished = AtomicBool::new(unfinished);
         let state = RankedMutex::new(Rank::Publish, State::default());
-        Publisher { base: Arc::clone(base), unfinished, state }
+        Publisher { core: Arc::clone(core), unfinished, state }
     }
 
     /// Publishes what is live now; `departed` are the segments that no longer are. Costs two syncs.
     /// A full disk is not a failure: it is done later.
     pub(crate) fn publish(&self, departed: Vec<Arc<Segment>>) -> Result<()> {
-        self.try_to_publish(departed).map_err(|e| self.base.poison(e))
+        self.try_to_publish(departed).map_err(|e| self.core.poison(e))
     }
 
     fn try_to_publish(&self, segments: Vec<Arc<Segment>>) -> Result<()> {
-        self.base.catalog.check_locks()?;
+        self.core.catalog.check_locks()?;
         let mut state = self.state.lock();
         if !segments.is_empty() {
             state.departed.push(Departed { segments, since: None });
@@ -107,7 +107,7 @@ impl Publisher {
             Err(e) if e.is_full() => state.again = Some(Instant::now() + RETRY),
             Err(e) => return Err(e),
         }
-        state.release(self.base.options.reader_grace);
+        state.release(self.core.options.reader_grace);
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl Publisher {
         if self.is_unfinished() {
             return Ok(());
         }
-        let Base { disk, catalog, stamps, live, .. } = &*self.base;
+        let Core { disk, catalog, stamps, live, .. } = &*self.core;
         let view = live.view();
         // Asked after what it is of, and of what is durable: `SNAPSHOT` is never newer than it says, and
         // never ahead of the catalog.
@@ -132,7 +132,7 @@ impl Publisher {
     }
 
     fn remove_published(&self) -> Result<()> {
-        let disk = &self.base.disk;
+        let disk = &self.core.disk;
         match disk.remove(Name::Snapshot) {
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             removed => removed.map_err(|e| Error::io("remove", Name::Snapshot, e))?,
@@ -165,7 +165,7 @@ impl Publisher {
     }
 
     fn remove_orphan(&self, name: Name) -> Result<()> {
-        match self.base.disk.remove(name) {
+        match self.core.disk.remove(name) {
             // Somebody's directory of that name: none of ours. Or it went when nothing could be
             // published.
             Err(e) if matches!(e.kind(), ErrorKind::IsADirectory | ErrorKind::NotFound) => Ok(()),
@@ -192,7 +192,7 @@ impl Publisher {
     /// Releases them when the store closes. What snapshots still hold is left to the next open: by
     /// the time they release it, another store may be in this place.
     pub(crate) fn release_at_close(&self) {
-        let in_place = self.base.is_in_place();
+        let in_place = self.core.is_in_place();
         let mut state = self.state.lock();
         if in_place {
             state.release(Duration::ZERO);
@@ -203,7 +203,7 @@ impl Publisher {
     /// How long until [`catch_up`](Self::catch_up) has something to do. Does not wait for a thread
     /// that is publishing: it wakes the others when it is done.
     pub(crate) fn due_in(&self) -> Option<Duration> {
-        let due = self.state.try_lock()?.due(self.base.options.reader_grace);
+        let due = self.state.try_lock()?.due(self.core.options.reader_grace);
         due.map(|due| due.saturating_duration_since(Instant::now()))
     }
 
@@ -213,8 +213,8 @@ impl Publisher {
         if again.is_some_and(|again| again <= Instant::now()) {
             return self.publish(Vec::new());
         }
-        self.base.catalog.check_locks().map_err(|e| self.base.poison(e))?;
-        self.state.lock().release(self.base.options.reader_grace);
+        self.core.catalog.check_locks().map_err(|e| self.core.poison(e))?;
+        self.state.lock().release(self.core.options.reader_grace);
         Ok(())
     }
 }

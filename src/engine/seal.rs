@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::core::Base;
+use super::core::Core;
 use super::lookup::Lookup;
 use super::manifest_check::row;
 use super::memtable::{Memtable, PageOf};
@@ -34,7 +34,7 @@ impl Store {
     ///
     /// [`Error::Io`] or [`Error::Poisoned`].
     pub fn seal(&self) -> Result<()> {
-        self.change(|shared| shared.sealer.seal_all())
+        self.change(|db| db.sealer.seal_all())
     }
 }
 
@@ -44,7 +44,7 @@ const RETRY: Duration = Duration::from_secs(10);
 /// Seals memtables.
 #[derive(Debug)]
 pub(crate) struct Sealer {
-    base: Arc<Base>,
+    core: Arc<Core>,
     admission: Arc<Admission>,
     committer: Arc<Committer>,
     publisher: Arc<Publisher>,
@@ -54,13 +54,13 @@ pub(crate) struct Sealer {
 
 impl Sealer {
     pub(crate) fn new(
-        base: &Arc<Base>,
+        core: &Arc<Core>,
         admission: &Arc<Admission>,
         committer: &Arc<Committer>,
         publisher: &Arc<Publisher>,
     ) -> Sealer {
         Sealer {
-            base: Arc::clone(base),
+            core: Arc::clone(core),
             admission: Arc::clone(admission),
             committer: Arc::clone(committer),
             publisher: Arc::clone(publisher),
@@ -90,11 +90,11 @@ impl Sealer {
     /// Seals the memtable that waits for it, if there is one, and returns it.
     pub(crate) fn seal_waiting(&self) -> Result<Option<Arc<Memtable>>> {
         let _one = self.wait_idle();
-        let Base { live, lifecycle, .. } = &*self.base;
+        let Core { live, lifecycle, .. } = &*self.core;
         lifecycle.check()?;
         let Some(waiting) = live.view().memtables.sealing.clone() else { return Ok(None) };
-        let timing = self.base.metrics.begin(Work::Seal);
-        self.seal(&waiting).map_err(|e| self.base.poison(e))?;
+        let timing = self.core.metrics.begin(Work::Seal);
+        self.seal(&waiting).map_err(|e| self.core.poison(e))?;
         timing.end();
         lifecycle.notify();
         Ok(Some(waiting))
@@ -106,13 +106,13 @@ impl Sealer {
     }
 
     fn seal(&self, memtable: &Memtable) -> Result<()> {
-        let Base { catalog, stamps, live, .. } = &*self.base;
+        let Core { catalog, stamps, live, .. } = &*self.core;
         let sequences = memtable.read().sequences;
         let sequences = sequences.or_bug("a memtable that waits to be sealed was written")?;
         self.committer.commit(sequences.1, None)?;
         catalog.check_locks()?;
         let id = self.write(memtable, sequences)?;
-        let sealed = new_segment::open(&self.base, id)?;
+        let sealed = new_segment::open(&self.core, id)?;
         let listed = row(sealed.segment.frame());
         let has_all = (listed.first_sequence, listed.last_sequence) == sequences;
         ensure(has_all, "a segment has the operations of its memtable")?;
@@ -127,15 +127,15 @@ impl Sealer {
 
     /// Writes a memtable with these operations as a segment, and returns its number.
     fn write(&self, memtable: &Memtable, sequences: (u64, u64)) -> Result<u64> {
-        let Base { disk, options, stamps, live, .. } = &*self.base;
+        let Core { disk, options, stamps, live, .. } = &*self.core;
         let seed = live.view().seed;
         let stamp = stamps.stamp(&**disk);
         // In memory, unless a memtable holds very many.
         let memory_bytes = options.background_memory_bytes / 8;
         let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;
         // Goes by the live view, which is locked before a memtable.
-        let layout = new_segment::background_layout(&self.base);
-        let view = self.base.live.view();
+        let layout = new_segment::background_layout(&self.core);
+        let view = self.core.live.view();
         let inner = memtable.read();
         let mut entries = Vec::new();
         for page in inner.in_order() {
@@ -162,7 +162,7 @@ impl Sealer {
     /// The sealing thread. It seals full memtables and old ones, and releases files that were kept
     /// for readers.
     pub(crate) fn run(&self) {
-        let Base { options, live, lifecycle, .. } = &*self.base;
+        let Core { options, live, lifecycle, .. } = &*self.core;
         while lifecycle.check().is_ok() {
             let idle = || {
                 let pause = options.seal_after / 4;

@@ -6,15 +6,15 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Hands out stamps: each number once.
 #[derive(Debug)]
-pub(crate) struct Stamps {
+pub(crate) struct SegmentIds {
     store: u64,
     next: AtomicU64,
 }
 
-impl Stamps {
+impl SegmentIds {
     /// Those of a store, from this number on.
-    pub(crate) fn new(store: u64, next: u64) -> Stamps {
-        Stamps { store, next: AtomicU64::new(next) }
+    pub(crate) fn new(store: u64, next: u64) -> SegmentIds {
+        SegmentIds { store, next: AtomicU64::new(next) }
     }
 
     /// The store that they are of.

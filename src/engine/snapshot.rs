@@ -84,8 +84,8 @@ impl Snapshot {
 
     /// A public call. If it meets a bug, the store that this is of is poisoned.
     #[inline]
-    pub(crate) fn heed<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.view.poison.heed(call())
+    pub(crate) fn poison_on_bug<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.view.poison.poison_on_bug(call())
     }
 
     fn lookup<'a>(&self, url: &'a str) -> Result<Lookup<'a>> {
@@ -101,7 +101,7 @@ impl Snapshot {
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             let entries = self.view.entries(&self.lookup(url)?, self.sequence)?;
             Ok(fold(&entries, &self.view.epochs).0)
         })
@@ -115,7 +115,7 @@ impl Snapshot {
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             let version = self.view.version_at(&self.lookup(url)?, self.sequence, time.into())?;
             Ok(version.map(|VersionAt { visit, contents }| {
                 let content = self.view.epochs.told_by(&contents).copied();
@@ -133,7 +133,7 @@ impl Snapshot {
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             let page = self.view.changing(&self.lookup(url)?, self.sequence)?;
             Ok(page.map(|page| Page::new(url, &page, &self.view.epochs)))
         })
@@ -148,7 +148,7 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`] for the first block that is damaged, [`Error::Cancelled`] if the progress was.
     pub fn warm_up(&self, progress: &Progress) -> Result<()> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             self.view.poison.check_read()?;
             let segments = || self.view.segments.iter().map(|live| &live.segment);
             let bytes = segments().map(|segment| segment.table_bytes()).sum();

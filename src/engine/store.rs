@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::db::Shared;
+use super::db::Db;
 use super::lifecycle::OnPanic;
 use super::live::Live;
 use super::open;
@@ -21,7 +21,7 @@ impl Store {
     /// [`Error::Io`] or [`Error::Corrupt`] if a merge fails because the disk is full or an input is
     /// damaged; the store works on without it. [`Error::Poisoned`].
     pub fn wait_idle(&self) -> Result<()> {
-        self.change(|shared| shared.wait_idle())
+        self.change(|db| db.wait_idle())
     }
 }
 
@@ -67,13 +67,13 @@ pub struct Store {
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Store({})", self.handle.shared.base.disk.location())
+        write!(f, "Store({})", self.handle.db.core.disk.location())
     }
 }
 
 /// The one owner of the background threads.
 pub(crate) struct Handle {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) db: Arc<Db>,
     threads: RankedMutex<Vec<thread::JoinHandle<()>>>,
     closing: RankedMutex<()>,
 }
@@ -139,23 +139,23 @@ impl Store {
     /// nevertheless: opening it will show.
     pub(crate) fn abandon(&self) {
         // In a forked process it is the other one's.
-        let Ok(shared) = self.shared() else { return };
-        if shared.base.is_in_place() {
-            open::unmake(&shared.base.disk);
+        let Ok(db) = self.db() else { return };
+        if db.core.is_in_place() {
+            open::unmake(&db.core.disk);
         }
     }
 
-    fn start(shared: Shared) -> Result<Store> {
-        let shared = Arc::new(shared);
+    fn start(db: Db) -> Result<Store> {
+        let db = Arc::new(db);
         let store = Store {
             handle: Arc::new(Handle {
-                shared,
+                db,
                 threads: RankedMutex::new(Rank::Threads, Vec::new()),
                 closing: RankedMutex::new(Rank::Close, ()),
             }),
         };
-        let Shared { base, sealer, compactor, .. } = &*store.handle.shared;
-        if base.options.background {
+        let Db { core, sealer, compactor, .. } = &*store.handle.db;
+        if core.options.background {
             let (sealer, compactor) = (Arc::clone(sealer), Arc::clone(compactor));
             store.handle.spawn("simkeep-seal", move || sealer.run())?;
             store.handle.spawn("simkeep-merge", move || compactor.run())?;
@@ -175,41 +175,41 @@ impl Store {
 
     /// What is live: to be read in a forked process, too.
     pub(crate) fn live(&self) -> &Live {
-        &self.handle.shared.base.live
+        &self.handle.db.core.live
     }
 
     /// What all handles share, in the process that opened the store.
-    fn shared(&self) -> Result<&Shared> {
-        self.handle.shared.base.lifecycle.check_process()?;
-        Ok(&self.handle.shared)
+    fn db(&self) -> Result<&Db> {
+        self.handle.db.core.lifecycle.check_process()?;
+        Ok(&self.handle.db)
     }
 
     /// A public call. If it meets a bug, the store is poisoned.
-    pub(crate) fn call<T>(&self, call: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
-        let shared = self.shared()?;
-        shared.base.lifecycle.heed(call(shared))
+    pub(crate) fn call<T>(&self, call: impl FnOnce(&Db) -> Result<T>) -> Result<T> {
+        let db = self.db()?;
+        db.core.lifecycle.poison_on_bug(call(db))
     }
 
     /// A public call that changes the store and runs no code of the caller. If it panics, the store
     /// is poisoned as well.
     #[track_caller]
-    pub(crate) fn change<T>(&self, change: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
-        let shared = self.shared()?;
-        let _on_panic = OnPanic::new(&shared.base.lifecycle);
-        shared.base.lifecycle.heed(change(shared))
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&Db) -> Result<T>) -> Result<T> {
+        let db = self.db()?;
+        let _on_panic = OnPanic::new(&db.core.lifecycle);
+        db.core.lifecycle.poison_on_bug(change(db))
     }
 }
 
 impl Handle {
     /// Starts a background thread. A panic of it poisons the store.
     fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
-        let base = Arc::clone(&self.shared.base);
+        let core = Arc::clone(&self.db.core);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            let on_panic = OnPanic::new(&base.lifecycle);
+            let on_panic = OnPanic::new(&core.lifecycle);
             run();
             drop(on_panic);
             // Otherwise a thread that waits for its work would wait for ever.
-            base.lifecycle.notify();
+            core.lifecycle.notify();
         });
         let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;
         self.threads.lock().push(thread);
@@ -217,13 +217,13 @@ impl Handle {
     }
 
     pub(crate) fn close(&self) -> Result<()> {
-        let shared = &self.shared;
-        shared.base.lifecycle.check_process()?;
+        let db = &self.db;
+        db.core.lifecycle.check_process()?;
         let _one = self.closing.lock();
-        if shared.base.lifecycle.is_closed() {
+        if db.core.lifecycle.is_closed() {
             return Ok(());
         }
-        shared.close(|| {
+        db.close(|| {
             for thread in self.threads.lock().drain(..) {
                 // One that panicked has poisoned the store.
                 let _ = thread.join();
@@ -234,11 +234,11 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if self.shared.base.lifecycle.check_process().is_err() {
+        if self.db.core.lifecycle.check_process().is_err() {
             // Nor are there threads to wait for, or to let go of.
             std::mem::forget(std::mem::take(self.threads.get_mut()));
             // Its files are the other process's, which has them open.
-            return self.shared.base.catalog.abandon();
+            return self.db.core.catalog.abandon();
         }
         // Nobody is left to hear of a failure; `close` is for those who want to.
         let _ = self.close();

@@ -17,14 +17,14 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`Error::Corrupt`] if the segments and the journal take away more than there was.
-    pub(crate) fn count(&self) -> Result<Counted> {
+    pub(crate) fn count(&self) -> Result<Totals> {
         let mut sum = Some(Delta::default());
         for component in self.view.components() {
             let delta = component.delta(self.sequence)?;
             sum = sum.and_then(|sum| sum.plus(delta));
         }
         let what = "the sums of their pages and visits are impossible";
-        sum.and_then(Counted::of).ok_or_else(|| Error::corrupt("segments", 0, what))
+        sum.and_then(Totals::of).ok_or_else(|| Error::corrupt("segments", 0, what))
     }
 
     /// How many distinct fingerprints of an epoch can be searched. A fingerprint counts once for
@@ -56,7 +56,7 @@ impl Snapshot {
             let unsealed = inner.pages().map(visits);
             stats.unsealed_visits += unsealed.sum::<u64>();
         }
-        let Counted { pages, visits, .. } = self.count()?;
+        let Totals { pages, visits, .. } = self.count()?;
         (stats.pages, stats.visits) = (pages, visits);
         // There may be fewer visits than when it began, since some were forgotten.
         let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);
@@ -70,7 +70,7 @@ impl Snapshot {
 
 /// How much of what there is a store knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Counted {
+pub(crate) struct Totals {
     /// Pages with a visit.
     pub(crate) pages: u64,
     /// Those visits.
@@ -81,11 +81,11 @@ pub(crate) struct Counted {
     pub(crate) gone: u64,
 }
 
-impl Counted {
+impl Totals {
     /// That to which all changes come together; `None` if that is impossible.
-    pub(crate) fn of(sum: Delta) -> Option<Counted> {
+    pub(crate) fn of(sum: Delta) -> Option<Totals> {
         let Delta { pages, visits, in_force, gone } = sum;
-        let counted = Counted {
+        let counted = Totals {
             pages: pages.try_into().ok()?,
             visits: visits.try_into().ok()?,
             in_force: in_force.try_into().ok()?,
@@ -96,9 +96,9 @@ impl Counted {
     }
 }
 
-impl fmt::Display for Counted {
+impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counted { pages, visits, in_force, gone } = self;
+        let Totals { pages, visits, in_force, gone } = self;
         write!(f, "{pages} pages, {in_force} in force and {gone} gone, with {visits} visits")
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::component::{
-    Changing, Component, ComponentId, Known, PageIn, Standing, changing_across, entries_across,
+    Changing, Component, ComponentId, Known, PageIn, PageLocation, changing_across, entries_across,
 };
 use super::epochs::Epochs;
 use super::files::Files;
@@ -154,7 +154,7 @@ impl View {
     pub(crate) fn known_in_segments(
         &self,
         lookups: &[Lookup<'_>],
-        mut found: impl FnMut(usize, Standing, Course) -> Result<(), Bug>,
+        mut found: impl FnMut(usize, PageLocation, Course) -> Result<(), Bug>,
     ) -> Result<()> {
         let mut order: Vec<(u64, usize)> =
             lookups.iter().enumerate().map(|(place, lookup)| (lookup.hash, place)).collect();
@@ -164,7 +164,7 @@ impl View {
             let mut answered = vec![false; order.len()];
             for (at, page) in live.segment.find_many(wanted)? {
                 let standing =
-                    Standing { component: ComponentId::Segment(number), page: page.ordinal };
+                    PageLocation { component: ComponentId::Segment(number), page: page.ordinal };
                 let changes = page.record.changes(&self.epochs);
                 let changes = Some(changes.ok_or_else(|| live.unreadable())?);
                 found(order[at].1, standing, Course { head: live.head(&page)?, changes })?;
@@ -201,7 +201,7 @@ impl View {
     /// A page whose newest record stands there, and how it changes.
     pub(crate) fn changing_at(
         &self,
-        standing: Standing,
+        standing: PageLocation,
         lookup: &Lookup<'_>,
         sequence: u64,
     ) -> Result<Option<Changing>> {
@@ -215,7 +215,7 @@ impl View {
     }
 
     /// The page that stands there.
-    pub(crate) fn url_at(&self, standing: Standing) -> Result<String> {
+    pub(crate) fn url_at(&self, standing: PageLocation) -> Result<String> {
         match self.component(standing.component)? {
             Component::Segment(_, live) => {
                 let mut url = Vec::new();
@@ -229,7 +229,7 @@ impl View {
     }
 
     /// How a page changes that a memtable has, if that is known without reading its history.
-    pub(crate) fn changes_in_memory(&self, standing: Standing) -> Result<Option<Changes>, Bug> {
+    pub(crate) fn changes_in_memory(&self, standing: PageLocation) -> Result<Option<Changes>, Bug> {
         let Component::Memtable(_, memtable) = self.component(standing.component)? else {
             return Ok(None);
         };

@@ -114,7 +114,7 @@ impl Snapshot {
             epoch: asked.epoch.map(|epoch| epoch.0),
             from: asked.from,
         };
-        self.heed(|| live.segment.dump(&wanted, &mut sink))?;
+        self.poison_on_bug(|| live.segment.dump(&wanted, &mut sink))?;
         Ok(true)
     }
 }

@@ -139,7 +139,7 @@ impl Iterator for Operations {
         if !self.held.as_ref()?.contains(&sequence) {
             return None;
         }
-        let done = self.snapshot.heed(|| self.read(sequence));
+        let done = self.snapshot.poison_on_bug(|| self.read(sequence));
         if done.is_err() {
             self.held = None;
         }

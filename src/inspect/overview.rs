@@ -7,7 +7,7 @@ use super::space::{Space, SpaceOf, Sums};
 use crate::bug::OrBug;
 use crate::engine::component::Component;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Counted;
+use crate::engine::totals::Totals;
 use crate::error::{Corruption, Error, Result};
 use crate::page::{EpochInfo, Role, in_use, surt};
 use crate::search::Shape;
@@ -138,7 +138,7 @@ impl Snapshot {
     pub fn overview(&self) -> Result<Overview> {
         let view = self.view();
         view.check()?;
-        let Counted { pages, visits, in_force, gone } = self.count()?;
+        let Totals { pages, visits, in_force, gone } = self.count()?;
         let (mut sums, mut segments, mut unsealed_pages) = (Sums::default(), Vec::new(), 0);
         let (mut times, mut commonest_pages, mut unsealed_new) = (None, 0, 0);
         for component in view.components().rev() {

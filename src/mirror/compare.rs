@@ -13,7 +13,7 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::Prefix;
 use crate::progress::Progress;
-use crate::query::in_force::{TakenVersions, Taking};
+use crate::query::in_force::{InForceFilter, InForceVersions};
 
 /// How many pairs of pages are shown of two sites.
 const EXAMPLES: usize = 10;
@@ -24,7 +24,7 @@ const LAGS: usize = 1000;
 /// What decides about two sites, and where their pages are.
 pub(super) struct Comparing<'s> {
     pub(super) snapshot: &'s Snapshot,
-    pub(super) taking: &'s Taking,
+    pub(super) taking: &'s InForceFilter,
     pub(super) k: u32,
     /// Of how many paths the pages must be near, and what share that must be of all.
     pub(super) paths_min: u64,
@@ -35,10 +35,10 @@ pub(super) struct Comparing<'s> {
 /// The paths of one side that have not been passed.
 struct Side<'s> {
     site: &'s Listed,
-    paths: Paths<TakenVersions>,
+    paths: Paths<InForceVersions>,
     /// The address of the next path, and its page.
     address: Vec<u8>,
-    page: Option<TakenVersions>,
+    page: Option<InForceVersions>,
     passed: u64,
 }
 
@@ -55,7 +55,7 @@ impl Side<'_> {
             Some(under) if of_site.covers(under) => under.clone(),
             _ => of_site,
         };
-        let taking = Taking { under: Some(under), ..(*taking).clone() };
+        let taking = InForceFilter { under: Some(under), ..(*taking).clone() };
         let paths = Paths::new(taking.pages(snapshot));
         let mut side = Side { site, paths, address: Vec::new(), page: None, passed: 0 };
         side.advance(progress)?;
@@ -100,7 +100,7 @@ fn add(counts: &mut [u64; 2], more: [u64; 2]) {
 }
 
 impl Met {
-    fn meet(&mut self, hash: u64, pages: [TakenVersions; 2], k: u32) -> Result<()> {
+    fn meet(&mut self, hash: u64, pages: [InForceVersions; 2], k: u32) -> Result<()> {
         let [one, other] = &pages;
         let nearest = Nearest::of([one, other]).or_bug("a page that is taken has a version")?;
         let Nearest { distance, at, later, is_change } = nearest;

@@ -43,7 +43,7 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Error;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
-use crate::query::in_force::Taking;
+use crate::query::in_force::InForceFilter;
 use crate::sort::{Sorted, Sorter, Workspace};
 
 impl Snapshot {
@@ -108,13 +108,13 @@ impl Snapshot {
     /// `progress` was, [`Error::Io`] if there is no room for scratch files, [`Error::Limit`] above four
     /// thousand million sites. Nothing is left behind.
     pub fn mirrors(&self, asked: &Mirroring, progress: &Progress) -> Result<Mirrors> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             asked.check()?;
-            let taking = Taking {
+            let taking = InForceFilter {
                 at: asked.at,
                 under: asked.under.clone(),
                 classes: asked.classes.clone(),
-                ..Taking::new(self, asked.epoch)?
+                ..InForceFilter::new(self, asked.epoch)?
             };
             let comparing = Comparing {
                 snapshot: self,

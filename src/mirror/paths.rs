@@ -3,23 +3,23 @@
 
 use crate::error::Result;
 use crate::page::site;
-use crate::query::in_force::{TakenPages, TakenVersions};
+use crate::query::in_force::{InForceScan, InForceVersions};
 
 /// What is read of each page.
 pub(super) trait Read: Sized {
     /// Reads the next one.
-    fn next(pages: &mut TakenPages) -> Option<Result<Self>>;
+    fn next(pages: &mut InForceScan) -> Option<Result<Self>>;
 }
 
 /// What is compared of it.
 impl Read for u64 {
-    fn next(pages: &mut TakenPages) -> Option<Result<u64>> {
+    fn next(pages: &mut InForceScan) -> Option<Result<u64>> {
         pages.next_fingerprint()
     }
 }
 
-impl Read for TakenVersions {
-    fn next(pages: &mut TakenPages) -> Option<Result<TakenVersions>> {
+impl Read for InForceVersions {
+    fn next(pages: &mut InForceScan) -> Option<Result<InForceVersions>> {
         pages.next_versions()
     }
 }
@@ -27,14 +27,14 @@ impl Read for TakenVersions {
 /// The paths of sites, in order, each with the last of its pages in SURT order: that with `https`, as a
 /// rule. Pages that are in no site are passed over.
 pub(super) struct Paths<T> {
-    pages: TakenPages,
+    pages: InForceScan,
     /// The page that was read last, and the address of it.
     held: Option<T>,
     address: Vec<u8>,
 }
 
 impl<T: Read> Paths<T> {
-    pub(super) fn new(pages: TakenPages) -> Paths<T> {
+    pub(super) fn new(pages: InForceScan) -> Paths<T> {
         Paths { pages, held: None, address: Vec::new() }
     }
 

@@ -1,6 +1,6 @@
 //! What the versions of two pages have in common: which are nearest, and who was later.
 
-use crate::query::in_force::{TakenVersion, TakenVersions};
+use crate::query::in_force::{InForceVersion, InForceVersions};
 
 /// The versions of two pages that are nearest to each other, one of them in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) struct Nearest {
 impl Nearest {
     /// Compares what is in force on each page with all versions of the other. Of equally near ones those
     /// in force count, and of earlier ones the last.
-    pub(super) fn of(pages: [&TakenVersions; 2]) -> Option<Nearest> {
+    pub(super) fn of(pages: [&InForceVersions; 2]) -> Option<Nearest> {
         let [first, second] = pages;
         let (a, b) = (first.versions.as_slice(), second.versions.as_slice());
         let of_first =
@@ -30,7 +30,7 @@ impl Nearest {
             [Some(one), Some(other)] => Some((at, [one, other])),
             _ => None,
         });
-        let distance = |versions: &[&TakenVersion; 2]| {
+        let distance = |versions: &[&InForceVersion; 2]| {
             let [one, other] = versions;
             (one.fingerprint ^ other.fingerprint).count_ones()
         };
@@ -51,19 +51,19 @@ mod tests {
     use super::*;
     use crate::time::Time;
 
-    fn page(first: i64, versions: &[(u64, i64)]) -> TakenVersions {
-        let version = |(fingerprint, since): &(u64, i64)| TakenVersion {
+    fn page(first: i64, versions: &[(u64, i64)]) -> InForceVersions {
+        let version = |(fingerprint, since): &(u64, i64)| InForceVersion {
             fingerprint: *fingerprint,
             since: Time(*since),
         };
-        TakenVersions {
+        InForceVersions {
             url: String::new(),
             first: Time(first),
             versions: versions.iter().map(version).collect(),
         }
     }
 
-    fn nearest(a: &TakenVersions, b: &TakenVersions) -> Nearest {
+    fn nearest(a: &InForceVersions, b: &InForceVersions) -> Nearest {
         let there = Nearest::of([a, b]).unwrap();
         let back = Nearest::of([b, a]).unwrap();
         let [one, other] = there.at;

@@ -61,6 +61,6 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[u64]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
-        self.heed(|| search::all_fingerprints(self, like, progress, sink))
+        self.poison_on_bug(|| search::all_fingerprints(self, like, progress, sink))
     }
 }

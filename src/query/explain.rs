@@ -6,7 +6,7 @@ use crate::disk::page_faults;
 use crate::engine::component::{Component, ComponentId};
 use crate::engine::search::query::{ComponentSearch, Explanation, Query};
 use crate::engine::search::widen::{is_better_widened, search, wanted, widen};
-use crate::engine::search::{Found, Hit, Wanted, segment_hits};
+use crate::engine::search::{Hit, HitSet, SearchRequest, segment_hits};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::search::{Cost, instruction_set};
@@ -47,7 +47,7 @@ pub(crate) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation>
         let fingerprints = inner.fingerprints(wanted.epoch);
         drop(inner);
         let start = Instant::now();
-        let mut found = Found::new(k);
+        let mut found = HitSet::new(k);
         found.add_memtable(id, memtable, &wanted);
         let ns = start.elapsed().as_nanos() as f64;
         components.push(ComponentSearch {
@@ -70,7 +70,7 @@ pub(crate) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation>
 /// How many of the fingerprints that were found a page has that is not left out.
 fn hits_of_others(
     snapshot: &Snapshot,
-    wanted: &Wanted<'_>,
+    wanted: &SearchRequest<'_>,
     hits: impl Iterator<Item = Hit>,
 ) -> Result<usize> {
     if !wanted.leaves_out() {

@@ -3,7 +3,7 @@
 use super::scan::Scan;
 use crate::bug::OrBug;
 use crate::engine::answer::Page;
-use crate::engine::component::{Changing, Known, PageIn, Standing, entries_across};
+use crate::engine::component::{Changing, Known, PageIn, PageLocation, entries_across};
 use crate::engine::epochs::{Epochs, check_live};
 use crate::engine::first_seen::{first_seen, since};
 use crate::engine::lookup::Lookup;
@@ -16,7 +16,7 @@ use crate::time::Time;
 
 /// Which pages are taken: those with a version in force that has a fingerprint of one epoch.
 #[derive(Clone, Debug)]
-pub(crate) struct Taking {
+pub(crate) struct InForceFilter {
     pub(crate) epoch: Epoch,
     /// If set, what was in force at this time, by the visits and weights until then.
     pub(crate) at: Option<Time>,
@@ -29,7 +29,7 @@ pub(crate) struct Taking {
 
 /// A page that was taken.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct InForcePage {
     pub(crate) url: String,
     /// What is compared of its version in force.
     pub(crate) fingerprint: u64,
@@ -39,47 +39,47 @@ pub(crate) struct Taken {
     /// The class that it is of now, whichever of its versions is taken.
     pub(crate) class: Option<u32>,
     /// Where its newest record stands.
-    pub(crate) standing: Standing,
+    pub(crate) standing: PageLocation,
     /// All else of it, if that was asked for.
     pub(crate) page: Option<Page>,
 }
 
 /// A page that was taken, with its last versions.
 #[derive(Debug)]
-pub(crate) struct TakenVersions {
+pub(crate) struct InForceVersions {
     pub(crate) url: String,
     /// When it was first visited, in milliseconds since 1970.
     pub(crate) first: Time,
     /// The version in force, then earlier ones that are still at hand, the last one first. No two have
     /// the same fingerprint.
-    pub(crate) versions: Vec<TakenVersion>,
+    pub(crate) versions: Vec<InForceVersion>,
 }
 
 /// A version of a page that was taken.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TakenVersion {
+pub(crate) struct InForceVersion {
     pub(crate) fingerprint: u64,
     /// When the page was first seen with it, in milliseconds since 1970.
     pub(crate) since: Time,
 }
 
 /// The pages that are taken, in SURT order. It ends after an error.
-pub(crate) struct TakenPages {
-    taking: Taking,
+pub(crate) struct InForceScan {
+    taking: InForceFilter,
     scan: Scan,
     without: u64,
 }
 
-impl Taking {
+impl InForceFilter {
     /// Pages with fingerprints of an epoch, or of that by which near-duplicates are sought.
     ///
     /// # Errors
     ///
     /// If the epoch has ended, or there is none such.
-    pub(crate) fn new(snapshot: &Snapshot, epoch: Option<Epoch>) -> Result<Taking> {
+    pub(crate) fn new(snapshot: &Snapshot, epoch: Option<Epoch>) -> Result<InForceFilter> {
         let epoch = epoch.unwrap_or_else(|| snapshot.near_epoch());
         check_live(snapshot.epochs(), epoch)?;
-        Ok(Taking { epoch, at: None, under: None, classes: None, whole: false })
+        Ok(InForceFilter { epoch, at: None, under: None, classes: None, whole: false })
     }
 
     /// The digest of what is in force on a page that is taken, if there is one.
@@ -93,13 +93,13 @@ impl Taking {
     }
 
     /// The pages of a snapshot that are taken, in SURT order.
-    pub(crate) fn pages(&self, snapshot: &Snapshot) -> TakenPages {
+    pub(crate) fn pages(&self, snapshot: &Snapshot) -> InForceScan {
         let scan = Scan::new(snapshot, self.under.as_ref());
-        TakenPages { taking: self.clone(), scan, without: 0 }
+        InForceScan { taking: self.clone(), scan, without: 0 }
     }
 
     /// A page, if it is taken.
-    pub(crate) fn page(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Taken>> {
+    pub(crate) fn page(&self, snapshot: &Snapshot, url: &str) -> Result<Option<InForcePage>> {
         let Snapshot { view, sequence, .. } = snapshot;
         view.check()?;
         let lookup = Lookup::new(url, view.seed);
@@ -152,7 +152,7 @@ impl Taking {
         key: impl Fn() -> &'k [u8],
         parts: impl Fn() -> I,
         (epochs, without): (&Epochs, &mut u64),
-    ) -> Result<Option<Taken>> {
+    ) -> Result<Option<InForcePage>> {
         let entries = || self.entries(&key, parts());
         let Some(found) = self.found(&key, parts(), entries, without)? else { return Ok(None) };
         let Found { head, fingerprint, class, standing, .. } = found;
@@ -166,7 +166,7 @@ impl Taking {
         } else {
             None
         };
-        Ok(Some(Taken { url, fingerprint, since, weight, class, standing, page }))
+        Ok(Some(InForcePage { url, fingerprint, since, weight, class, standing, page }))
     }
 
     /// The head of a page at the time that counts; none if it was not known yet.
@@ -197,13 +197,13 @@ struct Found {
     fingerprint: u64,
     /// The class of now.
     class: Option<u32>,
-    standing: Option<Standing>,
+    standing: Option<PageLocation>,
 }
 
-impl TakenPages {
+impl InForceScan {
     /// What is in force on the page that a scan stands at, if it is taken.
-    fn found(taking: &Taking, scan: &Scan, without: &mut u64) -> Result<Option<Found>> {
-        let entries = || TakenPages::entries(taking, scan);
+    fn found(taking: &InForceFilter, scan: &Scan, without: &mut u64) -> Result<Option<Found>> {
+        let entries = || InForceScan::entries(taking, scan);
         taking.found(|| scan.key(), scan.parts(), entries, without)
     }
 
@@ -213,34 +213,34 @@ impl TakenPages {
     }
 
     /// The entries that count of the page that a scan stands at.
-    fn entries(taking: &Taking, scan: &Scan) -> Result<Vec<Entry>> {
+    fn entries(taking: &InForceFilter, scan: &Scan) -> Result<Vec<Entry>> {
         taking.entries(|| scan.key(), scan.parts())
     }
 
     /// What is compared of the next page that is taken, and nothing else of it: a third of the time of
-    /// all of it. Its [`key`](TakenPages::key) is at hand then.
+    /// all of it. Its [`key`](InForceScan::key) is at hand then.
     pub(crate) fn next_fingerprint(&mut self) -> Option<Result<u64>> {
-        let TakenPages { taking, scan, without } = self;
+        let InForceScan { taking, scan, without } = self;
         scan.next_with(|scan| {
-            let found = TakenPages::found(taking, scan, without)?;
+            let found = InForceScan::found(taking, scan, without)?;
             Ok(found.map(|found| found.fingerprint))
         })
     }
 
     /// The next page that is taken, with its last versions. Reads its entries if it has several.
-    pub(crate) fn next_versions(&mut self) -> Option<Result<TakenVersions>> {
-        let TakenPages { taking, scan, without } = self;
+    pub(crate) fn next_versions(&mut self) -> Option<Result<InForceVersions>> {
+        let InForceScan { taking, scan, without } = self;
         scan.next_with(|scan| {
-            let found = TakenPages::found(taking, scan, without)?;
-            found.map(|found| TakenPages::versions(taking, scan, &found)).transpose()
+            let found = InForceScan::found(taking, scan, without)?;
+            found.map(|found| InForceScan::versions(taking, scan, &found)).transpose()
         })
     }
 
-    fn versions(taking: &Taking, scan: &Scan, found: &Found) -> Result<TakenVersions> {
+    fn versions(taking: &InForceFilter, scan: &Scan, found: &Found) -> Result<InForceVersions> {
         let Found { head, fingerprint, .. } = found;
         let url = scan.url()?.to_owned();
-        let since = since(head, || TakenPages::entries(taking, scan))?;
-        let mut versions = vec![TakenVersion { fingerprint: *fingerprint, since }];
+        let since = since(head, || InForceScan::entries(taking, scan))?;
+        let mut versions = vec![InForceVersion { fingerprint: *fingerprint, since }];
         let mut entries = None;
         for seen in head.remembered().filter(|seen| seen.content.epoch == taking.epoch) {
             let fingerprint = seen.content.compared();
@@ -248,13 +248,13 @@ impl TakenPages {
             let Some(fingerprint) = fingerprint.filter(is_new) else { continue };
             let entries = match &entries {
                 Some(entries) => entries,
-                None => entries.insert(TakenPages::entries(taking, scan)?),
+                None => entries.insert(InForceScan::entries(taking, scan)?),
             };
             let is_it = |content: &Content| is_of_version(&[seen.content], content);
             let since = first_seen(entries, is_it)?.max(head.first);
-            versions.push(TakenVersion { fingerprint, since });
+            versions.push(InForceVersion { fingerprint, since });
         }
-        Ok(TakenVersions { url, first: head.first, versions })
+        Ok(InForceVersions { url, first: head.first, versions })
     }
 
     /// The SURT key of the page that was taken last.
@@ -263,10 +263,10 @@ impl TakenPages {
     }
 }
 
-impl TakenPages {
+impl InForceScan {
     /// The next page; `pass` is called for each that is looked at, taken or not, and may end this.
-    pub(crate) fn next_of(&mut self, pass: impl Fn() -> Result<()>) -> Option<Result<Taken>> {
-        let TakenPages { taking, scan, without } = self;
+    pub(crate) fn next_of(&mut self, pass: impl Fn() -> Result<()>) -> Option<Result<InForcePage>> {
+        let InForceScan { taking, scan, without } = self;
         scan.next_with(|scan| {
             pass()?;
             let url = || Ok(scan.url()?.to_owned());

@@ -13,11 +13,11 @@ use crate::bug::OrBug;
 use crate::engine::component::Component;
 use crate::engine::search::columns::Columns;
 use crate::engine::search::many::Expected;
-use crate::engine::search::pages_of_fingerprint::Bearers;
+use crate::engine::search::pages_of_fingerprint::PagesOfFingerprint;
 use crate::engine::search::query::Query;
 use crate::engine::search::resolve::Search;
 use crate::engine::search::widen::wanted;
-use crate::engine::search::{Hit, Wanted};
+use crate::engine::search::{Hit, SearchRequest};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
@@ -38,7 +38,7 @@ pub(crate) fn page_pairs(
     progress.start(Stage::Joining, None)?;
     let like = Query::new(0, asked.k).under(asked.under.clone()).classes(asked.classes.clone());
     let like = Query { epoch: asked.epoch, ..like };
-    let wanted = Wanted { bounds: None, ..wanted(snapshot, &like)? };
+    let wanted = SearchRequest { bounds: None, ..wanted(snapshot, &like)? };
     let columns = Columns::new(&snapshot.view, wanted.epoch)?;
     let finder = Finder { snapshot, columns, wanted, each: asked.each.max(1), progress, sink };
     if asked.equal
@@ -57,7 +57,7 @@ pub(crate) fn page_pairs(
 struct Finder<'f, F> {
     snapshot: &'f Snapshot,
     columns: Columns<'f>,
-    wanted: Wanted<'f>,
+    wanted: SearchRequest<'f>,
     each: usize,
     progress: &'f Progress,
     sink: F,
@@ -76,7 +76,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         fingerprints: &[(u32, u64)],
         search: &mut Search<'_, '_>,
         wants: impl Fn(&[(usize, Hit)]) -> Result<bool>,
-    ) -> Result<Vec<Option<Bearers>>> {
+    ) -> Result<Vec<Option<PagesOfFingerprint>>> {
         let mut hits = Vec::new();
         for hits_of_one in
             self.columns.holders(fingerprints, self.wanted.epoch)?.chunk_by(|a, b| a.0 == b.0)
@@ -93,7 +93,8 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
             ahead.until(taken, &self.wanted)?;
             let (place, _) = hits.first().or_bug("a piece of a list is not empty")?;
             let place = bearers.get_mut(*place).or_bug("a place among the fingerprints")?;
-            *place = Bearers::of(hits.iter().map(|(_, hit)| hit), search, self.progress)?;
+            *place =
+                PagesOfFingerprint::of(hits.iter().map(|(_, hit)| hit), search, self.progress)?;
         }
         Ok(bearers)
     }
@@ -122,7 +123,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
     /// Pages with two near fingerprints: each of the one with each of the other, as far as is asked for.
     fn near_pages(
         &self,
-        [lefts, rights]: [&Bearers; 2],
+        [lefts, rights]: [&PagesOfFingerprint; 2],
         fingerprints: [u64; 2],
         search: &mut Search<'_, '_>,
         chunk: &mut Chunk<'_, F>,

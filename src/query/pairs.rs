@@ -53,7 +53,7 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
-        self.heed(|| super::fingerprint_pairs::all_pairs(self, like, progress, sink))
+        self.poison_on_bug(|| super::fingerprint_pairs::all_pairs(self, like, progress, sink))
     }
 
     /// Finds all pairs of one of some fingerprints and a different one of a page within distance
@@ -103,7 +103,9 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
-        self.heed(|| super::pairs_with::pairs_with(self, fingerprints, like, progress, sink))
+        self.poison_on_bug(|| {
+            super::pairs_with::pairs_with(self, fingerprints, like, progress, sink)
+        })
     }
 
     /// Finds pairs of pages with fingerprints that are near each other, or equal, of the versions in
@@ -149,7 +151,7 @@ impl Snapshot {
         progress: &Progress,
         sink: impl Fn(&[PagePair]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
-        self.heed(|| super::page_pairs::page_pairs(self, asked, progress, sink))
+        self.poison_on_bug(|| super::page_pairs::page_pairs(self, asked, progress, sink))
     }
 }
 

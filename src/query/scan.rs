@@ -268,7 +268,7 @@ impl Scan {
     /// The pages of a range.
     pub(crate) fn new<'a>(snapshot: &Snapshot, range: impl Into<Range<'a>>) -> Scan {
         let range = range.into();
-        let scan = snapshot.heed(|| Scan::begin(snapshot, range));
+        let scan = snapshot.poison_on_bug(|| Scan::begin(snapshot, range));
         scan.unwrap_or_else(|e| Scan::none(snapshot, Some(e)))
     }
 
@@ -350,7 +350,7 @@ impl Scan {
         if found.is_err() {
             self.pages = PageMerge::new(Vec::new());
         }
-        self.snapshot.heed(|| found).transpose()
+        self.snapshot.poison_on_bug(|| found).transpose()
     }
 
     /// All pages.
@@ -366,7 +366,7 @@ impl Scan {
         };
         let (history, head) = fold(&entries, &self.snapshot.view.epochs);
         let head = head.or_bug("a page that has entries was visited");
-        Some(self.snapshot.heed(|| Ok((url, history, head?))))
+        Some(self.snapshot.poison_on_bug(|| Ok((url, history, head?))))
     }
 
     /// The next page, and how it changes.

@@ -1,7 +1,7 @@
 //! Searches, scans and sizes of a snapshot.
 
 use crate::engine::search;
-use crate::engine::search::Sought;
+use crate::engine::search::QueryKey;
 use crate::engine::search::query::{Explanation, Matches, Query};
 use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
@@ -30,7 +30,7 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn search(&self, query: &Query) -> Result<Matches> {
-        let matches = self.heed(|| search::search(self, query))?;
+        let matches = self.poison_on_bug(|| search::search(self, query))?;
         self.view().metrics.searched(matches.complete);
         Ok(matches)
     }
@@ -47,7 +47,7 @@ impl Snapshot {
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn search_batch(&self, fingerprints: &[u64], like: &Query) -> Result<Vec<Matches>> {
         let except = like.except.as_deref();
-        let sought = fingerprints.iter().map(|&fingerprint| Sought { fingerprint, except });
+        let sought = fingerprints.iter().map(|&fingerprint| QueryKey { fingerprint, except });
         self.search_each(&sought.collect::<Vec<_>>(), like)
     }
 
@@ -84,12 +84,12 @@ impl Snapshot {
         like: &Query,
     ) -> Result<Vec<Matches>> {
         let sought =
-            pages.iter().map(|&(fingerprint, url)| Sought { fingerprint, except: Some(url) });
+            pages.iter().map(|&(fingerprint, url)| QueryKey { fingerprint, except: Some(url) });
         self.search_each(&sought.collect::<Vec<_>>(), like)
     }
 
-    fn search_each(&self, sought: &[Sought<'_>], like: &Query) -> Result<Vec<Matches>> {
-        let matches = self.heed(|| search::search_batch(self, sought, like))?;
+    fn search_each(&self, sought: &[QueryKey<'_>], like: &Query) -> Result<Vec<Matches>> {
+        let matches = self.poison_on_bug(|| search::search_batch(self, sought, like))?;
         matches.iter().for_each(|matches| self.view().metrics.searched(matches.complete));
         Ok(matches)
     }
@@ -101,6 +101,6 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn explain(&self, query: &Query) -> Result<Explanation> {
-        self.heed(|| super::explain::explain(self, query))
+        self.poison_on_bug(|| super::explain::explain(self, query))
     }
 }

@@ -85,13 +85,13 @@ impl Store {
     ///
     /// [`Error::Io`] if the catalog cannot be measured.
     pub fn stats(&self) -> Result<Stats> {
-        self.call(|shared| {
-            let snapshot = shared.base.live.snapshot();
+        self.call(|db| {
+            let snapshot = db.core.live.snapshot();
             snapshot.view.check()?;
             Ok(Stats {
-                catalog_bytes: open::catalog_bytes(&shared.base.disk)?,
-                merge_error: shared.compactor.error().as_ref().map(Error::to_string),
-                ..snapshot.sizes(shared.base.options.epoch_visits)?
+                catalog_bytes: open::catalog_bytes(&db.core.disk)?,
+                merge_error: db.compactor.error().as_ref().map(Error::to_string),
+                ..snapshot.sizes(db.core.options.epoch_visits)?
             })
         })
     }

@@ -48,7 +48,7 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`] if what it touches is damaged.
     pub fn splits(&self, under: Option<&Prefix>, ranges: usize) -> Result<Vec<String>> {
-        self.heed(|| splits(self, under, ranges))
+        self.poison_on_bug(|| splits(self, under, ranges))
     }
 
     /// The pages from a URL on, up to another one, which is not among them; from the first, and to the

@@ -8,10 +8,10 @@ use super::candidates::{Candidate, Candidates};
 use super::decide::Asked;
 use super::hints::HintCursor;
 use super::rows::{Found, Part, parts, source_of};
-use super::rules_by_page::Held;
+use super::rules_by_page::RulesByPage;
 use super::score::{ByWorth, Facts};
-use super::score_cache::Worked;
-use super::skip_cache::Calm;
+use super::score_cache::ScoreCache;
+use super::skip_cache::SkipCache;
 use super::sources::Source;
 use crate::error::Result;
 use crate::recrawl::Recent;
@@ -26,7 +26,7 @@ const TOGETHER: usize = 256;
 pub(super) struct Among<'a> {
     pub(super) asked: &'a Asked,
     pub(super) sources: &'a [Source],
-    pub(super) held: &'a [Held],
+    pub(super) held: &'a [RulesByPage],
     /// The pages that were returned already.
     pub(super) after: Option<&'a After>,
 }
@@ -38,8 +38,8 @@ pub(super) struct Among<'a> {
 pub(super) struct Best<'a> {
     among: Among<'a>,
     candidates: Candidates,
-    worked: Worked,
-    calm: Calm,
+    worked: ScoreCache,
+    calm: SkipCache,
     sifted: Vec<Sifted>,
     /// Which rows are left.
     left: Vec<usize>,
@@ -61,8 +61,8 @@ impl<'a> Best<'a> {
         Best {
             among,
             candidates: Candidates::new(among.sources.len(), most),
-            worked: Worked::of(pages),
-            calm: Calm::of(pages),
+            worked: ScoreCache::of(pages),
+            calm: SkipCache::of(pages),
             sifted: Vec::with_capacity(TOGETHER),
             left: Vec::with_capacity(TOGETHER),
         }

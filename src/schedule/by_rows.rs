@@ -9,7 +9,7 @@ use super::decide::Asked;
 use super::in_order::{Coming, Most};
 use super::rows::{part_of, source_of};
 use super::rules::RuleNumber;
-use super::rules_by_page::Held;
+use super::rules_by_page::RulesByPage;
 use super::score::Score;
 use super::sources::{Source, sources};
 use crate::bug::OrBug;
@@ -24,7 +24,7 @@ const PAGES_EACH: u64 = 1 << 16;
 pub(super) struct ByRows {
     sources: Arc<[Source]>,
     /// The rules of each component's pages.
-    held: Arc<[Held]>,
+    held: Arc<[RulesByPage]>,
     /// Of each component, the best one last.
     best: Vec<Vec<Candidate>>,
     /// Keys and URLs of the best one of each component, once they were needed.
@@ -59,7 +59,7 @@ impl ByRows {
     pub(super) fn new(asked: &Asked) -> Result<ByRows> {
         let sources = sources(&asked.snapshot, asked.due.under.as_ref())?;
         let held = sources.iter().map(|source| source.held(&asked.due.rules));
-        let held = held.collect::<Result<Arc<[Held]>>>()?;
+        let held = held.collect::<Result<Arc<[RulesByPage]>>>()?;
         Ok(ByRows::after_place(&Arc::from(sources), &held, None))
     }
 
@@ -68,7 +68,11 @@ impl ByRows {
         ByRows::after_place(&self.sources, &self.held, place)
     }
 
-    fn after_place(sources: &Arc<[Source]>, held: &Arc<[Held]>, last: Option<RowPlace>) -> ByRows {
+    fn after_place(
+        sources: &Arc<[Source]>,
+        held: &Arc<[RulesByPage]>,
+        last: Option<RowPlace>,
+    ) -> ByRows {
         let places = sources.iter().map(|_| None).collect();
         let (sources, held) = (Arc::clone(sources), Arc::clone(held));
         ByRows { sources, held, best: Vec::new(), places, valid: 0, more: true, last }
@@ -163,6 +167,6 @@ impl ByRows {
 }
 
 /// The rule of a page.
-pub(super) fn rule_of(held: &[Held], component: usize, page: u32) -> Result<RuleNumber> {
+pub(super) fn rule_of(held: &[RulesByPage], component: usize, page: u32) -> Result<RuleNumber> {
     Ok(held.get(component).or_bug("what is found is of one of the components")?.at(page))
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::decide::Asked;
 use super::in_order::{Coming, Most};
 use super::score::{Facts, Score};
-use super::score_cache::Worked;
+use super::score_cache::ScoreCache;
 use crate::engine::component::Changing;
 use crate::error::Result;
 use crate::segment::{Row, host_slot, url_hash};
@@ -56,7 +56,7 @@ impl ByScan {
 
     fn fill(&mut self, asked: &Asked, most: Most) -> Result<()> {
         let mut best: BinaryHeap<Reverse<Met>> = BinaryHeap::new();
-        let (mut bytes, mut worked, mut number) = (0, Worked::of(BELIEVED), 0);
+        let (mut bytes, mut worked, mut number) = (0, ScoreCache::of(BELIEVED), 0);
         self.ended = true;
         let mut scan = asked.snapshot.scan(asked.due.under.as_ref());
         while let Some(page) = scan.next_changing() {

@@ -7,7 +7,7 @@ use super::pages::{differs, unknown};
 use super::plan::NewPage;
 use super::rule::Rule;
 use super::score::{Facts, Score, Scorer, Stands, weight};
-use super::score_cache::Worked;
+use super::score_cache::ScoreCache;
 use crate::bug::OrBug;
 use crate::engine::answer::Page;
 use crate::engine::component::Changing;
@@ -65,7 +65,7 @@ impl Asked {
     pub(super) fn of_new(due: &Due, url: &str, seed: u64) -> Result<NewPage> {
         let what = "a plan has learned, and has a threshold";
         let (learned, threshold) = due.learned.clone().zip(due.threshold).or_bug(what)?;
-        let (scorer, mut worked) = (Scorer::new(due, learned), Worked::of(1));
+        let (scorer, mut worked) = (Scorer::new(due, learned), ScoreCache::of(1));
         let row = Row::of_new(host_slot(url, seed));
         let (recent, rule) = (Recent::default(), due.rules.of(url));
         let hash = url_hash(url, seed);
@@ -110,7 +110,7 @@ impl Asked {
     }
 
     /// What puts a page in order that another one leads.
-    pub(super) fn score_of_led(&self, of: &Looked<'_>, worked: &mut Worked) -> Result<Score> {
+    pub(super) fn score_of_led(&self, of: &Looked<'_>, worked: &mut ScoreCache) -> Result<Score> {
         // By its row it has one.
         self.scorer.score(of.facts(true), worked)?.ok_or_else(|| differs(of.lookup.url))
     }
@@ -120,7 +120,7 @@ impl Asked {
         &self,
         of: Looked<'_>,
         leader: Option<String>,
-        worked: &mut Worked,
+        worked: &mut ScoreCache,
     ) -> Result<Decision> {
         let Asked { snapshot, due, scorer } = self;
         let facts = of.facts(leader.is_some());

@@ -5,7 +5,7 @@ use super::by_scan::{ByScan, ScanPlace};
 use super::decide::Asked;
 use super::score::Score;
 use crate::bug::Bug;
-use crate::engine::component::Standing;
+use crate::engine::component::PageLocation;
 use crate::error::Result;
 use crate::page::surt;
 
@@ -36,7 +36,7 @@ pub(super) struct Coming {
     pub(super) score: Score,
     pub(super) url: String,
     /// Where its newest record stands, if that is known.
-    pub(super) standing: Option<Standing>,
+    pub(super) standing: Option<PageLocation>,
 }
 
 impl Coming {

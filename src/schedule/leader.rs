@@ -11,7 +11,7 @@ use crate::bug::OrBug;
 use crate::engine::first_seen;
 use crate::engine::lookup::Lookup;
 use crate::engine::search::query::{FINGERPRINTS, Near, Versions};
-use crate::engine::search::{Wanted, bounds_of_search, pages_near, together};
+use crate::engine::search::{SearchRequest, bounds_of_search, pages_near, together};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::write::nearby::{SEARCHES_MAX, sought};
 use crate::error::{Error, Result};
@@ -100,7 +100,7 @@ fn search(
     unless: Option<Epoch>,
 ) -> Result<Vec<Near>> {
     let limit = NEAREST + 1;
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         fingerprint,
         k: snapshot.view.epochs.near_distance(epoch, snapshot.view.near_distance),
         epoch: epoch.0,

@@ -29,7 +29,7 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn learn(&self) -> Result<Learned> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             self.view.check()?;
             Learned::new(self)
         })

@@ -3,8 +3,8 @@
 use super::decision::Decision;
 use super::learned::Learned;
 use super::options::Due;
-use crate::engine::db::Shared;
-use crate::engine::leases::Taking;
+use crate::engine::db::Db;
+use crate::engine::leases::LeaseSession;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
 #[cfg(doc)]
@@ -61,7 +61,7 @@ impl Store {
     /// [`Error::Corrupt`] or [`Error::Io`] if what it reads is damaged or cannot be read: then nothing
     /// is handed out. [`Error::Poisoned`], [`Error::Forked`].
     pub fn take_due(&self, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
-        self.change(|shared| take(shared, due, lease))
+        self.change(|db| take(db, due, lease))
     }
 
     /// Ends the lease of a page that was not visited, so that it can be taken again. Returns whether it
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// [`Error::Forked`] and [`Error::Closed`].
     pub fn hand_back(&self, url: &str) -> Result<bool> {
-        self.change(|shared| Ok(shared.leases.end(url)))
+        self.change(|db| Ok(db.leases.end(url)))
     }
 }
 
@@ -88,7 +88,7 @@ const LEARN_PART: u64 = 8;
 const LEARN_MIN: u64 = 256;
 
 /// What the pages of a snapshot told about how pages change, or did a while ago.
-fn learned(taking: &mut Taking<'_>, snapshot: &Snapshot) -> Result<Learned> {
+fn learned(taking: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned> {
     let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
     let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
     let kept = taking.kept();
@@ -103,17 +103,17 @@ fn learned(taking: &mut Taking<'_>, snapshot: &Snapshot) -> Result<Learned> {
 }
 
 /// Hands out the best pages that nobody has, until the lease is over.
-pub(crate) fn take(shared: &Shared, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
-    shared.base.lifecycle.check()?;
-    let mut taking = shared.leases.take(due.now);
-    let out = shared.leases.len();
-    let room = shared.base.options.leases_max.saturating_sub(out);
+pub(crate) fn take(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
+    db.core.lifecycle.check()?;
+    let mut taking = db.leases.take(due.now);
+    let out = db.leases.len();
+    let room = db.core.options.leases_max.saturating_sub(out);
     let wanted = due.budget.min(room);
     // Those that are out are passed over, here or because they were visited meanwhile.
     let mut asked = due.clone().budget(wanted.saturating_add(out));
     let mut pages = Vec::new();
     // The view is taken after that of the leases: whoever ends one meanwhile is noted there.
-    let snapshot = shared.base.live.snapshot();
+    let snapshot = db.core.live.snapshot();
     snapshot.view.check()?;
     if asked.learned.is_none() {
         asked.learned = Some(learned(&mut taking, &snapshot)?);

@@ -42,7 +42,7 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn pace(&self, due: &Due) -> Result<f64> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             self.view.check()?;
             schedule::pace(self, due)
         })

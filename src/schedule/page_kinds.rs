@@ -3,11 +3,11 @@
 use super::decide::Asked;
 use super::rules::RuleNumber;
 use super::score::{DAY_SECONDS, Facts, Scorer, bounded, interval};
-use super::score_cache::{Of, Worked};
+use super::score_cache::{Of, ScoreCache};
 use crate::recrawl::{Belief, Curve, Worths};
 use crate::threads;
 
-/// Kinds that one thread takes at once.
+/// PageKinds that one thread takes at once.
 const TOGETHER: usize = 4096;
 
 /// From this interval on, a page is visited rarely.
@@ -25,7 +25,7 @@ pub(super) struct Kind {
 }
 
 /// All kinds, each with the number of its pages; in order.
-pub(super) struct Kinds(Vec<(Kind, u64)>);
+pub(super) struct PageKinds(Vec<(Kind, u64)>);
 
 impl Scorer {
     /// The kind of a page.
@@ -52,11 +52,11 @@ impl Kind {
     }
 }
 
-impl Kinds {
+impl PageKinds {
     /// The kinds of pages that are in order.
-    pub(super) fn of(pages: &[Kind]) -> Kinds {
+    pub(super) fn of(pages: &[Kind]) -> PageKinds {
         let kinds = pages.chunk_by(|a, b| a == b);
-        Kinds(kinds.filter_map(|kind| Some((*kind.first()?, kind.len() as u64))).collect())
+        PageKinds(kinds.filter_map(|kind| Some((*kind.first()?, kind.len() as u64))).collect())
     }
 
     /// The sums that `add` makes of some kinds with one belief, over all of them. They do not depend on
@@ -66,7 +66,7 @@ impl Kinds {
         threads: usize,
         add: impl Fn(&mut [f64; N], &Belief, Option<&Curve>, &[(Kind, u64)]) + Sync,
     ) -> [f64; N] {
-        let of_part = |worked: &mut Worked, kinds: &[(Kind, u64)]| {
+        let of_part = |worked: &mut ScoreCache, kinds: &[(Kind, u64)]| {
             let mut sums = [0.0; N];
             for alike in kinds.chunk_by(|(a, _), (b, _)| a.of == b.of) {
                 let Some((Kind { of, .. }, _)) = alike.first() else { continue };
@@ -76,7 +76,7 @@ impl Kinds {
             }
             sums
         };
-        let own = || Worked::of(TOGETHER as u64);
+        let own = || ScoreCache::of(TOGETHER as u64);
         let parts = threads::share(self.0.chunks(TOGETHER), threads, own, of_part);
         parts.iter().fold([0.0; N], |mut all, part| {
             all.iter_mut().zip(part).for_each(|(sum, of_part)| *sum += of_part);

@@ -8,7 +8,7 @@ use super::hosts::Hosts;
 use super::in_order::{Coming, InOrder, Most};
 use super::leader::Crowds;
 use super::options::Due;
-use super::score_cache::Worked;
+use super::score_cache::ScoreCache;
 use super::waiting::{Led, Waiting};
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
@@ -86,7 +86,7 @@ struct Reading {
     /// Those that were read and come later than it seemed.
     waiting: Waiting,
     crowds: Crowds,
-    worked: Worked,
+    worked: ScoreCache,
     /// How many may still be returned.
     left: usize,
     /// How many were looked at.
@@ -130,7 +130,7 @@ impl Iterator for DuePages {
         if !matches!(found, Ok(Some(_))) {
             self.state = State::Ended;
         }
-        self.snapshot.heed(|| found).transpose()
+        self.snapshot.poison_on_bug(|| found).transpose()
     }
 }
 
@@ -143,7 +143,7 @@ impl Reading {
         let pages = InOrder::new(&asked)?;
         let waiting = Waiting::new(asked.due.memory_bytes / OF_WAITING, !bounded);
         let (next, crowds, looked_at) = (None, Crowds::default(), 0);
-        let (worked, hosts) = (Worked::of(BELIEVED), Hosts::default());
+        let (worked, hosts) = (ScoreCache::of(BELIEVED), Hosts::default());
         Ok(Reading {
             asked,
             pages,
@@ -249,7 +249,7 @@ impl Asked {
         looked: &Looked<'_>,
         Coming { score, url, standing }: &Coming,
         leader: Option<&String>,
-        worked: &mut Worked,
+        worked: &mut ScoreCache,
     ) -> Result<Option<Led>> {
         let Some(leader) = leader else { return Ok(None) };
         let led = self.score_of_led(looked, worked)?;

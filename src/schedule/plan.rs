@@ -8,11 +8,11 @@ use super::decision::{Decision, legible};
 use super::leader::Crowds;
 use super::learned::sample;
 use super::options::Due;
-use super::page_kinds::{Kind, Kinds};
+use super::page_kinds::{Kind, PageKinds};
 use super::rows::{Found, each_page, part_of, source_of};
-use super::rules_by_page::Held;
+use super::rules_by_page::RulesByPage;
 use super::score::Facts;
-use super::score_cache::Worked;
+use super::score_cache::ScoreCache;
 use super::sources::sources;
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
@@ -62,7 +62,7 @@ impl Snapshot {
     /// [`Error::Option`](crate::Error::Option) if the visits a day are not positive and finite;
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn plan(&self, due: &Due, per_day: f64) -> Result<Plan> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             self.view.check()?;
             Plan::new(self, due, per_day)
         })
@@ -78,7 +78,7 @@ impl Snapshot {
     /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it
     /// touches is damaged.
     pub fn decide(&self, url: &str, plan: &Plan) -> Result<Option<Decision>> {
-        self.heed(|| plan.decide(self, url))
+        self.poison_on_bug(|| plan.decide(self, url))
     }
 }
 
@@ -190,7 +190,7 @@ impl Plan {
         let asked = Asked::new(snapshot, self.due.clone())?;
         let Some(looked) = asked.look(url)? else { return Ok(None) };
         let leader = asked.leader(&looked, &mut Crowds::default())?;
-        asked.decide(looked, leader, &mut Worked::of(1)).map(Some)
+        asked.decide(looked, leader, &mut ScoreCache::of(1)).map(Some)
     }
 }
 
@@ -221,11 +221,12 @@ impl Outlook {
 }
 
 /// The kinds of all pages or of a sample, and how many pages one of them stands for.
-fn kinds(asked: &Asked) -> Result<(Kinds, f64)> {
+fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
     let Asked { snapshot, due, scorer } = asked;
     let (last, of_one) = sample(snapshot)?;
     let sources = sources(snapshot, due.under.as_ref())?;
-    let held: Result<Vec<Held>> = sources.iter().map(|source| source.held(&due.rules)).collect();
+    let held: Result<Vec<RulesByPage>> =
+        sources.iter().map(|source| source.held(&due.rules)).collect();
     let (held, by_order) = (held?, due.is_by_order());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let of_part = |(): &mut (), part: usize| -> Result<Vec<Kind>> {
@@ -254,5 +255,5 @@ fn kinds(asked: &Asked) -> Result<(Kinds, f64)> {
     let mut all = sorted?.concat();
     // Merges what is in order already.
     all.sort();
-    Ok((Kinds::of(&all), of_one))
+    Ok((PageKinds::of(&all), of_one))
 }

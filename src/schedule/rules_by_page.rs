@@ -7,12 +7,12 @@ use crate::error::Result;
 
 /// Which rule each page of a component has, by its place in SURT order.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct RulesByPage {
     /// From which page on another rule holds than before; in order. At first that for all pages does.
     from: Vec<(u32, RuleNumber)>,
 }
 
-impl Held {
+impl RulesByPage {
     /// The rules of some pages of a component; `bound` is the first of them whose key is not before one.
     ///
     /// Asks for each edge at most, and for not many more than there are pages: where two edges have one
@@ -21,8 +21,8 @@ impl Held {
         rules: &Rules,
         pages: Range<u32>,
         mut bound: impl FnMut(&[u8]) -> Result<u32>,
-    ) -> Result<Held> {
-        let mut held = Held::default();
+    ) -> Result<RulesByPage> {
+        let mut held = RulesByPage::default();
         let mut bound = |edge: &Edge| bound(rules.key(edge));
         held.find(rules.edges(), pages, &mut bound)?;
         Ok(held)

@@ -4,7 +4,7 @@ use super::hints::Hints;
 use super::learned::Learned;
 use super::options::Due;
 use super::rule::Rule;
-use super::score_cache::{Of, Worked};
+use super::score_cache::{Of, ScoreCache};
 use crate::error::Result;
 use crate::recrawl::{Belief, Index, Interval, Policy, Recent, Standing, Worths};
 use crate::segment::{Row, seconds};
@@ -145,7 +145,7 @@ impl Scorer {
     }
 
     /// The score of a page that is known; none if its rule has it not visited yet.
-    pub(super) fn score(&self, of: Facts<'_>, worked: &mut Worked) -> Result<Option<Score>> {
+    pub(super) fn score(&self, of: Facts<'_>, worked: &mut ScoreCache) -> Result<Option<Score>> {
         Ok(match self.stands(of) {
             Stands::NotYet(_) => None,
             Stands::LeftAlone(_) => Some(Score::by(0.0)),
@@ -276,7 +276,7 @@ impl Scorer {
     }
 
     /// What is believed of the rate of a page.
-    pub(super) fn belief(&self, of: Facts<'_>, worked: &mut Worked) -> Belief {
+    pub(super) fn belief(&self, of: Facts<'_>, worked: &mut ScoreCache) -> Belief {
         worked.belief(self.of(of))
     }
 }

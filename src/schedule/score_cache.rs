@@ -31,7 +31,7 @@ impl Of {
 
 /// What a thread has worked out already. Of things with one hash the last one is kept.
 #[derive(Debug)]
-pub(super) struct Worked {
+pub(super) struct ScoreCache {
     priors: Kept<Class, Box<Odds>>,
     likelihoods: Kept<Code, Box<Odds>>,
 }
@@ -79,11 +79,11 @@ impl<K: Hashed, V> Kept<K, V> {
     }
 }
 
-impl Worked {
+impl ScoreCache {
     /// For about so many pages.
-    pub(super) fn of(pages: u64) -> Worked {
+    pub(super) fn of(pages: u64) -> ScoreCache {
         let log2 = pages.checked_ilog2().unwrap_or(0).clamp(LEAST_LOG2, CODES_LOG2);
-        Worked { priors: Kept::new(log2), likelihoods: Kept::new(log2) }
+        ScoreCache { priors: Kept::new(log2), likelihoods: Kept::new(log2) }
     }
 
     /// What is believed of the rate.

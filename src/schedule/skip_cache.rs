@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1.0 + 1e-9;
 /// Of those with one hash the last one is kept. Pages whose weights are octaves apart are told apart:
 /// else what is too little for heavy ones would be left out for what is too little for light ones.
 #[derive(Debug)]
-pub(super) struct Calm {
+pub(super) struct SkipCache {
     places: Vec<Place>,
 }
 
@@ -29,11 +29,11 @@ struct Place {
     worth: f32,
 }
 
-impl Calm {
+impl SkipCache {
     /// For about so many pages.
-    pub(super) fn of(pages: u64) -> Calm {
+    pub(super) fn of(pages: u64) -> SkipCache {
         let log2 = pages.checked_ilog2().unwrap_or(0).clamp(LEAST_LOG2, PLACES_LOG2);
-        Calm { places: vec![Place::default(); 1 << log2] }
+        SkipCache { places: vec![Place::default(); 1 << log2] }
     }
 
     #[inline]
@@ -87,8 +87,9 @@ mod tests {
 
     #[test]
     fn it_knows_of_times_that_are_not_longer() {
-        let mut calm = Calm::of(1);
-        let knows = |calm: &Calm, weight, seconds, floor| calm.knows(&page(weight, seconds), floor);
+        let mut calm = SkipCache::of(1);
+        let knows =
+            |calm: &SkipCache, weight, seconds, floor| calm.knows(&page(weight, seconds), floor);
         assert!(!knows(&calm, 1.0, 0, 1.0));
         calm.note(&page(1.0, 100), 2.0);
         assert!(knows(&calm, 1.0, 100, 2.001) && knows(&calm, 1.0, 0, 2.001));
@@ -100,7 +101,7 @@ mod tests {
 
     #[test]
     fn of_two_times_it_keeps_the_longer_one() {
-        let mut calm = Calm::of(1);
+        let mut calm = SkipCache::of(1);
         calm.note(&page(1.0, 100), 2.0);
         calm.note(&page(1.0, 50), 1.0);
         assert!(calm.knows(&page(1.0, 100), 2.1));

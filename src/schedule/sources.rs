@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::rules::Rules;
-use super::rules_by_page::Held;
+use super::rules_by_page::RulesByPage;
 use crate::bug::OrBug;
-use crate::engine::component::{Component, ComponentId, Standing};
+use crate::engine::component::{Component, ComponentId, PageLocation};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
 use crate::engine::memtable::{Memtable, PageOf};
@@ -87,13 +87,13 @@ impl Source {
     }
 
     /// Where the record of a page stands.
-    pub(super) fn standing(&self, page: u32) -> Result<Standing> {
+    pub(super) fn standing(&self, page: u32) -> Result<PageLocation> {
         let number = match &self.of {
             Of::Segment(_) => Some(page),
             Of::Memtable { numbers, .. } => numbers.get(page as usize).copied(),
         };
         let page = number.or_bug("a candidate is a page of its component")?;
-        Ok(Standing { component: self.id, page })
+        Ok(PageLocation { component: self.id, page })
     }
 
     fn in_memtable<T>(&self, page: u32, read: impl FnOnce(PageOf<'_>) -> T) -> Result<T> {
@@ -107,9 +107,9 @@ impl Source {
     }
 
     /// The rules of its pages.
-    pub(super) fn held(&self, rules: &Rules) -> Result<Held> {
+    pub(super) fn held(&self, rules: &Rules) -> Result<RulesByPage> {
         // Before all URLs of that key.
-        Held::new(rules, self.under.clone(), |key| self.after(key, ""))
+        RulesByPage::new(rules, self.under.clone(), |key| self.after(key, ""))
     }
 
     /// The first page that comes after one, which is under the prefix.

@@ -40,7 +40,7 @@ impl Snapshot {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn survey(&self) -> Result<Survey> {
-        self.heed(|| {
+        self.poison_on_bug(|| {
             self.view.check()?;
             Survey::new(self)
         })

@@ -108,11 +108,11 @@ impl Store {
     pub fn backup(&self, to: impl Into<Location>, options: BackupOptions) -> Result<BackedUp> {
         let to = to.into();
         require_apart(&to, None)?;
-        self.call(|shared| {
-            let base = &shared.base;
-            let to = to.disk(base.disk.file_mode());
-            shared.committer.commit_all()?;
-            backup_disk(&base.disk, &to, &|| base.catalog.contents(), options)
+        self.call(|db| {
+            let core = &db.core;
+            let to = to.disk(core.disk.file_mode());
+            db.committer.commit_all()?;
+            backup_disk(&core.disk, &to, &|| core.catalog.contents(), options)
         })
     }
 }

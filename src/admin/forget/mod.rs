@@ -6,14 +6,14 @@ use crate::disk::Dir;
 use crate::engine::answer::{Forgotten, Page};
 use crate::engine::compaction::Purge;
 use crate::engine::component::{ComponentId, changing_across};
-use crate::engine::db::Shared;
+use crate::engine::db::Db;
 use crate::engine::journal;
 use crate::engine::journal::PageName;
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
-use crate::engine::totals::{Counted, page_counted};
+use crate::engine::totals::{Totals, page_counted};
 use crate::engine::view::View;
 use crate::engine::write::admission::Writer;
 use crate::error::{Error, Result};
@@ -48,8 +48,8 @@ const SCANNED_PAGES: usize = 1 << 14;
 /// forgotten by itself, by an operation of its own. Up to [`USER_PAGES`] of them become durable with
 /// the prefix, in one commit; more follow in further commits. After a crash or an error between these
 /// the call is to be made again.
-pub(crate) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
-    let Shared { base, sealer, committer, .. } = shared;
+pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
+    let Db { core, sealer, committer, .. } = db;
     if let Scope::Url(url) = scope {
         check_url(url)?;
     }
@@ -60,7 +60,8 @@ pub(crate) fn forget(shared: &Shared, scope: &Scope<'_>) -> Result<Forgotten> {
         let mut writer = sealer.admit()?;
         let part = Part { scope, users: users.as_ref(), after: after.as_deref() };
         // Under the lock: no other writer may go on from what a bug left.
-        let (done, rest) = base.lifecycle.heed(part.forget(&base.live.view(), &mut writer))?;
+        let (done, rest) =
+            core.lifecycle.poison_on_bug(part.forget(&core.live.view(), &mut writer))?;
         let sequence = writer.next_sequence - 1;
         if done.pages > 0 {
             // What may wait for a flush is committed here if it is much.
@@ -207,9 +208,9 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
         let what = "they have more pages or visits than can be counted";
         Error::corrupt("segments", 0, what)
     };
-    let check = |known: Option<Delta>| -> Result<(Delta, Counted)> {
+    let check = |known: Option<Delta>| -> Result<(Delta, Totals)> {
         let known = known.filter(|known| active.read().can_lose(*known)).ok_or_else(too_many)?;
-        Ok((known, Counted::of(known).ok_or_else(too_many)?))
+        Ok((known, Totals::of(known).ok_or_else(too_many)?))
     };
     // Everything that was applied, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
@@ -295,10 +296,10 @@ fn head_counted(head: &Head) -> Option<Delta> {
 
 /// Forgets, and rewrites what holds the bytes: each segment that has pages under it, those that
 /// hold its tombstone, and the catalog.
-pub(crate) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> Result<Forgotten> {
-    let Shared { base, sealer, compactor, publisher, .. } = shared;
+pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<Forgotten> {
+    let Db { core, sealer, compactor, publisher, .. } = db;
     progress.start(Stage::Merging, None)?;
-    let forgotten = forget(shared, scope)?;
+    let forgotten = forget(db, scope)?;
     sealer.seal_all()?;
     let merging = compactor.begin()?;
     let users = scope.users();
@@ -308,12 +309,12 @@ pub(crate) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> 
             prefix.contains(key) || users.as_ref().is_some_and(|users| users.contains(key))
         }
     };
-    let segments = base.live.view().segments.to_vec();
+    let segments = core.live.view().segments.to_vec();
     progress.begin(Stage::Merging, Some(segments.iter().map(|live| live.steps()).sum()));
     // Oldest first: once no older segment has anything of it, a newer one need not hide it.
     for (number, live) in (0..).zip(&segments) {
         let id = ComponentId::Segment(number);
-        let mut concerned = holds(live, scope, base.live.view().seed)?;
+        let mut concerned = holds(live, scope, core.live.view().seed)?;
         // What was forgotten within it: nothing older is left of that either.
         let within = |t: &Prefix| matches!(scope, Scope::Prefix(prefix) if prefix.covers(t));
         let done: Vec<u64> =
@@ -321,7 +322,7 @@ pub(crate) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> 
         concerned |= !done.is_empty();
         if concerned {
             // What was observed after the forgetting is in force and stays.
-            let view = base.live.view();
+            let view = core.live.view();
             let keep = |url: &str, key: &[u8]| -> Result<bool> {
                 if !covers(url, key) {
                     return Ok(false);
@@ -339,9 +340,9 @@ pub(crate) fn purge(shared: &Shared, scope: &Scope<'_>, progress: &Progress) -> 
     // The old files went with the last of these; that, too, must outlast a crash.
     drop(segments);
     publisher.release_all();
-    let synced = base.disk.sync_dir(Dir::Segments);
-    synced.map_err(|e| base.poison(Error::io("sync the directory of", "segments", e)))?;
-    base.rewrite_catalog()?;
+    let synced = core.disk.sync_dir(Dir::Segments);
+    synced.map_err(|e| core.poison(Error::io("sync the directory of", "segments", e)))?;
+    core.rewrite_catalog()?;
     progress.finish();
     Ok(forgotten)
 }
@@ -365,7 +366,7 @@ impl Store {
     ///
     /// Those of [`observe`](Store::observe). After an error a part may be forgotten; call again.
     pub fn forget(&self, scope: Scope<'_>) -> Result<Forgotten> {
-        self.change(|shared| forget(shared, &scope))
+        self.change(|db| forget(db, &scope))
     }
 
     /// Forgets, and rewrites every file that has bytes of what is forgotten. When this returns, no
@@ -378,6 +379,6 @@ impl Store {
     /// Those of [`observe`](Store::observe), and [`Error::Cancelled`] if `progress` was. Even after an
     /// error the pages may be forgotten, with some of their bytes left in files: purge again.
     pub fn purge(&self, scope: Scope<'_>, progress: &Progress) -> Result<Forgotten> {
-        self.change(|shared| purge(shared, &scope, progress))
+        self.change(|db| purge(db, &scope, progress))
     }
 }

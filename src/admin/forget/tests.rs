@@ -83,7 +83,7 @@ fn pages_of_users_are_found_behind_many_others_of_the_host() {
 }
 
 fn view(store: &Store) -> Arc<View> {
-    store.call(|shared| Ok(shared.base.live.view())).unwrap()
+    store.call(|db| Ok(db.core.live.view())).unwrap()
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn what_waits_for_a_flush_is_bounded() {
     let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
     assert_eq!(store.forget(scope.clone()).unwrap().pages, 3 * USER_PAGES as u64);
     assert_eq!(store.snapshot().in_scope(&scope).count(), 0);
-    let waiting = store.call(|shared| Ok(shared.admission.lock().pending.bytes())).unwrap();
+    let waiting = store.call(|db| Ok(db.admission.lock().pending.bytes())).unwrap();
     assert!(waiting <= 1 << 20, "{waiting}");
 }
 

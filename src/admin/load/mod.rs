@@ -34,8 +34,8 @@ use crate::catalog::SegmentRow;
 use crate::disk::{Location, Name};
 use crate::engine::clock::Clock;
 use crate::engine::compaction::policy::tier;
-use crate::engine::core::Base;
-use crate::engine::db::Shared;
+use crate::engine::core::Core;
+use crate::engine::db::Db;
 use crate::engine::epochs::{Epochs, first};
 use crate::engine::lifecycle::OnPanic;
 use crate::engine::manifest_check::row;
@@ -144,7 +144,7 @@ impl Store {
         observations: impl IntoIterator<Item = Result<O>>,
         options: LoadOptions,
     ) -> Result<Loaded> {
-        self.call(|shared| load(shared, observations.into_iter(), options))
+        self.call(|db| load(db, observations.into_iter(), options))
     }
 
     /// [Loads](Store::load) everything in a snapshot of another store. Epochs with the same name
@@ -185,16 +185,16 @@ const FAN_IN: std::ops::RangeInclusive<usize> = 4..=256;
 
 /// Loads observations: all of them, or none.
 pub(crate) fn load<O: Observed>(
-    shared: &Shared,
+    db: &Db,
     observations: impl Iterator<Item = Result<O>>,
     options: LoadOptions,
 ) -> Result<Loaded> {
     let LoadOptions { memory_bytes, segment_pages, epochs, progress } = options;
     options::check(memory_bytes, segment_pages)?;
-    let _one = shared.loading.lock();
-    let load = Load { shared, memory_bytes, segment_pages, epochs: &epochs };
+    let _one = db.loading.lock();
+    let load = Load { db, memory_bytes, segment_pages, epochs: &epochs };
     progress.start(Stage::Gathering, None)?;
-    let mut watch = Watch::new(&shared.base.lifecycle, progress.clone());
+    let mut watch = Watch::new(&db.core.lifecycle, progress.clone());
     watch.ask()?;
     let runs = load.gather(observations, &mut watch)?;
     let loaded = load.write(runs, &mut watch)?;
@@ -209,7 +209,7 @@ fn joined<T>(thread: thread::Result<Result<T>>) -> Result<T> {
 
 /// A load while it goes on.
 struct Load<'s> {
-    shared: &'s Shared,
+    db: &'s Db,
     memory_bytes: usize,
     segment_pages: u64,
     epochs: &'s LoadEpochs,
@@ -218,9 +218,9 @@ struct Load<'s> {
 impl Load<'_> {
     /// Turns what was gathered into segments, and makes them live.
     fn write(&self, runs: Option<Runs>, watch: &mut Watch<'_>) -> Result<Loaded> {
-        let Shared { base, publisher, registry, admission, sealer, .. } = self.shared;
-        let Base { disk, options, live, .. } = &**base;
-        let _on_panic = OnPanic::new(&base.lifecycle);
+        let Db { core, publisher, registry, admission, sealer, .. } = self.db;
+        let Core { disk, options, live, .. } = &**core;
+        let _on_panic = OnPanic::new(&core.lifecycle);
         let runs = runs.map(|runs| self.lengthen(runs, watch)).transpose()?;
 
         watch.begin(Stage::Writing)?;
@@ -229,7 +229,7 @@ impl Load<'_> {
         // What the writers left unsealed is sealed, and nothing more comes.
         let _paused = admission.pause()?;
         sealer.seal_all()?;
-        base.catalog.check_locks().map_err(|e| base.poison(e))?;
+        core.catalog.check_locks().map_err(|e| core.poison(e))?;
         let (now, sequence) = (live.snapshot(), admission.last_sequence());
         let settled = Settled::new(disk, &now, self.epochs)?;
         let epochs = Epochs::new(settled.all.clone());
@@ -237,7 +237,7 @@ impl Load<'_> {
         let resources = Resources { memory_bytes: self.memory_bytes / 4, threads };
         let writing = Writing {
             disk,
-            stamps: &base.stamps,
+            stamps: &core.stamps,
             sequence,
             segment_pages: self.segment_pages,
             memory_bytes: self.memory_bytes,
@@ -272,8 +272,8 @@ impl Load<'_> {
         observations: impl Iterator<Item = Result<O>>,
         watch: &mut Watch<'_>,
     ) -> Result<Option<Runs>> {
-        let Base { disk, live, .. } = &*self.shared.base;
-        let (name, clock) = (self.scratch_name(0), Clock::of(&self.shared.base));
+        let Core { disk, live, .. } = &*self.db.core;
+        let (name, clock) = (self.scratch_name(0), Clock::of(&self.db.core));
         let (mut gatherer, writer) = gather::pair(self.memory_bytes);
         let written = thread::scope(|scope| {
             let writer = self.beside("simkeep-sort", scope, || writer.run(disk, name))?;
@@ -324,7 +324,7 @@ impl Load<'_> {
     ) -> Result<thread::ScopedJoinHandle<'scope, T>> {
         let thread = thread::Builder::new().name(name.to_owned());
         let run = move || {
-            let _on_panic = OnPanic::new(&self.shared.base.lifecycle);
+            let _on_panic = OnPanic::new(&self.db.core.lifecycle);
             run()
         };
         thread.spawn_scoped(scope, run).map_err(|e| Error::io("start a thread for", name, e))
@@ -332,7 +332,7 @@ impl Load<'_> {
 
     /// Merges runs until there are few enough to be merged at once.
     fn lengthen(&self, mut runs: Runs, watch: &mut Watch<'_>) -> Result<Runs> {
-        let disk = &self.shared.base.disk;
+        let disk = &self.db.core.disk;
         let fan_in = (self.memory_bytes / RUN_BYTES).clamp(*FAN_IN.start(), *FAN_IN.end());
         let mut level = 0;
         while runs.len() > fan_in {
@@ -345,16 +345,16 @@ impl Load<'_> {
     }
 
     fn scratch_name(&self, part: u32) -> Name {
-        Name::Scratch(self.shared.base.stamps.number(), part)
+        Name::Scratch(self.db.core.stamps.number(), part)
     }
 
     /// Makes what was written live, with its epochs, in one transaction.
     fn list(&self, written: Written, settled: Settled, watch: &Watch<'_>) -> Result<Loaded> {
-        let Shared { base, publisher, registry, admission, .. } = self.shared;
-        let Base { catalog, stamps, live, lifecycle, .. } = &**base;
+        let Db { core, publisher, registry, admission, .. } = self.db;
+        let Core { catalog, stamps, live, lifecycle, .. } = &**core;
         let ids = &written.segments;
         let opened =
-            ids.iter().map(|id| new_segment::open(base, *id)).collect::<Result<Vec<_>>>()?;
+            ids.iter().map(|id| new_segment::open(core, *id)).collect::<Result<Vec<_>>>()?;
         let rows: Vec<SegmentRow> = opened.iter().map(|live| row(live.segment.frame())).collect();
         let Settled { all, begun, ended, tables, .. } = settled;
         let last = written.sequence;
@@ -385,7 +385,7 @@ impl Load<'_> {
         written.files.listed();
         tables.listed();
         let changed: Vec<&EpochInfo> = loaded.begun.iter().chain(&ended).collect();
-        catalog.add(&rows, &changed, stamps.next()).map_err(|e| base.poison(e))?;
+        catalog.add(&rows, &changed, stamps.next()).map_err(|e| core.poison(e))?;
         live.change(|view| {
             // What was looked up in the view before says nothing of these segments: another memtable
             // tells whoever waits with it.

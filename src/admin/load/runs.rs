@@ -82,21 +82,21 @@ impl RunWriter {
 /// Appends what `bytes` do not share with those before, and keeps them.
 #[expect(clippy::indexing_slicing, reason = "no more is shared than there is")]
 fn put_after(out: &mut Vec<u8>, last: &mut Vec<u8>, bytes: &[u8]) {
-    let shared = alike(bytes, last);
-    let rest = &bytes[shared..];
-    put_varint(out, shared as u64);
+    let db = alike(bytes, last);
+    let rest = &bytes[db..];
+    put_varint(out, db as u64);
     put_varint(out, rest.len() as u64);
     out.extend_from_slice(rest);
-    last.truncate(shared);
+    last.truncate(db);
     last.extend_from_slice(rest);
 }
 
 /// Reads that again.
 fn take_after(cursor: &mut Cursor<'_>, last: &mut Vec<u8>) -> Option<()> {
-    let shared = usize::try_from(cursor.varint()?).ok().filter(|shared| *shared <= last.len())?;
+    let db = usize::try_from(cursor.varint()?).ok().filter(|db| *db <= last.len())?;
     let len = cursor.count()?;
     let rest = cursor.take(len)?;
-    last.truncate(shared);
+    last.truncate(db);
     last.extend_from_slice(rest);
     Some(())
 }

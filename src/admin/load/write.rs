@@ -9,7 +9,7 @@ use super::runs::Runs;
 use super::unlisted::Unlisted;
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
-use crate::engine::segment_ids::Stamps;
+use crate::engine::segment_ids::SegmentIds;
 use crate::engine::totals::page_counted;
 use crate::engine::view::View;
 use crate::error::Result;
@@ -103,7 +103,7 @@ pub(super) struct Written {
 /// How segments are written.
 pub(super) struct Writing<'d> {
     pub(super) disk: &'d Arc<dyn Disk>,
-    pub(super) stamps: &'d Stamps,
+    pub(super) stamps: &'d SegmentIds,
     /// The last operation before the load.
     pub(super) sequence: u64,
     /// Pages of a segment, at most.

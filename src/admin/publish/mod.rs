@@ -252,12 +252,12 @@ impl Store {
     pub fn publish(&self, to: impl Into<Location>, options: PublishOptions) -> Result<Publication> {
         let to = to.into();
         require_apart(&to, None)?;
-        self.call(|shared| {
-            let base = &shared.base;
-            let to = to.disk(base.disk.file_mode());
-            shared.committer.commit_all()?;
-            shared.sealer.seal_all()?;
-            publish_disk(&base.disk, &to, &|| base.catalog.contents(), &options)
+        self.call(|db| {
+            let core = &db.core;
+            let to = to.disk(core.disk.file_mode());
+            db.committer.commit_all()?;
+            db.sealer.seal_all()?;
+            publish_disk(&core.disk, &to, &|| core.catalog.contents(), &options)
         })
     }
 }

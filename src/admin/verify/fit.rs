@@ -4,7 +4,7 @@ use crate::bug::OrBug;
 use crate::engine::answer::Page;
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
-use crate::engine::totals::Counted;
+use crate::engine::totals::Totals;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::{Changes, Content, Entry, EpochInfo, in_force_on, known};
@@ -104,7 +104,7 @@ pub(super) fn history(
 }
 
 /// The changes that all components are said to make come to what there is.
-pub(super) fn counts(counted: Counted, found: Counted) -> Result<()> {
+pub(super) fn counts(counted: Totals, found: Totals) -> Result<()> {
     if counted == found {
         return Ok(());
     }

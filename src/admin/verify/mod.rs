@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::catalog::{After, Catalog, Contents, Journal, Published, mark};
 use crate::disk::{Access, Disk, DiskFile, Location, Name};
-use crate::engine::core::Base;
+use crate::engine::core::Core;
 use crate::engine::epochs::{Epochs, open_table};
 use crate::engine::files::{Files, has_table};
 use crate::engine::live_segment::LiveSegment;
@@ -20,7 +20,7 @@ use crate::engine::memtables::Memtables;
 use crate::engine::reader::{Sight, sight};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
-use crate::engine::totals::Counted;
+use crate::engine::totals::Totals;
 use crate::engine::view::View;
 use crate::engine::{generations, open};
 use crate::error::{Error, NotStore, Result};
@@ -56,7 +56,7 @@ impl Store {
     /// opened. Damage is not an error but part of the answer; [`Verified::sound`] turns it into an
     /// error.
     pub fn verify(&self, options: VerifyOptions) -> Result<Verified> {
-        self.call(|shared| verify_open(&shared.base, options))
+        self.call(|db| verify_open(&db.core, options))
     }
 }
 
@@ -424,7 +424,7 @@ impl Check {
             gone += u64::from(page.gone);
         }
         let Verified { pages, visits, .. } = self.verified;
-        let found = Counted { pages, visits, in_force, gone };
+        let found = Totals { pages, visits, in_force, gone };
         let counted = snapshot.count().and_then(|counted| fit::counts(counted, found));
         self.keep(counted)?;
         Ok(())
@@ -440,8 +440,8 @@ impl Check {
 }
 
 /// Verifies an open store.
-pub(crate) fn verify_open(base: &Base, options: VerifyOptions) -> Result<Verified> {
-    let Base { disk, catalog, live, .. } = base;
+pub(crate) fn verify_open(core: &Core, options: VerifyOptions) -> Result<Verified> {
+    let Core { disk, catalog, live, .. } = core;
     let mut check = Check::start(options)?;
     // Before the catalog, which only gets newer.
     let after = check.after(disk)?;

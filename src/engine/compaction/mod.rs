@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use self::policy::Statistics;
 use super::answer::Merged;
-use super::core::Base;
+use super::core::Core;
 use super::live_segment::LiveSegment;
 use super::manifest_check::row;
 use super::memtables::Memtables;
@@ -36,7 +36,7 @@ impl Store {
     /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`]. [`Error::Cancelled`] if the progress
     /// was: what is merged by then stays merged, and no answer depends on it.
     pub fn merge(&self, progress: &Progress) -> Result<Merged> {
-        self.change(|shared| shared.compactor.merge_all(progress, &|| false))
+        self.change(|db| db.compactor.merge_all(progress, &|| false))
     }
 }
 
@@ -49,7 +49,7 @@ const RETRY: Duration = Duration::from_secs(10);
 /// Merges neighbouring segments.
 #[derive(Debug)]
 pub(crate) struct Compactor {
-    base: Arc<Base>,
+    core: Arc<Core>,
     publisher: Arc<Publisher>,
     /// Taken by one merge at a time, and by a purge from beginning to end.
     merging: RankedMutex<()>,
@@ -76,16 +76,16 @@ pub(crate) struct Merging<'c> {
 }
 
 impl Compactor {
-    pub(crate) fn new(base: &Arc<Base>, publisher: &Arc<Publisher>) -> Compactor {
+    pub(crate) fn new(core: &Arc<Core>, publisher: &Arc<Publisher>) -> Compactor {
         let merging = RankedMutex::new(Rank::Merge, ());
         let error = RankedMutex::new(Rank::MergeError, None);
-        Compactor { base: Arc::clone(base), publisher: Arc::clone(publisher), merging, error }
+        Compactor { core: Arc::clone(core), publisher: Arc::clone(publisher), merging, error }
     }
 
     /// Waits until nobody else merges.
     pub(crate) fn begin(&self) -> Result<Merging<'_>> {
         let merging = self.wait_idle();
-        self.base.lifecycle.check()?;
+        self.core.lifecycle.check()?;
         Ok(merging)
     }
 
@@ -101,8 +101,8 @@ impl Compactor {
 
     /// The neighbours that are due to be merged.
     fn due(&self) -> Option<Vec<Arc<LiveSegment>>> {
-        let view = self.base.live.view();
-        let due = policy::due(&statistics(&view), self.base.options.merge_fanout)?;
+        let view = self.core.live.view();
+        let due = policy::due(&statistics(&view), self.core.options.merge_fanout)?;
         view.segments.get(due).map(<[_]>::to_vec)
     }
 
@@ -114,21 +114,21 @@ impl Compactor {
     /// Whether merges are so far behind that sealing more would only make searches slower. Merges
     /// that fail, because the disk is full or an input is damaged, do not count.
     pub(crate) fn is_behind(&self) -> bool {
-        let fanout = self.base.options.merge_fanout;
+        let fanout = self.core.options.merge_fanout;
         self.error.lock().is_none()
-            && policy::is_behind(&statistics(&self.base.live.view()), fanout)
+            && policy::is_behind(&statistics(&self.core.live.view()), fanout)
     }
 
     /// Whether a merge of everything would save much room, and has room for its output.
     fn is_wasteful(&self) -> bool {
-        let view = self.base.live.view();
+        let view = self.core.live.view();
         // If that is unknown, it is not tried.
         policy::is_wasteful(&statistics(&view)) && self.has_space(&view.segments).unwrap_or(false)
     }
 
     /// Whether nothing has come since the last seal.
     fn is_sealed(&self) -> bool {
-        let Memtables { sealing, active } = &self.base.live.view().memtables;
+        let Memtables { sealing, active } = &self.core.live.view().memtables;
         sealing.is_none() && active.is_untouched()
     }
 
@@ -146,10 +146,10 @@ impl Compactor {
     pub(crate) fn merge_all(&self, progress: &Progress, stop: &dyn Fn() -> bool) -> Result<Merged> {
         progress.start(Stage::Merging, None)?;
         let merging = self.wait_idle();
-        let live = &self.base.live;
+        let live = &self.core.live;
         let mut all = Merged::default();
         loop {
-            self.base.lifecycle.check()?;
+            self.core.lifecycle.check()?;
             let inputs = live.view().segments.to_vec();
             let whole = inputs.len() <= MERGED_MAX;
             progress.begin(Stage::Merging, Some(inputs.iter().map(|live| live.steps()).sum()));
@@ -169,14 +169,14 @@ impl Compactor {
     /// Whether a merge of these is worth anything.
     fn gains(&self, inputs: &[Arc<LiveSegment>]) -> bool {
         match inputs {
-            [only] => self.base.live.view().ended_fingerprints(only) > 0,
+            [only] => self.core.live.view().ended_fingerprints(only) > 0,
             several => !several.is_empty(),
         }
     }
 
     /// The room that is needed to merge everything that is sealed, with what is not yet.
     pub(crate) fn needs(&self) -> u64 {
-        let segments = Vec::from_iter(self.base.live.view().segments.iter().cloned());
+        let segments = Vec::from_iter(self.core.live.view().segments.iter().cloned());
         if self.is_sealed() && !self.gains(&segments) {
             return 0;
         }
@@ -186,7 +186,7 @@ impl Compactor {
     /// Whether the disk has room for a merge's output beside its inputs.
     fn has_space(&self, inputs: &[Arc<LiveSegment>]) -> Result<bool> {
         let needed: u64 = inputs.iter().map(|live| live.segment.file_bytes()).sum();
-        let disk = &self.base.disk;
+        let disk = &self.core.disk;
         let has_space = || {
             let free = disk.free_bytes().map_err(|e| Error::io("measure", disk.location(), e))?;
             Ok(free.is_none_or(|free| free > needed))
@@ -203,7 +203,7 @@ impl Compactor {
     /// everything, if that saves much room, but gives up when another merge becomes due that would
     /// have to wait.
     pub(crate) fn run(&self) {
-        let Base { options, live, lifecycle, .. } = &*self.base;
+        let Core { options, live, lifecycle, .. } = &*self.core;
         let newest = || live.view().segments.last().map(|live| live.segment.id());
         let mut busy = Instant::now();
         // The newest of those that could not be merged at rest: they are not tried again.
@@ -256,21 +256,21 @@ impl Merging<'_> {
         purge: &Purge<'_>,
         step: &Step<'_>,
     ) -> Result<Merged> {
-        let Compactor { base, .. } = self.compactor;
+        let Compactor { core, .. } = self.compactor;
         if !self.compactor.has_space(inputs)? {
             let full = std::io::Error::from(ErrorKind::StorageFull);
-            return Err(Error::io("merge the segments of", base.disk.location(), full));
+            return Err(Error::io("merge the segments of", core.disk.location(), full));
         }
-        let timing = base.metrics.begin(Work::Merge);
+        let timing = core.metrics.begin(Work::Merge);
         let merged = self.try_merge(inputs, purge, step).map_err(|e| match e {
             // Nothing was lost and nothing is in doubt: the inputs are unchanged. So it is if what
             // comes of it would be too large for one segment.
             Error::Corrupt(_) | Error::Limit { .. } | Error::Cancelled => e,
             e if e.is_full() => e,
-            e => base.poison(e),
+            e => core.poison(e),
         })?;
         timing.end();
-        base.lifecycle.notify();
+        core.lifecycle.notify();
         Ok(merged)
     }
 
@@ -280,19 +280,19 @@ impl Merging<'_> {
         purge: &Purge<'_>,
         step: &Step<'_>,
     ) -> Result<Merged> {
-        let Compactor { base, publisher, .. } = self.compactor;
+        let Compactor { core, publisher, .. } = self.compactor;
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
         let (from, ended) = {
             // Keep the view no longer than this: it keeps the memory of its memtables.
-            let view = base.live.view();
+            let view = core.live.view();
             let ended = view.epochs.iter().filter(|info| info.ended);
             let ended: Vec<u32> = ended.map(|info| info.epoch.0).collect();
             (view.place_of(&old)?, ended)
         };
-        base.catalog.check_locks()?;
-        let stamp = base.stamps.stamp(&*base.disk);
-        let closing = || base.lifecycle.is_closed();
+        core.catalog.check_locks()?;
+        let stamp = core.stamps.stamp(&*core.disk);
+        let closing = || core.lifecycle.is_closed();
         let mergeable = Mergeable {
             inputs: &segments,
             ended: &ended,
@@ -300,17 +300,17 @@ impl Merging<'_> {
             done: purge.done,
             hidden: purge.hidden,
             step: &|steps| if closing() { ControlFlow::Break(()) } else { step(steps) },
-            layout: new_segment::background_layout(base),
+            layout: new_segment::background_layout(core),
         };
-        let Some(bytes) = merge(&base.disk, stamp, &mergeable)? else {
+        let Some(bytes) = merge(&core.disk, stamp, &mergeable)? else {
             return Err(if closing() { Error::Closed } else { Error::Cancelled });
         };
-        let merged = new_segment::open(base, stamp.id)?;
+        let merged = new_segment::open(core, stamp.id)?;
         let listed = row(merged.segment.frame());
-        let replaced = base.catalog.replace(&old, &listed, base.stamps.next());
-        replaced.map_err(|e| base.poison(e))?;
+        let replaced = core.catalog.replace(&old, &listed, core.stamps.next());
+        replaced.map_err(|e| core.poison(e))?;
         // Segments only come behind those that are there, and only a merge takes any away.
-        base.live.change(|view| {
+        core.live.change(|view| {
             let mut kept = view.segments.to_vec();
             kept.splice(from..from + old.len(), [merged]);
             View { segments: kept.into(), ..view.clone() }

@@ -1,12 +1,12 @@
 //! What a search makes of a page that it finds.
 
 use super::query::Near;
-use crate::engine::component::Standing;
+use crate::engine::component::PageLocation;
 use crate::error::Result;
 use crate::page::Head;
 
 /// What is made of each page: as much of it as its finder wants, from what is read of it in any case.
-pub(crate) trait Finding: Sized {
+pub(crate) trait FromHit: Sized {
     /// Whether the page's head is read for it.
     const WANTS_HEAD: bool;
 
@@ -16,16 +16,16 @@ pub(crate) trait Finding: Sized {
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) without a head that it wants.
-    fn of(near: Near, head: Option<&Head>, standing: Standing) -> Result<Self>;
+    fn of(near: Near, head: Option<&Head>, standing: PageLocation) -> Result<Self>;
 
     fn near(&self) -> &Near;
 }
 
-impl Finding for Near {
+impl FromHit for Near {
     const WANTS_HEAD: bool = false;
 
     #[inline]
-    fn of(near: Near, _: Option<&Head>, _: Standing) -> Result<Near> {
+    fn of(near: Near, _: Option<&Head>, _: PageLocation) -> Result<Near> {
         Ok(near)
     }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::query::{Matches, Query};
 use super::widen::{answer, is_better_widened, search, wanted};
-use super::{Found, Hit, Step, Wanted};
+use super::{Hit, HitSet, SearchRequest, Step};
 use crate::bug::ensure;
 use crate::engine::component::ComponentId;
 use crate::engine::live_segment::LiveSegment;
-use crate::engine::pipeline::Ahead;
+use crate::engine::pipeline::Pipeline;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::view::View;
 use crate::error::Result;
@@ -35,14 +35,14 @@ const TOGETHER_MIN: usize = 256;
 )]
 pub(crate) fn segment_hits_of_many(
     segments: &[Arc<LiveSegment>],
-    wanted: &[Wanted<'_>],
-) -> Result<Vec<Found>> {
-    let mut all: Vec<Found> = wanted.iter().map(|wanted| Found::new(wanted.k)).collect();
+    wanted: &[SearchRequest<'_>],
+) -> Result<Vec<HitSet>> {
+    let mut all: Vec<HitSet> = wanted.iter().map(|wanted| HitSet::new(wanted.k)).collect();
     let mut epochs: Vec<(u32, u32)> = wanted.iter().map(|w| (w.epoch, w.k)).collect();
     epochs.sort_unstable();
     epochs.dedup();
     for (epoch, k) in epochs {
-        let of_epoch = |(_, w): &(usize, &Wanted<'_>)| (w.epoch, w.k) == (epoch, k);
+        let of_epoch = |(_, w): &(usize, &SearchRequest<'_>)| (w.epoch, w.k) == (epoch, k);
         // All searches of one call have the same bounds.
         let bounds = wanted.iter().find_map(|wanted| wanted.bounds.as_ref());
         let places = wanted.iter().enumerate().filter(of_epoch);
@@ -84,7 +84,7 @@ impl<'a> Expected<'a> {
     }
 
     /// Prepares the hits that are looked at next.
-    pub(crate) fn until(&mut self, taken: usize, wanted: &Wanted<'_>) -> Result<()> {
+    pub(crate) fn until(&mut self, taken: usize, wanted: &SearchRequest<'_>) -> Result<()> {
         while self.rounds < taken.div_ceil(AHEAD) + Step::ALL.len() {
             for (before, step) in Step::ALL.into_iter().enumerate() {
                 let hits = self
@@ -101,13 +101,13 @@ impl<'a> Expected<'a> {
 
 /// What one of many searches has by itself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sought<'u> {
+pub(crate) struct QueryKey<'u> {
     pub(crate) fingerprint: u64,
     /// A page that is left out.
     pub(crate) except: Option<&'u str>,
 }
 
-impl Sought<'_> {
+impl QueryKey<'_> {
     /// The search by itself.
     fn query(&self, like: &Query) -> Query {
         let (fingerprint, except) = (self.fingerprint, self.except.map(str::to_owned));
@@ -118,7 +118,7 @@ impl Sought<'_> {
 /// Many searches of one kind.
 pub(crate) fn search_batch(
     snapshot: &Snapshot,
-    sought: &[Sought<'_>],
+    sought: &[QueryKey<'_>],
     like: &Query,
 ) -> Result<Vec<Matches>> {
     let threads = up_to(like.threads);
@@ -127,7 +127,7 @@ pub(crate) fn search_batch(
     if chunks.len() < 2 {
         return search_chunk(snapshot, sought, like);
     }
-    let ahead = Ahead::new(chunks);
+    let ahead = Pipeline::new(chunks);
     let work = |chunk| search_chunk(snapshot, chunk, like);
     thread::scope(|scope| {
         let _until = ahead.until_dropped();
@@ -143,7 +143,11 @@ pub(crate) fn search_batch(
 }
 
 #[expect(clippy::indexing_slicing, reason = "places are those of the searches")]
-fn search_chunk(snapshot: &Snapshot, sought: &[Sought<'_>], like: &Query) -> Result<Vec<Matches>> {
+fn search_chunk(
+    snapshot: &Snapshot,
+    sought: &[QueryKey<'_>],
+    like: &Query,
+) -> Result<Vec<Matches>> {
     let wanted = wanted(snapshot, like)?;
     if like.budget.is_some() || is_better_widened(snapshot, &wanted) {
         return sought.iter().map(|sought| search(snapshot, &sought.query(like))).collect();
@@ -175,8 +179,8 @@ fn search_chunk(snapshot: &Snapshot, sought: &[Sought<'_>], like: &Query) -> Res
         });
         for place in others {
             let (fingerprint, except) = (fingerprints[place], sought[place].except);
-            let mut found = Found::new(wanted.k);
-            let wanted = Wanted { fingerprint, except, ..wanted };
+            let mut found = HitSet::new(wanted.k);
+            let wanted = SearchRequest { fingerprint, except, ..wanted };
             found.add_nearest(component, tables, &wanted, bounds)?;
             hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
             let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
@@ -187,7 +191,7 @@ fn search_chunk(snapshot: &Snapshot, sought: &[Sought<'_>], like: &Query) -> Res
     let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
     let mut ahead = Expected::new(&snapshot.view, &in_order);
     let mut taken = 0;
-    let mut of_one = Found::new(wanted.k);
+    let mut of_one = HitSet::new(wanted.k);
     let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
     let in_memory = snapshot.view.memtables.iter().any(|memtable| !memtable.is_untouched());
     for (place, (sought, matches)) in sought.iter().zip(&mut matches).enumerate() {
@@ -201,7 +205,8 @@ fn search_chunk(snapshot: &Snapshot, sought: &[Sought<'_>], like: &Query) -> Res
         of_one.extent = extent.unwrap_or_else(|| Extent::whole(wanted.k));
         taken += of_one.hits.len();
         ahead.until(taken, &wanted)?;
-        let wanted = Wanted { fingerprint: fingerprints[place], except: sought.except, ..wanted };
+        let wanted =
+            SearchRequest { fingerprint: fingerprints[place], except: sought.except, ..wanted };
         *matches = match answer(snapshot, &wanted, &mut of_one)? {
             (matches, false) => matches,
             (_, true) => search(snapshot, &sought.query(like))?,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 
 use self::query::Versions;
-use super::component::{ComponentId, Standing};
+use super::component::{ComponentId, PageLocation};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
 use super::view::View;
@@ -28,15 +28,15 @@ use crate::search::{Bounds, Candidate, Extent};
 use crate::segment::{EpochTables, TableSteps};
 
 pub(crate) use distinct::all_fingerprints;
-pub(crate) use from_hit::Finding;
+pub(crate) use from_hit::FromHit;
 pub(crate) use many::segment_hits_of_many;
-pub(crate) use many::{Sought, search_batch};
+pub(crate) use many::{QueryKey, search_batch};
 pub(crate) use order::together;
 pub(crate) use widen::{bounds, bounds_of_search, pages_near, search};
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct SearchRequest<'a> {
     pub(crate) fingerprint: u64,
     pub(crate) k: u32,
     pub(crate) epoch: u32,
@@ -55,7 +55,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) bounds: Option<Bounds>,
 }
 
-impl Wanted<'_> {
+impl SearchRequest<'_> {
     /// Whether it is for whatever is in force now.
     fn is_of_all_in_force(&self) -> bool {
         let is_of_all = self.under.is_none() && !self.leaves_out();
@@ -104,15 +104,15 @@ impl Step {
 
 /// Fingerprints that are near, and whether those are all.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct HitSet {
     pub(crate) hits: Vec<Hit>,
     pub(crate) extent: Extent,
 }
 
-impl Found {
+impl HitSet {
     /// No hits, from no component.
-    pub(crate) fn new(k: u32) -> Found {
-        Found { hits: Vec::new(), extent: Extent::whole(k) }
+    pub(crate) fn new(k: u32) -> HitSet {
+        HitSet { hits: Vec::new(), extent: Extent::whole(k) }
     }
 
     /// Adds what a segment has, by a scan within bounds.
@@ -120,7 +120,7 @@ impl Found {
         &mut self,
         component: ComponentId,
         tables: &EpochTables,
-        wanted: &Wanted<'_>,
+        wanted: &SearchRequest<'_>,
         bounds: &Bounds,
     ) -> Result<()> {
         let mut nearest = Vec::new();
@@ -135,9 +135,9 @@ impl Found {
         &mut self,
         component: ComponentId,
         memtable: &Memtable,
-        wanted: &Wanted<'_>,
+        wanted: &SearchRequest<'_>,
     ) {
-        let &Wanted { epoch, fingerprint, k, .. } = wanted;
+        let &SearchRequest { epoch, fingerprint, k, .. } = wanted;
         let (inner, mut near) = (memtable.read(), Vec::new());
         match &wanted.bounds {
             None => inner.near(epoch, fingerprint, k, &mut near),
@@ -153,7 +153,7 @@ impl Found {
 
 /// What was found.
 #[derive(Debug)]
-pub(crate) struct Findings<F> {
+pub(crate) struct SearchOutput<F> {
     /// Pages with the wanted digest, in SURT order.
     pub(crate) copies: Vec<F>,
     /// Other pages: nearest first, then in SURT order.
@@ -167,19 +167,22 @@ pub(crate) struct Findings<F> {
     pub(crate) wants_more: bool,
 }
 
-impl<F> Findings<F> {
-    fn none() -> Findings<F> {
+impl<F> SearchOutput<F> {
+    fn none() -> SearchOutput<F> {
         let (copies, near) = (Vec::new(), Vec::new());
-        Findings { copies, near, complete: true, cut_at: None, wants_more: false }
+        SearchOutput { copies, near, complete: true, cut_at: None, wants_more: false }
     }
 }
 
 /// Fingerprints within distance in the segments. The costly part of a search, and one that needs
 /// nothing but the segments.
-pub(crate) fn segment_hits(segments: &[Arc<LiveSegment>], wanted: &Wanted<'_>) -> Result<Found> {
+pub(crate) fn segment_hits(
+    segments: &[Arc<LiveSegment>],
+    wanted: &SearchRequest<'_>,
+) -> Result<HitSet> {
     /// How many segments are searched together, so that they wait for memory at the same time.
     const TOGETHER: usize = 8;
-    let mut found = Found::new(wanted.k);
+    let mut found = HitSet::new(wanted.k);
     if let [live] = segments {
         let Some(tables) = live.tables(wanted.epoch) else { return Ok(found) };
         let hits = &mut found.hits;
@@ -239,7 +242,12 @@ impl View {
 
     /// Prefetches what a step needs, for some hits. What the step before needs should be there by
     /// now.
-    pub(crate) fn expect(&self, step: Step, hits: &[Hit], wanted: &Wanted<'_>) -> Result<()> {
+    pub(crate) fn expect(
+        &self,
+        step: Step,
+        hits: &[Hit],
+        wanted: &SearchRequest<'_>,
+    ) -> Result<()> {
         let in_force_only = wanted.versions == Versions::InForce;
         for Hit { candidate, component } in hits {
             // There is nothing to prefetch for memtables.
@@ -263,9 +271,9 @@ impl View {
     /// group, if that is in another segment.
     pub(crate) fn may_show(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &SearchRequest<'_>,
         hit: &Hit,
-        own: Option<Standing>,
+        own: Option<PageLocation>,
     ) -> Result<bool> {
         let Hit { candidate, component } = *hit;
         let ComponentId::Segment(number) = component else { return Ok(true) };

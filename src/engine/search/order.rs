@@ -1,8 +1,8 @@
 //! Pages found at one distance, in SURT order.
 
-use super::Finding;
+use super::FromHit;
 use crate::bug::{Bug, ensure};
-use crate::engine::component::{ComponentId, Standing};
+use crate::engine::component::{ComponentId, PageLocation};
 use crate::page::surt;
 
 /// Where the pages that were found are, in the order in which they were found. A segment's pages
@@ -10,8 +10,8 @@ use crate::page::surt;
 /// no memory.
 #[derive(Default)]
 pub(crate) struct Order {
-    first: Option<Standing>,
-    more: Vec<Standing>,
+    first: Option<PageLocation>,
+    more: Vec<PageLocation>,
 }
 
 impl Order {
@@ -21,7 +21,7 @@ impl Order {
     }
 
     /// Notes where another page is.
-    pub(crate) fn add(&mut self, standing: Standing) {
+    pub(crate) fn add(&mut self, standing: PageLocation) {
         match self.first {
             None => self.first = Some(standing),
             Some(_) => self.more.push(standing),
@@ -33,11 +33,11 @@ impl Order {
     /// # Errors
     ///
     /// If not every page that was found was noted.
-    pub(crate) fn put<F: Finding>(&self, found: &mut Vec<F>, from: usize) -> Result<(), Bug> {
+    pub(crate) fn put<F: FromHit>(&self, found: &mut Vec<F>, from: usize) -> Result<(), Bug> {
         let noted = usize::from(self.first.is_some()) + self.more.len();
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
-        let is_there = |standing: &Standing| standing.component == first.component;
+        let is_there = |standing: &PageLocation| standing.component == first.component;
         if !matches!(first.component, ComponentId::Segment(_)) || !self.more.iter().all(is_there) {
             by_surt(found, from);
             return Ok(());
@@ -57,7 +57,7 @@ impl Order {
 
 /// Sorts what was found from an index on into SURT order by URLs alone, each page once for each
 /// fingerprint. Costs a key for each.
-fn by_surt<F: Finding>(found: &mut Vec<F>, from: usize) {
+fn by_surt<F: FromHit>(found: &mut Vec<F>, from: usize) {
     if found.len() < from + 2 {
         return;
     }
@@ -70,7 +70,7 @@ fn by_surt<F: Finding>(found: &mut Vec<F>, from: usize) {
 }
 
 /// Joins what two searches found, which have no page in common: nearest first.
-pub(crate) fn together<F: Finding>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
+pub(crate) fn together<F: FromHit>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     if one.is_empty() || other.is_empty() {
         one.extend(other);
         return one;
@@ -81,6 +81,6 @@ pub(crate) fn together<F: Finding>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     one
 }
 
-fn order<F: Finding>((key, found): &(Vec<u8>, F)) -> (&[u8], &str, u64) {
+fn order<F: FromHit>((key, found): &(Vec<u8>, F)) -> (&[u8], &str, u64) {
     (key, &found.near().url, found.near().fingerprint)
 }

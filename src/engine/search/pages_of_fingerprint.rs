@@ -20,7 +20,7 @@ const ASKED: u32 = 1 << 10;
 
 /// The pages that have a fingerprint, from some place on. A clone goes on from the same place.
 #[derive(Clone)]
-pub(crate) struct Bearers {
+pub(crate) struct PagesOfFingerprint {
     /// What each component has; those that have no more are gone.
     parts: Vec<Part>,
     /// Whether pages of several components are put in order.
@@ -45,14 +45,14 @@ enum After {
     Memtable(Option<u32>, usize),
 }
 
-impl Bearers {
+impl PagesOfFingerprint {
     /// All pages of a fingerprint that these components have. Looks up the first of each component;
     /// none if there is none.
     pub(crate) fn of<'h>(
         hits: impl Iterator<Item = &'h Hit>,
         search: &mut Search<'_, '_>,
         progress: &Progress,
-    ) -> Result<Option<Bearers>> {
+    ) -> Result<Option<PagesOfFingerprint>> {
         let mut parts: Vec<Part> = Vec::new();
         for hit in hits {
             let after = match search.view.component(hit.component)? {
@@ -66,7 +66,7 @@ impl Bearers {
             part.fill(1, is_merged, search, progress)?;
         }
         parts.retain(|part| !part.next.is_empty());
-        Ok(Some(Bearers { parts, is_merged }).filter(|all| !all.parts.is_empty()))
+        Ok(Some(PagesOfFingerprint { parts, is_merged }).filter(|all| !all.parts.is_empty()))
     }
 
     /// The first page, of those that no page was taken of.

@@ -3,7 +3,7 @@
 use super::columns::Columns;
 use super::many::Expected;
 use super::resolve::Search;
-use super::{Hit, Wanted};
+use super::{Hit, SearchRequest};
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
@@ -15,16 +15,16 @@ const AHEAD: usize = 32;
 /// The fingerprints of all components, and what tells whether a page shows one.
 pub(crate) struct Shown<'s> {
     snapshot: &'s Snapshot,
-    pub(crate) wanted: Wanted<'s>,
+    pub(crate) wanted: SearchRequest<'s>,
     pub(crate) columns: Columns<'s>,
     /// The tables of the only component, if these say by themselves what is in force, and that is asked.
     alone: Option<&'s EpochTables>,
 }
 
 impl<'s> Shown<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot, wanted: Wanted<'s>) -> Result<Shown<'s>> {
+    pub(crate) fn new(snapshot: &'s Snapshot, wanted: SearchRequest<'s>) -> Result<Shown<'s>> {
         // Of each fingerprint one page is enough.
-        let wanted = Wanted { bounds: None, limit: 0, ..wanted };
+        let wanted = SearchRequest { bounds: None, limit: 0, ..wanted };
         let columns = Columns::new(&snapshot.view, wanted.epoch)?;
         // What comes to a memtable later is not in this snapshot.
         let quiet = snapshot.view.memtables.iter().all(|memtable| memtable.is_untouched());

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::query::{Matches, Query};
-use super::resolve::Effort;
-use super::{Found, Wanted, segment_hits};
+use super::resolve::LookupBudget;
+use super::{HitSet, SearchRequest, segment_hits};
 use crate::engine::component::ComponentId;
 use crate::engine::epochs::check_live;
 use crate::engine::snapshot::Snapshot;
@@ -26,7 +26,7 @@ pub(crate) fn bounds(limit: usize, fingerprints: u32) -> Bounds {
     /// Fingerprints that are compared for each page at least.
     const EACH: u32 = 16;
     let named = u32::try_from(limit).unwrap_or(u32::MAX).saturating_mul(EACH);
-    let (hits, hits_of_crowd) = (Effort::of(limit).left, few(limit));
+    let (hits, hits_of_crowd) = (LookupBudget::of(limit).left, few(limit));
     Bounds { hits, hits_of_crowd, fingerprints: fingerprints.max(named), until: None }
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
 
 /// Pages near what is wanted, which is of an epoch that lives; as [`search`] finds them.
 // Not a part of `search`: to hand over what is wanted costs time there.
-pub(crate) fn pages_near(snapshot: &Snapshot, mut wanted: Wanted<'_>) -> Result<Matches> {
+pub(crate) fn pages_near(snapshot: &Snapshot, mut wanted: SearchRequest<'_>) -> Result<Matches> {
     if is_better_widened(snapshot, &wanted) {
         return widen(snapshot, &wanted, None).map(|(matches, _)| matches);
     }
@@ -79,14 +79,14 @@ pub(crate) fn pages_near(snapshot: &Snapshot, mut wanted: Wanted<'_>) -> Result<
 // Always in its place: to hand it over is to read it in wider pieces than it was written in, which
 // waits for all that is under way, and the lines of one search no longer come beside the next one's.
 #[inline(always)]
-pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted<'q>> {
+pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<SearchRequest<'q>> {
     snapshot.view.check()?;
     let epoch = query.epoch.unwrap_or_else(|| snapshot.near_epoch());
     check_live(snapshot.epochs(), epoch)?;
     let is_bounded = query.limit < usize::MAX || query.budget.is_some();
     // Near pages are seldom under the prefix: so everything is compared.
     let fingerprints = if query.under.is_some() { u32::MAX } else { query.fingerprints };
-    Ok(Wanted {
+    Ok(SearchRequest {
         fingerprint: query.fingerprint & epoch.mask(),
         k: query.k.min(DISTANCE_MAX),
         epoch: epoch.0,
@@ -105,8 +105,8 @@ pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Wanted
 #[inline]
 pub(crate) fn answer(
     snapshot: &Snapshot,
-    wanted: &Wanted<'_>,
-    found: &mut Found,
+    wanted: &SearchRequest<'_>,
+    found: &mut HitSet,
 ) -> Result<(Matches, bool)> {
     snapshot.view.add_memory(wanted, found);
     resolve(snapshot, wanted, found)
@@ -114,7 +114,11 @@ pub(crate) fn answer(
 
 /// The answer, from all that was found.
 #[inline]
-fn resolve(snapshot: &Snapshot, wanted: &Wanted<'_>, found: &mut Found) -> Result<(Matches, bool)> {
+fn resolve(
+    snapshot: &Snapshot,
+    wanted: &SearchRequest<'_>,
+    found: &mut HitSet,
+) -> Result<(Matches, bool)> {
     let within = found.extent.certain.map(|certain| certain.min(wanted.k));
     if found.hits.is_empty() {
         // Nearly all searches end here.
@@ -131,14 +135,14 @@ fn resolve(snapshot: &Snapshot, wanted: &Wanted<'_>, found: &mut Found) -> Resul
 }
 
 /// Nanoseconds that a search is expected to take.
-fn expected_ns(snapshot: &Snapshot, wanted: &Wanted<'_>) -> f64 {
-    let &Wanted { epoch, fingerprint, k, .. } = wanted;
+fn expected_ns(snapshot: &Snapshot, wanted: &SearchRequest<'_>) -> f64 {
+    let &SearchRequest { epoch, fingerprint, k, .. } = wanted;
     snapshot.view.components().map(|component| component.expected_ns(epoch, fingerprint, k)).sum()
 }
 
 /// Whether to begin with narrow circles: if the whole search is costly and wider than probably
 /// needed.
-pub(crate) fn is_better_widened(snapshot: &Snapshot, wanted: &Wanted<'_>) -> bool {
+pub(crate) fn is_better_widened(snapshot: &Snapshot, wanted: &SearchRequest<'_>) -> bool {
     /// Searches this narrow are done at once.
     const NARROW: u32 = 12;
     wanted.k > NARROW && wanted.bounds.is_some() && expected_ns(snapshot, wanted) > WORTH_NS
@@ -151,11 +155,11 @@ pub(crate) fn is_better_widened(snapshot: &Snapshot, wanted: &Wanted<'_>) -> boo
 /// farther than what it has found.
 pub(crate) fn widen(
     snapshot: &Snapshot,
-    wanted: &Wanted<'_>,
+    wanted: &SearchRequest<'_>,
     budget: Option<Duration>,
 ) -> Result<(Matches, u32)> {
     let start = Instant::now();
-    let mut circle = Wanted { k: 0, ..*wanted };
+    let mut circle = SearchRequest { k: 0, ..*wanted };
     loop {
         let mut found = segment_hits(&snapshot.view.segments, &circle)?;
         let (matches, wants_more) = answer(snapshot, &circle, &mut found)?;
@@ -183,11 +187,15 @@ pub(crate) fn widen(
 }
 
 /// The widest circle that costs little more than the next one.
-fn next_circle<'w>(snapshot: &Snapshot, circle: &Wanted<'w>, wanted: &Wanted<'w>) -> Wanted<'w> {
-    let mut next = Wanted { k: circle.k + 1, ..*wanted };
+fn next_circle<'w>(
+    snapshot: &Snapshot,
+    circle: &SearchRequest<'w>,
+    wanted: &SearchRequest<'w>,
+) -> SearchRequest<'w> {
+    let mut next = SearchRequest { k: circle.k + 1, ..*wanted };
     let expected = expected_ns(snapshot, &next);
     while next.k < wanted.k {
-        let wider = Wanted { k: next.k + 1, ..*wanted };
+        let wider = SearchRequest { k: next.k + 1, ..*wanted };
         if expected_ns(snapshot, &wider) > expected * STEP {
             break;
         }
@@ -199,13 +207,13 @@ fn next_circle<'w>(snapshot: &Snapshot, circle: &Wanted<'w>, wanted: &Wanted<'w>
 /// What was found in a circle, and what can be found beyond until time is up.
 fn widen_until(
     snapshot: &Snapshot,
-    inside: Found,
-    wanted: &Wanted<'_>,
+    inside: HitSet,
+    wanted: &SearchRequest<'_>,
     until: Option<Instant>,
 ) -> Result<(Matches, u32)> {
     let bounds = wanted.bounds.map(|bounds| Bounds { until, ..bounds });
-    let wanted = Wanted { bounds, ..*wanted };
-    let mut found = Found::new(wanted.k);
+    let wanted = SearchRequest { bounds, ..*wanted };
+    let mut found = HitSet::new(wanted.k);
     for (number, live) in (0..).zip(snapshot.view.segments.iter()) {
         let component = ComponentId::Segment(number);
         if let (Some(tables), Some(bounds)) = (live.tables(wanted.epoch), &wanted.bounds) {
@@ -213,7 +221,7 @@ fn widen_until(
         }
     }
     snapshot.view.add_memory(&wanted, &mut found);
-    let Found { hits, extent } = &mut found;
+    let HitSet { hits, extent } = &mut found;
     // Each may have what the other lacks, but usually the rest includes the circle.
     hits.extend(inside.hits);
     hits.sort_unstable_by_key(|hit| (hit.component, hit.candidate.ordinal));
@@ -225,7 +233,7 @@ fn widen_until(
     Ok((matches, searched))
 }
 
-impl Wanted<'_> {
+impl SearchRequest<'_> {
     /// Widens the bounds, so that more near fingerprints are found.
     fn widen_bounds(&mut self) {
         if let Some(bounds) = &mut self.bounds {
@@ -258,7 +266,7 @@ mod tests {
         for place in ["memory", "segment"] {
             let (snapshot, query) = (store.snapshot(), Query::new(0, 16));
             let wanted = wanted(&snapshot, &query).unwrap();
-            let circle = Wanted { k: 8, ..wanted };
+            let circle = SearchRequest { k: 8, ..wanted };
             let mut inside = segment_hits(&snapshot.view.segments, &circle).unwrap();
             snapshot.view.add_memory(&circle, &mut inside);
             inside.hits.retain(|hit| hit.candidate.distance <= 1);

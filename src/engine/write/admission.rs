@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::pending::Pending;
 use crate::engine::compaction::Compactor;
-use crate::engine::core::Base;
+use crate::engine::core::Core;
 use crate::engine::lifecycle::OnPanic;
 use crate::engine::memtable::Memtable;
 use crate::engine::memtables::Memtables;
@@ -25,7 +25,7 @@ const PATIENCE: u32 = 50;
 /// Admits one writer at a time.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    base: Arc<Base>,
+    core: Arc<Core>,
     compactor: Arc<Compactor>,
     writer: RankedMutex<Writer>,
     /// Whether a load makes the writers wait. Set under the write lock.
@@ -78,17 +78,17 @@ pub(crate) struct Pause<'s>(&'s Admission);
 impl Drop for Pause<'_> {
     fn drop(&mut self) {
         self.0.paused.store(false, Ordering::Release);
-        self.0.base.lifecycle.notify();
+        self.0.core.lifecycle.notify();
     }
 }
 
 impl Admission {
     /// Operation `last` was the last.
-    pub(crate) fn new(base: &Arc<Base>, compactor: &Arc<Compactor>, last: u64) -> Admission {
+    pub(crate) fn new(core: &Arc<Core>, compactor: &Arc<Compactor>, last: u64) -> Admission {
         let (pending, packed) = (Pending::default(), Vec::new());
         let writer = Writer { next_sequence: last + 1, pending, packed };
         Admission {
-            base: Arc::clone(base),
+            core: Arc::clone(core),
             compactor: Arc::clone(compactor),
             writer: RankedMutex::new(Rank::Write, writer),
             paused: AtomicBool::new(false),
@@ -99,7 +99,7 @@ impl Admission {
     /// Takes the write lock, whether or not there is room.
     #[track_caller]
     pub(crate) fn lock(&self) -> WriteLock<'_> {
-        let _on_panic = OnPanic::new(&self.base.lifecycle);
+        let _on_panic = OnPanic::new(&self.core.lifecycle);
         WriteLock { _on_panic, writer: self.writer.lock() }
     }
 
@@ -113,13 +113,13 @@ impl Admission {
     pub(crate) fn take_pending(&self) -> Result<(Pending, u64)> {
         let mut writer = self.lock();
         // The last holder of the lock may have left half of an operation.
-        self.base.lifecycle.check_poison()?;
+        self.core.lifecycle.check_poison()?;
         Ok((std::mem::take(&mut writer.pending), writer.next_sequence - 1))
     }
 
     /// Takes the write lock once there is room for an operation, and no load makes the writers wait.
     pub(crate) fn admit(&self) -> Result<Admitted<'_>> {
-        let Base { options, live, lifecycle, .. } = &*self.base;
+        let Core { options, live, lifecycle, .. } = &*self.core;
         loop {
             lifecycle.check()?;
             let writer = self.lock();
@@ -145,8 +145,8 @@ impl Admission {
 
     /// Has a writer wait until `done` says that it may go on.
     fn stall(&self, done: impl FnMut() -> bool) -> Result<()> {
-        let timing = self.base.metrics.begin(Work::Stall);
-        self.base.lifecycle.wait_until(done)?;
+        let timing = self.core.metrics.begin(Work::Stall);
+        self.core.lifecycle.wait_until(done)?;
         timing.end();
         Ok(())
     }
@@ -155,14 +155,14 @@ impl Admission {
     pub(crate) fn pause(&self) -> Result<Pause<'_>> {
         // The holder of the lock has room in the memtable, and is waited for.
         let _writer = self.lock();
-        self.base.lifecycle.check()?;
+        self.core.lifecycle.check()?;
         self.paused.store(true, Ordering::Release);
         Ok(Pause(self))
     }
 
     /// Begins another memtable, unless one is waiting to be sealed, or merges are far behind.
     fn rotate(&self, writer: &WriteLock<'_>) -> bool {
-        let Base { options, live, lifecycle, .. } = &*self.base;
+        let Core { options, live, lifecycle, .. } = &*self.core;
         if live.is_sealing() {
             return false;
         }
@@ -175,13 +175,13 @@ impl Admission {
     }
 
     fn begin_memtable(&self, _writer: &WriteLock<'_>) {
-        let journal = self.base.live.view().memtables.active.journal.other();
+        let journal = self.core.live.view().memtables.active.journal.other();
         let next = match self.spare.lock().take() {
             Some(spare) => spare.with_journal(journal),
             None => Memtable::new(journal),
         };
         let active = Arc::new(next);
-        self.base.live.change(|view| {
+        self.core.live.change(|view| {
             let sealing = Some(Arc::clone(&view.memtables.active));
             View { memtables: Memtables { sealing, active }, ..view.clone() }
         });
@@ -190,7 +190,7 @@ impl Admission {
     /// Begins another memtable, if this one has waited long enough for more operations. Returns
     /// whether merges prevented that.
     pub(crate) fn rotate_aged(&self) -> bool {
-        if self.base.live.is_sealing() || !self.is_aged() {
+        if self.core.live.is_sealing() || !self.is_aged() {
             return false;
         }
         let writer = self.lock();
@@ -200,16 +200,16 @@ impl Admission {
 
     /// Whether the oldest operation of the memtable that is written has waited long enough.
     pub(crate) fn is_aged(&self) -> bool {
-        let since = self.base.live.view().memtables.active.read().since;
-        since.is_some_and(|since| since.elapsed() >= self.base.options.seal_after)
+        let since = self.core.live.view().memtables.active.read().since;
+        since.is_some_and(|since| since.elapsed() >= self.core.options.seal_after)
     }
 
     /// Begins another memtable if this one is not empty, whatever merges are due. Returns whether a
     /// memtable is left to be sealed.
     pub(crate) fn rotate_all(&self) -> Result<bool> {
-        self.base.lifecycle.check()?;
+        self.core.lifecycle.check()?;
         let writer = self.lock();
-        let Memtables { sealing, active } = &self.base.live.view().memtables;
+        let Memtables { sealing, active } = &self.core.live.view().memtables;
         if sealing.is_none() {
             if active.read().sequences.is_none() {
                 return Ok(false);
@@ -223,13 +223,13 @@ impl Admission {
     /// last readers finish soon.
     pub(crate) fn recycle(&self, mut sealed: Arc<Memtable>) {
         for _ in 0..PATIENCE {
-            if self.base.live.is_sealing() {
+            if self.core.live.is_sealing() {
                 return;
             }
             match Arc::try_unwrap(sealed) {
                 Ok(sealed) => {
                     let spare = sealed.emptied();
-                    if spare.read().bytes() < self.base.options.memtable_bytes / 2 {
+                    if spare.read().bytes() < self.core.options.memtable_bytes / 2 {
                         *self.spare.lock() = Some(spare);
                     }
                     return;

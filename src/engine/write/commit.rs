@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::admission::{Admission, WriteLock};
-use crate::engine::core::Base;
+use crate::engine::core::Core;
 use crate::engine::lifecycle::OnPanic;
 use crate::engine::options::Durability;
 use crate::error::Result;
@@ -17,7 +17,7 @@ const PENDING_BYTES_MAX: usize = 1 << 20;
 /// Makes durable what was applied in memory.
 #[derive(Debug)]
 pub(crate) struct Committer {
-    base: Arc<Base>,
+    core: Arc<Core>,
     admission: Arc<Admission>,
     state: RankedMutex<State>,
     changed: Condvar,
@@ -42,10 +42,10 @@ impl Drop for Leader<'_> {
 
 impl Committer {
     /// Everything up to operation `durable` is durable.
-    pub(crate) fn new(base: &Arc<Base>, admission: &Arc<Admission>, durable: u64) -> Committer {
+    pub(crate) fn new(core: &Arc<Core>, admission: &Arc<Admission>, durable: u64) -> Committer {
         let state = RankedMutex::new(Rank::Commit, State { durable, leading: false });
-        let (base, admission) = (Arc::clone(base), Arc::clone(admission));
-        Committer { base, admission, state, changed: Condvar::new() }
+        let (core, admission) = (Arc::clone(core), Arc::clone(admission));
+        Committer { core, admission, state, changed: Condvar::new() }
     }
 
     /// Returns when everything that was applied is durable.
@@ -55,11 +55,11 @@ impl Committer {
 
     /// Acknowledges operation `sequence` as the options say: when it is durable, or right away.
     pub(crate) fn acknowledge(&self, sequence: u64) -> Result<()> {
-        match self.base.options.durability {
+        match self.core.options.durability {
             Durability::Each => self.commit(sequence, None),
             Durability::Grouped(delay) => self.commit(sequence, Some(delay)),
             Durability::OnFlush => {
-                self.base.live.show(sequence);
+                self.core.live.show(sequence);
                 Ok(())
             }
         }
@@ -68,11 +68,11 @@ impl Committer {
     /// Releases the write lock after operations were applied that are acknowledged later. If they
     /// wait for a flush, they are visible at once, and committed when there are many.
     pub(crate) fn applied(&self, writer: WriteLock<'_>) -> Result<()> {
-        if self.base.options.durability != Durability::OnFlush {
+        if self.core.options.durability != Durability::OnFlush {
             return Ok(());
         }
         let (last, bytes) = (writer.next_sequence - 1, writer.pending.bytes());
-        self.base.live.show(last);
+        self.core.live.show(last);
         drop(writer);
         if bytes > PENDING_BYTES_MAX { self.commit(last, None) } else { Ok(()) }
     }
@@ -85,7 +85,7 @@ impl Committer {
             if state.durable >= sequence {
                 return Ok(());
             }
-            self.base.lifecycle.check()?;
+            self.core.lifecycle.check()?;
             if state.leading {
                 self.changed.wait(state.unranked());
                 continue;
@@ -94,17 +94,17 @@ impl Committer {
             drop(state);
             // The later is dropped first: who leads next knows of a panic.
             let leader = Leader(self);
-            let on_panic = OnPanic::new(&self.base.lifecycle);
+            let on_panic = OnPanic::new(&self.core.lifecycle);
             if let Some(delay) = delay {
                 thread::sleep(delay);
             }
             let (pending, last) = self.admission.take_pending()?;
-            let timing = self.base.metrics.begin(Work::Commit);
-            self.base.catalog.append(pending.blobs()).map_err(|e| self.base.poison(e))?;
+            let timing = self.core.metrics.begin(Work::Commit);
+            self.core.catalog.append(pending.blobs()).map_err(|e| self.core.poison(e))?;
             timing.end();
             state = self.state.lock();
             state.durable = last;
-            self.base.live.show(last);
+            self.core.live.show(last);
             drop(state);
             drop((on_panic, leader));
             state = self.state.lock();

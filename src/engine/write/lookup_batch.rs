@@ -11,24 +11,24 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::engine::lookup::Lookup;
 use crate::engine::memtable::Effect;
 use crate::engine::options::Options;
-use crate::engine::search::{Found, Wanted, segment_hits_of_many};
+use crate::engine::search::{HitSet, SearchRequest, segment_hits_of_many};
 use crate::engine::view::View;
 use crate::error::{Error, Result};
 use crate::page::Request;
 use crate::segment::put_course;
 
 /// What the segments of a view know about some requests.
-pub(crate) struct Prepared<'a> {
+pub(crate) struct LookedUp<'a> {
     pub(crate) view: Arc<View>,
     /// How many requests come before the first of these.
     skipped: usize,
-    each: Vec<PreparedPage<'a>>,
+    each: Vec<LookedUpPage<'a>>,
     /// Pages as segments know them, packed as in the journal.
     heads: Vec<u8>,
 }
 
 /// What they know about one request and its page.
-pub(crate) struct PreparedPage<'a> {
+pub(crate) struct LookedUpPage<'a> {
     pub(crate) lookup: Lookup<'a>,
     /// Whether any segment has the page.
     pub(crate) earlier: bool,
@@ -36,18 +36,18 @@ pub(crate) struct PreparedPage<'a> {
     head: Range<usize>,
     pub(crate) effect: Effect,
     /// What is near it in the segments, by each fingerprint that is searched for.
-    pub(crate) found: SmallVec<[Found; 1]>,
+    pub(crate) found: SmallVec<[HitSet; 1]>,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> LookedUp<'a> {
     /// Looks up what the segments know, and what is near.
     pub(crate) fn new(
         view: Arc<View>,
         options: &Options,
         requests: &[Request<'a>],
-    ) -> Result<Prepared<'a>> {
+    ) -> Result<LookedUp<'a>> {
         let lookups: Vec<_> = requests.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
-        let mut all: Vec<Wanted<'_>> = Vec::with_capacity(requests.len());
+        let mut all: Vec<SearchRequest<'_>> = Vec::with_capacity(requests.len());
         // Where those of each request end.
         let mut ends = Vec::with_capacity(requests.len());
         for request in requests {
@@ -76,14 +76,14 @@ impl<'a> Prepared<'a> {
             *page = (true, start..heads.len(), effect, Some(standing));
             Ok(())
         })?;
-        let shown = |wanted: &Wanted<'_>, found: Found, standing| {
+        let shown = |wanted: &SearchRequest<'_>, found: HitSet, standing| {
             let mut hits = Vec::new();
             for hit in found.hits {
                 if view.may_show(wanted, &hit, standing)? {
                     hits.push(hit);
                 }
             }
-            Ok::<_, Error>(Found { hits, ..found })
+            Ok::<_, Error>(HitSet { hits, ..found })
         };
         let mut each = Vec::with_capacity(lookups.len());
         for ((lookup, end), page) in lookups.into_iter().zip(ends).zip(pages) {
@@ -93,32 +93,32 @@ impl<'a> Prepared<'a> {
                 let (wanted, found) = searched.next().or_bug("each search has an answer")?;
                 near.push(shown(wanted, found, standing)?);
             }
-            each.push(PreparedPage { lookup, earlier, head, effect, found: near });
+            each.push(LookedUpPage { lookup, earlier, head, effect, found: near });
         }
         let is_all = each.len() == requests.len() && searched.len() == 0;
         ensure(is_all, "each observation is looked up, and each search")?;
-        Ok(Prepared { view, skipped: 0, each, heads })
+        Ok(LookedUp { view, skipped: 0, each, heads })
     }
 
     /// Moves this to another view with the same segments.
     pub(crate) fn seen_in(self, view: Arc<View>) -> Self {
-        Prepared { view, ..self }
+        LookedUp { view, ..self }
     }
 
     /// Sets how many requests come before the first of these.
     pub(crate) fn after(self, skipped: usize) -> Self {
-        Prepared { skipped, ..self }
+        LookedUp { skipped, ..self }
     }
 
     /// What is known about request number `at`.
-    fn get(&self, at: usize) -> Option<&PreparedPage<'_>> {
+    fn get(&self, at: usize) -> Option<&LookedUpPage<'_>> {
         self.each.get(at.checked_sub(self.skipped)?)
     }
 
     /// What is known about request number `at`, with the view that knows it and the page's packed
     /// head.
-    pub(crate) fn page(&mut self, at: usize) -> Result<(&View, &mut PreparedPage<'a>, &[u8]), Bug> {
-        let Prepared { view, skipped, each, heads } = self;
+    pub(crate) fn page(&mut self, at: usize) -> Result<(&View, &mut LookedUpPage<'a>, &[u8]), Bug> {
+        let LookedUp { view, skipped, each, heads } = self;
         let page = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
         let page = page.or_bug("each observation was looked up")?;
         let head = heads.get(page.head.clone());

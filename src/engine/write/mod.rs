@@ -19,16 +19,16 @@ pub(crate) mod write_batch;
 use std::sync::Arc;
 
 use self::admission::WriteLock;
-use self::lookup_batch::Prepared;
+use self::lookup_batch::LookedUp;
 use self::validate::{check_in, of_epochs};
 use self::write_batch::apply;
 use super::answer::Answer;
 use super::clock::Clock;
-use super::core::Base;
-use super::db::Shared;
+use super::core::Core;
+use super::db::Db;
 use super::epochs::check_live;
 use super::memtable::Memtable;
-use super::pipeline::Ahead;
+use super::pipeline::Pipeline;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::engine::answer::Outcome;
 use crate::engine::store::Store;
@@ -45,8 +45,8 @@ impl Store {
         requests: &[Request<'_>],
         read: impl FnOnce(Vec<Answer>) -> Result<T, Bug>,
     ) -> Result<T> {
-        self.change(|shared| {
-            let answers = if requests.is_empty() { Vec::new() } else { observe(shared, requests)? };
+        self.change(|db| {
+            let answers = if requests.is_empty() { Vec::new() } else { observe(db, requests)? };
             read(answers).map_err(Error::from)
         })
     }
@@ -184,7 +184,7 @@ impl Store {
     ///
     /// [`Error::Io`] or [`Error::Poisoned`] if it is not.
     pub fn flush(&self) -> Result<()> {
-        self.change(|shared| shared.committer.commit_all())
+        self.change(|db| db.committer.commit_all())
     }
 }
 
@@ -196,25 +196,25 @@ const CHUNK_MAX: usize = 5000;
 const CHUNK_MIN: usize = 250;
 
 /// Applies requests one after another. Acknowledged together, as the options say.
-pub(crate) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
-    let Shared { base, admission, committer, leases, .. } = shared;
-    base.lifecycle.check()?;
-    let epochs = Arc::clone(&base.live.view().epochs);
-    let clock = Clock::of(base);
+pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
+    let Db { core, admission, committer, leases, .. } = db;
+    core.lifecycle.check()?;
+    let epochs = Arc::clone(&core.live.view().epochs);
+    let clock = Clock::of(core);
     requests.iter().try_for_each(|request| {
         check_in(&epochs, request)?;
         clock.check(request)
     })?;
     let mut answers = Vec::with_capacity(requests.len());
-    let look_up = |chunk| Prepared::new(base.live.view(), &base.options, chunk);
-    let ahead = Ahead::new(chunks(requests));
+    let look_up = |chunk| LookedUp::new(core.live.view(), &core.options, chunk);
+    let ahead = Pipeline::new(chunks(requests));
     let applied = thread::scope(|scope| {
         let _until = ahead.until_dropped();
-        if !is_sealing_late(base) {
+        if !is_sealing_late(core) {
             ahead.help(scope, look_up);
         }
         while let Some((chunk, prepared)) = ahead.next(look_up) {
-            apply_all(shared, chunk, prepared?, &mut answers)?;
+            apply_all(db, chunk, prepared?, &mut answers)?;
         }
         Ok::<_, Error>(())
     });
@@ -222,11 +222,11 @@ pub(crate) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<A
         ensure(answers.len() == requests.len(), "each request has an answer").map_err(Error::from)
     });
     let last = admission.last_sequence();
-    if let Err(e) = base.lifecycle.heed(counted) {
+    if let Err(e) = core.lifecycle.poison_on_bug(counted) {
         // What was applied is acknowledged as a whole; after a bug nothing is acknowledged.
         if !matches!(e, Error::Bug(_)) {
             committer.commit(last, None)?;
-            base.metrics.observed(answers.iter().filter_map(found));
+            core.metrics.observed(answers.iter().filter_map(found));
         }
         return Err(e);
     }
@@ -234,7 +234,7 @@ pub(crate) fn observe(shared: &Shared, requests: &[Request<'_>]) -> Result<Vec<A
     for url in requests.iter().filter_map(visited) {
         leases.end(url);
     }
-    base.metrics.observed(answers.iter().filter_map(found));
+    core.metrics.observed(answers.iter().filter_map(found));
     Ok(answers)
 }
 
@@ -256,24 +256,24 @@ fn found(answer: &Answer) -> Option<(&Verdict, bool)> {
 
 /// Whether a memtable still waits to be sealed while the next is half full. Then the sealing
 /// thread needs a processor more than a batch does: a third memtable would have to wait for it.
-fn is_sealing_late(base: &Base) -> bool {
-    let view = base.live.view();
+fn is_sealing_late(core: &Core) -> bool {
+    let view = core.live.view();
     let half_full =
-        |active: &Memtable| active.read().operations >= base.options.memtable_observations / 2;
+        |active: &Memtable| active.read().operations >= core.options.memtable_observations / 2;
     view.memtables.sealing.is_some() && half_full(&view.memtables.active)
 }
 
 /// Applies requests that were looked up.
 fn apply_all<'a>(
-    shared: &Shared,
+    db: &Db,
     requests: &[Request<'a>],
-    prepared: Prepared<'a>,
+    prepared: LookedUp<'a>,
     answers: &mut Vec<Answer>,
 ) -> Result<()> {
-    let Shared { base, committer, .. } = shared;
+    let Db { core, committer, .. } = db;
     let checked = Arc::clone(&prepared.view.epochs);
-    let (mut writer, mut prepared) = begin(shared, prepared, requests, 0)?;
-    let epochs = Arc::clone(&base.live.view().epochs);
+    let (mut writer, mut prepared) = begin(db, prepared, requests, 0)?;
+    let epochs = Arc::clone(&core.live.view().epochs);
     if !Arc::ptr_eq(&epochs, &checked) {
         // An epoch may have ended meanwhile.
         let mut all = requests.iter().flat_map(of_epochs);
@@ -283,12 +283,12 @@ fn apply_all<'a>(
     for (at, request) in requests.iter().enumerate() {
         if full {
             drop(writer);
-            (writer, prepared) = begin(shared, prepared, requests, at)?;
+            (writer, prepared) = begin(db, prepared, requests, at)?;
         }
         prepared.prefetch(requests, at);
         // Under the lock, so that nobody commits half an operation.
-        let applied = apply(&base.options, &mut writer, &mut prepared, at, request);
-        let applied = base.lifecycle.heed(applied)?;
+        let applied = apply(&core.options, &mut writer, &mut prepared, at, request);
+        let applied = core.lifecycle.poison_on_bug(applied)?;
         full = applied.1;
         answers.push(applied.0);
     }
@@ -301,18 +301,18 @@ fn apply_all<'a>(
 /// As long as the same memtable is written, an older view still says everything, if perhaps in
 /// other components: what was sealed or merged since is the same.
 fn begin<'s, 'a>(
-    shared: &'s Shared,
-    mut prepared: Prepared<'a>,
+    db: &'s Db,
+    mut prepared: LookedUp<'a>,
     requests: &[Request<'a>],
     from: usize,
-) -> Result<(WriteLock<'s>, Prepared<'a>)> {
-    let Shared { base, sealer, .. } = shared;
+) -> Result<(WriteLock<'s>, LookedUp<'a>)> {
+    let Db { core, sealer, .. } = db;
     /// How often this releases the lock to look up again.
     const TRIES: usize = 3;
     let mut tries = 0;
     loop {
         let writer = sealer.admit()?;
-        let live = base.live.view();
+        let live = core.live.view();
         if Arc::ptr_eq(&live.memtables.active, &prepared.view.memtables.active) {
             return Ok((writer, prepared));
         }
@@ -322,7 +322,7 @@ fn begin<'s, 'a>(
         tries += 1;
         let held = (tries > TRIES).then_some(writer);
         let left = requests.get(from..).or_bug("what is left is of the observations")?;
-        prepared = Prepared::new(live, &base.options, left)?.after(from);
+        prepared = LookedUp::new(live, &core.options, left)?.after(from);
         if let Some(writer) = held {
             return Ok((writer, prepared));
         }

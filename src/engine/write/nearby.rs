@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use super::decide::also_of;
-use super::ranked_hit::Contender;
+use super::ranked_hit::RankedHit;
 use crate::bug::OrBug;
 use crate::engine::answer::Outcome;
 use crate::engine::epochs::Epochs;
 use crate::engine::options::Options;
 use crate::engine::search::query::Versions;
-use crate::engine::search::{Found, Wanted, bounds, together};
+use crate::engine::search::{HitSet, SearchRequest, bounds, together};
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{Content, Epoch, Request, surt};
@@ -27,13 +27,13 @@ pub(crate) fn wanted<'a>(
     epochs: &Epochs,
     request: &Request<'a>,
     place: usize,
-) -> Option<Wanted<'a>> {
+) -> Option<SearchRequest<'a>> {
     let seen = request.seen().filter(|_| options.near_limit > 0)?;
     let (content, unless) = match also_of(request) {
         None => sought(epochs, &mut [*seen], place)?,
         Some(also) => sought(epochs, &mut [*seen, also], place)?,
     };
-    Some(Wanted {
+    Some(SearchRequest {
         fingerprint: content.compared()?,
         k: epochs.near_distance(content.epoch, options.near_distance),
         epoch: content.epoch.0,
@@ -69,8 +69,8 @@ pub(crate) fn sought(
 /// The copies of what was seen, and the near pages: each with when it was first seen with what it has in
 /// force.
 pub(crate) struct Nearby {
-    pub(crate) copies: Vec<(Time, Contender)>,
-    pub(crate) near: Vec<(Time, Contender)>,
+    pub(crate) copies: Vec<(Time, RankedHit)>,
+    pub(crate) near: Vec<(Time, RankedHit)>,
 }
 
 /// What each search found in the segments, and what the memtables have. Says in an outcome whether that
@@ -80,7 +80,7 @@ pub(crate) fn add_nearby(
     view: &View,
     options: &Options,
     request: &Request<'_>,
-    found: &mut [Found],
+    found: &mut [HitSet],
 ) -> Result<Nearby> {
     let (mut copies, mut near) = (Vec::new(), Vec::new());
     let several = found.len() > 1;
@@ -88,17 +88,17 @@ pub(crate) fn add_nearby(
         let wanted = &wanted(options, &view.epochs, request, place);
         let wanted = wanted.as_ref().or_bug("what was found was searched for")?;
         view.add_memory(wanted, found);
-        let findings = view.near::<Contender>(wanted, u64::MAX, found)?;
+        let findings = view.near::<RankedHit>(wanted, u64::MAX, found)?;
         near = together(near, findings.near);
         outcome.complete &= findings.complete && near.len() <= wanted.limit;
         near.truncate(wanted.limit);
         copies.extend(findings.copies);
     }
     if several {
-        copies.sort_by_cached_key(|copy: &Contender| surt::key_of(&copy.near.url));
+        copies.sort_by_cached_key(|copy: &RankedHit| surt::key_of(&copy.near.url));
     }
     outcome.complete &= copies.len() <= options.near_limit;
-    let copies = Contender::first_of(copies, options.near_limit, view)?;
-    let dated = |near: Contender| Ok((near.since(view)?, near));
+    let copies = RankedHit::first_of(copies, options.near_limit, view)?;
+    let dated = |near: RankedHit| Ok((near.since(view)?, near));
     Ok(Nearby { copies, near: near.into_iter().map(dated).collect::<Result<_>>()? })
 }

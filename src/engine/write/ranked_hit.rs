@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::bug::OrBug;
-use crate::engine::component::{Component, Standing};
+use crate::engine::component::{Component, PageLocation};
 use crate::engine::first_seen::Since;
 use crate::engine::lookup::Lookup;
-use crate::engine::search::Finding;
+use crate::engine::search::FromHit;
 use crate::engine::search::query::Near;
 use crate::engine::view::View;
 use crate::error::{Error, Result};
@@ -15,24 +15,24 @@ use crate::page::{Head, Weight};
 use crate::time::Time;
 
 /// A page that a search found for an observation.
-pub(crate) struct Contender {
+pub(crate) struct RankedHit {
     pub(crate) near: Near,
     pub(crate) weight: Weight,
     since: Since,
     /// Where its newest record stands.
-    standing: Standing,
+    standing: PageLocation,
 }
 
-impl Finding for Contender {
+impl FromHit for RankedHit {
     const WANTS_HEAD: bool = true;
 
-    fn of(near: Near, head: Option<&Head>, standing: Standing) -> Result<Contender> {
+    fn of(near: Near, head: Option<&Head>, standing: PageLocation) -> Result<RankedHit> {
         let head = head.ok_or_else(|| {
             let what = format!("a fingerprint says that {} is known", near.url);
             Error::corrupt("segments", 0, what)
         })?;
         let (weight, since) = (head.properties.weight(), Since::of(head));
-        Ok(Contender { near, weight, since, standing })
+        Ok(RankedHit { near, weight, since, standing })
     }
 
     fn near(&self) -> &Near {
@@ -40,11 +40,11 @@ impl Finding for Contender {
     }
 }
 
-impl Contender {
+impl RankedHit {
     /// When the page was first seen with what it has in force. Reads its entries until then, unless its
     /// head told, or somebody asked before.
     pub(crate) fn since(&self, view: &View) -> Result<Time> {
-        let Standing { component, page } = self.standing;
+        let PageLocation { component, page } = self.standing;
         let read = || {
             self.since.ask(|in_force| {
                 view.first_seen(&Lookup::new(&self.near.url, view.seed), u64::MAX, in_force)
@@ -78,13 +78,13 @@ impl Contender {
     /// Of pages in SURT order the first `limit` by when each was first seen with what it has in force,
     /// and then in that order; each with that time. Reads entries of those alone that may be among them.
     pub(crate) fn first_of(
-        all: Vec<Contender>,
+        all: Vec<RankedHit>,
         limit: usize,
         view: &View,
-    ) -> Result<Vec<(Time, Contender)>> {
-        let earliest = |(place, one): (usize, &Contender)| Reverse((one.earliest(), place));
+    ) -> Result<Vec<(Time, RankedHit)>> {
+        let earliest = |(place, one): (usize, &RankedHit)| Reverse((one.earliest(), place));
         let mut next: BinaryHeap<_> = all.iter().enumerate().map(earliest).collect();
-        let mut all: Vec<Option<Contender>> = all.into_iter().map(Some).collect();
+        let mut all: Vec<Option<RankedHit>> = all.into_iter().map(Some).collect();
         let mut first = Vec::with_capacity(limit.min(all.len()));
         while first.len() < limit
             && let Some(Reverse((time, place))) = next.pop()

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::decide::also_of;
 use super::nearby::Nearby;
-use super::ranked_hit::Contender;
+use super::ranked_hit::RankedHit;
 use crate::bug::OrBug;
 use crate::engine::answer::{ExactCopy, NearDuplicate, Original, OriginalBy, Outcome};
 use crate::engine::lookup::Lookup;
@@ -69,7 +69,7 @@ pub(crate) fn rank_nearby(
     };
     let others = near.iter().map(|of| (of, by_fingerprint(&of.1.near)));
     let all = copies.iter().map(|of| (of, OriginalBy::Digest)).chain(others);
-    let placed = all.map(|((first, Contender { near, weight, .. }), by)| {
+    let placed = all.map(|((first, RankedHit { near, weight, .. }), by)| {
         (Place::of(ranking, &near.url, *first, *weight), near.distance, by)
     });
     let Some((least, distance, by)) = placed.min_by(|(a, ..), (b, ..)| a.order(b)) else {
@@ -78,9 +78,9 @@ pub(crate) fn rank_nearby(
     if !is_before(&least, ranking, asked, weight, own())? {
         outcome.original = Some(Original { url: least.url.to_owned(), distance, by });
     }
-    let copy = |(first, of): (Time, Contender)| ExactCopy { url: of.near.url, first };
+    let copy = |(first, of): (Time, RankedHit)| ExactCopy { url: of.near.url, first };
     outcome.copies = copies.into_iter().map(copy).collect();
-    let near_one = |(first, of): (Time, Contender)| {
+    let near_one = |(first, of): (Time, RankedHit)| {
         let Near { url, distance, fingerprint } = of.near;
         NearDuplicate { url, distance, fingerprint, first }
     };

@@ -3,7 +3,7 @@
 
 use super::admission::Writer;
 use super::decide::{Judged, Judgement, is_alone, judge_all};
-use super::lookup_batch::{Prepared, PreparedPage};
+use super::lookup_batch::{LookedUp, LookedUpPage};
 use super::nearby::add_nearby;
 use super::ranking::{Own, rank_nearby};
 use crate::bug::OrBug;
@@ -13,7 +13,7 @@ use crate::engine::journal;
 use crate::engine::journal::PageName;
 use crate::engine::lookup::Lookup;
 use crate::engine::options::Options;
-use crate::engine::search::Found;
+use crate::engine::search::HitSet;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{Request, Ruling};
@@ -37,7 +37,7 @@ struct Decided {
 pub(crate) fn apply(
     options: &Options,
     writer: &mut Writer,
-    prepared: &mut Prepared<'_>,
+    prepared: &mut LookedUp<'_>,
     at: usize,
     request: &Request<'_>,
 ) -> Result<(Answer, bool)> {
@@ -61,7 +61,7 @@ pub(crate) fn apply(
 /// components know it.
 fn decide(
     view: &View,
-    page: &mut PreparedPage<'_>,
+    page: &mut LookedUpPage<'_>,
     head: &[u8],
     request: &Request<'_>,
     packed: &mut Vec<u8>,
@@ -96,7 +96,7 @@ fn decide(
 fn outcome(
     options: &Options,
     (view, lookup, request): (&View, &Lookup<'_>, &Request<'_>),
-    found: &mut [Found],
+    found: &mut [HitSet],
     ruling: Ruling,
     decided: &Decided,
     packed: &[u8],

@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use super::order::Order;
 use super::query::{Near, Versions};
-use super::{Finding, Findings, Found, Hit, Step, Wanted};
+use super::{FromHit, Hit, HitSet, SearchOutput, SearchRequest, Step};
 use crate::bug::{Bug, OrBug};
-use crate::engine::component::{Component, ComponentId, Standing};
+use crate::engine::component::{Component, ComponentId, PageLocation};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
 use crate::engine::memtable::Memtable;
@@ -35,14 +35,14 @@ const POSTINGS: usize = 64;
 const AHEAD: usize = 32;
 
 /// What a search may still look at.
-pub(crate) struct Effort {
+pub(crate) struct LookupBudget {
     pub(crate) left: usize,
     postings: usize,
 }
 
-impl Effort {
-    pub(crate) fn of(limit: usize) -> Effort {
-        Effort { left: PAGES.saturating_add(limit.saturating_mul(PAGES_EACH)), postings: 0 }
+impl LookupBudget {
+    pub(crate) fn of(limit: usize) -> LookupBudget {
+        LookupBudget { left: PAGES.saturating_add(limit.saturating_mul(PAGES_EACH)), postings: 0 }
     }
 
     /// Counts a page; whether it may be looked at.
@@ -67,12 +67,12 @@ impl Effort {
 /// One search on its way.
 pub(crate) struct Search<'v, 'w, F = Near> {
     pub(crate) view: &'v View,
-    pub(crate) wanted: &'w Wanted<'w>,
+    pub(crate) wanted: &'w SearchRequest<'w>,
     sequence: u64,
-    effort: Effort,
+    effort: LookupBudget,
     /// The pages under the prefix, in each segment that was asked for.
     under: Vec<Option<Range<u32>>>,
-    pub(crate) findings: Findings<F>,
+    pub(crate) findings: SearchOutput<F>,
     /// Where what is found at one distance stands, and where copies do.
     pub(crate) order: Order,
     order_of_copies: Order,
@@ -81,7 +81,7 @@ pub(crate) struct Search<'v, 'w, F = Near> {
 impl View {
     /// Adds what the memtables have to what [`segment_hits`](super::segment_hits) found.
     #[inline]
-    pub(crate) fn add_memory(&self, wanted: &Wanted<'_>, found: &mut Found) {
+    pub(crate) fn add_memory(&self, wanted: &SearchRequest<'_>, found: &mut HitSet) {
         for (component, memtable) in self.memtables.with_ids() {
             if !memtable.is_untouched() {
                 found.add_memtable(component, memtable, wanted);
@@ -90,15 +90,15 @@ impl View {
     }
 
     /// The pages near a fingerprint as of `sequence`, from all that was found.
-    pub(crate) fn near<F: Finding>(
+    pub(crate) fn near<F: FromHit>(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &SearchRequest<'_>,
         sequence: u64,
-        found: &mut Found,
-    ) -> Result<Findings<F>> {
-        let Found { hits, extent } = found;
+        found: &mut HitSet,
+    ) -> Result<SearchOutput<F>> {
+        let HitSet { hits, extent } = found;
         let is_whole = extent.is_whole(wanted.k);
-        let mut findings = Findings { complete: is_whole, ..Findings::none() };
+        let mut findings = SearchOutput { complete: is_whole, ..SearchOutput::none() };
         if hits.is_empty() {
             return Ok(findings);
         }
@@ -152,7 +152,7 @@ impl View {
             let distance = first_left_out.near().distance;
             findings.cut_at = Some(findings.cut_at.map_or(distance, |cut| cut.min(distance)));
         }
-        let looks_at_most = Effort::of(wanted.limit).left;
+        let looks_at_most = LookupBudget::of(wanted.limit).left;
         let is_enough = findings.near.len() >= wanted.limit
             && (is_certain
                 || extent.crowded
@@ -168,18 +168,19 @@ impl View {
     /// however many had it: looks at them until one does.
     pub(crate) fn is_shown(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &SearchRequest<'_>,
         sequence: u64,
         hits: &[Hit],
     ) -> Result<bool> {
-        let wanted = &Wanted { limit: 0, ..*wanted };
+        let wanted = &SearchRequest { limit: 0, ..*wanted };
         Search::of_all(self, wanted, sequence).any(hits)
     }
 }
 
 impl<'v, 'w, F> Search<'v, 'w, F> {
-    fn new(view: &'v View, wanted: &'w Wanted<'w>, sequence: u64) -> Search<'v, 'w, F> {
-        let (effort, under, findings) = (Effort::of(wanted.limit), Vec::new(), Findings::none());
+    fn new(view: &'v View, wanted: &'w SearchRequest<'w>, sequence: u64) -> Search<'v, 'w, F> {
+        let (effort, under, findings) =
+            (LookupBudget::of(wanted.limit), Vec::new(), SearchOutput::none());
         let (order, order_of_copies) = (Order::default(), Order::default());
         Search { view, wanted, sequence, effort, under, findings, order, order_of_copies }
     }
@@ -187,8 +188,12 @@ impl<'v, 'w, F> Search<'v, 'w, F> {
 
 impl<'v, 'w> Search<'v, 'w> {
     /// A search that looks at as many pages as it takes.
-    pub(crate) fn of_all(view: &'v View, wanted: &'w Wanted<'w>, sequence: u64) -> Search<'v, 'w> {
-        let effort = Effort { left: usize::MAX, postings: 0 };
+    pub(crate) fn of_all(
+        view: &'v View,
+        wanted: &'w SearchRequest<'w>,
+        sequence: u64,
+    ) -> Search<'v, 'w> {
+        let effort = LookupBudget { left: usize::MAX, postings: 0 };
         Search { effort, ..Search::new(view, wanted, sequence) }
     }
 
@@ -206,7 +211,7 @@ impl<'v, 'w> Search<'v, 'w> {
     }
 }
 
-impl<F: Finding> Search<'_, '_, F> {
+impl<F: FromHit> Search<'_, '_, F> {
     /// Looks at the pages that have a fingerprint. Returns whether those are all.
     fn pages(&mut self, hit: &Hit) -> Result<bool> {
         match self.view.component(hit.component)? {
@@ -294,7 +299,7 @@ impl<F: Finding> Search<'_, '_, F> {
         copies: impl Iterator<Item = Result<u32>>,
         candidate: &Candidate,
     ) -> Result<()> {
-        let effort = std::mem::replace(&mut self.effort, Effort::of(self.wanted.limit));
+        let effort = std::mem::replace(&mut self.effort, LookupBudget::of(self.wanted.limit));
         for page in copies {
             if self.has_enough_copies() || !self.page(number, live, page?, candidate)? {
                 self.findings.complete = false;
@@ -352,7 +357,7 @@ impl<F: Finding> Search<'_, '_, F> {
             }
             copy = may_be_copy && in_force.first().is_some_and(|c| c.digest == wanted.digest);
         }
-        let standing = Standing { component, page: ordinal };
+        let standing = PageLocation { component, page: ordinal };
         self.take(url, candidate, (head.as_ref(), copy), standing)?;
         Ok(true)
     }
@@ -433,7 +438,7 @@ impl<F: Finding> Search<'_, '_, F> {
             here && !view.forgotten(&lookup, sequence, component)?
         };
         if visible && self.was_seen(&lookup, candidate)? && self.is_of_class(&url, head.as_ref())? {
-            let standing = Standing { component, page: number };
+            let standing = PageLocation { component, page: number };
             self.take(url, candidate, (head.as_ref(), copy), standing)?;
         }
         Ok(())
@@ -442,7 +447,7 @@ impl<F: Finding> Search<'_, '_, F> {
     /// Whether there are as many copies as one list may have: far more than are named, of which those
     /// are named that came first.
     fn has_enough_copies(&self) -> bool {
-        self.findings.copies.len() >= Effort::of(self.wanted.limit).left
+        self.findings.copies.len() >= LookupBudget::of(self.wanted.limit).left
     }
 
     /// Takes a page that has a fingerprint.
@@ -451,7 +456,7 @@ impl<F: Finding> Search<'_, '_, F> {
         url: String,
         candidate: &Candidate,
         (head, copy): (Option<&Head>, bool),
-        standing: Standing,
+        standing: PageLocation,
     ) -> Result<()> {
         if copy && self.has_enough_copies() {
             self.findings.complete = false;
@@ -460,7 +465,7 @@ impl<F: Finding> Search<'_, '_, F> {
         let &Candidate { distance, fingerprint, .. } = candidate;
         let near = Near { url, distance: distance.into(), fingerprint };
         let found = F::of(near, head, standing)?;
-        let Findings { copies, near, .. } = &mut self.findings;
+        let SearchOutput { copies, near, .. } = &mut self.findings;
         let (found_like, order) =
             if copy { (copies, &mut self.order_of_copies) } else { (near, &mut self.order) };
         found_like.push(found);
