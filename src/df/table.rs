@@ -17,7 +17,7 @@ use crate::bug::OrBug;
 use crate::cpu::prefetch_at;
 use crate::disk::{Access, Disk, DiskFile, Map, Name, NewFile};
 use crate::error::{Error, Result};
-use crate::fingerprint::Frequencies;
+use crate::fingerprint::{FingerprintError, Frequencies};
 use crate::layout::{in_memory, le_u64};
 
 /// Bytes that are read and summed at a time.
@@ -253,7 +253,7 @@ impl Frequencies for Table {
         self.frame.documents
     }
 
-    fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<()> {
+    fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<(), FingerprintError> {
         let directory = self.frame.directory();
         for hashes in hashes.chunks(SIDE_BY_SIDE) {
             for hash in hashes {

@@ -230,8 +230,8 @@ impl Origin {
     /// [`Error::Misuse`] if the recipe needs a table and there is none.
     pub fn fingerprinter(&self) -> Result<Fingerprinter<'_>> {
         match &self.table {
-            Some(table) => Fingerprinter::with_frequencies(&self.recipe, &**table),
-            None => Fingerprinter::new(&self.recipe),
+            Some(table) => Ok(Fingerprinter::with_frequencies(&self.recipe, &**table)?),
+            None => Ok(Fingerprinter::new(&self.recipe)?),
         }
     }
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use crate::bug::Bug;
 use crate::disk::{Failure, Holder};
+use crate::fingerprint::FingerprintError;
+use crate::recrawl::RecrawlError;
 use crate::time::{Time, TimeError};
 use crate::url::{PrefixError, UrlError};
 
@@ -353,5 +355,24 @@ impl From<PrefixError> for Error {
 impl From<TimeError> for Error {
     fn from(e: TimeError) -> Self {
         Error::Time(e)
+    }
+}
+
+impl From<RecrawlError> for Error {
+    fn from(e: RecrawlError) -> Self {
+        match e {
+            RecrawlError::Value { name, takes } => Error::Option { name, takes },
+            RecrawlError::Invalid(what) => Error::Misuse(what),
+        }
+    }
+}
+
+impl From<FingerprintError> for Error {
+    fn from(e: FingerprintError) -> Self {
+        match e {
+            FingerprintError::Invalid(what) => Error::Misuse(what),
+            FingerprintError::Frequencies(e) => Error::Input(e),
+            FingerprintError::Bug(bug) => Error::Bug(bug),
+        }
     }
 }

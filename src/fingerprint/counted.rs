@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::feature_set::FeatureSet;
 use super::frequencies::Frequencies;
 use super::recipe::Recipe;
-use crate::error::Result;
+use crate::fingerprint::error::Result;
 
 /// Frequencies in memory, for small collections and for tests.
 ///

@@ -14,7 +14,7 @@ use super::recipe::Recipe;
 use super::voting::{Voting, hash_of_field};
 use super::words::Words;
 use crate::bug::OrBug;
-use crate::error::Result;
+use crate::fingerprint::error::Result;
 
 /// How a fingerprint came about.
 #[derive(Clone, Debug, PartialEq)]

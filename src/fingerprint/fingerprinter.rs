@@ -10,7 +10,7 @@ use super::kernel::Kernel;
 use super::minhashing::Minhashing;
 use super::recipe::Recipe;
 use super::voting::Voting;
-use crate::error::{Error, Result};
+use crate::fingerprint::error::{FingerprintError, Result};
 
 /// Makes fingerprints by one recipe, one document after another, and keeps its memory in between.
 ///
@@ -61,12 +61,12 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if the recipe needs document frequencies, or makes no sense.
+    /// [`FingerprintError::Invalid`](crate::fingerprint::FingerprintError::Invalid) if the recipe needs document frequencies, or makes no sense.
     pub fn new(recipe: &Recipe) -> Result<Fingerprinter<'t>> {
         check(recipe)?;
         if recipe.needs_frequencies() {
             let what = format!("the recipe {recipe} needs a table of document frequencies");
-            return Err(Error::Misuse(what));
+            return Err(FingerprintError::Invalid(what));
         }
         Ok(Fingerprinter::with(recipe, None, Kernel::fastest()))
     }
@@ -75,7 +75,7 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if the recipe uses them, and they are of other
+    /// [`FingerprintError::Invalid`](crate::fingerprint::FingerprintError::Invalid) if the recipe uses them, and they are of other
     /// [features](Recipe::features) or of no documents: then all features would weigh the same, or
     /// nothing. Or if the recipe makes no sense.
     pub fn with_frequencies(
@@ -86,11 +86,11 @@ impl<'t> Fingerprinter<'t> {
         let (own, counted) = (recipe.features(), frequencies.features());
         if recipe.needs_frequencies() && own != counted {
             let what = format!("the recipe {recipe} needs frequencies of {own}, not of {counted}");
-            return Err(Error::Misuse(what));
+            return Err(FingerprintError::Invalid(what));
         }
         if recipe.needs_frequencies() && frequencies.documents() == 0 {
             let what = format!("the recipe {recipe} needs frequencies of some documents");
-            return Err(Error::Misuse(what));
+            return Err(FingerprintError::Invalid(what));
         }
         Ok(Fingerprinter::with(recipe, Some(frequencies), Kernel::fastest()))
     }
@@ -220,6 +220,6 @@ impl<'t> Fingerprinter<'t> {
 fn check(recipe: &Recipe) -> Result<()> {
     match recipe.nonsense() {
         None => Ok(()),
-        Some(what) => Err(Error::Misuse(format!("{recipe} is no recipe: {what}"))),
+        Some(what) => Err(FingerprintError::Invalid(format!("{recipe} is no recipe: {what}"))),
     }
 }

@@ -1,6 +1,6 @@
 //! How many documents have a feature.
 
-use crate::error::{Error, Result};
+use crate::fingerprint::error::{FingerprintError, Result};
 
 /// Document frequencies, by which recipes with a [rarity](super::Rarity) weigh features, and others
 /// [leave features out](super::Recipe::leave_out). They must not change as long
@@ -18,7 +18,7 @@ pub trait Frequencies: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of the source of the frequencies.
+    /// [`FingerprintError::Frequencies`] if the source of the frequencies fails.
     fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<()>;
 }
 
@@ -29,7 +29,7 @@ pub(super) fn look_up(table: &dyn Frequencies, hashes: &[u64], out: &mut Vec<u64
     if out.len() != hashes.len() {
         let (given, asked) = (out.len(), hashes.len());
         let what = format!("a table gave {given} frequencies for {asked} features");
-        return Err(Error::Misuse(what));
+        return Err(FingerprintError::Invalid(what));
     }
     Ok(())
 }

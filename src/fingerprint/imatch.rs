@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 use super::feature_set::FeatureSet;
 use super::lexicon::Lexicon;
 use super::recipe::Recipe;
-use crate::error::Result;
+use crate::fingerprint::error::Result;
 
 /// I-Match: the digest of the set of those words of a text that a [`Lexicon`] has (A. Chowdhury, O.
 /// Frieder, D. Grossman, M. C. McCabe, *Collection statistics for fast duplicate document detection*,

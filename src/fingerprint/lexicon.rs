@@ -7,7 +7,7 @@ use super::fixed;
 use super::frequencies::{Frequencies, look_up};
 use super::recipe::Recipe;
 use super::share::Share;
-use crate::error::{Error, Result};
+use crate::fingerprint::error::{FingerprintError, Result};
 
 /// The words of a frozen table whose rarity lies in a range, for [`IMatch`](super::IMatch).
 ///
@@ -43,7 +43,7 @@ impl<'t> Lexicon<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if the table is of other features than single words (`words1`), or of fewer
+    /// [`FingerprintError::Invalid`](crate::fingerprint::FingerprintError::Invalid) if the table is of other features than single words (`words1`), or of fewer
     /// than two documents; if the range is empty, or goes beyond 1.
     pub fn new(table: &'t dyn Frequencies, rarity: RangeInclusive<Share>) -> Result<Lexicon<'t>> {
         let (words, of, documents) =
@@ -52,13 +52,13 @@ impl<'t> Lexicon<'t> {
             let what = format!(
                 "a lexicon needs frequencies of {words} in two documents or more, not of {of} in {documents}"
             );
-            return Err(Error::Misuse(what));
+            return Err(FingerprintError::Invalid(what));
         }
         let (least, most) = rarity.into_inner();
         if least > most || most > Share::ONE {
             let what =
                 format!("the rarity of a lexicon lies in 0 to 1, and not from {least} to {most}");
-            return Err(Error::Misuse(what));
+            return Err(FingerprintError::Invalid(what));
         }
         Ok(Lexicon { table, least, most })
     }

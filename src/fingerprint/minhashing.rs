@@ -5,7 +5,7 @@ use super::minwise::Minwise;
 use super::recipe::Recipe;
 use super::share::Share;
 use crate::bug::OrBug;
-use crate::error::{Error, Result};
+use crate::fingerprint::error::{FingerprintError, Result};
 
 /// Features that are looked up together.
 const LOOKED_UP: usize = 1024;
@@ -57,7 +57,7 @@ impl Minhashing {
         self.take_waiting(table)?;
         if self.has_failed {
             let what = "a table of document frequencies failed, and then did not: ask again";
-            return Err(Error::Misuse(what.to_owned()));
+            return Err(FingerprintError::Invalid(what.to_owned()));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::document::Document;
 use super::fingerprinter::Fingerprinter;
 use super::kernel::Kernel;
 use super::words::Words;
-use crate::error::Result;
+use crate::fingerprint::error::Result;
 
 /// Bytes of a text that are looked at before its words are counted again.
 const PIECE_BYTES: usize = 128;

@@ -11,7 +11,7 @@ use super::recipe::Recipe;
 use super::simhash::{FEATURE_WEIGHT_MAX, Simhash};
 use super::tally::Tally;
 use super::weights::Weights;
-use crate::error::Result;
+use crate::fingerprint::error::Result;
 
 /// Features that occur at most this often have a fast path into the vote. Most features do.
 const COUNTS_WITH_LANES: u64 = 8;

@@ -8,7 +8,7 @@ use super::recipe::Recipe;
 use super::simhash::Simhash;
 use super::tally::Tally;
 use crate::bug::OrBug;
-use crate::error::Result;
+use crate::fingerprint::error::Result;
 
 impl Counts {
     /// The weight of a feature by how often it occurs, in units of 2⁻¹⁶.

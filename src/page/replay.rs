@@ -9,9 +9,8 @@ use super::epoch::tells_change;
 use super::fold::{Fold, restated};
 use super::head::{bits_between, fingerprints, have_digest};
 use super::{Changes, Content, Distance, Entry, EpochInfo, Restated, Seen, Visit};
-use crate::error::Result;
 use crate::recrawl::simulate::{Difference, Notes, Page};
-use crate::recrawl::{Halves, Likelihood, Recent, irregular};
+use crate::recrawl::{Halves, Likelihood, Recent, RecrawlError, irregular};
 use crate::time::Time;
 
 const MS_PER_DAY: f64 = 86_400_000.0;
@@ -214,7 +213,7 @@ impl Page for ReplayedPage {
         notes
     }
 
-    fn visited(&self, notes: &mut Replayed, day: f64, version: usize) -> Result<()> {
+    fn visited(&self, notes: &mut Replayed, day: f64, version: usize) -> Result<(), RecrawlError> {
         notes.visit(self, self.time(day), version);
         Ok(())
     }
@@ -257,7 +256,7 @@ impl Notes for Replayed {
         self.changes().recent(self.first, self.last)
     }
 
-    fn estimate(&self) -> Result<f64> {
+    fn estimate(&self) -> Result<f64, RecrawlError> {
         let mut all = Vec::new();
         for (comparison, times) in self.changes().counted(self.return_share) {
             #[expect(

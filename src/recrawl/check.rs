@@ -1,6 +1,6 @@
 //! Which numbers of a caller are taken.
 
-use crate::error::{Error, Result};
+use crate::recrawl::error::{RecrawlError, Result};
 
 /// The longest time, in days: over ten thousand years.
 pub(super) const DAYS_MAX: f64 = 4_000_000.0;
@@ -13,7 +13,7 @@ pub(super) fn positive(name: &'static str, number: f64) -> Result<f64> {
     if number > 0.0 && number.is_finite() {
         Ok(number)
     } else {
-        Err(Error::Option { name, takes: "a positive number" })
+        Err(RecrawlError::Value { name, takes: "a positive number" })
     }
 }
 
@@ -22,7 +22,7 @@ pub(super) fn interval(name: &'static str, days: f64) -> Result<f64> {
     if (DAYS_MIN..=DAYS_MAX).contains(&days) {
         Ok(days)
     } else {
-        Err(Error::Option { name, takes: "from a millisecond to 4,000,000 days" })
+        Err(RecrawlError::Value { name, takes: "from a millisecond to 4,000,000 days" })
     }
 }
 
@@ -31,14 +31,14 @@ pub(super) fn times(name: &'static str, number: f64) -> Result<f64> {
     if (0.0..=1e9).contains(&number) {
         Ok(number)
     } else {
-        Err(Error::Option { name, takes: "from 0 to 1,000,000,000" })
+        Err(RecrawlError::Value { name, takes: "from 0 to 1,000,000,000" })
     }
 }
 
 /// A time since a visit. If the visit is in the future, that is none.
 pub(super) fn since(name: &'static str, days: f64) -> Result<f64> {
     if days.is_nan() {
-        return Err(Error::Option { name, takes: "a number of days" });
+        return Err(RecrawlError::Value { name, takes: "a number of days" });
     }
     Ok(days.clamp(0.0, DAYS_MAX))
 }
@@ -48,7 +48,7 @@ pub(super) fn share(name: &'static str, number: f64) -> Result<f64> {
     if (0.0..=1.0).contains(&number) {
         Ok(number)
     } else {
-        Err(Error::Option { name, takes: "from 0 to 1" })
+        Err(RecrawlError::Value { name, takes: "from 0 to 1" })
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn worth(name: &'static str, number: f64) -> Result<f64> {
     if number >= 0.0 && number.is_finite() {
         Ok(number)
     } else {
-        Err(Error::Option { name, takes: "0 or a positive number" })
+        Err(RecrawlError::Value { name, takes: "0 or a positive number" })
     }
 }
 
@@ -66,6 +66,6 @@ pub(super) fn moderate(name: &'static str, number: f64) -> Result<f64> {
     if (1e-100..=1e100).contains(&number) {
         Ok(number)
     } else {
-        Err(Error::Option { name, takes: "from 1e-100 to 1e100" })
+        Err(RecrawlError::Value { name, takes: "from 1e-100 to 1e100" })
     }
 }

@@ -1,7 +1,7 @@
 //! What a visit tells of the time since the one before it.
 
 use super::check;
-use crate::error::{Error, Result};
+use crate::recrawl::error::{RecrawlError, Result};
 
 /// What two visits in a row say of the time between them.
 ///
@@ -37,12 +37,12 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if `days` are not from a millisecond to 4,000,000 (no two times of visits are
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if `days` are not from a millisecond to 4,000,000 (no two times of visits are
     /// nearer or farther apart), or if a change was not between the visits.
     pub fn new(days: f64, change: Change) -> Result<Comparison> {
         check::interval("days", days)?;
         match change {
-            Change::DaysAgo(ago) if !(0.0..=days).contains(&ago) => Err(Error::Option {
+            Change::DaysAgo(ago) if !(0.0..=days).contains(&ago) => Err(RecrawlError::Value {
                 name: "days ago",
                 takes: "from 0 to the days between the visits",
             }),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use crate::recrawl::error::{RecrawlError, Result};
 
 /// A time between two visits: whole seconds, at least one, and at most 4,000,000 days.
 ///
@@ -36,12 +36,11 @@ impl Interval {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if they are none, or more than 4,000,000 days.
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if they are none, or more than 4,000,000 days.
     pub fn from_seconds(seconds: u64) -> Result<Interval> {
-        NonZeroU64::new(seconds)
-            .filter(|seconds| seconds.get() <= SECONDS_MAX)
-            .map(Interval)
-            .ok_or(Error::Option { name: "seconds", takes: "from 1 to those of 4,000,000 days" })
+        NonZeroU64::new(seconds).filter(|seconds| seconds.get() <= SECONDS_MAX).map(Interval).ok_or(
+            RecrawlError::Value { name: "seconds", takes: "from 1 to those of 4,000,000 days" },
+        )
     }
 
     /// 365 days.
@@ -73,16 +72,16 @@ impl fmt::Display for Interval {
 }
 
 impl FromStr for Interval {
-    type Err = Error;
+    type Err = RecrawlError;
 
     /// Reads a number, in digits alone, and a unit.
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`], which says how an interval is written.
+    /// [`RecrawlError::Invalid`](crate::recrawl::RecrawlError::Invalid), which says how an interval is written.
     fn from_str(text: &str) -> Result<Interval> {
         read(text).ok_or_else(|| {
-            Error::misuse(format!(
+            RecrawlError::Invalid(format!(
                 "{text:?} is no interval; write a whole number above 0 in s, m, h, d or w, such as 90m \
                  or 7d, of at most 4000000d"
             ))

@@ -4,7 +4,7 @@ use super::check;
 use super::comparison::{Change, Comparison};
 use super::grid::{Grid, RATES, both, logarithms, rates};
 use super::real::{exp, exp_m1, ln};
-use crate::error::Result;
+use crate::recrawl::error::Result;
 
 /// How likely comparisons of a page are, at each of 64 rates.
 ///
@@ -46,7 +46,7 @@ impl Likelihood {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`](crate::Error::Option) if `times` are not from 0 to a thousand million.
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if `times` are not from 0 to a thousand million.
     pub fn add(&mut self, comparison: Comparison, times: f64) -> Result<()> {
         self.multiply(comparison, check::times("times", times)?);
         Ok(())

@@ -3,7 +3,7 @@
 use super::check;
 use super::real::{exp_m1, two_or_more};
 use super::solve::{around, crossing};
-use crate::error::{Error, Result};
+use crate::recrawl::error::{RecrawlError, Result};
 
 /// A page whose rate is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +17,7 @@ impl Known {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if one of them is not from 1e-100 to 1e100.
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if one of them is not from 1e-100 to 1e100.
     pub fn new(per_day: f64, weight: f64) -> Result<Known> {
         let per_day = check::moderate("per_day", per_day)?;
         Ok(Known { per_day, weight: check::moderate("weight", weight)? })
@@ -61,7 +61,7 @@ pub struct Optimum {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, or the visits a day are not from 1e-100 to 1e100.
 pub fn fixed_intervals(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
     let visits = |page: &Known, threshold: f64| {
         let share = threshold / page.worth_at_most();
@@ -81,7 +81,7 @@ pub fn fixed_intervals(pages: &[Known], visits_per_day: f64) -> Result<Optimum> 
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, or the visits a day are not from 1e-100 to 1e100.
 pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
     let budget = checked(pages, visits_per_day)?;
     let mut order = pages.to_vec();
@@ -116,7 +116,7 @@ pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, or the visits a day are not from 1e-100 to 1e100.
 pub fn few_misses(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
     let visits = |page: &Known, threshold: f64| {
         let (rate, ratio) = (page.per_day, 4.0 * page.weight / threshold / page.per_day);
@@ -133,7 +133,7 @@ fn at_random(page: &Known, visits: f64) -> f64 {
 
 fn checked(pages: &[Known], visits_per_day: f64) -> Result<f64> {
     if pages.is_empty() {
-        return Err(Error::Option { name: "pages", takes: "at least one" });
+        return Err(RecrawlError::Value { name: "pages", takes: "at least one" });
     }
     check::moderate("visits_per_day", visits_per_day)
 }

@@ -9,7 +9,7 @@ use super::interval::Interval;
 use super::multiplicative::{Schedule, nutch, storm_crawler, thesis};
 use super::recent::Recent;
 use super::value::Index;
-use crate::error::{Error, Result};
+use crate::recrawl::error::{RecrawlError, Result};
 
 /// What decides which page is visited first. It is known by a name, and what a name does never changes.
 ///
@@ -91,7 +91,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if the weight is not positive and finite, or the days are not a number.
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the weight is not positive and finite, or the days are not a number.
     pub fn score(&self, page: &Standing<'_>) -> Result<f64> {
         if let Kind::Index(index) = self.0 {
             return page.belief.worth(index, page.weight, page.days);
@@ -146,13 +146,13 @@ impl fmt::Display for Policy {
 }
 
 impl FromStr for Policy {
-    type Err = Error;
+    type Err = RecrawlError;
 
     /// Reads a name with parameters, of which all or none are there.
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`], which lists all policies, if there is none of that name; or else what the
+    /// [`RecrawlError::Invalid`](crate::recrawl::RecrawlError::Invalid), which lists all policies, if there is none of that name; or else what the
     /// parameters must be.
     fn from_str(text: &str) -> Result<Policy> {
         let (name, parameters) = match text.split_once(':') {
@@ -167,10 +167,15 @@ impl FromStr for Policy {
             "fixed" => parameters.and_then(|interval| interval.parse().ok()).map(Kind::Fixed),
             "thesis" => of_thesis(parameters.unwrap_or("3,1.5")),
             "nutch" => of_nutch(parameters.unwrap_or(".4,.2,.3")),
-            _ => return Err(Error::misuse(format!("there is no policy {text:?}; {POLICIES}"))),
+            _ => {
+                return Err(RecrawlError::Invalid(format!(
+                    "there is no policy {text:?}; {POLICIES}"
+                )));
+            }
         };
-        let wrong =
-            || Error::misuse(format!("the policy {text:?} has wrong parameters; {POLICIES}"));
+        let wrong = || {
+            RecrawlError::Invalid(format!("the policy {text:?} has wrong parameters; {POLICIES}"))
+        };
         kind.map(Policy).ok_or_else(wrong)
     }
 }

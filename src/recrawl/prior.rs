@@ -4,7 +4,7 @@ use super::check;
 use super::grid::{Grid, both, logarithms, rates};
 use super::likelihood::relative;
 use super::real::{exp, ln};
-use crate::error::{Error, Result};
+use crate::recrawl::error::{RecrawlError, Result};
 
 /// How likely each of 64 rates is before a page's own visits tell more.
 ///
@@ -44,11 +44,11 @@ impl Prior {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if the median is not positive and finite, or the width is not from 0.1 to 100.
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the median is not positive and finite, or the width is not from 0.1 to 100.
     pub fn log_normal(median_per_day: f64, width: f64) -> Result<Prior> {
         let median = check::positive("median_per_day", median_per_day)?;
         if !(0.1..=100.0).contains(&width) {
-            return Err(Error::Option { name: "width", takes: "from 0.1 to 100" });
+            return Err(RecrawlError::Value { name: "width", takes: "from 0.1 to 100" });
         }
         Ok(Prior::of_log_normal(ln(median), width))
     }
@@ -65,11 +65,11 @@ impl Prior {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if the shape is not from 0.01 to a million, or the days are not from a
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the shape is not from 0.01 to a million, or the days are not from a
     /// millisecond to 4,000,000.
     pub fn gamma(shape: f64, days: f64) -> Result<Prior> {
         if !(0.01..=1e6).contains(&shape) {
-            return Err(Error::Option { name: "shape", takes: "from 0.01 to 1,000,000" });
+            return Err(RecrawlError::Value { name: "shape", takes: "from 0.01 to 1,000,000" });
         }
         let days = check::interval("days", days)?;
         Ok(Prior::normal(both(&logarithms(), &rates(), |log, rate| shape * log - days * rate)))

@@ -4,7 +4,7 @@ use super::check;
 use super::comparison::{Change, Comparison};
 use super::real::{exp_m1, ln, ln_1p};
 use super::solve::crossing;
-use crate::error::{Error, Result};
+use crate::recrawl::error::{RecrawlError, Result};
 
 /// Half comparisons that are added to those that were made, so that an estimate is neither zero nor
 /// infinite.
@@ -36,7 +36,7 @@ pub enum Halves {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if `days` are not from a millisecond to 4,000,000.
+/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if `days` are not from a millisecond to 4,000,000.
 pub fn naive(changes: u32, days: f64) -> Result<f64> {
     Ok(f64::from(changes) / check::interval("days", days)?)
 }
@@ -58,13 +58,16 @@ pub fn naive(changes: u32, days: f64) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if there are no comparisons, or more changes than comparisons.
+/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no comparisons, or more changes than comparisons.
 pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
     if comparisons == 0 {
         return Err(NO_COMPARISONS);
     }
     if changes > comparisons {
-        return Err(Error::Option { name: "changes", takes: "at most the number of comparisons" });
+        return Err(RecrawlError::Value {
+            name: "changes",
+            takes: "at most the number of comparisons",
+        });
     }
     let (added, unchanged_added) = match halves {
         Halves::None => (0.0, 0.0),
@@ -101,7 +104,7 @@ pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if there is no comparison.
+/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there is no comparison.
 pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
     let sums = Sums::of(comparisons);
     let mean = check::positive("comparisons", comparisons.len() as f64)
@@ -148,14 +151,16 @@ pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if there is no comparison, and [`Error::Misuse`] if a change has no date.
+/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there is no comparison, and [`RecrawlError::Invalid`](crate::recrawl::RecrawlError::Invalid) if a change has no date.
 pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
     let sums = Sums::of(comparisons);
     if comparisons.is_empty() {
         return Err(NO_COMPARISONS);
     }
     if sums.undated > 0 {
-        return Err(Error::misuse("a rate by times of changes takes no change without a time"));
+        return Err(RecrawlError::Invalid(
+            "a rate by times of changes takes no change without a time".to_owned(),
+        ));
     }
     let (visits, changed) = (comparisons.len() as f64, f64::from(sums.dated));
     let changes = if sums.dated == 0 {
@@ -171,7 +176,8 @@ pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
     }
 }
 
-const NO_COMPARISONS: Error = Error::Option { name: "comparisons", takes: "at least one" };
+const NO_COMPARISONS: RecrawlError =
+    RecrawlError::Value { name: "comparisons", takes: "at least one" };
 
 /// What the estimates need of all comparisons.
 #[derive(Default)]

@@ -172,7 +172,7 @@ impl Hints {
 
     /// What a visit is worth to a page that changed so many seconds after its last visit.
     pub(super) fn worth_after(&self, weight: f64, after: u64, otherwise: f64) -> Result<f64> {
-        hinted(self.trust, weight, after as f64 / 86_400.0, otherwise)
+        Ok(hinted(self.trust, weight, after as f64 / 86_400.0, otherwise)?)
     }
 
     /// What a visit must be worth otherwise, so that it is worth so much to a page that changed so many

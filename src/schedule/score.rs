@@ -218,7 +218,7 @@ impl Scorer {
         let (policy, worths) = self.policy(of.rule);
         let Some(worths) = worths else {
             let days = since as f64 / DAY_SECONDS;
-            return policy.score(&Standing { belief, recent: of.recent, weight, days });
+            return Ok(policy.score(&Standing { belief, recent: of.recent, weight, days })?);
         };
         let otherwise = weight * worths.at(belief, since);
         match self.hints.as_ref().zip(of.changed) {

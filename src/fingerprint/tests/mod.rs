@@ -15,7 +15,7 @@ use super::kernel::Kernel;
 use super::recipe::any_recipe;
 use super::words::Words;
 use super::*;
-use crate::error::Error;
+use crate::fingerprint::error::FingerprintError;
 use naive::{counted, naive};
 
 fn any_text() -> impl Strategy<Value = String> {
@@ -277,7 +277,10 @@ fn raw(text: &str) -> u64 {
 fn a_recipe_that_needs_frequencies_says_so() {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let error = Fingerprinter::new(&recipe).unwrap_err();
-    assert!(matches!(&error, Error::Misuse(what) if what.contains("words1-sqrt-idf/2")), "{error}");
+    assert!(
+        matches!(&error, FingerprintError::Invalid(what) if what.contains("words1-sqrt-idf/2")),
+        "{error}"
+    );
 }
 
 #[test]
@@ -290,9 +293,13 @@ fn frequencies_that_fail_leave_nothing_behind_for_the_next_text() {
         fn documents(&self) -> u64 {
             7
         }
-        fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> crate::error::Result<()> {
+        fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<(), FingerprintError> {
             out.extend(hashes.iter().map(|_| 1));
-            if hashes.len() == 1 { Ok(()) } else { Err(Error::Cancelled) }
+            if hashes.len() == 1 {
+                Ok(())
+            } else {
+                Err(FingerprintError::Frequencies("no table".into()))
+            }
         }
     }
     let many: String = (0..5000).map(|n| format!("w{n} ")).collect();
@@ -302,7 +309,8 @@ fn frequencies_that_fail_leave_nothing_behind_for_the_next_text() {
         let one = fingerprinter.of_text("one").unwrap();
         for failing in ["two words", &many, &(many.clone() + "w7")] {
             fingerprinter.push("some ");
-            assert!(matches!(fingerprinter.of_text(failing), Err(Error::Cancelled)));
+            let refused = fingerprinter.of_text(failing);
+            assert!(matches!(refused, Err(FingerprintError::Frequencies(_))));
             assert_eq!(fingerprinter.of_text("one").unwrap(), one);
         }
     }
@@ -318,7 +326,7 @@ fn a_table_that_gives_too_few_frequencies_is_refused() {
         fn documents(&self) -> u64 {
             7
         }
-        fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> crate::error::Result<()> {
+        fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<(), FingerprintError> {
             out.extend(hashes.iter().skip(1).map(|_| 1));
             Ok(())
         }

@@ -7,7 +7,7 @@ use super::page::Page;
 use super::pick::best;
 use super::span::{Budget, Span};
 use super::visited::{Visited, rises};
-use crate::error::{Error, Result};
+use crate::recrawl::error::{RecrawlError, Result};
 
 /// Crawls pages for some time, and says how fresh they were.
 ///
@@ -32,7 +32,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if there are no pages, or none before the end, or if their rates are wanted and not
+/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, or none before the end, or if their rates are wanted and not
 /// known.
 pub fn crawl<P: Page>(
     pages: &[P],
@@ -123,7 +123,10 @@ impl<'p, P: Page> Crawl<'p, P> {
             page.measure(self.span.to(), self.span, &mut self.sums);
         }
         if self.found.is_empty() {
-            return Err(Error::Option { name: "pages", takes: "at least one before the end" });
+            return Err(RecrawlError::Value {
+                name: "pages",
+                takes: "at least one before the end",
+            });
         }
         Ok(self.sums.figures(self.span.to() - self.span.from()))
     }

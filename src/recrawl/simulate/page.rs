@@ -1,6 +1,6 @@
 //! What a simulation asks of a page.
 
-use crate::error::Result;
+use crate::recrawl::error::Result;
 use crate::recrawl::{Change, Comparison, Halves, Likelihood, Recent, irregular};
 
 /// A page of a simulation: what happens to it, and what a crawler learns of that.

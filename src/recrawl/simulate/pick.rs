@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::page::Page;
 use super::visited::Visited;
-use crate::error::Result;
+use crate::recrawl::error::Result;
 
 /// A page by its score; of equal scores the one that comes first in the list.
 struct Ranked {

@@ -2,8 +2,8 @@
 
 use super::page::{Comparisons, Difference, Page};
 use super::random::Random;
-use crate::error::{Error, Result};
 use crate::recrawl::check;
+use crate::recrawl::error::{RecrawlError, Result};
 use crate::recrawl::optimum::Known;
 use crate::recrawl::real::{exp, ln};
 
@@ -66,13 +66,13 @@ impl Rates {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if there are no pages, a rate or a width is not positive and finite, or more
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, a rate or a width is not positive and finite, or more
     /// than 100 million changes are to be expected.
     pub fn draw(&self, seed: u64, days: f64) -> Result<Vec<PoissonPage>> {
         let days = check::interval("days", days)?;
         let rates = self.rates(seed)?;
         if rates.iter().map(|(_, rate)| rate * days).sum::<f64>() > CHANGES_MAX {
-            return Err(Error::Option { name: "days", takes: "with so many pages, fewer" });
+            return Err(RecrawlError::Value { name: "days", takes: "with so many pages, fewer" });
         }
         let page = |(number, (host, per_day)): (usize, (u32, f64))| {
             let mut random = Random::new(seed, 1 + number as u64);
@@ -90,7 +90,8 @@ impl Rates {
 
     /// The host and the rate of each page.
     fn rates(&self, seed: u64) -> Result<Vec<(u32, f64)>> {
-        const PAGES: Error = Error::Option { name: "pages", takes: "from 1 to 10,000,000" };
+        const PAGES: RecrawlError =
+            RecrawlError::Value { name: "pages", takes: "from 1 to 10,000,000" };
         let mut random = Random::new(seed, 0);
         let mut rates = Vec::new();
         match *self {

@@ -1,7 +1,7 @@
 //! How long a simulation is, and how many visits it has.
 
-use crate::error::{Error, Result};
 use crate::recrawl::check;
+use crate::recrawl::error::{RecrawlError, Result};
 
 /// The days of a simulation, in steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,17 +20,20 @@ impl Span {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if the steps are not positive, or more than a million; or if it is not measured
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the steps are not positive, or more than a million; or if it is not measured
     /// for at least a step.
     pub fn new(step_days: f64, from: f64, to: f64) -> Result<Span> {
         let step_days = check::interval("step_days", step_days)?;
         let to = check::interval("to", to)?;
         let from = check::since("from", from)?;
         if to / step_days > STEPS_MAX {
-            return Err(Error::Option { name: "step_days", takes: "at most a million steps" });
+            return Err(RecrawlError::Value {
+                name: "step_days",
+                takes: "at most a million steps",
+            });
         }
         if from + step_days > to {
-            return Err(Error::Option { name: "from", takes: "a day before the end" });
+            return Err(RecrawlError::Value { name: "from", takes: "a day before the end" });
         }
         Ok(Span { step_days, from, to })
     }
@@ -87,7 +90,7 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if that is not from 1e-100 to 1e100.
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if that is not from 1e-100 to 1e100.
     pub fn per_day(visits: f64) -> Result<Budget> {
         Ok(Budget(Visits::PerDay(check::moderate("visits", visits)?)))
     }
@@ -97,7 +100,7 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if the days are not from a millisecond to 4,000,000.
+    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the days are not from a millisecond to 4,000,000.
     pub fn every(days: f64) -> Result<Budget> {
         Ok(Budget(Visits::Every { days: check::interval("days", days)? }))
     }

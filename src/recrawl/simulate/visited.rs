@@ -5,7 +5,7 @@ use super::learned::Learned;
 use super::measure::Sums;
 use super::page::{Notes as _, Page};
 use super::span::Span;
-use crate::error::{Error, Result};
+use crate::recrawl::error::{RecrawlError, Result};
 use crate::recrawl::{Belief, Evidence, Index, Policy, Prior, Recent};
 use crate::recrawl::{harmonic, value};
 
@@ -111,7 +111,8 @@ impl<'p, P: Page> Visited<'p, P> {
 
     /// Works out what decides on it from what is known.
     fn decide(&mut self, by: Decider) -> Result<()> {
-        const RATES: Error = Error::Option { name: "by", takes: "no true rates of these pages" };
+        const RATES: RecrawlError =
+            RecrawlError::Value { name: "by", takes: "no true rates of these pages" };
         self.ceiling = f64::INFINITY;
         self.decides = match by {
             Decider::Policy(policy, _) => match policy.index() {

@@ -1,0 +1,47 @@
+//! Why no fingerprint is made.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::bug::Bug;
+
+/// Why no fingerprint is made.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum FingerprintError {
+    /// A recipe, a table or a text does not go with the others, or has no meaning.
+    Invalid(String),
+    /// A source of document frequencies failed: [`Frequencies`](super::Frequencies).
+    Frequencies(Arc<dyn std::error::Error + Send + Sync>),
+    /// An invariant of simkeep does not hold. Please report the bug.
+    Bug(Bug),
+}
+
+/// A result of this module.
+pub(crate) type Result<T, E = FingerprintError> = std::result::Result<T, E>;
+
+impl fmt::Display for FingerprintError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FingerprintError::Invalid(what) => f.write_str(what),
+            FingerprintError::Frequencies(e) => write!(f, "{e}"),
+            FingerprintError::Bug(bug) => write!(f, "{bug}"),
+        }
+    }
+}
+
+impl std::error::Error for FingerprintError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            FingerprintError::Invalid(_) => None,
+            FingerprintError::Frequencies(e) => Some(&**e),
+            FingerprintError::Bug(bug) => Some(bug),
+        }
+    }
+}
+
+impl From<Bug> for FingerprintError {
+    fn from(bug: Bug) -> Self {
+        FingerprintError::Bug(bug)
+    }
+}
