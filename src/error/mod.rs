@@ -363,6 +363,7 @@ impl From<RecrawlError> for Error {
         match e {
             RecrawlError::Value { name, takes } => Error::Option { name, takes },
             RecrawlError::Invalid(what) => Error::Misuse(what),
+            RecrawlError::Cancelled => Error::Cancelled,
         }
     }
 }

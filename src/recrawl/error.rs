@@ -15,6 +15,8 @@ pub enum RecrawlError {
     },
     /// A text or a combination of values that has no meaning.
     Invalid(String),
+    /// A page of a simulation ended it: [`Page::visited`](super::simulate::Page::visited).
+    Cancelled,
 }
 
 /// A result of this module.
@@ -25,6 +27,7 @@ impl fmt::Display for RecrawlError {
         match self {
             RecrawlError::Value { name, takes } => write!(f, "{name} must be {takes}"),
             RecrawlError::Invalid(what) => f.write_str(what),
+            RecrawlError::Cancelled => f.write_str("cancelled"),
         }
     }
 }

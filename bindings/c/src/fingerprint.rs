@@ -63,7 +63,7 @@ fn of_page(
     fingerprint: *mut u64,
 ) -> Result<Option<()>> {
     let mut fingerprinter = abi::handle(fingerprinter, "fingerprinter")?.origin.fingerprinter()?;
-    let made = fingerprinter.of_page(document)?;
+    let made = fingerprinter.of_page(document).map_err(simkeep::Error::from)?;
     made.map(|made| abi::put(fingerprint, made, "fingerprint")).transpose()
 }
 

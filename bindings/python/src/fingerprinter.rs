@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use simkeep::fingerprint::{self, ContentType, Document, Recipe, extract};
+use simkeep::fingerprint::{self, ContentType, Document, FingerprintError, Recipe, extract};
 
 use crate::arg::{self, Arg, optional};
 use crate::df::Table;
@@ -105,8 +105,8 @@ pub(crate) struct Fingerprinter {
 impl Fingerprinter {
     pub(crate) fn made<T>(
         &self,
-        make: impl FnOnce(&mut fingerprint::Fingerprinter<'_>) -> simkeep::Result<T>,
-    ) -> simkeep::Result<T> {
+        make: impl FnOnce(&mut fingerprint::Fingerprinter<'_>) -> Result<T, FingerprintError>,
+    ) -> Result<T, FingerprintError> {
         let mut maker = match &self.table {
             Some(table) => fingerprint::Fingerprinter::with_frequencies(&self.recipe, &**table)?,
             None => fingerprint::Fingerprinter::new(&self.recipe)?,

@@ -80,7 +80,7 @@ pub(crate) fn ready(
         let made = py.detach(|| {
             part.drain(..).try_for_each(|row| {
                 all.push(makers.ready(row)?);
-                Ok(())
+                Ok::<_, simkeep::Error>(())
             })
         });
         made.or_raise(py).map_err(|e| if several { in_row(py, e, all.len()) } else { e })?;

@@ -28,7 +28,7 @@ fn spend<'py>(
     py: Python<'py>,
     pages: &Bound<'py, PyAny>,
     visits_per_day: &Bound<'py, PyAny>,
-    best: fn(&[Known], f64) -> simkeep::Result<recrawl::Optimum>,
+    best: fn(&[Known], f64) -> Result<recrawl::Optimum, recrawl::RecrawlError>,
 ) -> PyResult<Optimum> {
     let expected = "an iterable of pairs of a rate, in changes a day, and a weight";
     let pages = each(Arg::new("pages"), pages, expected, |arg, page| {
@@ -37,7 +37,7 @@ fn spend<'py>(
     })?;
     let budget = arg::float(Arg::new("visits_per_day"), visits_per_day)?;
     let recrawl::Optimum { visits_per_day, threshold, freshness } =
-        alone(py, move || best(&pages, budget))?;
+        alone(py, move || Ok(best(&pages, budget)?))?;
     let visits_per_day = PyTuple::new(py, visits_per_day)?.unbind();
     Ok(Optimum { visits_per_day, threshold, freshness })
 }

@@ -40,7 +40,7 @@ pub(crate) fn policy(
 ) -> PyResult<recrawl::Policy> {
     match given.cast::<Policy>() {
         Ok(policy) => Ok(policy.get().0),
-        Err(_) => arg::text(arg, given)?.parse().or_raise(py),
+        Err(_) => arg::text(arg, given)?.parse::<recrawl::Policy>().or_raise(py),
     }
 }
 

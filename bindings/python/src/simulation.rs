@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
-use simkeep::recrawl;
+use simkeep::Progress;
 use simkeep::recrawl::simulate::{
     self, Budget, Difference, Learning, Page, PoissonPage, Rates, Span,
 };
-use simkeep::{Error, Progress, Result};
+use simkeep::recrawl::{self, RecrawlError};
 
 use crate::arg::{self, Arg, optional};
 use crate::error::OrRaise;
@@ -57,7 +57,7 @@ impl PoissonPages {
     ) -> PyResult<PoissonPages> {
         let seed = optional(seed, |v| arg::count(Arg::new("seed"), v))?.unwrap_or(1);
         let days = arg::float(Arg::new("days"), days)?;
-        Ok(PoissonPages(alone(py, move || rates.draw(seed, days))?.into()))
+        Ok(PoissonPages(alone(py, move || Ok(rates.draw(seed, days)?))?.into()))
     }
 }
 
@@ -260,9 +260,9 @@ impl<P: Page> Page for Stoppable<'_, P> {
         self.page.found(day, version)
     }
 
-    fn visited(&self, notes: &mut P::Notes, day: f64, version: usize) -> Result<()> {
+    fn visited(&self, notes: &mut P::Notes, day: f64, version: usize) -> Result<(), RecrawlError> {
         if self.stop.is_cancelled() {
-            return Err(Error::Cancelled);
+            return Err(RecrawlError::Cancelled);
         }
         self.page.visited(notes, day, version)
     }
@@ -281,7 +281,7 @@ fn crawled<P: Page + Send + 'static>(
     let crawled = alone(py, move || {
         let stop = &stopped;
         let pages: Vec<_> = pages.iter().map(|page| Stoppable { page, stop }).collect();
-        simulate::crawl(&pages, budget, span, by, &mut || {})
+        Ok(simulate::crawl(&pages, budget, span, by, &mut || {})?)
     });
     crawled.inspect_err(|_| stop.cancel())
 }

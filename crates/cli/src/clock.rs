@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use simkeep::recrawl::Interval;
+use simkeep::recrawl::{Interval, RecrawlError};
 use simkeep::{Snapshot, Time};
 use simkeep_archive::{Broken, escape};
 
@@ -34,7 +34,7 @@ impl ClockOptions {
 #[derive(Clone, Copy)]
 struct Tolerance(Option<Interval>);
 
-fn tolerance(text: &str) -> Result<Tolerance, simkeep::Error> {
+fn tolerance(text: &str) -> Result<Tolerance, RecrawlError> {
     if text == "none" { Ok(Tolerance(None)) } else { text.parse().map(Some).map(Tolerance) }
 }
 

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::Error;
+use simkeep::fingerprint::FingerprintError;
+use simkeep::recrawl::RecrawlError;
 
 use simkeep_archive::escape::{self, whole};
 
@@ -62,6 +64,18 @@ pub(super) enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Failure::Store(error)
+    }
+}
+
+impl From<FingerprintError> for Failure {
+    fn from(error: FingerprintError) -> Self {
+        Failure::Store(error.into())
+    }
+}
+
+impl From<RecrawlError> for Failure {
+    fn from(error: RecrawlError) -> Self {
+        Failure::Store(error.into())
     }
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::df::Table;
-use simkeep::fingerprint::{Explained, Family, Fingerprinter, Preset, Recipe};
+use simkeep::fingerprint::{Explained, Family, FingerprintError, Fingerprinter, Preset, Recipe};
 
 use super::common::Common;
 use super::exit::{Exit, Failure, say};
@@ -319,7 +319,7 @@ impl Made {
 fn fingerprinter<'t>(
     recipe: &Recipe,
     table: Option<&'t Table>,
-) -> simkeep::Result<Fingerprinter<'t>> {
+) -> Result<Fingerprinter<'t>, FingerprintError> {
     match table {
         Some(table) => Fingerprinter::with_frequencies(recipe, table),
         None => Fingerprinter::new(recipe),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use simkeep::publishing::{
     FileCount, GenerationInfo, Publication, PublishOptions, generations, publish,
 };
-use simkeep::recrawl::Interval;
+use simkeep::recrawl::{Interval, RecrawlError};
 use simkeep::{Error, Options, Store, Time};
 
 use super::Common;
@@ -68,7 +68,7 @@ pub(super) struct Publish {
 }
 
 /// A duration, or none at all: `0`, or no seconds, minutes or days.
-fn grace(text: &str) -> Result<Duration, Error> {
+fn grace(text: &str) -> Result<Duration, RecrawlError> {
     let number = text.strip_suffix(['s', 'm', 'h', 'd', 'w']).unwrap_or(text);
     if !number.is_empty() && number.bytes().all(|digit| digit == b'0') {
         return Ok(Duration::ZERO);

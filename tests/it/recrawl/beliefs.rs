@@ -2,7 +2,7 @@
 //! grid does not show.
 
 use proptest::prelude::*;
-use simkeep::Error;
+use simkeep::recrawl::RecrawlError;
 use simkeep::recrawl::{
     Belief, Change, Comparison, Halves, Index, Likelihood, Prior, harmonic, interval, irregular,
     value,
@@ -102,8 +102,8 @@ fn whatever_was_seen_a_belief_has_finite_figures() {
 
 #[test]
 fn what_makes_no_sense_is_named() {
-    let named = |error: Option<Error>, expected: &str| match error {
-        Some(Error::Option { name, .. }) => assert_eq!(name, expected),
+    let named = |error: Option<RecrawlError>, expected: &str| match error {
+        Some(RecrawlError::Value { name, .. }) => assert_eq!(name, expected),
         other => panic!("{other:?}"),
     };
     let belief = gamma(1.0, 1.0);

@@ -1,7 +1,7 @@
 //! The best uses of a budget, beside known figures, and beside whatever else could be done with it.
 
 use proptest::prelude::*;
-use simkeep::Error;
+use simkeep::recrawl::RecrawlError;
 use simkeep::recrawl::{Known, Optimum, few_misses, fixed_intervals, random_times, value};
 
 use super::assert_six;
@@ -55,8 +55,8 @@ fn budgets_are_spent_as_is_known() {
 
 #[test]
 fn what_makes_no_sense_is_named() {
-    let named = |error: Option<Error>, expected: &str| match error {
-        Some(Error::Option { name, .. }) => assert_eq!(name, expected),
+    let named = |error: Option<RecrawlError>, expected: &str| match error {
+        Some(RecrawlError::Value { name, .. }) => assert_eq!(name, expected),
         other => panic!("{other:?}"),
     };
     let one = pages(&[(1.0, 1.0)]);

@@ -1,7 +1,7 @@
 //! Policies by name, and the intervals of rules step by step, as they were worked out by hand.
 
 use proptest::prelude::*;
-use simkeep::Error;
+use simkeep::recrawl::RecrawlError;
 use simkeep::recrawl::{
     Belief, Change, Comparison, Index, Likelihood, Policy, Prior, Recent, Schedule, Standing,
 };
@@ -90,7 +90,7 @@ fn a_score_is_a_worth_or_a_time_over_an_interval() {
             [(0.0, 1.0, "weight"), (f64::NAN, 1.0, "weight"), (1.0, f64::NAN, "days")]
         {
             match policy(name).score(&Standing { weight, ..at(days) }) {
-                Err(Error::Option { name, .. }) => assert_eq!(name, expected),
+                Err(RecrawlError::Value { name, .. }) => assert_eq!(name, expected),
                 other => panic!("{name}: {other:?}"),
             }
         }

@@ -1,7 +1,7 @@
 //! Rates of change, beside published vectors and likelihoods that are summed in the plainest way.
 
 use proptest::prelude::*;
-use simkeep::Error;
+use simkeep::recrawl::RecrawlError;
 use simkeep::recrawl::{Change, Comparison, Halves, irregular, last_modified, naive, regular};
 
 use super::assert_six;
@@ -64,15 +64,15 @@ fn without_evidence_there_is_an_answer_or_an_error() {
     assert_eq!(last_modified(&at_once[..1]).unwrap(), 0.0);
     assert_eq!(irregular(&at_once, Halves::None).unwrap(), f64::INFINITY);
 
-    let named = |error: Result<f64, Error>, expected: &str| match error {
-        Err(Error::Option { name, .. }) => assert_eq!(name, expected),
+    let named = |error: Result<f64, RecrawlError>, expected: &str| match error {
+        Err(RecrawlError::Value { name, .. }) => assert_eq!(name, expected),
         other => panic!("{other:?}"),
     };
     named(irregular(&[], Halves::Both), "comparisons");
     named(last_modified(&[]), "comparisons");
     named(regular(0, 0, Halves::Both), "comparisons");
     named(regular(3, 4, Halves::Both), "changes");
-    assert!(matches!(last_modified(&yes), Err(Error::Misuse(_))));
+    assert!(matches!(last_modified(&yes), Err(RecrawlError::Invalid(_))));
     for days in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
         named(naive(1, days), "days");
         named(Comparison::new(days, Change::None).map(Comparison::days), "days");

@@ -141,7 +141,7 @@ fn the_rates_of_a_seed_are_those_of_every_machine() {
 #[test]
 fn what_makes_no_simulation_is_refused() {
     let refused = |message: String, names: &str| assert!(message.contains(names), "{message}");
-    let name = |error: simkeep::Error| error.to_string();
+    let name = |error: simkeep::recrawl::RecrawlError| error.to_string();
     refused(name(Span::new(0.0, 0.0, 1.0).unwrap_err()), "step_days");
     refused(name(Span::new(1e-5, 0.0, 400.0).unwrap_err()), "step_days");
     refused(name(Span::new(1.0, 10.0, 10.0).unwrap_err()), "from");

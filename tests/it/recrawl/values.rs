@@ -1,7 +1,7 @@
 //! What visits are worth, beside known figures, and integrals that are summed in thin slices.
 
 use proptest::prelude::*;
-use simkeep::Error;
+use simkeep::recrawl::RecrawlError;
 use simkeep::recrawl::{Index, harmonic, hinted, interval, value};
 
 use super::assert_six;
@@ -42,8 +42,8 @@ fn what_is_not_due_or_not_news_counts_nothing() {
 
 #[test]
 fn numbers_that_make_no_sense_are_named() {
-    let named = |error: Result<f64, Error>, expected: &str| match error {
-        Err(Error::Option { name, .. }) => assert_eq!(name, expected),
+    let named = |error: Result<f64, RecrawlError>, expected: &str| match error {
+        Err(RecrawlError::Value { name, .. }) => assert_eq!(name, expected),
         other => panic!("{other:?}"),
     };
     let at = |weight, rate, threshold| {

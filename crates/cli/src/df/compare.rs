@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::Error;
 use simkeep::df::{Comparison, Table};
 use simkeep::fingerprint::{Fingerprinter, Frequencies as _};
 
@@ -134,7 +135,7 @@ impl Compare {
             let what = format!("the recipe {recipe} uses no document frequencies");
             return Err(Failure::Usage(what));
         }
-        let by = |table| Fingerprinter::with_frequencies(recipe, table);
+        let by = |table| Fingerprinter::with_frequencies(recipe, table).map_err(Error::from);
         let (mut first, mut second) = (by(first).map_err(refused)?, by(second).map_err(refused)?);
         let mut moves = Moves { documents: 0, by_bits: [0; 65] };
         let sources = self.documents.iter().map(|path| Source::from_argument(path));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use simkeep::fingerprint::{Counted, FeatureSet, Fingerprinter, Recipe};
+use simkeep::fingerprint::{Counted, FeatureSet, FingerprintError, Fingerprinter, Recipe};
 use simkeep_archive::documents::Named;
 
 use super::slices::Slice;
@@ -27,7 +27,7 @@ pub(super) fn fingerprints(
     let (recipe, shared) = (*recipe, Arc::clone(documents));
     let work = move || {
         let (documents, counted) = (Arc::clone(&shared), Arc::clone(&counted));
-        move |slice: Slice, into: &mut Results<simkeep::Result<u64>>| {
+        move |slice: Slice, into: &mut Results<Result<u64, FingerprintError>>| {
             let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &*counted);
             for document in slice.documents(&documents) {
                 let made = fingerprinter.as_mut().map_err(|e| e.clone());

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use simkeep::fingerprint::{Counted, IMatch, Lexicon, Recipe, Share, Shingles, SuperShingles};
+use simkeep::fingerprint::{
+    Counted, FingerprintError, IMatch, Lexicon, Recipe, Share, Shingles, SuperShingles,
+};
 use simkeep_archive::documents::Named;
 
 use super::fingerprints::counted;
@@ -20,7 +22,7 @@ pub(super) struct Signature {
     pub(super) name: &'static str,
     /// What it is made of.
     pub(super) recipe: &'static str,
-    keys: fn(&str, &Lexicon<'_>) -> simkeep::Result<Vec<Option<u128>>>,
+    keys: fn(&str, &Lexicon<'_>) -> Result<Vec<Option<u128>>, FingerprintError>,
 }
 
 /// All of them.
@@ -79,7 +81,7 @@ impl Signature {
         let (mut all, keys, shared) = (Vec::new(), self.keys, Arc::clone(documents));
         let work = move || {
             let (documents, counted) = (Arc::clone(&shared), Arc::clone(&counted));
-            move |slice: Slice, into: &mut Results<simkeep::Result<Vec<Option<u128>>>>| {
+            move |slice: Slice, into: &mut Results<Result<Vec<Option<u128>>, FingerprintError>>| {
                 for document in slice.documents(&documents) {
                     let of_lexicon = lexicon(&counted);
                     into.push(of_lexicon.and_then(|lexicon| keys(document.text(), &lexicon)), 0);
@@ -95,7 +97,7 @@ impl Signature {
 }
 
 /// Words that are neither common nor rare.
-fn lexicon(counted: &Counted) -> simkeep::Result<Lexicon<'_>> {
+fn lexicon(counted: &Counted) -> Result<Lexicon<'_>, FingerprintError> {
     Lexicon::new(counted, Share::percent(30)..=Share::percent(70))
 }
 

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use simkeep::Changes;
 use simkeep::recrawl::simulate::{Decider, Page, PoissonPage, Rates, Span};
-use simkeep::recrawl::{Interval, Known, Policy};
+use simkeep::recrawl::{Interval, Known, Policy, RecrawlError};
 
 use super::asked::parse_visits;
 use super::common::Common;
@@ -112,9 +112,9 @@ impl Simulate {
         let days = f64::from(self.days);
         let seeds = (0..u64::from(self.seeds)).map(|number| self.seed.wrapping_add(number));
         let worlds = seeds.map(|seed| kind.rates().draw(seed, days));
-        let worlds = worlds.collect::<simkeep::Result<Vec<Vec<PoissonPage>>>>()?;
+        let worlds = worlds.collect::<Result<Vec<Vec<PoissonPage>>, RecrawlError>>()?;
         let known = |pages: &Vec<PoissonPage>| pages.iter().map(PoissonPage::known).collect();
-        let known = worlds.iter().map(known).collect::<simkeep::Result<Vec<Vec<Known>>>>()?;
+        let known = worlds.iter().map(known).collect::<Result<Vec<Vec<Known>>, RecrawlError>>()?;
         let setting = Setting {
             pages: worlds.first().map_or(0, |pages| pages.len() as u64),
             sample: 1.0,

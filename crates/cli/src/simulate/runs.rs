@@ -36,7 +36,7 @@ pub(super) fn run<P: Page>(
             let mut stepped = || {
                 done.fetch_add(1, Ordering::Relaxed);
             };
-            crawl(pages, Budget::per_day(*visits)?, crawls.span, *by, &mut stepped)
+            Ok(crawl(pages, Budget::per_day(*visits)?, crawls.span, *by, &mut stepped)?)
         })
     })?;
     let mut figures = figures.chunks(worlds.len().max(1));
