@@ -3,8 +3,9 @@
 //! A record carries what the store had looked up when the operation came: whether older segments
 //! know the page, and its head. So a replay reads no segment.
 
+use super::delta::page_delta;
 use super::memtable::{Effect, Inner};
-use super::totals::{Totals, page_counted};
+use super::totals::Totals;
 use crate::bug::Bug;
 use crate::catalog::Blob;
 use crate::disk::Name;
@@ -126,7 +127,7 @@ impl<'a> Operation<'a> {
                     2 => PageState::Gone,
                     _ => return None,
                 };
-                Some(Operation::ForgetUrl(page, page_counted(state, visits)))
+                Some(Operation::ForgetUrl(page, page_delta(state, visits)))
             }
             _ => None,
         }

@@ -11,6 +11,7 @@ pub(crate) mod compaction;
 pub(crate) mod component;
 pub(crate) mod core;
 pub(crate) mod db;
+pub(crate) mod delta;
 pub(crate) mod epoch_registry;
 pub(crate) mod epochs;
 pub(crate) mod files;

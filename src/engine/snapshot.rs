@@ -7,10 +7,14 @@ use super::answer::{History, HistoryEntry, Page};
 use super::epochs::Epochs;
 use super::lookup::Lookup;
 use super::view::{VersionAt, View};
+use crate::engine::epochs::origin_of;
+use crate::engine::files::has_table;
+use crate::engine::origin::Origin;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::page::{Entry, Epoch, EpochInfo, Head, Seen, Visit, judge, restated};
+use crate::fingerprint::Meaning;
+use crate::page::{Distance, Entry, Epoch, EpochInfo, Head, Seen, Visit, judge, known, restated};
 use crate::progress::{Progress, Stage};
 use crate::time::Time;
 use crate::url::check_url;
@@ -155,6 +159,53 @@ impl Snapshot {
             progress.start(Stage::Checking, Some(bytes))?;
             segments().try_for_each(|segment| segment.warm_up_tables(progress))
         })
+    }
+
+    /// What makes the fingerprints of an epoch. `None` if they are made elsewhere, under a name
+    /// that means nothing to simkeep. Reads and checks the epoch's table, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::Misuse`] if an earlier version of
+    /// simkeep made the fingerprints; [`Error::NoTable`] if the table is not there, [`Error::Corrupt`]
+    /// if it is damaged or another one, [`Error::Io`] if it cannot be read.
+    pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
+        self.poison_on_bug(|| origin_of(&self.view, epoch))
+    }
+
+    /// In how many bits fingerprints of near-duplicates differ at most, in an epoch: what its recipe
+    /// [advises](crate::fingerprint::Recipe::near_distance), unless the store of this was opened with
+    /// [another distance](crate::Options::near_distance). 3 if they are made elsewhere, under a name
+    /// that means nothing to simkeep, or if there is no such epoch. Reads nothing.
+    pub fn near_distance(&self, epoch: Epoch) -> u32 {
+        self.view.epochs.near_distance(epoch, self.view.near_distance)
+    }
+
+    /// What a distance of fingerprints of an epoch means: what its recipe
+    /// [says](crate::fingerprint::Recipe::meaning). What is said of
+    /// [ready-made](crate::fingerprint::Meaning::ready_made) fingerprints if they are made elsewhere,
+    /// under a name that means nothing to simkeep, or if there is no such epoch. Reads nothing.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Options, Store};
+    /// use simkeep::fingerprint::Band;
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let snapshot = store.snapshot();
+    /// assert_eq!(snapshot.meaning(snapshot.change_epoch(), 4).band, Band::Moderate);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn meaning(&self, epoch: Epoch, distance: u32) -> Meaning {
+        self.view.epochs.meaning(Distance { bits: distance, epoch })
+    }
+
+    /// The name of the file in the store's directory with an epoch's table of document frequencies.
+    /// `None` if the epoch has no table, or has ended. Reads nothing.
+    pub fn table_file(&self, epoch: Epoch) -> Option<String> {
+        let info = known(self.epochs(), epoch).filter(|info| has_table(info));
+        info.map(|info| self.view.files.table(info).to_string())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::engine::memtable::PageOf;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Entry, Epoch, EpochInfo, PageState, Role, in_use};
+use crate::page::{Entry, Epoch, EpochInfo, Role, in_use};
 
 impl Snapshot {
     /// How much is known.
@@ -100,26 +100,5 @@ impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Totals { pages, visits, in_force, gone } = self;
         write!(f, "{pages} pages, {in_force} in force and {gone} gone, with {visits} visits")
-    }
-}
-
-/// What a page is in these numbers, of which so many visits are known.
-pub(crate) fn page_counted(state: PageState, visits: i64) -> Delta {
-    Delta {
-        pages: i64::from(state != PageState::Unknown),
-        visits,
-        in_force: i64::from(state == PageState::InForce),
-        gone: i64::from(state == PageState::Gone),
-    }
-}
-
-/// What an entry adds that makes of a page what it is after.
-pub(crate) fn entry_counted((before, after): (PageState, PageState), entry: &Entry) -> Delta {
-    let (before, after) = (page_counted(before, 0), page_counted(after, 0));
-    Delta {
-        pages: after.pages - before.pages,
-        visits: i64::from(entry.is_visit()),
-        in_force: after.in_force - before.in_force,
-        gone: after.gone - before.gone,
     }
 }

@@ -105,8 +105,8 @@ pub use imatch::IMatch;
 pub use lexicon::Lexicon;
 pub use meaning::{Band, Bands, Meaning};
 pub use minwise::Minwise;
-pub use name::RecipeError;
 pub(crate) use name::VERSION as RECIPE_VERSION;
+pub use name::{RECIPE, RecipeError};
 pub use presets::Preset;
 pub use recipe::Recipe;
 pub use share::{Share, ShareError};
@@ -126,9 +126,6 @@ pub use supershingles::SuperShingles;
 ///
 /// By `html/1` every text had a fingerprint. `html/2` read the encodings of some pages otherwise.
 pub const EXTRACTOR: &str = "html/3";
-
-/// The name of the recipe of [`of_text`]: that of [`Recipe::DEFAULT`].
-pub const RECIPE: &str = "words2-sqrt/2";
 
 /// Returns the fingerprint of a text by the recipe [`RECIPE`]. Returns `None` for a text of fewer than
 /// eight words, which is [too short to tell](Document::is_too_short) from others. A new store begins

@@ -4,11 +4,12 @@ use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
 
-use super::RECIPE as DEFAULT;
 use super::choices::{Counts, Family, Fields, Hash, Rarity, Scaling, Unit};
-
 use super::recipe::{GRAM_MAX, Recipe};
 use super::share::Share;
+
+/// The name of the recipe of [`of_text`](super::of_text): that of [`Recipe::DEFAULT`].
+pub const RECIPE: &str = "words2-sqrt/2";
 
 /// The version of everything that a recipe's name does not mention: words, hashes, fixed-point
 /// arithmetic. It changes if any fingerprint changes.
@@ -148,7 +149,7 @@ impl FromStr for Recipe {
         let wrong = |what: String| {
             let presets: Vec<&str> = Recipe::PRESETS.iter().map(|preset| preset.name).collect();
             RecipeError(format!(
-                "{:?} is no recipe: {what}; a recipe is such as {DEFAULT}, or one of {}",
+                "{:?} is no recipe: {what}; a recipe is such as {RECIPE}, or one of {}",
                 name.chars().take(64).collect::<String>(),
                 presets.join(", ")
             ))

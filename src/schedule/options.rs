@@ -2,7 +2,6 @@
 
 use super::hints::Hints;
 use super::learned::{LastLearned, Learned};
-use super::plan::Plan;
 use super::rules::Rules;
 use crate::page::Prefix;
 use crate::recrawl::{Interval, Policy};
@@ -105,13 +104,6 @@ impl Due {
     #[must_use]
     pub fn learned(self, learned: &Learned) -> Due {
         Due { learned: Some(learned.clone()), ..self }
-    }
-
-    /// Gives decisions dates, by a plan; and goes by what it has learned.
-    #[must_use]
-    pub fn plan(self, plan: &Plan) -> Due {
-        let (learned, threshold) = (plan.due.learned.clone(), plan.due.threshold);
-        Due { learned, threshold, ..self }
     }
 
     /// Rules for the pages under prefixes. A page that its rule has no word for goes by what is asked

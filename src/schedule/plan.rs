@@ -122,6 +122,15 @@ pub struct NewPage {
     pub every: Interval,
 }
 
+impl Due {
+    /// Gives decisions dates, by a plan; and goes by what it has learned.
+    #[must_use]
+    pub fn plan(self, plan: &Plan) -> Due {
+        let (learned, threshold) = (plan.due.learned.clone(), plan.due.threshold);
+        Due { learned, threshold, ..self }
+    }
+}
+
 impl Plan {
     pub(crate) fn new(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         if !(per_day > 0.0 && per_day.is_finite()) {

@@ -137,7 +137,8 @@ fn made(maker: &Fingerprinter, texts: &[String]) -> Result<Vec<Option<u64>>> {
         let others: Vec<_> = parts.map(|part| scope.spawn(move || some(part))).collect();
         let mut all: Vec<_> = some(own)?;
         for other in others {
-            let prints: Result<Vec<_>, _> = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let prints: Result<Vec<_>, _> =
+                other.join().unwrap_or_else(|panic| resume_unwind(panic));
             all.extend(prints?);
         }
         Ok(all)

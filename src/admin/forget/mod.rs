@@ -7,13 +7,14 @@ use crate::engine::answer::{Forgotten, Page};
 use crate::engine::compaction::Purge;
 use crate::engine::component::{ComponentId, changing_across};
 use crate::engine::db::Db;
+use crate::engine::delta::page_delta;
 use crate::engine::journal;
 use crate::engine::journal::PageName;
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
-use crate::engine::totals::{Totals, page_counted};
+use crate::engine::totals::Totals;
 use crate::engine::view::View;
 use crate::engine::write::admission::Writer;
 use crate::error::{Error, Result};
@@ -291,7 +292,7 @@ fn holds_user(live: &LiveSegment, users: &Users) -> Result<bool> {
 /// What a page with this head is in the numbers of what is known.
 fn head_counted(head: &Head) -> Option<Delta> {
     let visits = i64::try_from(head.visits).ok()?;
-    Some(page_counted(PageState::of(Some(head)), visits))
+    Some(page_delta(PageState::of(Some(head)), visits))
 }
 
 /// Forgets, and rewrites what holds the bytes: each segment that has pages under it, those that

@@ -15,19 +15,9 @@ mod under;
 
 use std::time::Instant;
 
-use buried::Buried;
-pub(crate) use effect::Effect;
-use fingerprints::Fingerprints;
-pub(crate) use logged::Logged;
-use logged::{Forgotten, What};
-use numbers::Numbers;
-pub(crate) use page::PageOf;
-use page::Pages;
-use under::ByKey;
-
+use super::delta::entry_delta;
 use super::memo::Memo;
 use super::options::Options;
-use super::totals::entry_counted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::error::{Error, Result};
@@ -38,6 +28,16 @@ use crate::search::{Bounds, Candidate, Extent, Plan};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
 use crate::time::Time;
+use buried::Buried;
+use fingerprints::Fingerprints;
+use logged::{Forgotten, What};
+use numbers::Numbers;
+use page::Pages;
+use under::ByKey;
+
+pub(crate) use effect::Effect;
+pub(crate) use logged::Logged;
+pub(crate) use page::PageOf;
 
 /// About what it takes to know that a prefix was forgotten, beside nine copies of its ends.
 const BURIED_BYTES: usize = 256;
@@ -305,7 +305,7 @@ impl Inner {
             before.came && effect.in_force().any(|(after, kept)| kept && after == content)
         };
         let content = entry.content();
-        let sum = self.delta.plus(entry_counted(effect.states, &entry));
+        let sum = self.delta.plus(entry_delta(effect.states, &entry));
         self.delta = sum.or_bug("a memtable holds fewer than 2^63 entries")?;
         // What came; and what is in force now, which may be an older version.
         if let Some(content) = content.filter(|content| !indexed(content)) {

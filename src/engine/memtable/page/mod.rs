@@ -4,19 +4,18 @@ mod checkpoint;
 
 use std::collections::BTreeSet;
 
-use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, CheckpointKind};
+use smallvec::SmallVec;
 
 use super::effect::Effect;
 use super::fingerprints::PAGES_MAX;
-use smallvec::SmallVec;
-
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
-use crate::engine::totals::entry_counted;
+use crate::engine::delta::entry_delta;
 use crate::layout::Delta;
 use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, PageState};
 use crate::segment::{Record, head_of, unpack_course, unpack_head};
 use crate::time::Time;
+use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, CheckpointKind};
 
 /// A page with operations since the last seal.
 #[derive(Debug)]
@@ -379,7 +378,7 @@ impl Pages {
     /// What the entries after an operation changed of what is known, the last first.
     pub(super) fn deltas_after(&self, sequence: u64) -> impl Iterator<Item = Delta> {
         let after = self.arrivals.iter().rev().take_while(move |a| a.sequence > sequence);
-        after.map(|arrival| entry_counted(arrival.states, &arrival.entry))
+        after.map(|arrival| entry_delta(arrival.states, &arrival.entry))
     }
 
     /// When the first and the last visit are, forgotten or not, that came at or before an operation.
