@@ -30,8 +30,8 @@ pub struct Time(pub(crate) i64);
 pub enum TimeError {
     /// It lies outside the years 1 to 9999, in milliseconds since 1970.
     OutOfRange(i64),
-    /// It lies before 1990 in milliseconds since 1970, and after 1990 in seconds. Give milliseconds, or use
-    /// [`Time::from_ms_unchecked`].
+    /// It lies before 1990 in milliseconds since 1970, and after 1990 in seconds. Give milliseconds, or
+    /// use [`Time::from_ms_unchecked`].
     LooksLikeSeconds(i64),
 }
 

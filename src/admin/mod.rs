@@ -1,4 +1,5 @@
-//! What is done to whole stores: loading, forgetting, compacting, checking, copying, publishing, repairing.
+//! What is done to whole stores: loading, forgetting, compacting, checking, copying, publishing,
+//! repairing.
 
 pub(crate) mod backup;
 pub(crate) mod compact;

@@ -21,8 +21,8 @@ pub(crate) struct Leases {
     count: AtomicUsize,
 }
 
-/// What whoever chooses pages keeps from one time to the next. It is opaque here: the engine knows who has
-/// which page, and not why.
+/// What whoever chooses pages keeps from one time to the next. It is opaque here: the engine knows who
+/// has which page, and not why.
 pub(crate) type Kept = Option<Box<dyn Any + Send>>;
 
 #[derive(Debug, Default)]

@@ -61,7 +61,7 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Invalid`](crate::fingerprint::FingerprintError::Invalid) if the recipe needs document frequencies, or makes no sense.
+    /// [`FingerprintError::Invalid`] if the recipe needs document frequencies, or makes no sense.
     pub fn new(recipe: &Recipe) -> Result<Fingerprinter<'t>> {
         check(recipe)?;
         if recipe.needs_frequencies() {
@@ -75,7 +75,7 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Invalid`](crate::fingerprint::FingerprintError::Invalid) if the recipe uses them, and they are of other
+    /// [`FingerprintError::Invalid`] if the recipe uses them, and they are of other
     /// [features](Recipe::features) or of no documents: then all features would weigh the same, or
     /// nothing. Or if the recipe makes no sense.
     pub fn with_frequencies(

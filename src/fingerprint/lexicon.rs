@@ -43,8 +43,8 @@ impl<'t> Lexicon<'t> {
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Invalid`](crate::fingerprint::FingerprintError::Invalid) if the table is of other features than single words (`words1`), or of fewer
-    /// than two documents; if the range is empty, or goes beyond 1.
+    /// [`FingerprintError::Invalid`] if the table is of other features than single words (`words1`), or
+    /// of fewer than two documents; if the range is empty, or goes beyond 1.
     pub fn new(table: &'t dyn Frequencies, rarity: RangeInclusive<Share>) -> Result<Lexicon<'t>> {
         let (words, of, documents) =
             (Recipe::words(1).features(), table.features(), table.documents());

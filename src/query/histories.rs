@@ -50,8 +50,8 @@ impl Histories {
     }
 
     /// Leaves out what is not in force, as
-    /// [`Observations::in_force`](super::observations::Observations::in_force) does, and pages of which nothing is
-    /// left. What visits meant is not changed by that.
+    /// [`Observations::in_force`](super::observations::Observations::in_force) does, and pages of which
+    /// nothing is left. What visits meant is not changed by that.
     ///
     /// ```
     /// use simkeep::{Observation, Options, Store, Time, Verdict};

@@ -81,8 +81,8 @@ impl Observations {
     }
 
     /// Replaces epoch numbers by those of a load, as returned by
-    /// [`LoadEpochs::of`](crate::admin::load::LoadEpochs::of). An epoch that is not among them gets a number
-    /// that every store refuses.
+    /// [`LoadEpochs::of`](crate::admin::load::LoadEpochs::of). An epoch that is not among them gets a
+    /// number that every store refuses.
     ///
     /// ```
     /// use simkeep::load::{LoadEpochs, LoadOptions};

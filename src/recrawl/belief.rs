@@ -8,6 +8,8 @@ use super::likelihood::{Likelihood, relative};
 use super::prior::Prior;
 use super::real::exp;
 use super::value::{Index, reached};
+#[cfg(doc)]
+use crate::recrawl::error::RecrawlError;
 use crate::recrawl::error::Result;
 
 /// How likely each of 64 rates is to be that of a page: by Bayes, the prior times the likelihood.
@@ -112,7 +114,7 @@ impl Belief {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the weight is not positive and finite, or the days are
+    /// [`RecrawlError::Value`] if the weight is not positive and finite, or the days are
     /// not a number. Negative days count as none.
     pub fn worth(&self, index: Index, weight: f64, days: f64) -> Result<f64> {
         let weight = check::positive("weight", weight)?;
@@ -125,7 +127,7 @@ impl Belief {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the weight or the threshold is not positive and
+    /// [`RecrawlError::Value`] if the weight or the threshold is not positive and
     /// finite.
     pub fn interval(&self, index: Index, weight: f64, threshold: f64) -> Result<Option<f64>> {
         let weight = check::positive("weight", weight)?;

@@ -37,8 +37,8 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if `days` are not from a millisecond to 4,000,000 (no two times of visits are
-    /// nearer or farther apart), or if a change was not between the visits.
+    /// [`RecrawlError::Value`] if `days` are not from a millisecond to 4,000,000 (no two times of visits
+    /// are nearer or farther apart), or if a change was not between the visits.
     pub fn new(days: f64, change: Change) -> Result<Comparison> {
         check::interval("days", days)?;
         match change {

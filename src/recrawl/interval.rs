@@ -36,7 +36,7 @@ impl Interval {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if they are none, or more than 4,000,000 days.
+    /// [`RecrawlError::Value`] if they are none, or more than 4,000,000 days.
     pub fn from_seconds(seconds: u64) -> Result<Interval> {
         NonZeroU64::new(seconds).filter(|seconds| seconds.get() <= SECONDS_MAX).map(Interval).ok_or(
             RecrawlError::Value { name: "seconds", takes: "from 1 to those of 4,000,000 days" },
@@ -78,7 +78,7 @@ impl FromStr for Interval {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Invalid`](crate::recrawl::RecrawlError::Invalid), which says how an interval is written.
+    /// [`RecrawlError::Invalid`], which says how an interval is written.
     fn from_str(text: &str) -> Result<Interval> {
         read(text).ok_or_else(|| {
             RecrawlError::Invalid(format!(

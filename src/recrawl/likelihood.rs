@@ -4,6 +4,8 @@ use super::check;
 use super::comparison::{Change, Comparison};
 use super::grid::{Grid, RATES, both, logarithms, rates};
 use super::real::{exp, exp_m1, ln};
+#[cfg(doc)]
+use crate::recrawl::error::RecrawlError;
 use crate::recrawl::error::Result;
 
 /// How likely comparisons of a page are, at each of 64 rates.
@@ -46,7 +48,7 @@ impl Likelihood {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if `times` are not from 0 to a thousand million.
+    /// [`RecrawlError::Value`] if `times` are not from 0 to a thousand million.
     pub fn add(&mut self, comparison: Comparison, times: f64) -> Result<()> {
         self.multiply(comparison, check::times("times", times)?);
         Ok(())

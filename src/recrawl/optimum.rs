@@ -17,7 +17,7 @@ impl Known {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if one of them is not from 1e-100 to 1e100.
+    /// [`RecrawlError::Value`] if one of them is not from 1e-100 to 1e100.
     pub fn new(per_day: f64, weight: f64) -> Result<Known> {
         let per_day = check::moderate("per_day", per_day)?;
         Ok(Known { per_day, weight: check::moderate("weight", weight)? })
@@ -61,7 +61,7 @@ pub struct Optimum {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+/// [`RecrawlError::Value`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
 pub fn fixed_intervals(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
     let visits = |page: &Known, threshold: f64| {
         let share = threshold / page.worth_at_most();
@@ -81,7 +81,7 @@ pub fn fixed_intervals(pages: &[Known], visits_per_day: f64) -> Result<Optimum> 
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+/// [`RecrawlError::Value`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
 pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
     let budget = checked(pages, visits_per_day)?;
     let mut order = pages.to_vec();
@@ -116,7 +116,7 @@ pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+/// [`RecrawlError::Value`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
 pub fn few_misses(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
     let visits = |page: &Known, threshold: f64| {
         let (rate, ratio) = (page.per_day, 4.0 * page.weight / threshold / page.per_day);

@@ -91,7 +91,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the weight is not positive and finite, or the days are not a number.
+    /// [`RecrawlError::Value`] if the weight is not positive and finite, or the days are not a number.
     pub fn score(&self, page: &Standing<'_>) -> Result<f64> {
         if let Kind::Index(index) = self.0 {
             return page.belief.worth(index, page.weight, page.days);
@@ -152,8 +152,8 @@ impl FromStr for Policy {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Invalid`](crate::recrawl::RecrawlError::Invalid), which lists all policies, if there is none of that name; or else what the
-    /// parameters must be.
+    /// [`RecrawlError::Invalid`], which lists all policies, if there is none of that name; or else what
+    /// the parameters must be.
     fn from_str(text: &str) -> Result<Policy> {
         let (name, parameters) = match text.split_once(':') {
             Some((name, parameters)) => (name, Some(parameters)),

@@ -44,7 +44,8 @@ impl Prior {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the median is not positive and finite, or the width is not from 0.1 to 100.
+    /// [`RecrawlError::Value`] if the median is not positive and finite, or the width is not from 0.1 to
+    /// 100.
     pub fn log_normal(median_per_day: f64, width: f64) -> Result<Prior> {
         let median = check::positive("median_per_day", median_per_day)?;
         if !(0.1..=100.0).contains(&width) {
@@ -65,7 +66,7 @@ impl Prior {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the shape is not from 0.01 to a million, or the days are not from a
+    /// [`RecrawlError::Value`] if the shape is not from 0.01 to a million, or the days are not from a
     /// millisecond to 4,000,000.
     pub fn gamma(shape: f64, days: f64) -> Result<Prior> {
         if !(0.01..=1e6).contains(&shape) {

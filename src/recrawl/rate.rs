@@ -36,7 +36,7 @@ pub enum Halves {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if `days` are not from a millisecond to 4,000,000.
+/// [`RecrawlError::Value`] if `days` are not from a millisecond to 4,000,000.
 pub fn naive(changes: u32, days: f64) -> Result<f64> {
     Ok(f64::from(changes) / check::interval("days", days)?)
 }
@@ -58,7 +58,7 @@ pub fn naive(changes: u32, days: f64) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no comparisons, or more changes than comparisons.
+/// [`RecrawlError::Value`] if there are no comparisons, or more changes than comparisons.
 pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
     if comparisons == 0 {
         return Err(NO_COMPARISONS);
@@ -104,7 +104,7 @@ pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there is no comparison.
+/// [`RecrawlError::Value`] if there is no comparison.
 pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
     let sums = Sums::of(comparisons);
     let mean = check::positive("comparisons", comparisons.len() as f64)
@@ -151,7 +151,8 @@ pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there is no comparison, and [`RecrawlError::Invalid`](crate::recrawl::RecrawlError::Invalid) if a change has no date.
+/// [`RecrawlError::Value`] if there is no comparison, and [`RecrawlError::Invalid`] if a change has no
+/// date.
 pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
     let sums = Sums::of(comparisons);
     if comparisons.is_empty() {

@@ -4,6 +4,8 @@ use super::check;
 use super::check::DAYS_MAX;
 use super::real::two_or_more;
 use super::solve::crossing;
+#[cfg(doc)]
+use crate::recrawl::error::RecrawlError;
 use crate::recrawl::error::Result;
 
 /// What a visit to a page is worth for the time since the last one: the page that is worth most is
@@ -54,7 +56,7 @@ impl Index {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the weight or the rate is not positive and finite, or the
+/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or the
 /// days are not a number.
 pub fn value(weight: f64, per_day: f64, days: f64) -> Result<f64> {
     worth(Index::Value, weight, per_day, days)
@@ -71,7 +73,7 @@ pub fn value(weight: f64, per_day: f64, days: f64) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the weight or the rate is not positive and finite, or the
+/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or the
 /// days are not a number.
 pub fn harmonic(weight: f64, per_day: f64, days: f64) -> Result<f64> {
     worth(Index::Harmonic, weight, per_day, days)
@@ -99,7 +101,7 @@ fn worth(index: Index, weight: f64, per_day: f64, days: f64) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the weight, the rate or the threshold is not positive and
+/// [`RecrawlError::Value`] if the weight, the rate or the threshold is not positive and
 /// finite.
 pub fn interval(index: Index, weight: f64, per_day: f64, threshold: f64) -> Result<Option<f64>> {
     let rate = check::positive("per_day", per_day)?;
@@ -133,7 +135,7 @@ pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64>
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the trust is not from 0 to 1, the weight is not positive
+/// [`RecrawlError::Value`] if the trust is not from 0 to 1, the weight is not positive
 /// and finite, the days are not a number, or what it is worth otherwise is negative or infinite.
 pub fn hinted(trust: f64, weight: f64, after_days: f64, otherwise: f64) -> Result<f64> {
     let trust = check::share("trust", trust)?;

@@ -22,8 +22,8 @@ fn declared(architecture: &str) -> BTreeMap<String, usize> {
     names.filter(|(name, _)| !name.is_empty()).collect()
 }
 
-/// All source files of the library but those of tests: their modules, and what they say outside of comments,
-/// strings and tests.
+/// All source files of the library but those of tests: their modules, and what they say outside of
+/// comments, strings and tests.
 fn sources(folder: &Path) -> BTreeMap<Module, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![(folder.to_owned(), Module::new())];
@@ -123,7 +123,8 @@ fn resolve(path: &[String], of: &Module, all: &BTreeMap<Module, String>) -> Modu
     at
 }
 
-/// What is wrong with the modules: uses upwards, of what lib.rs exports again, and cycles between folders.
+/// What is wrong with the modules: uses upwards, of what lib.rs exports again, and cycles between
+/// folders.
 fn faults(order: &BTreeMap<String, usize>, all: &BTreeMap<Module, String>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut uses: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();

@@ -57,8 +57,8 @@ pub(crate) fn apply(
     Ok((answer, full))
 }
 
-/// Asks the memtables, and decides what the request means. `packed` becomes the head of the page as older
-/// components know it.
+/// Asks the memtables, and decides what the request means. `packed` becomes the head of the page as
+/// older components know it.
 fn decide(
     view: &View,
     page: &mut LookedUpPage<'_>,

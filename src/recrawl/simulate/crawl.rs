@@ -32,8 +32,8 @@ use crate::recrawl::error::{RecrawlError, Result};
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, or none before the end, or if their rates are wanted and not
-/// known.
+/// [`RecrawlError::Value`] if there are no pages, or none before the end, or if their rates are wanted
+/// and not known.
 pub fn crawl<P: Page>(
     pages: &[P],
     budget: Budget,

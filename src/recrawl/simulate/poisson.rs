@@ -66,8 +66,8 @@ impl Rates {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if there are no pages, a rate or a width is not positive and finite, or more
-    /// than 100 million changes are to be expected.
+    /// [`RecrawlError::Value`] if there are no pages, a rate or a width is not positive and finite, or
+    /// more than 100 million changes are to be expected.
     pub fn draw(&self, seed: u64, days: f64) -> Result<Vec<PoissonPage>> {
         let days = check::interval("days", days)?;
         let rates = self.rates(seed)?;
@@ -128,7 +128,8 @@ impl PoissonPage {
         self.per_day
     }
 
-    /// The page as what the [best](crate::recrawl::fixed_intervals) that a budget can do is worked out of.
+    /// The page as what the [best](crate::recrawl::fixed_intervals) that a budget can do is worked out
+    /// of.
     ///
     /// # Errors
     ///

@@ -20,8 +20,8 @@ impl Span {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the steps are not positive, or more than a million; or if it is not measured
-    /// for at least a step.
+    /// [`RecrawlError::Value`] if the steps are not positive, or more than a million; or if it is not
+    /// measured for at least a step.
     pub fn new(step_days: f64, from: f64, to: f64) -> Result<Span> {
         let step_days = check::interval("step_days", step_days)?;
         let to = check::interval("to", to)?;
@@ -90,7 +90,7 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if that is not from 1e-100 to 1e100.
+    /// [`RecrawlError::Value`] if that is not from 1e-100 to 1e100.
     pub fn per_day(visits: f64) -> Result<Budget> {
         Ok(Budget(Visits::PerDay(check::moderate("visits", visits)?)))
     }
@@ -100,7 +100,7 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`](crate::recrawl::RecrawlError::Value) if the days are not from a millisecond to 4,000,000.
+    /// [`RecrawlError::Value`] if the days are not from a millisecond to 4,000,000.
     pub fn every(days: f64) -> Result<Budget> {
         Ok(Budget(Visits::Every { days: check::interval("days", days)? }))
     }
