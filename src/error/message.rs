@@ -192,6 +192,7 @@ mod tests {
     }
 
     /// An error of files and of the store itself, and what it says.
+    #[expect(clippy::too_many_lines, reason = "a table of cases")]
     fn of_files() -> Vec<(Error, &'static str)> {
         let (place, file) = (|| "crawl.simkeep".to_owned(), || "crawl.df".to_owned());
         vec![

@@ -31,7 +31,7 @@ fn sources(folder: &Path) -> BTreeMap<Module, String> {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            let own = || [&module[..], &[name.clone()]].concat();
+            let own = || [&module[..], std::slice::from_ref(&name)].concat();
             if ["tests", "test"].contains(&&name[..]) || name.ends_with("_test") {
                 continue;
             }
@@ -114,7 +114,7 @@ fn resolve(path: &[String], of: &Module, all: &BTreeMap<Module, String>) -> Modu
         rest = after;
     }
     for name in rest {
-        let next = [&at[..], &[name.clone()]].concat();
+        let next = [&at[..], std::slice::from_ref(name)].concat();
         if !all.contains_key(&next) {
             break;
         }

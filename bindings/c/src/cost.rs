@@ -42,6 +42,7 @@ fn least(what: &str, of: u64, mut rust: impl FnMut(usize), mut c: impl FnMut(usi
 
 #[test]
 #[ignore = "it measures"]
+#[expect(clippy::too_many_lines, reason = "one measurement after another")]
 fn cost() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path().join("store");

@@ -133,6 +133,7 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn archives_of_others_are_read_as_far_as_they_are_sound() {
     let Some(folder) = shared("warc") else { return };
     // Kind, start of the digest and URL of each record, and how many are broken: by hand, from what

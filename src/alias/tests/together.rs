@@ -17,6 +17,7 @@ fn found_in(pages: u64, forms: &[(&str, u64)], asked: &AliasQuery) -> Vec<AliasC
 
 /// Pages that differ in two things at once and never in one; neither thing makes a difference.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn rules_hold_that_make_no_difference_two_at_once() {
     let found = |forms: [&str; 2], far: bool| -> Vec<String> {
         let store = store();

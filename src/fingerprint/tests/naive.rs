@@ -48,6 +48,7 @@ pub(super) fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
 }
 
 /// A recipe as its definition reads, for documents without marks.
+#[expect(clippy::too_many_lines, reason = "the definition of a recipe, read in one go")]
 pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted) -> u64 {
     let features = naive_features(recipe, document.text());
     if recipe.family == Family::Minwise {

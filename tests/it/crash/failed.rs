@@ -40,6 +40,7 @@ struct Failing<'s> {
 
 impl Failing<'_> {
     /// Returns whether the store refused to go on.
+    #[expect(clippy::too_many_lines, reason = "one run of a store, step by step")]
     fn run(&self, seed: u64) -> bool {
         let Failing { steps, fault, what } = self;
         let disk = empty();

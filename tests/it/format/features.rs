@@ -10,6 +10,7 @@ use super::visits::{Entry, Head, Seen, mask};
 use super::{check_finds, golden_store};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of features")]
 fn the_golden_store_shows_every_feature() {
     let store = store::Store::open(&golden_store());
     let segments = store.segments();

@@ -168,6 +168,7 @@ fn check_blocks(nonce: u64, tag: Tag, content: &[u8], sums: &mut impl Iterator<I
 }
 
 /// Reads and checks all of a segment. `hash` is the URL hash of the store.
+#[expect(clippy::too_many_lines, reason = "fields in the order of the format")]
 pub(crate) fn read(file: &[u8], id: u64, hash: impl Fn(&[u8]) -> u64) -> Segment {
     let (store, nonce) = head_of_file(file, id);
     let (table_at, section_count, root_count) = trailer(file, id, nonce);

@@ -329,6 +329,7 @@ fn replay(frames: &BTreeMap<u64, Vec<u8>>, mut last: u64, census: &mut Census) -
     out
 }
 
+#[expect(clippy::too_many_lines, reason = "fields in the order of the format")]
 fn operation(
     bytes: &mut Bytes<'_>,
     sequence: u64,

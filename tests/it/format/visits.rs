@@ -84,6 +84,7 @@ pub(crate) fn visits<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> u64 {
 }
 
 /// A list of entries.
+#[expect(clippy::too_many_lines, reason = "fields in the order of the format")]
 pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
     let mut out: Vec<Entry> = Vec::new();
     let mut content: Option<Version> = None;

@@ -14,6 +14,9 @@ use super::truth::Truth;
 use crate::exit::Failure;
 use crate::pipeline::{self, Results};
 
+/// The keys of a document: `None` where it has none.
+type Keys = Result<Vec<Option<u128>>, FingerprintError>;
+
 /// Words of a shingle, as D. Fetterly, M. Manasse and M. Najork took them.
 const SHINGLE: u32 = 5;
 
@@ -22,7 +25,7 @@ pub(super) struct Signature {
     pub(super) name: &'static str,
     /// What it is made of.
     pub(super) recipe: &'static str,
-    keys: fn(&str, &Lexicon<'_>) -> Result<Vec<Option<u128>>, FingerprintError>,
+    keys: fn(&str, &Lexicon<'_>) -> Keys,
 }
 
 /// All of them.
@@ -81,7 +84,7 @@ impl Signature {
         let (mut all, keys, shared) = (Vec::new(), self.keys, Arc::clone(documents));
         let work = move || {
             let (documents, counted) = (Arc::clone(&shared), Arc::clone(&counted));
-            move |slice: Slice, into: &mut Results<Result<Vec<Option<u128>>, FingerprintError>>| {
+            move |slice: Slice, into: &mut Results<Keys>| {
                 for document in slice.documents(&documents) {
                     let of_lexicon = lexicon(&counted);
                     into.push(of_lexicon.and_then(|lexicon| keys(document.text(), &lexicon)), 0);

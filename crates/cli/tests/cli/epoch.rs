@@ -38,6 +38,7 @@ pub(super) fn first() -> String {
 pub(super) const OLD: &str = "html/3 words2-sqrt/2";
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one history of a store, step by step")]
 fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     let place = Place::with(&first());
     let pages = place.write("pages.jsonl", first());
@@ -313,6 +314,7 @@ impl InForce {
 /// restated. Half of the pages are given two fingerprints, whenever they were last seen under another
 /// epoch.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one history of a store, step by step")]
 fn an_extractor_that_changes_is_no_change_of_the_pages() {
     let Some(records) = histories() else { return };
     let dir = tempfile::tempdir().unwrap();

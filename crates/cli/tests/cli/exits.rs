@@ -32,6 +32,7 @@ fn place() -> Place {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn each_verb_ends_with_the_code_that_help_says() {
     let place = place();
     let known = "https://example.com/terms";

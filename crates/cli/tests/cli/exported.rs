@@ -216,6 +216,7 @@ fn refused(bytes: &[u8], at: &str, why: &str) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of flaws")]
 fn an_export_that_is_not_whole_or_not_sound_makes_no_store() {
     let place = Place::new();
     let id = everything(&place);
