@@ -154,6 +154,8 @@ pub use crate::engine::snapshot::Snapshot;
 pub use crate::engine::store::Store;
 pub use crate::page::route;
 pub use crate::query::pairs::{NearPair, PagePair, PairQuery, PairedPage};
+pub use crate::time::{Time, TimeError};
+pub use crate::url::{PrefixError, UrlError};
 pub use bug::Bug;
 pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
@@ -164,8 +166,6 @@ pub use page::{
     Seen, Terms, Verdict, Visit, Weight,
 };
 pub use progress::{Progress, Stage};
-pub use time::{Time, TimeError};
-pub use url::{PrefixError, UrlError};
 
 /// Options and results of loading a corpus or another store in bulk.
 ///

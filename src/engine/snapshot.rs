@@ -1,7 +1,9 @@
 //! A consistent view of the store, and everything that is read from one.
 
+use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::{Arc, OnceLock};
 
 use super::answer::{History, HistoryEntry, Page};
 use super::epochs::Epochs;
@@ -18,6 +20,9 @@ use crate::page::{Distance, Entry, Epoch, EpochInfo, Head, Seen, Visit, judge, k
 use crate::progress::{Progress, Stage};
 use crate::time::Time;
 use crate::url::check_url;
+
+/// What is kept with a snapshot by whoever knows what it is.
+pub(crate) type Kept = Box<dyn Any + Send + Sync + UnwindSafe + RefUnwindSafe>;
 
 /// A consistent view of a store: every operation up to a sequence number, and none after it. It
 /// answers every question about a store. [`Store::snapshot`](crate::Store::snapshot) and
@@ -45,6 +50,8 @@ use crate::url::check_url;
 pub struct Snapshot {
     pub(crate) view: Arc<View>,
     pub(crate) sequence: u64,
+    /// What a module above keeps with a snapshot and its clones. It is opaque here.
+    kept: Arc<OnceLock<Kept>>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -56,12 +63,21 @@ impl fmt::Debug for Snapshot {
 impl Snapshot {
     /// What a view has up to an operation.
     pub(crate) fn new(view: Arc<View>, sequence: u64) -> Snapshot {
-        Snapshot { view, sequence }
+        Snapshot { view, sequence, kept: Arc::default() }
     }
 
     /// The components that it is of.
     pub(crate) fn view(&self) -> &View {
         &self.view
+    }
+
+    /// What is kept with this snapshot and its clones; made the first time.
+    pub(crate) fn kept(&self, make: impl FnOnce() -> Result<Kept>) -> Result<&Kept> {
+        if let Some(kept) = self.kept.get() {
+            return Ok(kept);
+        }
+        let made = make()?;
+        Ok(self.kept.get_or_init(|| made))
     }
 
     /// The number of the last operation in it.

@@ -372,7 +372,11 @@ impl From<FingerprintError> for Error {
     fn from(e: FingerprintError) -> Self {
         match e {
             FingerprintError::Invalid(what) => Error::Misuse(what),
-            FingerprintError::Frequencies(e) => Error::Input(e),
+            // A source of ours fails with an error of ours.
+            FingerprintError::Frequencies(e) => {
+                let own = e.downcast_ref::<Error>().cloned();
+                own.unwrap_or(Error::Input(e))
+            }
             FingerprintError::Bug(bug) => Error::Bug(bug),
         }
     }

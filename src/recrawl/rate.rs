@@ -142,7 +142,7 @@ pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
 /// use simkeep::recrawl::{Change, Comparison, last_modified};
 /// # fn main() -> simkeep::Result<()> {
 /// let changes = [Change::DaysAgo(2.0), Change::None, Change::DaysAgo(7.0), Change::None];
-/// let visits: simkeep::Result<Vec<_>> =
+/// let visits: Result<Vec<_>, _> =
 ///     changes.into_iter().map(|change| Comparison::new(10.0, change)).collect();
 /// assert!(last_modified(&visits?)? > 0.05);
 /// # Ok(())

@@ -2,6 +2,7 @@
 
 use super::decision::{Decision, Reason};
 use super::in_order::Coming;
+use super::learned::Learned;
 use super::options::Due;
 use super::pages::{differs, unknown};
 use super::plan::NewPage;
@@ -55,7 +56,7 @@ impl Asked {
                 return Err(Error::misuse(what));
             }
             Some(learned) => learned.clone(),
-            None => due.last.of(snapshot)?,
+            None => Learned::of(snapshot)?,
         };
         let scorer = Scorer::new(&due, learned);
         Ok(Asked { snapshot: snapshot.clone(), due, scorer })

@@ -1,18 +1,16 @@
 //! What the pages of a store tell of how pages change, before one looks at the visits of one of them.
 
+use std::any::Any;
 use std::fmt;
-use std::ptr;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use super::rows::{each_page, part_of};
 use super::score_cache::Kept;
 use super::sources::{Source, sources};
 use crate::bug::{Bug, OrBug};
 use crate::engine::snapshot::Snapshot;
-use crate::engine::view::View;
 use crate::error::Result;
 use crate::recrawl::{Class, Code, Evidence, Fit, Hosts, Priors};
-use crate::sync::Mutex;
 use crate::threads;
 
 impl Snapshot {
@@ -23,7 +21,7 @@ impl Snapshot {
     /// differ from store to store, also of the same pages.
     ///
     /// Reads 28 bytes for each page, or for a million of them where there are more; takes some 50 ms and
-    /// 30 MB for a million.
+    /// 30 MB for a million. The next call on this snapshot or a clone returns it at once.
     ///
     /// # Errors
     ///
@@ -31,38 +29,8 @@ impl Snapshot {
     pub fn learn(&self) -> Result<Learned> {
         self.poison_on_bug(|| {
             self.view.check()?;
-            Learned::new(self)
+            Learned::of(self)
         })
-    }
-}
-
-/// What a question learned of the snapshot that it was last asked of. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LastLearned(Arc<Mutex<Option<OfSnapshot>>>);
-
-#[derive(Debug)]
-struct OfSnapshot {
-    /// Weak, so that a question keeps no files. While it is there, no other view has this address.
-    view: Weak<View>,
-    sequence: u64,
-    learned: Learned,
-}
-
-impl LastLearned {
-    /// Returns what the pages of a snapshot tell. Learns it unless this snapshot was the last.
-    pub(super) fn of(&self, snapshot: &Snapshot) -> Result<Learned> {
-        let is_of = |last: &&OfSnapshot| {
-            ptr::eq(last.view.as_ptr(), Arc::as_ptr(&snapshot.view))
-                && last.sequence == snapshot.sequence()
-        };
-        if let Some(last) = self.0.lock().as_ref().filter(is_of) {
-            return Ok(last.learned.clone());
-        }
-        // Without the lock: after a fork, the thread that held it may not exist.
-        let learned = Learned::new(snapshot)?;
-        let (view, sequence) = (Arc::downgrade(&snapshot.view), snapshot.sequence());
-        *self.0.lock() = Some(OfSnapshot { view, sequence, learned: learned.clone() });
-        Ok(learned)
     }
 }
 
@@ -141,6 +109,13 @@ impl PartialEq for Learned {
 }
 
 impl Learned {
+    /// Returns what the pages of a snapshot tell. Learns it once for the snapshot and its clones.
+    pub(super) fn of(snapshot: &Snapshot) -> Result<Learned> {
+        let kept: &dyn Any = &**snapshot.kept(|| Ok(Box::new(Learned::new(snapshot)?)))?;
+        let learned = kept.downcast_ref::<Learned>();
+        Ok(learned.or_bug("only what is learned is kept with a snapshot")?.clone())
+    }
+
     pub(crate) fn new(snapshot: &Snapshot) -> Result<Learned> {
         let (last, _) = sample(snapshot)?;
         let sources = sources(snapshot, None)?;

@@ -97,7 +97,7 @@ fn learned(taking: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned
         return Ok(of.learned.clone());
     }
     let pages = snapshot.count()?.pages;
-    let (learned, sequence) = (Learned::new(snapshot)?, snapshot.sequence());
+    let (learned, sequence) = (Learned::of(snapshot)?, snapshot.sequence());
     *kept = Some(Box::new(AsOf { learned: learned.clone(), sequence, pages }));
     Ok(learned)
 }

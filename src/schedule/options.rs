@@ -1,7 +1,7 @@
 //! What is asked of the pages that are due.
 
 use super::hints::Hints;
-use super::learned::{LastLearned, Learned};
+use super::learned::Learned;
 use super::rules::Rules;
 use crate::page::Prefix;
 use crate::recrawl::{Interval, Policy};
@@ -29,7 +29,6 @@ pub struct Due {
     pub(super) per_host: usize,
     pub(super) largest_interval: Option<Interval>,
     pub(super) learned: Option<Learned>,
-    pub(super) last: LastLearned,
     pub(super) threshold: Option<f64>,
     pub(super) rules: Rules,
     pub(super) hints: Option<Hints>,
@@ -47,7 +46,6 @@ impl Due {
             per_host: usize::MAX,
             largest_interval: None,
             learned: None,
-            last: LastLearned::default(),
             threshold: None,
             rules: Rules::default(),
             hints: None,
@@ -96,8 +94,7 @@ impl Due {
     }
 
     /// What pages are believed to change like, before their own visits are looked at. Default: what is
-    /// [learned](crate::Snapshot::learn) from all pages of the snapshot. A question remembers it, so
-    /// that asking the same or a clone of the same snapshot again does not learn again.
+    /// [learned](crate::Snapshot::learn) from all pages of the snapshot, once for it and its clones.
     ///
     /// What a store is asked often, with a new snapshot each time, may as well go by what it told an
     /// hour ago.

@@ -6,7 +6,7 @@ use super::by_rows::rule_of;
 use super::decide::Asked;
 use super::decision::{Decision, legible};
 use super::leader::Crowds;
-use super::learned::sample;
+use super::learned::{Learned, sample};
 use super::options::Due;
 use super::page_kinds::{Kind, PageKinds};
 use super::rows::{Found, each_page, part_of, source_of};
@@ -138,7 +138,7 @@ impl Plan {
         }
         let learned = match &due.learned {
             Some(learned) => learned.clone(),
-            None => due.last.of(snapshot)?,
+            None => Learned::of(snapshot)?,
         };
         let asked = Asked::new(snapshot, due.clone().learned(&learned))?;
         let outlook = Outlook::of(&asked, per_day)?;

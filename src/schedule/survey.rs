@@ -83,7 +83,7 @@ struct Told {
 
 impl Survey {
     pub(crate) fn new(snapshot: &Snapshot) -> Result<Survey> {
-        let learned = Learned::new(snapshot)?;
+        let learned = Learned::of(snapshot)?;
         let (last, of_one) = sample(snapshot)?;
         let Told { pages, changed, mut by } = told(snapshot, &learned, last)?;
         by.sort_unstable();

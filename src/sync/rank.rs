@@ -1,4 +1,4 @@
-//! The order of locks, for all rooms.
+//! The order of locks, for all modules.
 //!
 //! A thread that holds a lock takes only locks that stand below it here. So no two threads can wait
 //! for each other. Where assertions are on, and in the test that schedules all threads, each lock makes
@@ -12,25 +12,25 @@
 /// Where a lock stands in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// `store::handle`: a store is being closed.
+    /// `engine::store`: a store is being closed.
     Close,
-    /// `store::handle`: its background threads, while they are waited for.
+    /// `engine::store`: its background threads, while they are waited for.
     Threads,
-    /// `store::leases`: pages that are due are being taken. Held over reads from the disk.
+    /// `engine::leases`: pages that are due are being taken. Held over reads from the disk.
     Lease,
-    /// `store::load`: from the beginning of a load to its end.
+    /// `admin::load`: from the beginning of a load to its end.
     Load,
-    /// `store::registry`: an epoch begins or ends.
+    /// `engine::epoch_registry`: an epoch begins or ends.
     Epochs,
-    /// `store::load::epochs`: the epochs that come with a load.
+    /// `admin::load::epochs`: the epochs that come with a load.
     LoadEpochs,
-    /// `store::sealer`: a memtable is being sealed.
+    /// `engine::seal`: a memtable is being sealed.
     Seal,
-    /// `store::compactor`: segments are being merged.
+    /// `engine::compaction`: segments are being merged.
     Merge,
-    /// `store::committer`: who commits, and how far it has come.
+    /// `engine::write::commit`: who commits, and how far it has come.
     Commit,
-    /// `store::admission`: the write lock. In memory only; but a load makes its segments live under it.
+    /// `engine::write::admission`: the write lock. In memory only; but a load makes its segments live under it.
     Write,
     /// `catalog`: the database, shared by transactions.
     Database,
@@ -40,24 +40,24 @@ pub(crate) enum Rank {
     FileLocks,
     /// `catalog`: the file that the database is in.
     CatalogFile,
-    /// `store::lifecycle`: held to check whether there is something to wait for, and to change
+    /// `engine::lifecycle`: held to check whether there is something to wait for, and to change
     /// that.
     Wait,
-    /// `store::compactor`: why the last merge failed.
+    /// `engine::compaction`: why the last merge failed.
     MergeError,
-    /// `store::publisher`: what is published, and files kept for readers. Held over writes to the
+    /// `engine::publisher`: what is published, and files kept for readers. Held over writes to the
     /// disk.
     Publish,
     /// `catalog::mark`: what was noted of the last commit.
     Mark,
     /// `catalog::backend`: whether a file was closed while in use.
     Closable,
-    /// `store::live`: the live view, to copy or to replace it.
+    /// `engine::live`: the live view, to copy or to replace it.
     View,
-    /// `store::admission`: the memory of a memtable that was sealed.
+    /// `engine::write::admission`: the memory of a memtable that was sealed.
     Spare,
-    /// `store::memtable`: what is in one memtable. Nobody holds those of two.
+    /// `engine::memtable`: what is in one memtable. Nobody holds those of two.
     Memtable,
-    /// `store::memtable::under`: its order of pages.
+    /// `engine::memtable::under`: its order of pages.
     MemtableOrder,
 }

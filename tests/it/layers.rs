@@ -47,22 +47,62 @@ fn sources(folder: &Path) -> BTreeMap<Module, String> {
     found
 }
 
-/// The code of a file: up to its tests, without comments and what stands between quotes.
+/// The code of a file, without its tests, comments, strings and characters.
 fn code(text: &str) -> String {
-    let end = text.find("#[cfg(test)]\nmod ").or_else(|| text.find("#[cfg(all(test"));
+    let plain = without_literals(text);
     let mut code = String::new();
-    for line in text.get(..end.unwrap_or(text.len())).unwrap_or_default().lines() {
-        let line = line.split("//").next().unwrap_or_default();
-        // Every other part stands between quotes.
-        code.extend(line.split('"').step_by(2));
-        code.push('\n');
+    let mut lines = plain.lines();
+    while let Some(line) = lines.next() {
+        if !(line.starts_with("#[cfg(test") || line.starts_with("#[cfg(all(test")) {
+            code.push_str(line);
+            code.push('\n');
+            continue;
+        }
+        // What is only there for tests: to the end of a statement, or to the brace that closes a block.
+        let mut item = lines.by_ref().skip_while(|line| line.starts_with("#["));
+        if item.next().is_some_and(|line| !line.ends_with(';') && !line.ends_with('}')) {
+            item.find(|line| line.starts_with(['}', ')']) || line.starts_with("};"));
+        }
     }
     code
+}
+
+/// A text of code without comments, strings and characters. Lines stay.
+fn without_literals(text: &str) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(c) = rest.chars().next() {
+        let end = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("r#\"") {
+            rest.find("\"#").map_or(rest.len(), |at| at + 2)
+        } else if c == '"' {
+            let mut escaped = false;
+            let closes = rest.char_indices().skip(1).find(|(_, c)| {
+                let closes = *c == '"' && !escaped;
+                escaped = *c == '\\' && !escaped;
+                closes
+            });
+            closes.map_or(rest.len(), |(at, _)| at + 1)
+        } else if rest.starts_with("'\"'") {
+            3
+        } else if rest.starts_with("'\\") {
+            rest.get(2..).and_then(|rest| rest.get(1..)?.find('\'')).map_or(rest.len(), |at| at + 4)
+        } else {
+            out.push(c);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            continue;
+        };
+        let skipped = rest.get(..end).unwrap_or_default();
+        out.extend(skipped.matches('\n'));
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    out
 }
 
 /// The paths that begin with `crate` or `super`, with those of a `use` in braces written out.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
+    let code = &code.replace("self::super::", "super::");
     for (at, begin) in ["crate::", "super::"].iter().flat_map(|word| code.match_indices(word)) {
         let before = code.get(..at).and_then(|text| text.chars().next_back());
         let goes_on = before.is_some_and(|c| c.is_alphanumeric() || "_:".contains(c));
@@ -232,10 +272,18 @@ fn a_cycle_between_folders_is_noticed() {
 #[test]
 fn paths_are_found_wherever_they_stand() {
     let code = code(
-        "use crate::a::{self, b::{C, d as e}, f};\n// crate::not::this\nlet x = super::g::h(\"crate::no\");",
+        "use crate::a::{self, b::{C, d as e}, f};\n// crate::not::this\n\
+         #[cfg(test)]\nmod tests;\n#[cfg(test)]\nmod more {\n    use crate::no;\n}\n\
+         let x = super::g::h(\"crate::no \\\" // crate::no\", '\"', '\\'', self::super::i::j);",
     );
     let found: Vec<String> = paths(&code).iter().map(|path| path.join("::")).collect();
-    let expected =
-        ["crate::a::self", "crate::a::b::C", "crate::a::b::d", "crate::a::f", "super::g::h"];
+    let expected = [
+        "crate::a::self",
+        "crate::a::b::C",
+        "crate::a::b::d",
+        "crate::a::f",
+        "super::g::h",
+        "super::i::j",
+    ];
     assert_eq!(found, expected);
 }

@@ -1,6 +1,6 @@
 //! Publishing: states of a store as files that never change, for readers on other machines.
 //!
-//! A state that a commit of the catalog lists is read as for a backup ([`copying`](super::copy)).
+//! A state that a commit of the catalog lists is read as for a backup ([`copy`](super::copy)).
 //! Its segments and tables get names of their own, which say what they are, and last of all a
 //! generation that names them becomes durable. Nothing is ever written again, so files can be carried
 //! elsewhere by whatever carries files, in any order, if only generations come last.

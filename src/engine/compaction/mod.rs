@@ -1,7 +1,7 @@
 //! Merging: how segments become fewer.
 //!
 //! A whole file is written first, durably, and then replaces its inputs in one transaction of the
-//! catalog. The policy ([`compaction`]) decides which segments are merged.
+//! catalog. The policy ([`policy`]) decides which segments are merged.
 
 pub(crate) mod policy;
 

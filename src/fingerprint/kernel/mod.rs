@@ -1,4 +1,4 @@
-//! The two inner loops of a fingerprint: the only room of this module with unsafe code.
+//! The two inner loops of a fingerprint: the only module of this module with unsafe code.
 //!
 //! `classify` finds the letters and digits among 64 bytes and lower-cases them; `count` and `weigh`
 //! add up the bits of many hashes. The portable versions are the truth. Those for AVX2 are written
