@@ -30,7 +30,8 @@ pub(crate) enum Rank {
     Merge,
     /// `engine::write::commit`: who commits, and how far it has come.
     Commit,
-    /// `engine::write::admission`: the write lock. In memory only; but a load makes its segments live under it.
+    /// `engine::write::admission`: the write lock. In memory only; but a load makes its segments live
+    /// under it.
     Write,
     /// `catalog`: the database, shared by transactions.
     Database,
