@@ -3,7 +3,7 @@
 use crate::layout::Delta;
 use crate::page::{Entry, PageState};
 
-/// What a page is in these numbers, of which so many visits are known.
+/// What a page in this state with this many visits adds to the totals.
 pub(crate) fn page_delta(state: PageState, visits: i64) -> Delta {
     Delta {
         pages: i64::from(state != PageState::Unknown),

@@ -1,4 +1,4 @@
-//! Pages that were handed out to be visited, so that nobody else is sent to them meanwhile.
+//! Pages that are leased to be visited, so that no other worker is sent to them meanwhile.
 //!
 //! In memory only: a lease that a crash loses costs a visit twice, and one that survived it would cost
 //! a commit for each page.
@@ -11,18 +11,18 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, Rank, RankedGuard, RankedMutex};
 use crate::time::Time;
 
-/// What is handed out.
+/// The leases of an open store.
 #[derive(Debug)]
 pub(crate) struct Leases {
     /// Held while pages are chosen: by one thread at a time, so that no two choose the same page.
     taking: RankedMutex<Kept>,
     out: Mutex<Out>,
-    /// How many are out, so that whoever observes need not lock where there are none.
+    /// How many are out, so that observing takes no lock if there are none.
     count: AtomicUsize,
 }
 
-/// What whoever chooses pages keeps from one time to the next. It is opaque here: the engine knows who
-/// has which page, and not why.
+/// State that the scheduler keeps between two leases. It is opaque here: the engine knows which pages
+/// are leased, and not why.
 pub(crate) type Kept = Option<Box<dyn Any + Send>>;
 
 #[derive(Debug, Default)]

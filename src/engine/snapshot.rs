@@ -21,7 +21,7 @@ use crate::progress::{Progress, Stage};
 use crate::time::Time;
 use crate::url::check_url;
 
-/// What is kept with a snapshot by whoever knows what it is.
+/// State that a module above keeps with a snapshot. Only that module knows its type.
 pub(crate) type Kept = Box<dyn Any + Send + Sync + UnwindSafe + RefUnwindSafe>;
 
 /// A consistent view of a store: every operation up to a sequence number, and none after it. It

@@ -176,6 +176,7 @@ mod tests {
     use crate::bug::Bug;
     use crate::error::ErrorKind;
     use crate::error::NotStore;
+    use crate::fingerprint::FingerprintError;
     use crate::time::{Time, TimeError};
     use crate::url::{PrefixError, UrlError};
 
@@ -189,6 +190,15 @@ mod tests {
 
     fn version(found: u32) -> Error {
         Error::Version { file: "catalog.redb".into(), found, reads: 2 }
+    }
+
+    #[test]
+    fn errors_of_our_sources_of_frequencies_keep_their_kind() {
+        let failed = |e: Arc<dyn std::error::Error + Send + Sync>| {
+            Error::from(FingerprintError::Frequencies(e)).kind()
+        };
+        assert_eq!(failed(Arc::new(Error::Cancelled)), ErrorKind::Cancelled);
+        assert_eq!(failed(Arc::new(fmt::Error)), ErrorKind::Input);
     }
 
     /// An error of files and of the store itself, and what it says.

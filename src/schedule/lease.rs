@@ -1,4 +1,4 @@
-//! Handing out what is due.
+//! Leasing due pages.
 
 use super::decision::Decision;
 use super::learned::Learned;
@@ -14,8 +14,8 @@ use crate::recrawl::Interval;
 use crate::time::Time;
 
 impl Store {
-    /// Hands out the pages of which a visit is worth most: those of [`Snapshot::due`] without those that
-    /// are handed out already, and without those that a visit is worth nothing of.
+    /// Leases the most valuable due pages: those of [`Snapshot::due`] without pages that are leased
+    /// already, and without pages that are not worth a visit.
     ///
     /// A page is out until it is [observed](Store::observe) in any way, or
     /// [handed back](Store::hand_back), or until the lease is over by the time that a later call
@@ -87,7 +87,7 @@ struct AsOf {
 const LEARN_PART: u64 = 8;
 const LEARN_MIN: u64 = 256;
 
-/// What the pages of a snapshot told about how pages change, or did a while ago.
+/// Returns the priors of a snapshot, or those of a recent one.
 fn learned(taking: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned> {
     let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
     let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
@@ -102,7 +102,7 @@ fn learned(taking: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned
     Ok(learned)
 }
 
-/// Hands out the best pages that nobody has, until the lease is over.
+/// Leases the best pages that are not leased yet.
 pub(crate) fn take(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
     db.core.lifecycle.check()?;
     let mut taking = db.leases.take(due.now);

@@ -29,7 +29,7 @@ pub(super) struct Summary {
     other_class: u64,
 }
 
-/// So many pages near others of their host are enough to suspect a template.
+/// The least number of pages near others of their host from which a template is suspected.
 const TEMPLATED_MIN: u64 = 20;
 
 #[derive(Clone, Default)]
